@@ -1,0 +1,187 @@
+"""The command line: the one place that wires configs, runs, the store and reports."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from rich.console import Console
+from rich.table import Table
+
+from provsel import __version__
+from provsel.configs import Artefact, artefact_names, cells_of, compose_artefact, experiments_dir
+from provsel.datasets import MissingDataError, fetch, source_names
+from provsel.reports.frames import Summary, artefact_frame, error_summary
+from provsel.reports.tables import write_frame
+from provsel.runner import RunReport, run_cells
+from provsel.store import TrialStore
+
+INTERRUPTED = 130
+ERRORS = (ValueError, OSError, HydraException, OmegaConfBaseException)
+"""What bad input raises: shown as one message, without a traceback."""
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """What a renderer gets: the numbers, and where its files go (`stem` plus a suffix)."""
+
+    artefact: Artefact
+    frame: pd.DataFrame
+    tables: Path
+    figures: Path
+
+    @property
+    def note(self) -> str:
+        """How much of the artefact is there: said in every caption until it is complete."""
+        unfinished = self.frame[self.frame["state"] != "complete"]
+        if unfinished.empty:
+            return ""
+        return f"PARTIAL: {len(unfinished)} of {len(self.frame)} numbers wait for trials."
+
+
+Renderer = Callable[[Rendering], str]
+
+
+def artefact_main(
+    name: str,
+    render: Renderer,
+    *,
+    summarise: Summary = error_summary,
+    columns: Sequence[str] = ("error",),
+    argv: Sequence[str] | None = None,
+) -> int:
+    """Run what an artefact is missing, write its CSV, and render it: the body of every artefact script.
+
+    Parameters
+    ----------
+    name : str
+        paper/artefact.
+    render : callable
+        Writes files from a `Rendering`, and returns what is printed.
+    summarise : callable
+        See `artefact_frame`.
+    columns : sequence of str
+        Columns of the records that `summarise` reads.
+    argv : sequence of str, optional
+        Overrides in Hydra's grammar; `--render` renders what the store has and computes nothing.
+    """
+    parser = argparse.ArgumentParser(
+        description=f"Reproduce {name}: compute what is missing, write tables and figures below results/.",
+        epilog="Example: protocol.repeats=1 executor=serial. Interrupt at any time; the same command goes on.",
+    )
+    parser.add_argument("--render", action="store_true", help="render what is stored, compute nothing")
+    parser.add_argument("overrides", nargs="*", help="settings in Hydra's grammar")
+    options = parser.parse_args(argv)
+    return _guarded(lambda: _reproduce(name, render, summarise, list(columns), options))
+
+
+def _reproduce(
+    name: str, render: Renderer, summarise: Summary, columns: list[str], options: argparse.Namespace
+) -> int:
+    artefact = compose_artefact(name, options.overrides)
+    results = Path(artefact.config.results)
+    store = TrialStore(results / "store")
+    report = RunReport()
+    if not options.render:
+        report = _run(artefact.cells, store, artefact.config, label=name)
+    published = experiments_dir() / name.split("/")[0] / "published.csv"
+    frame = artefact_frame(artefact, store, summarise, columns=columns, published=published)
+    tables, figures = results / "tables" / name, results / "figures" / name
+    write_frame(frame, tables.with_suffix(".csv"))
+    print(render(Rendering(artefact, frame, tables, figures)))
+    return 1 if report.failures else 0
+
+
+def run_main(config: DictConfig) -> int:
+    """Run the cells of a composed config and print their errors: the body of experiments/run.py."""
+
+    def body() -> int:
+        cells = cells_of(config)
+        store = TrialStore(Path(config.results) / "store")
+        report = _run(cells, store, config, label="cell")
+        trials = store.query([cell.id for cell in cells], ["cell", "repeat", "fold", "draw", "error"]).to_pandas()
+        for cell in cells:
+            found = trials[trials["cell"] == cell.id]
+            errors = 100 * found.groupby(["repeat", "fold"])["error"].mean()
+            name = " ".join(f"{key}={value}" for key, value in cell.dataset.items() if key in ("name", "set"))
+            selector = " ".join(f"{key}={value}" for key, value in cell.selector.items() if key != "_target_")
+            target = str(cell.selector["_target_"]).rsplit(".", 1)[-1]
+            print(f"{name} {target} {selector} | error {errors.mean():.2f} % (sd {errors.std():.2f}, {len(found)} trials)")
+        return 1 if report.failures else 0
+
+    return _guarded(body)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the command `provsel`."""
+    parser = argparse.ArgumentParser(prog="provsel", description="Provable feature selection and its replications.")
+    parser.add_argument("--version", action="version", version=f"provsel {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    status = commands.add_parser("status", help="how much of each artefact is stored")
+    status.add_argument("--results", default="results", help="results folder (default: results)")
+    status.add_argument("overrides", nargs="*", help="settings in Hydra's grammar, such as protocol.repeats=1")
+    getting = commands.add_parser("fetch", help="download and verify the files of a data set")
+    getting.add_argument("name", help=f"one of {', '.join(source_names())}")
+    options = parser.parse_args(argv)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    if options.command == "status":
+        return _guarded(lambda: _status(options.results, options.overrides))
+    return _guarded(lambda: _fetch(options.name))
+
+
+def _status(results: str, overrides: list[str]) -> int:
+    store = TrialStore(Path(results) / "store")
+    stored = store.keys()
+    table = Table("artefact", "trials", "state", "command")
+    for name in artefact_names():
+        command = f"make reproduce-{name.split('/')[1]}"
+        try:
+            artefact = compose_artefact(name, overrides)
+        except MissingDataError as error:
+            table.add_row(name, "", "data missing", str(error).split(". ")[-1])
+            continue
+        planned = planned_keys(artefact)
+        done = len(planned & stored)
+        state = "complete" if done == len(planned) else "partial" if done else "not run"
+        table.add_row(name, f"{done} of {len(planned)}", state, "" if state == "complete" else command)
+    Console().print(table)
+    return 0
+
+
+def planned_keys(artefact: Artefact) -> set[str]:
+    """Return the keys of all trials of an artefact."""
+    from provsel.evaluation import make_tasks
+
+    return {trial.key for task in make_tasks(artefact.cells) for trial in task.trials}
+
+
+def _fetch(name: str) -> int:
+    for path in fetch(name, progress=True):
+        print(path)
+    return 0
+
+
+def _run(cells: list, store: TrialStore, config: DictConfig, *, label: str) -> RunReport:  # type: ignore[type-arg]
+    executor = OmegaConf.to_container(config.executor, resolve=True)
+    report = run_cells(cells, store, executor, label=label)  # type: ignore[arg-type]
+    print(report.summary(), file=sys.stderr)
+    return report
+
+
+def _guarded(body: Callable[[], int]) -> int:
+    """Run a command: bad input is one message, an interrupt has its own exit status."""
+    try:
+        return body()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except ERRORS as error:
+        print(f"provsel: {error}", file=sys.stderr)
+        return 2

@@ -1,0 +1,144 @@
+"""Compose Hydra configs, and turn them into cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
+
+from provsel.datasets import dataset_members
+from provsel.evaluation import Cell, load_from
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def conf_dir() -> Path:
+    """Return the folder of configs: inside an installed package, or at the top of a checkout."""
+    installed = Path(__file__).resolve().parent / "conf"
+    return installed if installed.is_dir() else ROOT / "conf"
+
+
+def experiments_dir() -> Path:
+    """Return the folder of artefact scripts and printed numbers, which only a checkout has."""
+    return ROOT / "experiments"
+
+
+def artefact_names() -> list[str]:
+    """Return the names paper/artefact of all experiment configs."""
+    root = conf_dir() / "experiment"
+    return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.glob("*/*.yaml"))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number of an artefact: where it stands, and the cell that it is computed from."""
+
+    row: str
+    column: str
+    cell: Cell
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data set, as the loaders give it."""
+        return str(self.cell.dataset.get("set", self.cell.dataset["name"]))
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A table or figure of a paper as a list of entries.
+
+    Attributes
+    ----------
+    name : str
+        paper/artefact.
+    title : str
+    entries : tuple of Entry
+    config : DictConfig
+        The composed config without row and column.
+    """
+
+    name: str
+    title: str
+    entries: tuple[Entry, ...]
+    config: DictConfig
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of all entries."""
+        return [entry.cell for entry in self.entries]
+
+
+def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
+    """Return the config with some overrides, in Hydra's own grammar."""
+    with initialize_config_dir(config_dir=str(conf_dir()), version_base="1.3"):
+        return compose("config", overrides=list(overrides))
+
+
+def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
+    """Return an artefact: its rows x its columns x its data sets.
+
+    Parameters
+    ----------
+    name : str
+        paper/artefact, a file below conf/experiment.
+    overrides : sequence of str
+        The user's, below those of row and column. A column's setting of the selector is left out where the row's
+        selector does not have it: full data has no number of features.
+    """
+    if name not in artefact_names():
+        raise ValueError(f"artefact: expected one of {', '.join(artefact_names())}, got {name!r}.")
+    base = [f"+experiment={name}", *overrides]
+    config = compose_config(base)
+    fingerprints: dict[str, str] = {}
+    entries = []
+    for row, row_overrides in config.artefact.rows.items():
+        plain = compose_config([*base, *row_overrides])
+        for column, column_overrides in config.artefact.columns.items():
+            fitting = [text for text in column_overrides if _applies(text, plain)]
+            composed = compose_config([*base, *row_overrides, *fitting])
+            entries += [Entry(str(row), str(column), cell) for cell in cells_of(composed, fingerprints)]
+    return Artefact(name, str(config.artefact.title), tuple(entries), config)
+
+
+def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> list[Cell]:
+    """Return the cells of a composed config: one, or one for each member of a collection of data sets.
+
+    Parameters
+    ----------
+    config : DictConfig
+    fingerprints : dict, optional
+        Of data sets that were loaded before, by their config; filled in place.
+    """
+    known = {} if fingerprints is None else fingerprints
+    parts = {
+        group: OmegaConf.to_container(config[group], resolve=True)
+        for group in ("dataset", "selector", "model", "protocol")
+    }
+    cells = []
+    for dataset in _members(parts.pop("dataset")):  # type: ignore[arg-type]
+        text = repr(sorted(dataset.items()))
+        if text not in known:
+            known[text] = load_from(dataset).fingerprint
+        cells.append(Cell(dataset=dataset, fingerprint=known[text], **parts))  # type: ignore[arg-type]
+    return cells
+
+
+def _members(dataset: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    chosen = dataset.get("set")
+    if "set" not in dataset or (isinstance(chosen, str) and chosen != "all"):
+        yield dict(dataset)
+        return
+    names = dataset_members(dataset["name"]) if chosen == "all" else list(chosen)
+    if not names:  # the loader's own error says what is missing and how to get it
+        yield {name: value for name, value in dataset.items() if name != "set"}
+    for name in names:
+        yield {**dataset, "set": name}
+
+
+def _applies(override: str, config: DictConfig) -> bool:
+    path = override.split("=", 1)[0]
+    return not path.startswith("selector.") or path.split(".")[1] in config.selector

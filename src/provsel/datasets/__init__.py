@@ -1,0 +1,25 @@
+"""Data sets: loaders that return a `Dataset`, the registry of their sources, and the download of files."""
+
+from ._errors import DataIntegrityError, FetchError, MissingDataError
+from ._fetch import fetch
+from ._locate import locate
+from ._record import Dataset, make_dataset
+from ._registry import dataset_members, dataset_names, load_dataset
+from ._sources import Source, SourceFile, read_source, source_names
+
+__all__ = [
+    "DataIntegrityError",
+    "Dataset",
+    "FetchError",
+    "MissingDataError",
+    "Source",
+    "SourceFile",
+    "dataset_members",
+    "dataset_names",
+    "fetch",
+    "load_dataset",
+    "locate",
+    "make_dataset",
+    "read_source",
+    "source_names",
+]

@@ -1,0 +1,103 @@
+"""Parsed data sets, kept as uncompressed npz files without pickles."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ._paths import data_dir, replacing
+from ._record import Dataset, fingerprint
+
+_FORMAT = 1
+_log = logging.getLogger(__name__)
+
+
+def cached(loader: str, params: Mapping[str, Any], content: str, build: Callable[[], Dataset]) -> Dataset:
+    """Return the data set from the cache, or build it and keep it there.
+
+    Parameters
+    ----------
+    loader : str
+        Name of the loader module.
+    params : mapping
+        Its parameters: plain values.
+    content : str
+        SHA-256 of the source files: other content is another entry.
+    build : callable
+        Parses the source files.
+
+    Returns
+    -------
+    Dataset
+        The same whether it was built or read: a damaged entry is deleted and built again.
+    """
+    path = cache_path(loader, params, content)
+    try:
+        return _read(path)
+    except FileNotFoundError:
+        pass
+    except Exception as error:  # a cache is a shortcut only: whatever is wrong with it, the source files decide
+        _log.warning("cache file %s is damaged (%s): it is built again", path, error)
+        _forget(path)
+    dataset = build()
+    try:
+        _write(path, dataset)
+    except OSError as error:
+        _log.info("cache folder %s is not writable (%s): going on without", path.parent, error)
+    return dataset
+
+
+def cache_path(loader: str, params: Mapping[str, Any], content: str) -> Path:
+    """Return the file of one entry; its name is the hash of all that the result depends on."""
+    key = json.dumps([_FORMAT, loader, dict(params), content], sort_keys=True)
+    return data_dir() / "cache" / f"{loader}-{hashlib.sha256(key.encode()).hexdigest()[:40]}.npz"
+
+
+def _forget(path: Path) -> None:
+    """Delete a damaged entry if that is allowed."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        _log.info("cannot delete %s: %s", path, error)
+
+
+def _write(path: Path, dataset: Dataset) -> None:
+    """Write an entry under a temporary name and move it: readers never see half a file."""
+    X = dataset.X
+    if isinstance(X, np.ndarray):
+        parts = {"dense": X}
+    else:
+        shape = np.array(X.shape, dtype=np.int64)
+        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": shape}
+    # Names as one text with lengths: a fixed-width array would take the longest word's width for each, and
+    # a single TechTC "word" has 3757 letters.
+    text = "".join(dataset.feature_names).encode()
+    parts["names"] = np.frombuffer(text, dtype=np.uint8)
+    parts["name_lengths"] = np.array([len(name) for name in dataset.feature_names], dtype=np.int64)
+    meta = {"name": dataset.name, "source": dataset.source, "fingerprint": dataset.fingerprint}
+    parts["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+    with replacing(path) as temporary, temporary.open("xb") as handle:
+        np.savez(handle, allow_pickle=False, y=dataset.y, **parts)
+
+
+def _read(path: Path) -> Dataset:
+    """Read an entry and compare its content with the fingerprint that was taken when it was built."""
+    # Opened here, because np.load leaves a damaged file open.
+    with path.open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
+        parts = dict(arrays)
+    meta = json.loads(parts["meta"].tobytes())
+    text = parts["names"].tobytes().decode()
+    ends = np.cumsum(parts["name_lengths"]).tolist()
+    names = np.array([text[a:b] for a, b in zip([0, *ends], ends, strict=False)], dtype=object)
+    if "dense" in parts:
+        X = parts["dense"]
+    else:
+        X = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"].tolist()))
+    if fingerprint(X, parts["y"], names) != meta["fingerprint"]:
+        raise ValueError("its content does not have the recorded fingerprint")
+    return Dataset(X, parts["y"], names, meta["name"], meta["fingerprint"], meta["source"])

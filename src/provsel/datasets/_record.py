@@ -1,0 +1,141 @@
+"""The record that every loader returns, and its fingerprint."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+_FINGERPRINT_FORMAT = b"provsel-dataset-1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A data set in memory. Build it with `make_dataset`, which validates and takes the fingerprint.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, d), float64
+        Samples in rows. Sparse data are in canonical form: sorted indices, no duplicates, no stored zeros.
+    y : ndarray of shape (n,), int64
+        Labels; -1 and +1 for two classes.
+    feature_names : ndarray of shape (d,), object
+        Distinct names, each a `str`. Not of fixed width, because one long word would blow up the array.
+    name : str
+        Short name, for tables.
+    fingerprint : str
+        SHA-256 over the canonical bytes of X, y and feature_names; the same on every machine.
+    source : str
+        Where the data came from: words, address, citation.
+    """
+
+    X: np.ndarray | sparse.csr_array
+    y: np.ndarray
+    feature_names: np.ndarray
+    name: str
+    fingerprint: str
+    source: str
+
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        kind = "sparse" if sparse.issparse(self.X) else "dense"
+        return f"Dataset({self.name!r}, n={n}, d={d}, {kind}, fingerprint={self.fingerprint[:12]!r})"
+
+
+def make_dataset(
+    X: np.ndarray | sparse.sparray | sparse.spmatrix,
+    y: Iterable[int] | np.ndarray,
+    feature_names: Iterable[str],
+    *,
+    name: str,
+    source: str,
+) -> Dataset:
+    """Bring arrays to canonical form, validate them and take the fingerprint.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Finite numbers.
+    y : array-like of shape (n,)
+        Whole numbers.
+    feature_names : iterable of d distinct str
+        One name for each column.
+    name, source : str
+        See `Dataset`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        When the parts are empty, do not fit each other, or hold NaN, infinities or broken labels.
+    """
+    X = _canonical(X)
+    labels = np.asarray(y)
+    names = np.array([*feature_names], dtype=object)
+    n, d = X.shape
+    if n == 0 or d == 0:
+        raise ValueError(f"data set {name!r}: expected at least one sample and one feature, got shape {X.shape}")
+    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+        raise ValueError(f"data set {name!r}: X holds NaN or infinite values; expected finite numbers. Clean it first")
+    if labels.shape != (n,):
+        raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {labels.shape}")
+    whole = labels.dtype.kind in "iub" or (labels.dtype.kind == "f" and (labels == np.round(labels)).all())
+    if not whole or not np.isfinite(labels).all():
+        raise ValueError(f"data set {name!r}: labels must be whole numbers, got dtype {labels.dtype}. Encode them")
+    if names.shape != (d,) or not all(isinstance(item, str) for item in names):
+        raise ValueError(f"data set {name!r}: expected {d} feature names of type str, one for each column")
+    if len(set(names)) != d:
+        raise ValueError(f"data set {name!r}: feature names must be distinct, {d - len(set(names))} are repeated")
+    labels = labels.astype(np.int64)
+    return Dataset(X, labels, names, name, fingerprint(X, labels, names), source)
+
+
+def fingerprint(X: np.ndarray | sparse.csr_array, y: np.ndarray, feature_names: np.ndarray) -> str:
+    """Return the SHA-256 of canonical arrays, independent of byte order and index width.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, d), float64, canonical
+    y : ndarray of shape (n,), int64
+    feature_names : ndarray of shape (d,) of str
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    digest = hashlib.sha256(_FINGERPRINT_FORMAT)
+    if isinstance(X, np.ndarray):
+        parts = {"dense": (X, "<f8")}
+    else:
+        parts = {"indptr": (X.indptr, "<i8"), "indices": (X.indices, "<i8"), "data": (X.data, "<f8")}
+    digest.update(f"|{X.shape[0]}x{X.shape[1]}|".encode())
+    for label, (array, dtype) in {**parts, "y": (y, "<i8")}.items():
+        digest.update(f"|{label}|{dtype}|{array.size}|".encode())
+        digest.update(np.ascontiguousarray(array, dtype=dtype).data)
+    # Lengths in front of the text: the names ("ab", "c") and ("a", "bc") must differ.
+    text = "".join(feature_names)
+    digest.update("|names|{}|{}".format(",".join(str(len(item)) for item in feature_names), text).encode())
+    return digest.hexdigest()
+
+
+def _canonical(X: np.ndarray | sparse.sparray | sparse.spmatrix) -> np.ndarray | sparse.csr_array:
+    """Return a copy: float64, C-ordered when dense, else CSR with sorted, distinct, non-zero entries."""
+    if not sparse.issparse(X):
+        dense = np.array(X, dtype=np.float64, order="C")
+        if dense.ndim != 2:
+            raise ValueError(f"X must have two dimensions (samples, features), got shape {dense.shape}")
+        dense += 0.0  # -0.0 and 0.0 are equal numbers with different bytes
+        return dense
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions (samples, features), got shape {X.shape}")
+    rows = sparse.csr_array(X, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    if max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:  # LIBSVM takes no wider indices
+        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return rows

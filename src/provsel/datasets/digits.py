@@ -1,0 +1,58 @@
+"""Small images of handwritten digits that come with scikit-learn: real data without a download."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+from ._checks import check_integer
+from ._record import Dataset, make_dataset
+
+_SOURCE = (
+    "scikit-learn's load_digits: test set of Optical Recognition of Handwritten Digits, "
+    "Alpaydin and Kaynak (1998), UCI Machine Learning Repository"
+)
+
+
+def load(*, classes: Sequence[int] | None = None) -> Dataset:
+    """Load 1797 images of 8 by 8 pixels with values from 0 to 16.
+
+    Parameters
+    ----------
+    classes : sequence of int or None, default=None
+        Digits to keep, at least two; None keeps all ten. Exactly two digits give a two-class problem: the
+        first gets the label -1, the second +1. Otherwise the label is the digit.
+
+    Returns
+    -------
+    Dataset
+        Dense X of shape (n, 64); the features are named "pixel_<row>_<column>".
+
+    Raises
+    ------
+    ValueError
+        When `classes` does not hold at least two distinct digits.
+    """
+    bunch = load_digits()
+    X, y = bunch.data, bunch.target
+    name = "digits"
+    if classes is not None:
+        kept = _check_classes(classes)
+        rows = np.isin(y, kept)
+        X, y = X[rows], y[rows]
+        name = "digits_" + "_".join(str(digit) for digit in kept)
+        if len(kept) == 2:
+            y = np.where(y == kept[1], 1, -1)
+    return make_dataset(X, y, bunch.feature_names, name=name, source=_SOURCE)
+
+
+def _check_classes(classes: Sequence[int]) -> list[int]:
+    """Return the digits as a list of plain integers."""
+    if isinstance(classes, str) or not isinstance(classes, Sequence):
+        raise ValueError(f"digits: classes must be a list of digits such as [3, 8], or null, got {classes!r}")
+    for digit in classes:
+        check_integer("digits", "each of classes", digit, minimum=0)
+    kept = [int(digit) for digit in classes]
+    if len(kept) < 2 or len(set(kept)) != len(kept) or max(kept) > 9:
+        raise ValueError(f"digits: classes must hold at least two distinct digits from 0 to 9, got {kept}")
+    return kept

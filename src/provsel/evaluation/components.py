@@ -1,0 +1,57 @@
+"""From configs to registered components, and to nothing else."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import provsel.models
+import provsel.selectors
+
+REGISTRIES: dict[str, ModuleType] = {"selector": provsel.selectors, "model": provsel.models}
+
+
+def component_class(kind: str, config: Mapping[str, Any]) -> type:
+    """Return the class that `config["_target_"]` names.
+
+    Parameters
+    ----------
+    kind : {"selector", "model"}
+    config : mapping
+        `_target_: provsel.<kind>s.<Class>` and the arguments of the class.
+
+    Raises
+    ------
+    ValueError
+        For anything that is not a registered class of that kind: a config cannot run other code.
+    """
+    registry = REGISTRIES[kind]
+    known = {f"{registry.__name__}.{name}": name for name in registry.__all__ if not name.startswith("Abstract")}
+    target = config.get("_target_")
+    if target not in known:
+        raise ValueError(
+            f"config of the {kind}: expected a _target_ among {', '.join(sorted(known))}, got {target!r}; "
+            f"only registered components can be named, see CONTRIBUTING for how to add one."
+        )
+    return getattr(registry, known[target])
+
+
+def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments in `config`, checked against the signature of the class."""
+    cls = component_class(kind, config)
+    arguments = {name: value for name, value in config.items() if name != "_target_"}
+    accepted = list(inspect.signature(cls).parameters)
+    unknown = sorted(set(arguments) - set(accepted))
+    if unknown:
+        raise ValueError(
+            f"config of the {kind} {cls.__name__}: expected arguments among {', '.join(accepted) or 'none'}, "
+            f"got {', '.join(unknown)}; correct the name or remove it."
+        )
+    return arguments
+
+
+def build(kind: str, config: Mapping[str, Any]) -> Any:
+    """Return an unfitted component from its config."""
+    return component_class(kind, config)(**component_arguments(kind, config))

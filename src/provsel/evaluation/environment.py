@@ -1,0 +1,46 @@
+"""What a record says of the place it was computed in."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from threadpoolctl import threadpool_info
+
+from provsel.evaluation.keys import canonical_json
+
+PACKAGES = ("provsel", "numpy", "scipy", "scikit-learn", "liblinear-official")
+
+
+@cache
+def environment() -> str:
+    """Return versions of Python and packages, machine kind and BLAS, as canonical JSON."""
+    blas = sorted({f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"})
+    return canonical_json(
+        {
+            "python": platform.python_version(),
+            "machine": f"{platform.system()} {platform.machine()}",
+            "blas": blas,
+            **{name: version(name) for name in PACKAGES},
+        }
+    )
+
+
+@cache
+def git_revision() -> str:
+    """Return the revision of the source tree, with "+" after it when files differ; "" outside a checkout."""
+    root = Path(__file__).resolve().parents[3]
+    if not (root / ".git").exists():
+        return ""
+    try:
+        revision = _git(root, "rev-parse", "HEAD")
+        return revision + ("+" if _git(root, "status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def _git(root: Path, *arguments: str) -> str:
+    return subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True).stdout.strip()

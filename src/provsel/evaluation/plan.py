@@ -1,0 +1,174 @@
+"""From resolved configs to cells, trials and tasks: what is to be computed, before anything is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from provsel.evaluation.components import build, component_arguments, component_class
+from provsel.evaluation.keys import canonical_json, digest, seed_from
+
+SETTINGS = ("supervised", "unsupervised")
+PROTOCOL = {"n_splits", "repeats", "draws", "setting", "seed", "certify"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Data set x selector x model x protocol, as resolved configs of primitives.
+
+    Attributes
+    ----------
+    dataset : mapping
+        `name` and the parameters of its loader.
+    selector, model : mapping
+        `_target_` and arguments.
+    protocol : mapping
+        n_splits, repeats, draws, setting, seed, certify.
+    fingerprint : str
+        Of the loaded data set.
+    """
+
+    dataset: Mapping[str, Any]
+    selector: Mapping[str, Any]
+    model: Mapping[str, Any]
+    protocol: Mapping[str, Any]
+    fingerprint: str
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.protocol) ^ PROTOCOL)
+        if unknown:
+            raise ValueError(
+                f"protocol: expected exactly {', '.join(sorted(PROTOCOL))}, got a difference in {', '.join(unknown)}."
+            )
+        if self.protocol["setting"] not in SETTINGS:
+            raise ValueError(f"protocol.setting: expected one of {SETTINGS}, got {self.protocol['setting']!r}.")
+        for name in ("repeats", "draws"):
+            if not isinstance(self.protocol[name], int) or self.protocol[name] < 1:
+                raise ValueError(f"protocol.{name}: expected a positive integer, got {self.protocol[name]!r}.")
+        if not isinstance(self.protocol["n_splits"], int) or self.protocol["n_splits"] < 2:
+            raise ValueError(f"protocol.n_splits: expected an integer above 1, got {self.protocol['n_splits']!r}.")
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What the numbers of the cell depend on, except repeat, fold and draw; no paths, no executor."""
+        counts = ("repeats", "draws")
+        return {
+            "dataset": dict(self.dataset),
+            "fingerprint": self.fingerprint,
+            "selector": _component_identity("selector", self.selector),
+            "model": _component_identity("model", self.model),
+            "protocol": {name: value for name, value in self.protocol.items() if name not in counts},
+        }
+
+    @cached_property
+    def id(self) -> str:
+        """SHA-256 of the identity."""
+        return digest(self.identity)
+
+    @cached_property
+    def n_draws(self) -> int:
+        """Draws of a fold: one for a deterministic method."""
+        return self.protocol["draws"] if build("selector", self.selector).is_random else 1
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials of the cell."""
+        return self.protocol["repeats"] * self.protocol["n_splits"] * self.n_draws
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One draw of a cell on one fold of one repeat; `cell` is a position in the task's list of cells."""
+
+    key: str
+    cell: int
+    draw: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """All missing trials that share data set, repeat and fold: one unit of work, a plain function's argument."""
+
+    dataset: Mapping[str, Any]
+    fingerprint: str
+    n_splits: int
+    split_seed: int
+    repeat: int
+    fold: int
+    cells: tuple[Cell, ...]
+    trials: tuple[Trial, ...]
+
+
+def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
+    """Return the SHA-256 of the canonical JSON of cell, draw, fold and repeat."""
+    text = f'{{"cell":{cell_json},"draw":{draw},"fold":{fold},"repeat":{repeat}}}'
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def split_seed(fingerprint: str, n_splits: int, seed: int, repeat: int) -> int:
+    """Return the seed of the folds of a repeat: the same for all methods, settings and models."""
+    return seed_from(digest({"split": [fingerprint, n_splits, seed, repeat]}))
+
+
+def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
+    """Return the cells without repetitions of the same identity, in order; counts are taken at their largest."""
+    found: dict[str, Cell] = {}
+    for cell in cells:
+        other = found.setdefault(cell.id, cell)
+        if other.n_trials < cell.n_trials:
+            found[cell.id] = cell
+    return list(found.values())
+
+
+def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
+    """Yield (repeat, fold, draw, key) of all trials of a cell."""
+    cell_json, draws = canonical_json(cell.identity), cell.n_draws
+    for repeat in range(cell.protocol["repeats"]):
+        for fold in range(cell.protocol["n_splits"]):
+            for draw in range(draws):
+                yield repeat, fold, draw, trial_key(cell_json, repeat, fold, draw)
+
+
+def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
+    """Group the trials that are not `done` into tasks, data set by data set, then repeat, then fold."""
+    groups: dict[tuple[str, int, int, int, int], list[tuple[Cell, int, str]]] = {}
+    datasets: dict[str, Mapping[str, Any]] = {}
+    for cell in unique_cells(cells):
+        datasets.setdefault(cell.fingerprint, cell.dataset)
+        protocol = cell.protocol
+        for repeat, fold, draw, key in trials_of(cell):
+            if key not in done:
+                group = (cell.fingerprint, protocol["n_splits"], protocol["seed"], repeat, fold)
+                groups.setdefault(group, []).append((cell, draw, key))
+    order = {fingerprint: place for place, fingerprint in enumerate(datasets)}
+    tasks = []
+    for group in sorted(groups, key=lambda g: (order[g[0]], *g[1:])):
+        fingerprint, n_splits, seed, repeat, fold = group
+        members = groups[group]
+        task_cells = list({id(cell): cell for cell, _, _ in members}.values())
+        place = {id(cell): k for k, cell in enumerate(task_cells)}
+        tasks.append(
+            Task(
+                dataset=datasets[fingerprint],
+                fingerprint=fingerprint,
+                n_splits=n_splits,
+                split_seed=split_seed(fingerprint, n_splits, seed, repeat),
+                repeat=repeat,
+                fold=fold,
+                cells=tuple(task_cells),
+                trials=tuple(Trial(key, place[id(cell)], draw) for cell, draw, key in members),
+            )
+        )
+    return tasks
+
+
+def _component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    cls = component_class(kind, config)
+    return {
+        "name": cls.__name__,
+        "algorithm_version": cls.algorithm_version,  # type: ignore[attr-defined]
+        "arguments": component_arguments(kind, config),
+    }

@@ -1,0 +1,1 @@
+"""Plain functions of arrays: the algorithms, without validation and without state."""

@@ -1,0 +1,98 @@
+"""Right singular vectors of a dense or sparse matrix, by the cheapest route that keeps them orthonormal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cholesky, eigh, solve_triangular, svd
+
+Array = NDArray[np.float64]
+Matrix = NDArray[np.floating] | sparse.csr_array | sparse.csr_matrix
+
+ELONGATED = 2
+"""From this ratio of the sides on, the Gram matrix of the short side is cheaper than an SVD."""
+
+LOSS_OF_ORTHOGONALITY = 1e-12
+"""V = X^T U / sigma loses about eps (sigma_max / sigma_min)^2 of its orthonormality; beyond this it is repaired."""
+
+
+@dataclass(frozen=True)
+class SpectralBasis:
+    """Right singular vectors that belong to non-zero singular values.
+
+    Attributes
+    ----------
+    V : ndarray of shape (d, rank)
+        Orthonormal columns that span the row space of X.
+    singular_values : ndarray of shape (rank,)
+        In decreasing order.
+    """
+
+    V: Array
+    singular_values: Array
+
+    @property
+    def rank(self) -> int:
+        """Number of columns of V."""
+        return self.V.shape[1]
+
+    def truncated(self, rank: int | None) -> SpectralBasis:
+        """Return the basis of the `rank` largest singular values; all of them for None."""
+        if rank is None or rank >= self.rank:
+            return self
+        return SpectralBasis(self.V[:, :rank], self.singular_values[:rank])
+
+
+def gram_matrix(X: Matrix) -> Array:
+    """Return X X^T, shape (n, n), dense and in float64; sparse X, shape (n, d), stays sparse."""
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        return (X @ X.T).toarray()
+    X = np.asarray(X, dtype=np.float64)
+    return X @ X.T
+
+
+def spectral_basis(X: Matrix, gram: Array | None = None) -> SpectralBasis:
+    """Return the right singular vectors of X that belong to non-zero singular values.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n, d)
+        A sparse X is never densified; V itself is dense.
+    gram : ndarray of shape (n, n), optional
+        X X^T, where it is at hand.
+
+    Returns
+    -------
+    SpectralBasis
+        Rank cut-off: the SVD route (dense, sides within a factor of 2) drops singular values up to
+        max(n, d) eps sigma_max, the Gram route those up to sqrt(max(n, d) eps) sigma_max (about 1e-6), below
+        which the Gram matrix holds no information. V^T V = I to 1e-12 or better on either route.
+    """
+    n, d = X.shape
+    cut = max(n, d) * np.finfo(np.float64).eps
+    if not sparse.issparse(X) and max(n, d) < ELONGATED * min(n, d):
+        _, sigma, Vt = svd(np.asarray(X, dtype=np.float64), full_matrices=False, check_finite=False)
+        rank = int(np.sum(sigma > cut * sigma[0]))
+        return SpectralBasis(np.ascontiguousarray(Vt[:rank].T), sigma[:rank])
+    if d <= n:
+        lam, Q = _eigenpairs(gram_matrix(X.T), cut)
+        return SpectralBasis(np.ascontiguousarray(Q), np.sqrt(lam))
+    lam, Q = _eigenpairs(gram_matrix(X) if gram is None else gram, cut)
+    if lam.size == 0:
+        return SpectralBasis(np.zeros((d, 0)), lam)
+    V = np.ascontiguousarray(X.T @ (Q / np.sqrt(lam)))
+    if np.finfo(np.float64).eps * lam[0] / lam[-1] > LOSS_OF_ORTHOGONALITY:
+        # one step of Cholesky QR: any rotation of V spans the same space, so nothing downstream changes
+        R = cholesky(V.T @ V, check_finite=False)
+        V = np.ascontiguousarray(solve_triangular(R, V.T, trans="T", check_finite=False).T)
+    return SpectralBasis(V, np.sqrt(lam))
+
+
+def _eigenpairs(gram: Array, cut: float) -> tuple[Array, Array]:
+    lam, Q = eigh(gram, driver="evd", check_finite=False)
+    keep = lam > cut * max(lam[-1], 0.0)
+    return lam[keep][::-1], Q[:, keep][:, ::-1]

@@ -1,0 +1,65 @@
+"""What the linear SVM back ends share: validation, decision values, prediction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class AbstractLinearSVM(ClassifierMixin, BaseEstimator, ABC):
+    """A linear classifier with `coef_` and `intercept_`; a back end writes `_solve` and, if needed, `_combine`."""
+
+    algorithm_version: ClassVar[int]
+    classes_: NDArray[Any]
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+
+    @abstractmethod
+    def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
+        """Set `coef_` and `intercept_` from X, shape (n, d), and the class numbers, shape (n,)."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit on X of shape (n, d), dense or sparse, and labels y of shape (n,).
+
+        Raises
+        ------
+        ValueError
+            NaN or infinite values, labels of another length, fewer than two classes.
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"{type(self).__name__}: expected labels of at least two classes, got 1 class "
+                f"({self.classes_[0]!r}); check the labels or how the rows were split."
+            )
+        self._solve(X, labels)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return f(x), shape (n,), for two classes, else one column a class, shape (n, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        values = np.asarray(X @ self.coef_.T) + self.intercept_
+        return values.ravel() if self.classes_.size == 2 else self._combine(values)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted labels, shape (n,)."""
+        values = self.decision_function(X)
+        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+
+    def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn the values of the binary problems into one column a class."""
+        return values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

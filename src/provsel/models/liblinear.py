@@ -1,0 +1,86 @@
+"""Linear SVM solved by LIBLINEAR's dual coordinate descent, repeatable bit for bit."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from liblinear.liblinearutil import parameter, problem, train
+from numpy.typing import NDArray
+from scipy import sparse
+
+from provsel.models._base import AbstractLinearSVM
+
+SOLVERS = {"squared_hinge": 1, "hinge": 3}
+"""LIBLINEAR's -s: L2-regularised, dual."""
+
+
+class LiblinearSVM(AbstractLinearSVM):
+    """Linear L2-regularised SVM by LIBLINEAR, dual form; several classes are treated one against the rest.
+
+    The solver of the large-scale experiments of Paul et al. (2016): L2 loss in the dual (`-s 1`), C = 10.
+    LIBLINEAR shuffles with the C library's `rand()` and never seeds it, so two calls in one process differ.
+    It is seeded before each fit here, and a fit depends on nothing but its arguments. (`rand()` is one for the
+    whole process: do not fit in two threads at once.)
+
+    Parameters
+    ----------
+    C : float, default=10.0
+        Weight of the sum of losses.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    fit_intercept : bool, default=False
+        Append a constant feature (penalised, LIBLINEAR's `-B 1`); its default, and the paper's, is none.
+    tol : float, default=0.1
+        LIBLINEAR's `-e`; 0.1 is its own default for the dual solvers.
+    random_state : int, default=1
+        Seed of `rand()`. 1 is what the C standard starts an unseeded program with.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, d) for two classes, else (n_classes, d)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+
+    References
+    ----------
+    Fan, Chang, Hsieh, Wang, Lin (2008), LIBLINEAR.
+    """
+
+    algorithm_version = 1
+
+    def __init__(
+        self,
+        C: float = 10.0,
+        *,
+        loss: str = "squared_hinge",
+        fit_intercept: bool = False,
+        tol: float = 0.1,
+        random_state: int = 1,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.random_state = random_state
+
+    def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
+        if self.loss not in SOLVERS:
+            raise ValueError(f"LiblinearSVM: expected loss in {sorted(SOLVERS)}, got {self.loss!r}.")
+        bias = 1 if self.fit_intercept else -1
+        options = parameter(f"-s {SOLVERS[self.loss]} -c {self.C!r} -e {self.tol!r} -B {bias} -q")
+        rows = problem(labels.astype(float), sparse.csr_matrix(X, dtype=np.float64), bias)
+        ctypes.CDLL(None).srand(int(self.random_state))
+        model = train(rows, options)
+        met = model.get_labels()
+        d = X.shape[1]
+        if self.classes_.size == 2:
+            # one vector for two classes, positive towards the label that LIBLINEAR met first
+            weights, offset = model.get_decfun(0)
+            sign = 1.0 if met[0] == 1 else -1.0
+            self.coef_ = sign * np.asarray(weights[:d])[None, :]
+            self.intercept_ = np.array([sign * offset])
+        else:
+            parts = [model.get_decfun(met.index(k)) for k in range(self.classes_.size)]
+            self.coef_ = np.array([weights[:d] for weights, _ in parts])
+            self.intercept_ = np.array([offset for _, offset in parts])

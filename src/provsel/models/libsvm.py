@@ -1,0 +1,80 @@
+"""Linear C-SVM solved by LIBSVM, on the Gram matrix where there are fewer rows than columns."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.svm import SVC
+
+from provsel.kernels.spectral import gram_matrix
+from provsel.models._base import AbstractLinearSVM
+
+
+class LibsvmSVM(AbstractLinearSVM):
+    """Linear soft-margin SVM by LIBSVM: hinge loss, intercept not penalised, several classes one against one.
+
+    The solver of the medium-scale experiments of Paul et al. (2016). For two classes and n < d it works on the
+    n x n Gram matrix, computed once by BLAS instead of row by row in LIBSVM's kernel cache.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the sum of slacks.
+    tol : float, default=1e-3
+        LIBSVM's stopping tolerance, in units of y f(x).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, d) for two classes, else (n_classes (n_classes - 1) / 2, d)
+    intercept_ : ndarray of shape (1,) or (n_classes (n_classes - 1) / 2,)
+    support_ : ndarray of shape (p,), int64
+        Rows with a non-zero dual variable.
+    dual_coef_ : ndarray of shape (n_classes - 1, p)
+        y_i alpha_i of the support vectors.
+
+    References
+    ----------
+    Chang, Lin (2011), LIBSVM.
+    """
+
+    algorithm_version = 1
+
+    def __init__(self, C: float = 1.0, *, tol: float = 1e-3) -> None:
+        self.C = C
+        self.tol = tol
+
+    def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
+        if self.classes_.size == 2 and X.shape[0] < X.shape[1]:
+            svc = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol)
+            self.coef_ = np.asarray(svc.dual_coef_ @ X[svc.support_], dtype=np.float64).reshape(1, -1)
+        else:
+            svc = SVC(kernel="linear", C=self.C, tol=self.tol).fit(X, labels)
+            self.coef_ = _dense(svc.coef_)
+        self.intercept_ = svc.intercept_
+        self.support_ = svc.support_.astype(np.int64)
+        self.dual_coef_ = _dense(svc.dual_coef_)
+
+    def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        votes = np.zeros((values.shape[0], self.classes_.size))
+        confidence = np.zeros_like(votes)
+        for column, (i, j) in zip(values.T, combinations(range(self.classes_.size), 2), strict=True):
+            votes[:, i] += column > 0
+            votes[:, j] += column <= 0
+            confidence[:, i] += column
+            confidence[:, j] -= column
+        # equal votes are decided by the sum of decision values, squeezed below one vote
+        return votes + confidence / (3 * (np.abs(confidence) + 1))
+
+
+def fit_gram(gram: NDArray[np.float64], y: NDArray[Any], *, C: float, tol: float) -> SVC:
+    """Return LIBSVM's solution, with `dual_coef_`, `support_` and `intercept_`, on a Gram matrix of shape (n, n)."""
+    return SVC(kernel="precomputed", C=C, tol=tol).fit(gram, y)
+
+
+def _dense(matrix: Any) -> NDArray[np.float64]:
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

@@ -1,0 +1,1 @@
+"""From stored trials to frames, tables and figures."""

@@ -1,0 +1,64 @@
+"""One style for all figures, and saving them so that the same numbers give the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from provsel._files import replacing
+
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+"""Okabe and Ito: told apart by colour-blind readers and in grey print."""
+
+MARKERS = ["o", "s", "^", "D", "v", "P", "x"]
+
+ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
+"""Widths in inches."""
+
+_STYLE = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "legend.fontsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 0.8,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+    "svg.hashsalt": "provsel",  # ids in an SVG are random without it
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the style of the project, whatever the user's matplotlib settings are."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        yield
+
+
+def save_figure(figure: Figure, stem: Path) -> list[Path]:
+    """Write `stem`.pdf, .png and .svg, each whole or not at all, without dates."""
+    metadata: dict[str, dict[str, str | None]] = {
+        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+        "png": {"Software": None},
+        "svg": {"Date": None, "Creator": None},
+    }
+    paths = []
+    for kind, entries in metadata.items():
+        path = stem.with_name(f"{stem.name}.{kind}")
+        with replacing(path) as temporary:
+            figure.savefig(temporary, format=kind, metadata=entries, bbox_inches="tight")
+        paths.append(path)
+    return paths

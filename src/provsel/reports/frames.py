@@ -1,0 +1,77 @@
+"""From stored trials to long-form frames: one line for each number of an artefact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from provsel.configs import Artefact, Entry
+from provsel.store import TrialStore
+
+COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
+"""Columns of every artefact's CSV file."""
+
+Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
+
+
+def artefact_frame(
+    artefact: Artefact, store: TrialStore, summarise: Summary, *, columns: list[str], published: Path | None = None
+) -> pd.DataFrame:
+    """Return the numbers of an artefact in long form.
+
+    Parameters
+    ----------
+    artefact : Artefact
+    store : TrialStore
+    summarise : callable
+        (entry, its trials) -> lines with `value`, `sd` and, where they differ from the entry's, `row`, `column`.
+    columns : list of str
+        Columns of the records that `summarise` reads.
+    published : path, optional
+        CSV of printed numbers: artefact, row, column, dataset, printed_value, printed_sd.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`; state is "complete", "partial (k of n)" or "missing".
+    """
+    read = ["cell", "repeat", "fold", "draw", *columns]
+    trials = store.query([cell.id for cell in artefact.cells], read).to_pandas()
+    groups = dict(iter(trials.groupby("cell", sort=False))) if len(trials) else {}
+    lines = []
+    for entry in artefact.entries:
+        protocol = entry.cell.protocol
+        found = groups.get(entry.cell.id)
+        if found is not None:
+            found = found[(found["repeat"] < protocol["repeats"]) & (found["draw"] < entry.cell.n_draws)]
+        n_trials = 0 if found is None else len(found)
+        state = "complete" if n_trials == entry.cell.n_trials else f"partial ({n_trials} of {entry.cell.n_trials})"
+        base = {"row": entry.row, "column": entry.column, "dataset": entry.dataset, "n_trials": n_trials}
+        if not n_trials:
+            lines.append({**base, "value": None, "sd": np.nan, "state": "missing"})
+        else:
+            lines += [{**base, "state": state, **line} for line in summarise(entry, found)]
+    frame = pd.DataFrame(lines)
+    return _with_printed(frame, artefact.name.split("/")[1], published)[COLUMNS]
+
+
+def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
+    """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first."""
+    folds = 100 * trials.groupby(["repeat", "fold"])["error"].mean()
+    return [{"value": folds.mean(), "sd": folds.std(ddof=1)}]
+
+
+def _with_printed(frame: pd.DataFrame, artefact: str, published: Path | None) -> pd.DataFrame:
+    empty = pd.DataFrame(columns=["row", "column", "printed_value", "printed_sd"])
+    printed = empty if published is None or not published.exists() else pd.read_csv(published, dtype={"printed_value": str})
+    if len(printed):
+        printed = printed[printed["artefact"] == artefact].drop(columns="artefact")
+    on = ["row", "column"]
+    if "dataset" in printed and printed["dataset"].notna().any():
+        on.append("dataset")
+    else:
+        printed = printed.drop(columns="dataset", errors="ignore")
+    return frame.merge(printed, on=on, how="left", validate="many_to_one")

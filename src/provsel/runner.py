@@ -1,0 +1,119 @@
+"""Run what is missing of some cells, with progress, and keep every result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from provsel.evaluation import Cell, make_tasks
+from provsel.evaluation.executors import execute
+from provsel.store import TrialStore
+
+PLAIN_EVERY = 15.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
+@dataclass
+class RunReport:
+    """What a run did.
+
+    Attributes
+    ----------
+    n_planned, n_found, n_run : int
+        Trials of the cells; those that were stored before; those that were computed now.
+    failures : list of (key, where, reason)
+    seconds : float
+    """
+
+    n_planned: int = 0
+    n_found: int = 0
+    n_run: int = 0
+    failures: list[tuple[str, str, str]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def summary(self) -> str:
+        """Return one line for people, and one for each kind of failure."""
+        text = (
+            f"{self.n_planned} trials: {self.n_found} were stored, {self.n_run} computed "
+            f"in {self.seconds:.1f} s, {len(self.failures)} failed"
+        )
+        seen: dict[str, tuple[int, str]] = {}
+        for _, where, reason in self.failures:
+            seen[reason] = (seen.get(reason, (0, where))[0] + 1, where)
+        return "\n".join([text, *(f"  {n} x {reason} (last: {where})" for reason, (n, where) in seen.items())])
+
+
+def run_cells(
+    cells: Iterable[Cell], store: TrialStore, executor: Mapping[str, Any], *, label: str = "", console: Console | None = None
+) -> RunReport:
+    """Compute the trials of `cells` that the store does not have, and store each task's as it comes.
+
+    An interrupt loses at most the running tasks; the same call goes on where it stopped.
+    """
+    console = console or Console(stderr=True)
+    cells = list(cells)
+    stored = store.keys()
+    every = make_tasks(cells)
+    tasks = make_tasks(cells, done=stored)
+    missing = sum(len(task.trials) for task in tasks)
+    report = RunReport(n_planned=sum(len(task.trials) for task in every))
+    report.n_found = report.n_planned - missing
+    if not tasks:
+        return report
+    start = time.perf_counter()
+    results = execute(tasks, executor)
+    try:
+        with _Ticker(console, label, missing) as ticker:
+            for result in results:
+                store.append(result.records)
+                report.n_run += len(result.records)
+                report.failures += result.failures
+                ticker.advance(len(result.records) + len(result.failures))
+    except KeyboardInterrupt:
+        console.print(
+            f"interrupted: {report.n_found + report.n_run} of {report.n_planned} trials are stored; "
+            f"run the same command again to go on."
+        )
+        raise
+    finally:
+        close = getattr(results, "close", None)
+        if close is not None:
+            close()
+        report.seconds = time.perf_counter() - start
+    store.compact()
+    return report
+
+
+class _Ticker:
+    """A progress bar with ETA on a terminal, a line every few seconds elsewhere."""
+
+    def __init__(self, console: Console, label: str, total: int) -> None:
+        self._console, self._label, self._total, self._done = console, label or "trials", total, 0
+        self._start = self._last = time.perf_counter()
+        self._progress = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+            TextColumn("ETA"), TimeRemainingColumn(), console=console, disable=not console.is_terminal,
+        )  # fmt: skip
+
+    def __enter__(self) -> _Ticker:
+        self._progress.start()
+        self._task = self._progress.add_task(self._label, total=self._total)
+        return self
+
+    def advance(self, n: int) -> None:
+        """Count n more trials."""
+        self._done += n
+        self._progress.advance(self._task, n)
+        now = time.perf_counter()
+        if not self._console.is_terminal and now - self._last >= PLAIN_EVERY:
+            self._last = now
+            left = (now - self._start) / max(self._done, 1) * (self._total - self._done)
+            self._console.print(f"{self._label}: {self._done}/{self._total} trials, ETA {left:.0f} s", highlight=False)
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()

@@ -1,0 +1,18 @@
+"""Feature selectors with the scikit-learn API. The folder is the registry: every final class in it is exported."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from provsel.selectors._base import AbstractSelector
+
+__all__ = ["AbstractSelector"]
+
+for _module in pkgutil.iter_modules(__path__):
+    if not _module.name.startswith("_"):
+        _found = importlib.import_module(f"{__name__}.{_module.name}")
+        for _name, _member in vars(_found).items():
+            if isinstance(_member, type) and _member.__module__ == _found.__name__:
+                globals()[_name] = _member
+                __all__ += [_name]  # noqa: PLE0604

@@ -1,0 +1,174 @@
+"""The one base class of all selectors: `fit` is written here, a method writes only `_select`."""
+
+from __future__ import annotations
+
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from provsel.kernels.spectral import SpectralBasis
+from provsel.selectors._view import TrainingView
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a method chose.
+
+    Attributes
+    ----------
+    indices : ndarray of shape (k,), int64
+        Distinct columns, in order of selection.
+    weights : ndarray of shape (k,)
+        Scale of each.
+    attributes : mapping
+        Further fitted attributes, without their trailing underscore: `scores`, `n_repeats`, ...
+    """
+
+    indices: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def unweighted(cls, indices: NDArray[np.int64], **attributes: Any) -> Selection:
+        """Return the selection of `indices` with unit weights."""
+        return cls(np.asarray(indices, dtype=np.int64), np.ones(len(indices)), attributes)
+
+
+class AbstractSelector(SelectorMixin, BaseEstimator, ABC):
+    """Selects columns; what is common to all methods.
+
+    A subclass is final. It declares `algorithm_version`, stores its arguments verbatim in `__init__`, and
+    writes `_select(view, rng)`. Its bounds, if it has any, are functions of its own.
+    """
+
+    algorithm_version: ClassVar[int]
+    needs_labels: ClassVar[bool] = False
+
+    @abstractmethod
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        """Choose columns of `view.X`."""
+
+    @property
+    def is_random(self) -> bool:
+        """Whether two fits with different seeds can differ, so that experiments repeat the draw."""
+        return "random_state" in self.get_params(deep=False)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Select columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n, d)
+        y : array-like of shape (n,), optional
+            Ignored by unsupervised methods but for its length.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            NaN or infinite values, empty X, labels of another length, more features asked for than there are.
+        """
+        if self.needs_labels:
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        else:
+            X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+            if y is not None:
+                check_consistent_length(X, y)
+        return self.fit_view(TrainingView(X, y))
+
+    def fit_view(self, view: TrainingView) -> Self:
+        """Select columns of validated rows; fits on the same view share what they derive from it."""
+        rng = as_generator(getattr(self, "random_state", None))
+        selection = self._select(view, rng)
+        self.n_features_in_ = view.n_features
+        self.indices_, self.weights_ = selection.indices, selection.weights
+        for name, value in selection.attributes.items():
+            setattr(self, f"{name}_", value)
+        return self
+
+    def reduce(self, X: Any) -> Any:
+        """Return X, shape (n, d), on the kept columns and weighted, as `transform`, for rows validated before."""
+        return _scale_columns(X[:, np.sort(self.indices_)], self._scales())
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put the kept columns, shape (n, k), back in their places, divided by their weights; zeros elsewhere."""
+        check_is_fitted(self)
+        X = X if sparse.issparse(X) else np.asarray(X)
+        return super().inverse_transform(_scale_columns(X, 1.0 / self._scales()))
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.indices_] = True
+        return mask
+
+    def _transform(self, X: Any) -> Any:
+        kept = super()._transform(X)
+        return _scale_columns(kept, self._scales())
+
+    def _scales(self) -> NDArray[np.float64]:
+        """Return the factor of each kept column, in increasing order of index."""
+        if not getattr(self, "rescale", False):
+            return np.ones(self.indices_.size)
+        return self.weights_[np.argsort(self.indices_)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = self.needs_labels
+        return tags
+
+
+def checked_count(selector: BaseEstimator, n_features: int) -> int:
+    """Return `selector.n_features_to_select`, an integer between 1 and `n_features`, or raise."""
+    name, count = type(selector).__name__, selector.n_features_to_select
+    if isinstance(count, bool) or not isinstance(count, numbers.Integral):
+        raise ValueError(f"{name}: expected an integer n_features_to_select, got {count!r}.")
+    if not 1 <= count <= n_features:
+        raise ValueError(
+            f"{name}: expected n_features_to_select between 1 and the number of features, "
+            f"n_features = {n_features}, got {count}; choose a number in that range."
+        )
+    return int(count)
+
+
+def checked_basis(selector: BaseEstimator, view: TrainingView) -> SpectralBasis:
+    """Return the basis of `view` cut to `selector.rank`, or raise when the rank is none or X is zero."""
+    name, rank = type(selector).__name__, selector.rank
+    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, numbers.Integral) or rank < 1):
+        raise ValueError(f"{name}: expected rank None or a positive integer, got {rank!r}.")
+    basis = view.basis(rank)
+    if basis.rank == 0:
+        raise ValueError(
+            f"{name}: expected X with a non-zero value, got all zeros ({view.n_samples} rows, "
+            f"{view.n_features} columns); remove empty rows or check how X was loaded."
+        )
+    return basis
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Return a Generator from None, an int, a Generator, or a legacy RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    return np.random.default_rng(random_state)
+
+
+def _scale_columns(X: Any, factors: NDArray[np.float64]) -> Any:
+    if (factors == 1.0).all():
+        return X
+    kind = getattr(X, "dtype", None)
+    if kind is not None and np.issubdtype(kind, np.floating):
+        factors = factors.astype(kind)
+    return X @ sparse.diags_array(factors) if sparse.issparse(X) else X * factors

@@ -1,0 +1,152 @@
+"""What a selector sees of the training rows, with everything derived from them computed once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from provsel.kernels.spectral import Matrix, SpectralBasis, gram_matrix, spectral_basis
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of one thread (`cpu`) and of the clock (`wall`)."""
+
+    cpu: float = 0.0
+    wall: float = 0.0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.cpu + other.cpu, self.wall + other.wall)
+
+    def __sub__(self, other: Cost) -> Cost:
+        return Cost(self.cpu - other.cpu, self.wall - other.wall)
+
+    @classmethod
+    def now(cls) -> Cost:
+        """Return the readings of both clocks."""
+        return cls(time.process_time(), time.perf_counter())
+
+
+class TrainingView:
+    """Rows X, labels y, and lazily their Gram matrix, spectral basis, SVM and support vectors.
+
+    Selectors that are fitted on the same view share what they derive from it: a cross-validation fold computes
+    its basis once for all methods and all r. The cost of each shared part is kept, so that a method can be
+    charged for what it used, whoever computed it first.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, d)
+        Validated: finite, float32 or float64.
+    y : ndarray of shape (n,), optional
+    """
+
+    def __init__(self, X: Matrix, y: NDArray[Any] | None = None) -> None:
+        self.X = X
+        self.y = y
+        self._parts: dict[str, Any] = {}
+        self._costs: dict[str, Cost] = {}
+        self._used: set[str] = set()
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows n."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns d."""
+        return int(self.X.shape[1])
+
+    def shared(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return the part `name`, computed at the first call; its cost excludes the parts that it uses itself."""
+        self._used.add(name)
+        if name not in self._parts:
+            before = self._total()
+            start = Cost.now()
+            self._parts[name] = compute()
+            elapsed = Cost.now() - start
+            self._costs[name] = elapsed - (self._total() - before)
+        return self._parts[name]
+
+    def gram(self) -> NDArray[np.float64]:
+        """Return X X^T, shape (n, n)."""
+        return self.shared("gram", lambda: gram_matrix(self.X))
+
+    def basis(self, rank: int | None = None) -> SpectralBasis:
+        """Return the right singular vectors of X, those of the `rank` largest singular values only if given."""
+        wide = self.n_samples < self.n_features
+        basis = self.shared(
+            "basis", lambda: spectral_basis(self.X, self.gram() if wide else None)
+        )
+        return basis.truncated(rank)
+
+    def svm(self, model: BaseEstimator) -> Any:
+        """Return a copy of `model` fitted on all columns."""
+        return self.shared(f"svm {model!r}", lambda: clone(model).fit(self.X, self.y))
+
+    def on_support_vectors(self, model: BaseEstimator) -> TrainingView:
+        """Return the view of the support vectors of `model` fitted on all columns."""
+
+        def compute() -> TrainingView:
+            rows = support_rows(self.svm(model), self.X, self.y)
+            return TrainingView(self.X[rows], None if self.y is None else self.y[rows])
+
+        return self.shared(f"support vectors {model!r}", compute)
+
+    def support_rows(self, model: BaseEstimator) -> NDArray[np.int64]:
+        """Return the row numbers of the support vectors, increasing."""
+        return support_rows(self.svm(model), self.X, self.y)
+
+    @contextmanager
+    def metered(self) -> Iterator[Meter]:
+        """Measure a block: its own cost, and the cost of the shared parts that it used, whoever computed them."""
+        views = self._family()
+        for view in views:
+            view._used = set()
+        before, start, meter = self._total(), Cost.now(), Meter()
+        yield meter
+        elapsed = Cost.now() - start
+        meter.own = elapsed - (self._total() - before)
+        meter.shared = sum(
+            (view._costs[name] for view in self._family() for name in view._used if name in view._costs), Cost()
+        )
+
+    def _family(self) -> list[TrainingView]:
+        parts = [part for part in self._parts.values() if isinstance(part, TrainingView)]
+        return [self, *(member for part in parts for member in part._family())]
+
+    def _total(self) -> Cost:
+        return sum((cost for view in self._family() for cost in view._costs.values()), Cost())
+
+
+@dataclass
+class Meter:
+    """Cost of a measured block, and of the shared parts that it used."""
+
+    own: Cost = Cost()
+    shared: Cost = Cost()
+
+
+def support_rows(model: Any, X: Matrix, y: NDArray[Any] | None) -> NDArray[np.int64]:
+    """Return the rows that are support vectors of the fitted classifier `model`.
+
+    `support_` where the model has it; else, as for LIBLINEAR's squared hinge, the rows with y f(x) < 1 in at
+    least one of the one-against-rest problems.
+    """
+    if hasattr(model, "support_"):
+        return np.sort(np.asarray(model.support_, dtype=np.int64))
+    decision = np.asarray(model.decision_function(X))
+    if decision.ndim == 1:
+        decision = decision[:, None]
+        signs = np.where(y == model.classes_[1], 1.0, -1.0)[:, None]
+    else:
+        signs = np.where(np.asarray(y)[:, None] == model.classes_[None, :], 1.0, -1.0)
+    return np.flatnonzero((signs * decision < 1.0).any(axis=1)).astype(np.int64)

@@ -1,0 +1,42 @@
+"""Uniformly random selection, the baseline that every method should beat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from provsel.selectors._base import AbstractSelector, Selection, checked_count
+from provsel.selectors._view import TrainingView
+
+
+class UniformSelector(AbstractSelector):
+    """Draw features uniformly without replacement; unit weights.
+
+    Parameters
+    ----------
+    n_features_to_select : int
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (r,), int64
+        In order of their draw.
+    weights_ : ndarray of shape (r,)
+        Ones.
+    n_features_in_ : int
+
+    References
+    ----------
+    Paul, Magdon-Ismail, Drineas (2016), section 6.1.2.
+    """
+
+    algorithm_version = 1
+
+    def __init__(self, n_features_to_select: int, *, random_state: Any = None) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        r = checked_count(self, view.n_features)
+        return Selection.unweighted(rng.permutation(view.n_features)[:r])

@@ -1,0 +1,141 @@
+"""A folder of Parquet files with one row a trial: append-only, atomic, readable while it is written."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from provsel._files import replacing
+from provsel.store.schema import SCHEMA, VERSION
+
+log = logging.getLogger(__name__)
+
+LOOSE_FILES = 512
+"""`compact` merges when there are more small files than this."""
+
+
+class TrialStore:
+    """Trial records under one folder.
+
+    A file appears by an atomic rename of a complete, synced temporary file, so that a reader, a second writer, or a
+    run after a crash only ever sees whole files. Its name follows from the keys in it: writing the same trials twice
+    changes nothing. Where a key is found twice (a merge was cut short), one row is taken.
+
+    Parameters
+    ----------
+    folder : path
+        Created at the first write.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+
+    def keys(self) -> set[str]:
+        """Return the keys of all stored trials."""
+        return {key for table in self._tables(["key"]) for key in table["key"].to_pylist()}
+
+    def append(self, records: Sequence[dict[str, Any]]) -> None:
+        """Write records as one new file.
+
+        Raises
+        ------
+        OSError
+            When the disk is full or the folder cannot be written; no partial file is left.
+        """
+        if records:
+            table = pa.Table.from_pylist(list(records), schema=SCHEMA)
+            self._write(table.sort_by("key"), prefix="")
+
+    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the records of some cells, sorted by key, each trial once.
+
+        Parameters
+        ----------
+        cells : iterable of str, optional
+            Cell ids; None takes all.
+        columns : sequence of str, optional
+            None takes all.
+        """
+        wanted = list(SCHEMA.names if columns is None else columns)
+        read = list(dict.fromkeys(["key", "cell", *wanted]))
+        tables = self._tables(read)
+        if cells is not None:
+            chosen = pa.array(sorted(cells), pa.string())
+            tables = [table.filter(pc.is_in(table["cell"], chosen)) for table in tables]
+        schema = pa.schema([SCHEMA.field(name) for name in read])
+        merged = pa.concat_tables([schema.empty_table(), *tables]).sort_by("key").combine_chunks()
+        key = merged["key"]
+        if len(merged) > 1:
+            first = pa.concat_arrays(
+                [pa.array([True]), pc.not_equal(key.slice(1), key.slice(0, len(merged) - 1)).combine_chunks()]
+            )
+            merged = merged.filter(first)
+        return merged.select(wanted)
+
+    def compact(self, *, minimum: int = LOOSE_FILES) -> int:
+        """Merge the small files into a large one when there are more than `minimum`; return how many."""
+        loose = [path for path in self._files() if not path.name.startswith("merged-")]
+        if len(loose) <= minimum:
+            return 0
+        tables = [self._read(path, SCHEMA.names) for path in loose]
+        table = pa.concat_tables([table for table in tables if table is not None])
+        self._write(table.sort_by("key"), prefix="merged-")
+        # the merged file is in place before the first small one goes: a crash in between only leaves repeats
+        for path in loose:
+            path.unlink(missing_ok=True)
+        return len(loose)
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.parquet"))
+
+    def _tables(self, columns: Sequence[str]) -> list[pa.Table]:
+        before = self._files()
+        tables = [self._read(path, columns) for path in before]
+        if any(table is None for table in tables):
+            # a file went away while we read: another process merged it, so look again
+            tables = [self._read(path, columns) for path in self._files()]
+        return [table for table in tables if table is not None]
+
+    def _read(self, path: Path, columns: Sequence[str]) -> pa.Table | None:
+        try:
+            with pq.ParquetFile(path) as file:
+                stored = file.schema_arrow
+                version = int((stored.metadata or {}).get(b"provsel_schema", b"0"))
+                if version > VERSION:
+                    raise ValueError(
+                        f"store file {path}: expected schema version up to {VERSION}, got {version}; "
+                        f"it was written by a newer provsel: upgrade, or use another results folder."
+                    )
+                table = file.read(columns=[name for name in columns if name in stored.names])
+        except FileNotFoundError:
+            return None
+        except (pa.ArrowInvalid, OSError) as error:
+            self._quarantine(path, error)
+            return pa.schema([SCHEMA.field(name) for name in columns]).empty_table()
+        for name in columns:
+            if name not in table.column_names:
+                field = SCHEMA.field(name)
+                table = table.append_column(field, pa.nulls(len(table), field.type))
+        return table.select(list(columns)).cast(pa.schema([SCHEMA.field(name) for name in columns]))
+
+    def _quarantine(self, path: Path, error: Exception) -> None:
+        """Set a damaged file aside: its trials count as not run, and nothing is lost."""
+        aside = path.with_suffix(".damaged")
+        os.replace(path, aside)
+        log.warning(
+            "store file %s: expected a whole Parquet file, got %s; moved to %s, its trials will be run again.",
+            path, error, aside.name,
+        )  # fmt: skip
+
+    def _write(self, table: pa.Table, *, prefix: str) -> None:
+        name = hashlib.sha256("".join(table["key"].to_pylist()).encode()).hexdigest()[:32]
+        with replacing(self.folder / f"{prefix}{name}.parquet") as temporary:
+            pq.write_table(table, temporary, compression="zstd")

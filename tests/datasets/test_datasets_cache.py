@@ -1,0 +1,111 @@
+"""The cache is a shortcut: the same record with it, without it, and when it is damaged."""
+
+import logging
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from provsel.datasets import make_dataset
+from provsel.datasets._cache import cache_path, cached
+
+SPARSE = make_dataset(
+    sparse.csr_array([[1.0, 0, 2], [0, 0, 3]]), [1, -1], ["é" * 9, "b\xa0c", "d"], name="s", source="q"
+)
+DENSE = make_dataset(np.array([[1.0, 2.0]]), [7], ["x", ""], name="d", source="q")
+
+
+class Builder:
+    def __init__(self, dataset):
+        self.dataset, self.calls = dataset, 0
+
+    def __call__(self):
+        self.calls += 1
+        return self.dataset
+
+
+def same(one, two):
+    assert (one.name, one.source, one.fingerprint) == (two.name, two.source, two.fingerprint)
+    assert type(one.X) is type(two.X)
+    np.testing.assert_array_equal(sparse.csr_array(one.X).toarray(), sparse.csr_array(two.X).toarray())
+    np.testing.assert_array_equal(one.y, two.y)
+    assert one.feature_names.tolist() == two.feature_names.tolist()
+
+
+@pytest.mark.parametrize("dataset", [SPARSE, DENSE], ids=["sparse", "dense"])
+def test_second_time_comes_from_the_cache(dataset):
+    build = Builder(dataset)
+    for _ in range(3):
+        same(cached("loader", {"a": 1}, "content", build), dataset)
+    assert build.calls == 1
+
+
+def test_entries_differ_by_loader_params_and_content(data_folder):
+    build = Builder(DENSE)
+    for key in (("l", {}, "c"), ("m", {}, "c"), ("l", {"a": 1}, "c"), ("l", {}, "d")):
+        cached(*key, build)
+    assert build.calls == 4
+    files = sorted((data_folder / "cache").iterdir())
+    assert len(files) == 4
+    assert all(path.suffix == ".npz" for path in files)  # nothing temporary is left
+    assert cache_path("l", {"a": 1, "b": 2}, "c") == cache_path("l", {"b": 2, "a": 1}, "c")
+
+
+def test_entries_hold_no_pickles():
+    cached("l", {}, "c", Builder(SPARSE))
+    with np.load(cache_path("l", {}, "c"), allow_pickle=False) as arrays:
+        assert all(arrays[key].dtype.kind in "iuf" for key in arrays.files)
+
+
+def _change_data(content):
+    # The value 3.0 as little-endian bytes becomes 4.0, checksums of the zip container included or not.
+    return content.replace(np.float64(3).tobytes(), np.float64(4).tobytes())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda c: c[:100], lambda c: b"", lambda c: b"\x93NUMPY junk", lambda c: c[:-30], _change_data],
+    ids=["cut", "empty", "junk", "end cut", "value changed"],
+)
+def test_a_damaged_entry_is_deleted_and_built_again(damage, caplog):
+    build = Builder(SPARSE)
+    cached("l", {}, "c", build)
+    path = cache_path("l", {}, "c")
+    good = path.read_bytes()
+    path.write_bytes(damage(good))
+    assert path.read_bytes() != good
+    with caplog.at_level(logging.WARNING, "provsel"):
+        same(cached("l", {}, "c", build), SPARSE)
+    assert "is damaged" in caplog.text
+    assert build.calls == 2
+    same(cached("l", {}, "c", build), SPARSE)
+    assert build.calls == 2
+
+
+def test_another_record_in_the_right_zip_is_noticed():
+    build = Builder(SPARSE)
+    cached("l", {}, "c", build)
+    path = cache_path("l", {}, "c")
+    with np.load(path) as arrays:
+        parts = dict(arrays)
+    parts["y"] = -parts["y"]
+    np.savez(path, **parts)
+    same(cached("l", {}, "c", build), SPARSE)
+    assert build.calls == 2
+
+
+def test_without_a_writable_folder_it_goes_on(data_folder):
+    data_folder.write_text("a file where the folder should be")
+    build = Builder(SPARSE)
+    for _ in range(2):
+        same(cached("l", {}, "c", build), SPARSE)
+    assert build.calls == 2
+
+
+def test_a_failing_builder_leaves_nothing(data_folder):
+    def fail():
+        raise ValueError("broken source")
+
+    with pytest.raises(ValueError, match="broken source"):
+        cached("l", {}, "c", fail)
+    assert not data_folder.exists()

@@ -1,0 +1,58 @@
+"""Loaders are found by name, and nothing else can be imported through a name."""
+
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+from provsel.datasets import dataset_members, dataset_names, load_dataset
+
+
+def test_the_folder_is_the_registry():
+    names = dataset_names()
+    assert names == sorted(names)
+    assert {"digits", "synthetic", "techtc"} <= set(names)
+    assert not any(name.startswith("_") for name in names)
+    assert "sources" not in names
+
+
+@pytest.mark.parametrize("name", ["nothing", "_record", "synthetic.load", "..kernels", "os", "", "Synthetic", None, 3])
+def test_unknown_names_are_refused_before_any_import(name):
+    before = set(sys.modules)
+    with pytest.raises(ValueError, match=r"unknown data set .*; known data sets are .*digits, .*synthetic, .*techtc"):
+        load_dataset(name)
+    assert set(sys.modules) == before
+
+
+def test_unknown_parameters_are_refused():
+    expected = "'synthetic' has no parameter rows, sed; it accepts n_samples, n_features, n_relevant, seed"
+    with pytest.raises(ValueError, match=expected):
+        load_dataset("synthetic", sed=1, rows=3, seed=2)
+    with pytest.raises(ValueError, match="'digits' has no parameter name; it accepts classes"):
+        load_dataset("digits", name="x")
+
+
+def test_every_loader_has_keyword_parameters_with_defaults():
+    for name in dataset_names():
+        load = importlib.import_module(f"provsel.datasets.{name}").load
+        for parameter in inspect.signature(load).parameters.values():
+            assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            assert parameter.default is not inspect.Parameter.empty
+
+
+def test_members():
+    assert dataset_members("synthetic") == []
+    assert dataset_members("techtc") == []
+    with pytest.raises(ValueError, match="unknown data set 'x'"):
+        dataset_members("x")
+
+
+def test_loaders_do_not_even_import_what_could_download():
+    code = (
+        "import sys; from provsel.datasets import load_dataset; load_dataset('synthetic'); "
+        "assert not {'pooch', 'requests', 'urllib3'} & set(sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")

@@ -1,0 +1,205 @@
+"""Smallest enclosing balls against closed forms, SLSQP, Badoiu and Clarkson, and their own certificate."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize
+
+from provsel.kernels.enclosing_ball import minimum_enclosing_ball, translate_gram
+
+RNG_SEED = 20160
+TOL = 1e-10
+
+
+def gaussian(n, d, seed=RNG_SEED):
+    return np.random.default_rng(seed).standard_normal((n, d))
+
+
+def badoiu_clarkson(X, n_steps=20_000):
+    """Walk 1 / (k + 1) of the way to the farthest point: squared radius within a factor (1 + 1 / sqrt(k))^2."""
+    centre = X[0].copy()
+    for k in range(1, n_steps):
+        centre += (X[np.argmax(((X - centre) ** 2).sum(axis=1))] - centre) / (k + 1)
+    return ((X - centre) ** 2).sum(axis=1).max()
+
+
+def slsqp_ball(X):
+    """Minimize t subject to ||x_i - c||^2 <= t over (c, t)."""
+    start = np.append(X.mean(axis=0), ((X - X.mean(axis=0)) ** 2).sum(axis=1).max())
+    constraint = {
+        "type": "ineq",
+        "fun": lambda z: z[-1] - ((X - z[:-1]) ** 2).sum(axis=1),
+        "jac": lambda z: np.column_stack([2.0 * (X - z[:-1]), np.ones(len(X))]),
+    }
+    gradient = np.eye(len(start))[-1]
+    options = {"ftol": 1e-14, "maxiter": 500}
+    return minimize(
+        lambda z: z[-1], start, jac=lambda z: gradient, constraints=constraint, method="SLSQP", options=options
+    ).fun
+
+
+def certified_gap(X, weights, squared_radius):
+    """Return the relative gap of a claimed ball from the points alone; infinite where it is no solution."""
+    if weights.min() < 0 or abs(weights.sum() - 1) > 1e-12:
+        return np.inf
+    squared = ((X - weights @ X) ** 2).sum(axis=1)
+    if squared.max() > squared_radius * (1 + 1e-9):
+        return np.inf
+    return 1 - weights @ squared / squared_radius
+
+
+def random_shapes():
+    rng = np.random.default_rng(RNG_SEED)
+    line = np.outer(rng.standard_normal(40), rng.standard_normal(6))
+    sphere = gaussian(300, 4)
+    return {
+        "plane": gaussian(200, 2),
+        "many dimensions": gaussian(60, 500),
+        "n = d": gaussian(30, 30),
+        "dependent": gaussian(80, 3) @ gaussian(3, 20, seed=1),
+        "collinear": line,
+        "collinear, far away": line + 1e4,
+        "duplicates": np.repeat(gaussian(40, 5), 4, axis=0),
+        "cospherical": sphere / np.linalg.norm(sphere, axis=1)[:, None],
+        "grid": np.stack(np.meshgrid(*[np.arange(5.0)] * 3), axis=-1).reshape(-1, 3),
+        "long and short": gaussian(150, 40) * np.exp(2 * gaussian(150, 1, seed=2)),
+        "counts": rng.poisson(0.2, (120, 400)).astype(float),
+        "tiny": 1e-6 * gaussian(100, 5),
+        "huge": 1e6 * gaussian(100, 5),
+        "two far clusters": 1e-4 * gaussian(100, 5) + np.where(np.arange(100) % 2, 1.0, -1.0)[:, None],
+        "mostly one point": np.vstack([np.ones((50, 3)), gaussian(9, 3)]),
+    }
+
+
+@pytest.mark.parametrize("X", random_shapes().values(), ids=random_shapes().keys())
+def test_certificate_holds(X):
+    ball = minimum_enclosing_ball(X @ X.T)
+    assert ball.gap <= TOL
+    # Centre and distances come from X here, so a far offset costs digits in the comparison.
+    assert certified_gap(X, ball.weights, ball.squared_radius) <= 1e-8
+
+
+def test_certificate_refuses_wrong_balls():
+    X = gaussian(50, 4)
+    ball = minimum_enclosing_ball(X @ X.T)
+    assert certified_gap(X, ball.weights, ball.squared_radius) <= TOL
+    assert certified_gap(X, ball.weights, 0.999 * ball.squared_radius) == np.inf
+    assert certified_gap(X, ball.weights, 1.001 * ball.squared_radius) > 1e-4
+    shifted = 0.99 * ball.weights + 0.01 / len(X)
+    assert certified_gap(X, shifted, ((X - shifted @ X) ** 2).sum(axis=1).max()) > 1e-4
+
+
+@pytest.mark.parametrize(("n", "d"), [(5, 2), (30, 3), (25, 10), (12, 40)])
+def test_agrees_with_slsqp(n, d):
+    X = gaussian(n, d)
+    assert minimum_enclosing_ball(X @ X.T).squared_radius == pytest.approx(slsqp_ball(X), rel=1e-7)
+
+
+@pytest.mark.parametrize(("n", "d"), [(200, 3), (100, 50)])
+def test_agrees_with_badoiu_clarkson(n, d):
+    X = gaussian(n, d)
+    squared_radius = minimum_enclosing_ball(X @ X.T).squared_radius
+    assert squared_radius <= badoiu_clarkson(X) <= squared_radius * 1.001
+
+
+def test_two_points_are_a_diameter():
+    X = np.array([[1.0, 2.0], [4.0, 6.0]])
+    ball = minimum_enclosing_ball(X @ X.T)
+    assert ball.squared_radius == pytest.approx(6.25, rel=1e-14)
+    np.testing.assert_allclose(ball.weights, 0.5, rtol=1e-14)
+
+
+@pytest.mark.parametrize("n", [2, 3, 40, 400])
+def test_regular_simplex(n):
+    ball = minimum_enclosing_ball(np.eye(n))
+    assert ball.squared_radius == pytest.approx(1 - 1 / n, rel=1e-12)
+    np.testing.assert_allclose(ball.weights, 1 / n, rtol=1e-9)
+
+
+def test_points_on_a_sphere_with_antipodes():
+    X = gaussian(60, 7)
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    X = np.vstack([X, -X]) * 3 + 5
+    ball = minimum_enclosing_ball(X @ X.T)
+    assert ball.squared_radius == pytest.approx(9, rel=1e-10)
+    np.testing.assert_allclose(ball.weights @ X, 5, atol=1e-8)
+
+
+def test_obtuse_triangle_rests_on_its_longest_side():
+    X = np.array([[0.0, 0.0], [10.0, 0.0], [5.0, 1.0]])
+    ball = minimum_enclosing_ball(X @ X.T)
+    assert ball.squared_radius == pytest.approx(25, rel=1e-14)
+    assert ball.weights[2] == 0
+
+
+@pytest.mark.parametrize("X", [np.full((1, 3), 7.3), np.full((6, 3), 1e5 / 3), np.zeros((4, 2)), np.zeros((1, 1))])
+def test_coinciding_points_have_radius_zero(X):
+    ball = minimum_enclosing_ball(X @ X.T)
+    assert (ball.squared_radius, ball.gap) == (0.0, 0.0)
+    assert ball.weights.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_invariances(scale):
+    X = gaussian(70, 6)
+    reference = minimum_enclosing_ball(X @ X.T).squared_radius
+    order = np.random.default_rng(1).permutation(70)
+    for Z, factor in [(X + 100.0, 1.0), (scale * X, scale**2), (X[order], 1.0), (np.repeat(X, 3, axis=0), 1.0)]:
+        ball = minimum_enclosing_ball(Z @ Z.T)
+        assert ball.squared_radius == pytest.approx(factor * reference, rel=1e-9)
+
+
+def test_loose_tolerance_is_still_certified():
+    X = gaussian(400, 30)
+    exact = minimum_enclosing_ball(X @ X.T).squared_radius
+    ball = minimum_enclosing_ball(X @ X.T, tol=0.2)
+    assert (1 - ball.gap) * ball.squared_radius <= exact * (1 + 1e-12)
+    assert exact <= ball.squared_radius * (1 + 1e-12)
+    assert ball.gap <= 0.2
+
+
+def test_unreachable_tolerance_returns_an_honest_gap():
+    X = gaussian(100, 10)
+    ball = minimum_enclosing_ball(X @ X.T, tol=0.0)
+    assert 0 <= ball.gap <= 1e-13
+
+
+def test_input_is_left_alone():
+    G = np.cov(gaussian(20, 30))
+    copy = G.copy()
+    minimum_enclosing_ball(G)
+    np.testing.assert_array_equal(G, copy)
+
+
+def test_translation_is_exact_for_counts():
+    X = np.random.default_rng(0).poisson(3.0, (30, 50)).astype(float)
+    local = X - X[np.argmin((X**2).sum(axis=1))]
+    np.testing.assert_array_equal(translate_gram(X @ X.T), local @ local.T)
+
+
+@given(
+    st.tuples(st.integers(1, 12), st.integers(1, 4)).flatmap(
+        lambda shape: arrays(np.float64, shape, elements=st.integers(-4, 4).map(float))
+    )
+)
+@settings(deadline=None, max_examples=150)
+def test_degenerate_integer_points(X):
+    """Small integers give duplicated, collinear and cospherical points all the time."""
+    ball = minimum_enclosing_ball(X @ X.T)
+    assert ball.gap <= TOL
+    if np.ptp(X, axis=0).any():
+        assert certified_gap(X, ball.weights, ball.squared_radius) <= TOL
+    else:
+        assert ball.squared_radius == 0
+
+
+@given(st.integers(2, 60), st.integers(1, 80), st.integers(0, 2**32 - 1), st.floats(0, 3))
+@settings(deadline=None, max_examples=60)
+def test_random_points_of_uneven_length(n, d, seed, spread):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * np.exp(spread * rng.standard_normal((n, 1)))
+    ball = minimum_enclosing_ball(X @ X.T)
+    assert ball.gap <= TOL
+    assert certified_gap(X, ball.weights, ball.squared_radius) <= TOL

@@ -1,0 +1,33 @@
+"""Plain textbook versions of the algorithms: slow, short, and independent of the package."""
+
+import numpy as np
+
+
+def textbook_bss(V, r, tied=1e-10):
+    """Algorithm 1 as printed (with D = sqrt(t)): every column scored, an eigenproblem in each step."""
+    d, rank = V.shape
+    A = np.zeros((rank, rank))
+    root, ratio = np.sqrt(r * rank), np.sqrt(rank / r)
+    delta_lower, delta_upper = 1.0, (1 + ratio) / (1 - ratio)
+    norms = np.linalg.norm(V, axis=1)
+    selected = np.zeros(d, dtype=bool)
+    picks, gains = [], []
+    for tau in range(r):
+        L, U = tau - root, delta_upper * (tau + root)
+        lam, Q = np.linalg.eigh(A)
+        Z2 = (V @ Q) ** 2
+        low, high = 1 / (lam - L - delta_lower), 1 / (U + delta_upper - lam)
+        lower = Z2 @ low**2 / (low.sum() - (1 / (lam - L)).sum()) - Z2 @ low
+        upper = Z2 @ high**2 / ((1 / (U - lam)).sum() - high.sum()) + Z2 @ high
+        feasible = (upper <= lower) & (norms > 0)
+        candidates = np.flatnonzero(feasible & ~selected)
+        if candidates.size == 0:
+            candidates = np.flatnonzero(feasible)
+        largest = norms[candidates].max()
+        i = candidates[norms[candidates] >= largest * (1 - tied)].min()
+        t = 2 / (lower[i] + upper[i])
+        A += t * np.outer(V[i], V[i])
+        selected[i] = True
+        picks.append(i)
+        gains.append(t)
+    return np.array(picks), np.array(gains)
