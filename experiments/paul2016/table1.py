@@ -2,51 +2,43 @@
 
 import sys
 
-import pandas as pd
-
 from provsel.cli import Rendering, artefact_main
 from provsel.reports.features import most_frequent, share_relevant
-from provsel.reports.tables import latex_table, markdown_table, write_text
+from provsel.reports.frames import cell_text
+from provsel.reports.tables import write_tables
 
 TOP = 5
+MEASURES = {"selected most often": "", "relevant among them": ", relevant", "mean error (%)": ", error (%)"}
 
 
 def summarise(entry, trials):
-    """The five most often selected features, and the mean error, which the text gives as 0 for all methods."""
     top = most_frequent(trials["features"], TOP)
-    relevant = entry.cell.dataset["n_relevant"]
+    error = 100 * trials["error"]
     return [
         {"value": ", ".join(str(feature + 1) for feature in top)},
-        {"column": f"{entry.column}, error (%)", "value": 100 * trials["error"].mean(), "sd": 100 * trials["error"].std()},
-        {"column": f"{entry.column}, relevant among the five", "value": share_relevant(top, relevant)},
+        {"column": f"{entry.column}, relevant", "value": share_relevant(top, entry.cell.dataset["n_relevant"])},
+        {"column": f"{entry.column}, error (%)", "value": error.mean(), "sd": error.std()},
     ]
 
 
 def render(made: Rendering) -> str:
-    frame = made.frame
-    entries = list(dict.fromkeys((entry.row, entry.column) for entry in made.artefact.entries))
-    columns = list(dict.fromkeys(column for _, column in entries))
-    cell = {(line.row, line.column): line for line in frame.itertuples()}
+    columns = list(made.artefact.config.artefact.columns)
+    lines = made.frame.set_index(["row", "column"])
     rows = []
-    for row in dict.fromkeys(row for row, _ in entries):
-        rows.append([row, "selected here", *(cell[row, column].value or "" for column in columns)])
-        rows.append(["", "printed", *(_text(cell[row, column].printed_value) for column in columns)])
-        rows.append(["", "mean error (%)", *(_error(cell.get((row, f"{column}, error (%)"))) for column in columns)])
-    header = ["", "", *columns]
-    caption = f"Table 1. {made.artefact.title}: features by how often they were selected; feature k is the best."
-    note = made.note or "Ties in frequency go to the feature that was selected earlier on average."
-    markdown = markdown_table(header, rows, caption, note)
-    write_text(made.tables.with_suffix(".md"), markdown)
-    write_text(made.tables.with_suffix(".tex"), latex_table(header, rows, caption, note, label="tab:paul2016-table1"))
-    return markdown
-
-
-def _text(value):
-    return "" if pd.isna(value) else value
-
-
-def _error(line):
-    return "" if line is None else f"{line.value:.2f}"
+    for row in made.artefact.config.artefact.rows:
+        for measure, suffix in MEASURES.items():
+            name = row if not suffix else ""
+            rows.append([name, measure, *(cell_text(lines, row, column + suffix) for column in columns)])
+            printed = [cell_text(lines, row, column + suffix, "printed_value") for column in columns]
+            if any(printed):
+                rows.append(["", "    as printed", *printed])
+    return write_tables(
+        made.tables,
+        ["", "", *columns],
+        rows,
+        caption=f"Table 1. {made.artefact.title}. Feature k is the most relevant one, features above k are noise.",
+        note=f"{made.note} Ties in frequency go to the feature selected earlier on average.".strip(),
+    )
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from rich.table import Table
 from provsel import __version__
 from provsel.configs import Artefact, artefact_names, cells_of, compose_artefact, experiments_dir
 from provsel.datasets import MissingDataError, fetch, source_names
+from provsel.evaluation import Cell, make_tasks
 from provsel.reports.frames import Summary, artefact_frame, error_summary
 from provsel.reports.tables import write_frame
 from provsel.runner import RunReport, run_cells
@@ -83,9 +84,7 @@ def artefact_main(
     return _guarded(lambda: _reproduce(name, render, summarise, list(columns), options))
 
 
-def _reproduce(
-    name: str, render: Renderer, summarise: Summary, columns: list[str], options: argparse.Namespace
-) -> int:
+def _reproduce(name: str, render: Renderer, summarise: Summary, columns: list[str], options: argparse.Namespace) -> int:
     artefact = compose_artefact(name, options.overrides)
     results = Path(artefact.config.results)
     store = TrialStore(results / "store")
@@ -114,7 +113,9 @@ def run_main(config: DictConfig) -> int:
             name = " ".join(f"{key}={value}" for key, value in cell.dataset.items() if key in ("name", "set"))
             selector = " ".join(f"{key}={value}" for key, value in cell.selector.items() if key != "_target_")
             target = str(cell.selector["_target_"]).rsplit(".", 1)[-1]
-            print(f"{name} {target} {selector} | error {errors.mean():.2f} % (sd {errors.std():.2f}, {len(found)} trials)")
+            print(
+                f"{name} {target} {selector} | error {errors.mean():.2f} % (sd {errors.std():.2f}, {len(found)} trials)"
+            )
         return 1 if report.failures else 0
 
     return _guarded(body)
@@ -158,8 +159,6 @@ def _status(results: str, overrides: list[str]) -> int:
 
 def planned_keys(artefact: Artefact) -> set[str]:
     """Return the keys of all trials of an artefact."""
-    from provsel.evaluation import make_tasks
-
     return {trial.key for task in make_tasks(artefact.cells) for trial in task.trials}
 
 
@@ -169,7 +168,7 @@ def _fetch(name: str) -> int:
     return 0
 
 
-def _run(cells: list, store: TrialStore, config: DictConfig, *, label: str) -> RunReport:  # type: ignore[type-arg]
+def _run(cells: list[Cell], store: TrialStore, config: DictConfig, *, label: str) -> RunReport:
     executor = OmegaConf.to_container(config.executor, resolve=True)
     report = run_cells(cells, store, executor, label=label)  # type: ignore[arg-type]
     print(report.summary(), file=sys.stderr)

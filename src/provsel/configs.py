@@ -128,7 +128,7 @@ def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> 
 
 
 def _members(dataset: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    chosen = dataset.get("set")
+    chosen: Any = dataset.get("set")
     if "set" not in dataset or (isinstance(chosen, str) and chosen != "all"):
         yield dict(dataset)
         return

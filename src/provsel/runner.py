@@ -49,7 +49,12 @@ class RunReport:
 
 
 def run_cells(
-    cells: Iterable[Cell], store: TrialStore, executor: Mapping[str, Any], *, label: str = "", console: Console | None = None
+    cells: Iterable[Cell],
+    store: TrialStore,
+    executor: Mapping[str, Any],
+    *,
+    label: str = "",
+    console: Console | None = None,
 ) -> RunReport:
     """Compute the trials of `cells` that the store does not have, and store each task's as it comes.
 

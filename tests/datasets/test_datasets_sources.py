@@ -5,9 +5,10 @@ import hashlib
 import pytest
 import yaml
 
+from provsel._files import replacing
 from provsel.datasets import DataIntegrityError, MissingDataError, SourceFile, locate, read_source, source_names
 from provsel.datasets._lock import LockEntry, read_lock, record
-from provsel.datasets._paths import is_safe_relative, replacing
+from provsel.datasets._paths import is_safe_relative
 
 CONTENT = b"some data"
 SHA = hashlib.sha256(CONTENT).hexdigest()

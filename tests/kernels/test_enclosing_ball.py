@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from provsel.kernels.enclosing_ball import minimum_enclosing_ball, translate_gram
+from provsel.kernels.enclosing_ball import minimum_enclosing_ball
+from provsel.kernels.simplex_qp import translate_gram
 
 RNG_SEED = 20160
 TOL = 1e-10

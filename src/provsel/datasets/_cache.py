@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ._paths import data_dir, replacing
+from provsel._files import replacing
+
+from ._paths import data_dir
 from ._record import Dataset, fingerprint
 
 _FORMAT = 1

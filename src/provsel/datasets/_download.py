@@ -9,8 +9,9 @@ from typing import IO, Any
 
 import pooch
 
+from provsel._files import replacing
+
 from ._errors import DataIntegrityError, FetchError
-from ._paths import replacing
 from ._sources import SourceFile
 
 _SNIFFED = 1024

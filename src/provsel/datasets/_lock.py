@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from ._paths import replacing
+from provsel._files import replacing
 
 LOCK_NAME = "sources.lock.yaml"
 

@@ -1,9 +1,6 @@
 """Where data files live: the mirror folder that is searched first, and the data folder that is written to."""
 
 import os
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 MIRROR_VARIABLE = "PROVSEL_DATA_MIRROR"
@@ -55,26 +52,3 @@ def is_safe_relative(path: str) -> bool:
         return False
     parts = PurePosixPath(path).parts
     return bool(parts) and ".." not in parts
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `target` that takes its place on success and is removed on failure.
-
-    Parameters
-    ----------
-    target : Path
-        File to write. Its folder is made when needed.
-
-    Yields
-    ------
-    Path
-        Does not exist yet; the same folder, so that the final move is atomic.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
-    try:
-        yield temporary
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -129,9 +129,7 @@ def certify(
     return certify_view(selector, view, C=C, radius=radius)
 
 
-def certify_view(
-    selector: AbstractSelector, view: TrainingView, *, C: float | None, radius: bool
-) -> Certificate:
+def certify_view(selector: AbstractSelector, view: TrainingView, *, C: float | None, radius: bool) -> Certificate:
     """Certify on the rows that were selected from; fits on the same view share their full-feature parts."""
     inner = selector.selector_ if isinstance(selector, OnSupportVectors) else selector
     V = view.basis().V

@@ -30,7 +30,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     registry = REGISTRIES[kind]
     known = {f"{registry.__name__}.{name}": name for name in registry.__all__ if not name.startswith("Abstract")}
     target = config.get("_target_")
-    if target not in known:
+    if not isinstance(target, str) or target not in known:
         raise ValueError(
             f"config of the {kind}: expected a _target_ among {', '.join(sorted(known))}, got {target!r}; "
             f"only registered components can be named, see CONTRIBUTING for how to add one."

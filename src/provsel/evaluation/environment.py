@@ -18,7 +18,9 @@ PACKAGES = ("provsel", "numpy", "scipy", "scikit-learn", "liblinear-official")
 @cache
 def environment() -> str:
     """Return versions of Python and packages, machine kind and BLAS, as canonical JSON."""
-    blas = sorted({f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"})
+    blas = sorted(
+        {f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"}
+    )
     return canonical_json(
         {
             "python": platform.python_version(),
@@ -43,4 +45,6 @@ def git_revision() -> str:
 
 
 def _git(root: Path, *arguments: str) -> str:
-    return subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True
+    ).stdout.strip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -118,8 +118,9 @@ def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
     found: dict[str, Cell] = {}
     for cell in cells:
         other = found.setdefault(cell.id, cell)
-        if other.n_trials < cell.n_trials:
-            found[cell.id] = cell
+        counts = {name: max(cell.protocol[name], other.protocol[name]) for name in ("repeats", "draws")}
+        if any(counts[name] > other.protocol[name] for name in counts):
+            found[cell.id] = replace(other, protocol={**other.protocol, **counts})
     return list(found.values())
 
 

@@ -133,4 +133,3 @@ def load_from(config: Mapping[str, Any]) -> Dataset:
     """Return the data set of a config: `name`, and the parameters of its loader."""
     parameters = dict(config)
     return load_dataset(parameters.pop("name"), **parameters)
-

@@ -198,7 +198,7 @@ def columns_by_norm(norms: Array) -> Columns:
     # a group of ties ends where the norm falls below its first member's by more than the tolerance
     group = np.zeros(order.size, dtype=np.int64)
     start = 0
-    for end in np.flatnonzero(np.diff(values) < 0) + 1:
+    for end in (np.flatnonzero(np.diff(values) < 0) + 1).tolist():
         if values[end] < values[start] * (1 - TIED_NORMS):
             start = end
             group[end] = start
@@ -206,7 +206,7 @@ def columns_by_norm(norms: Array) -> Columns:
 
 
 def directions(V: Array, norms: Array) -> Columns:
-    """Number the directions of the rows of V, shape (d, rank): rows that are multiples get the same number.
+    """Return a number for the direction of each row of V, shape (d, rank): the same for rows that are multiples.
 
     Rows whose random projections agree are compared in full. A missed pair costs time, never correctness.
     """

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from provsel.kernels.enclosing_ball import Array, maximize_on_simplices, translate_gram
+from provsel.kernels.simplex_qp import Array, maximize_on_simplices, translate_gram
 
 INSEPARABLE = 1e-14
 """Hulls count as meeting when ||w_p||^2 / 2 <= INSEPARABLE (sum_i p_i ||x_i||)^2: about 50 times its rounding."""

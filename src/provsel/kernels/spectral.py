@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,8 @@ from scipy import sparse
 from scipy.linalg import cholesky, eigh, solve_triangular, svd
 
 Array = NDArray[np.float64]
-Matrix = NDArray[np.floating] | sparse.csr_array | sparse.csr_matrix
+Matrix: TypeAlias = Any
+"""ndarray, or SciPy sparse array or matrix in CSR form, of shape (n, d)."""
 
 ELONGATED = 2
 """From this ratio of the sides on, the Gram matrix of the short side is cheaper than an SVD."""

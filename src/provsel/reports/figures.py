@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -19,7 +20,7 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "x"]
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 """Widths in inches."""
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "font.size": 8,
     "axes.labelsize": 8,
     "axes.titlesize": 8,

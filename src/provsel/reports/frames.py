@@ -64,9 +64,21 @@ def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]
     return [{"value": folds.mean(), "sd": folds.std(ddof=1)}]
 
 
+def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") -> str:
+    """Return a number of a frame indexed by row and column as text: two decimals, "" where there is none."""
+    if (row, column) not in lines.index:
+        return ""
+    value = lines.loc[(row, column), field]
+    if isinstance(value, float | np.floating):
+        return "" if np.isnan(value) else f"{value:.2f}"
+    return "" if value is None else str(value)
+
+
 def _with_printed(frame: pd.DataFrame, artefact: str, published: Path | None) -> pd.DataFrame:
     empty = pd.DataFrame(columns=["row", "column", "printed_value", "printed_sd"])
-    printed = empty if published is None or not published.exists() else pd.read_csv(published, dtype={"printed_value": str})
+    printed = (
+        empty if published is None or not published.exists() else pd.read_csv(published, dtype={"printed_value": str})
+    )
     if len(printed):
         printed = printed[printed["artefact"] == artefact].drop(columns="artefact")
     on = ["row", "column"]

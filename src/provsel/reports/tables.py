@@ -31,7 +31,9 @@ def markdown_table(header: Sequence[object], rows: Sequence[Sequence[object]], c
     """Return a Markdown table with its caption above and its note below."""
     cells = [[escape_markdown(cell) for cell in row] for row in [header, *rows]]
     widths = [max(3, *(len(row[k]) for row in cells)) for k in range(len(header))]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
+    ]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     parts = [f"**{escape_markdown(caption)}**", "\n".join(lines)]
     return "\n\n".join(parts + ([escape_markdown(note)] if note else [])) + "\n"
@@ -58,6 +60,17 @@ def latex_table(
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def write_tables(
+    stem: Path, header: Sequence[object], rows: Sequence[Sequence[object]], *, caption: str, note: str = ""
+) -> str:
+    """Write `stem`.md and `stem`.tex, and return the Markdown."""
+    label = "tab:" + "-".join(stem.parts[-2:])
+    write_text(stem.with_suffix(".tex"), latex_table(header, rows, caption, note, label))
+    markdown = markdown_table(header, rows, caption, note)
+    write_text(stem.with_suffix(".md"), markdown)
+    return markdown
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:

@@ -15,4 +15,4 @@ for _module in pkgutil.iter_modules(__path__):
         for _name, _member in vars(_found).items():
             if isinstance(_member, type) and _member.__module__ == _found.__name__:
                 globals()[_name] = _member
-                __all__ += [_name]  # noqa: PLE0604
+                __all__ += [_name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -131,10 +130,10 @@ class AbstractSelector(SelectorMixin, BaseEstimator, ABC):
         return tags
 
 
-def checked_count(selector: BaseEstimator, n_features: int) -> int:
+def checked_count(selector: Any, n_features: int) -> int:
     """Return `selector.n_features_to_select`, an integer between 1 and `n_features`, or raise."""
     name, count = type(selector).__name__, selector.n_features_to_select
-    if isinstance(count, bool) or not isinstance(count, numbers.Integral):
+    if isinstance(count, bool) or not isinstance(count, int | np.integer):
         raise ValueError(f"{name}: expected an integer n_features_to_select, got {count!r}.")
     if not 1 <= count <= n_features:
         raise ValueError(
@@ -144,10 +143,10 @@ def checked_count(selector: BaseEstimator, n_features: int) -> int:
     return int(count)
 
 
-def checked_basis(selector: BaseEstimator, view: TrainingView) -> SpectralBasis:
+def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
     """Return the basis of `view` cut to `selector.rank`, or raise when the rank is none or X is zero."""
     name, rank = type(selector).__name__, selector.rank
-    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, numbers.Integral) or rank < 1):
+    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1):
         raise ValueError(f"{name}: expected rank None or a positive integer, got {rank!r}.")
     basis = view.basis(rank)
     if basis.rank == 0:

@@ -83,9 +83,7 @@ class TrainingView:
     def basis(self, rank: int | None = None) -> SpectralBasis:
         """Return the right singular vectors of X, those of the `rank` largest singular values only if given."""
         wide = self.n_samples < self.n_features
-        basis = self.shared(
-            "basis", lambda: spectral_basis(self.X, self.gram() if wide else None)
-        )
+        basis = self.shared("basis", lambda: spectral_basis(self.X, self.gram() if wide else None))
         return basis.truncated(rank)
 
     def svm(self, model: BaseEstimator) -> Any:

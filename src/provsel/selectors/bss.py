@@ -125,5 +125,3 @@ class BSSSelector(AbstractSelector):
             "spectral_bound": 3 * ratio,
         }
         return Selection(indices[order], weights, attributes)
-
-

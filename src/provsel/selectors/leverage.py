@@ -97,9 +97,7 @@ class LeverageScoreSelector(AbstractSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         if self.strategy not in STRATEGIES:
-            raise ValueError(
-                f"LeverageScoreSelector: expected strategy in {STRATEGIES}, got {self.strategy!r}."
-            )
+            raise ValueError(f"LeverageScoreSelector: expected strategy in {STRATEGIES}, got {self.strategy!r}.")
         basis = checked_basis(self, view)
         scores = leverage_scores(basis.V)
         attributes = {"scores": scores, "rank": basis.rank}

@@ -106,7 +106,7 @@ class TrialStore:
 
     def _read(self, path: Path, columns: Sequence[str]) -> pa.Table | None:
         try:
-            with pq.ParquetFile(path) as file:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 stored = file.schema_arrow
                 version = int((stored.metadata or {}).get(b"provsel_schema", b"0"))
                 if version > VERSION:
@@ -117,7 +117,7 @@ class TrialStore:
                 table = file.read(columns=[name for name in columns if name in stored.names])
         except FileNotFoundError:
             return None
-        except (pa.ArrowInvalid, OSError) as error:
+        except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
             self._quarantine(path, error)
             return pa.schema([SCHEMA.field(name) for name in columns]).empty_table()
         for name in columns:
@@ -138,4 +138,4 @@ class TrialStore:
     def _write(self, table: pa.Table, *, prefix: str) -> None:
         name = hashlib.sha256("".join(table["key"].to_pylist()).encode()).hexdigest()[:32]
         with replacing(self.folder / f"{prefix}{name}.parquet") as temporary:
-            pq.write_table(table, temporary, compression="zstd")
+            pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)

@@ -1,0 +1,54 @@
+# `make help` lists the targets. The first use of any sets up .venv from requirements.lock.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+OVERRIDES ?=
+
+ARTEFACTS := $(notdir $(basename $(wildcard conf/experiment/*/*.yaml)))
+
+.PHONY: help setup reproduce test check format lock status clean $(addprefix reproduce-,$(ARTEFACTS))
+
+help:
+	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
+	@echo "make reproduce   all artefacts        make status   how much of each is stored"
+	@echo "make test        all tests            make check    format, lint, types, layers"
+	@echo "make lock        renew requirements.lock"
+
+setup: $(STAMP)
+
+# The lock has hashes of all packages; liblinear-official is compiled, which needs a C and C++ compiler.
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "provsel needs Python 3.11 or newer, this is " + sys.version'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+reproduce: $(addprefix reproduce-,$(ARTEFACTS))
+
+$(addprefix reproduce-,$(ARTEFACTS)): reproduce-%: $(STAMP)
+	$(BIN)/python $(wildcard experiments/*/$*.py) $(OVERRIDES)
+
+status: $(STAMP)
+	$(BIN)/provsel status
+
+test: $(STAMP)
+	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term --cov-fail-under=90
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: $(STAMP)
+	$(BIN)/pip-compile --quiet --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-trusted-host \
+		--no-emit-find-links --strip-extras --extra dev --extra dask --extra slurm -o requirements.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

@@ -1,0 +1,26 @@
+"""make reproduce-figure1 | python experiments/paul2016/figure1.py [protocol.repeats=1] [dataset.set=[A,B]]."""
+
+import sys
+
+from provsel.cli import Rendering, artefact_main
+from provsel.reports.error_bars import draw_error_bars, mean_over_datasets
+from provsel.reports.tables import write_tables
+
+
+def render(made: Rendering) -> str:
+    n_sets = made.frame["dataset"].nunique()
+    protocol = made.artefact.config.protocol
+    how = f"{protocol.repeats} x {protocol.n_splits}-fold, {n_sets} data sets"
+    text = write_tables(
+        made.tables,
+        ["method", *made.artefact.config.artefact.columns],
+        mean_over_datasets(made.frame, baseline="Full"),
+        caption=f"Figure 1 in numbers. {made.artefact.title}: test error in %, mean over data sets ({how}).",
+        note=f"{made.note} In parentheses: the mean of the data sets' standard deviations over folds.".strip(),
+    )
+    paths = draw_error_bars(made.frame, made.figures, title=f"{made.artefact.title} ({how}). {made.note}".strip())
+    return text + "\n" + "\n".join(str(path) for path in paths)
+
+
+if __name__ == "__main__":
+    sys.exit(artefact_main("paul2016/figure1", render))

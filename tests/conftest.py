@@ -1,0 +1,10 @@
+"""Helper modules in tests/ can be imported by every test; BLAS runs on one thread, as in the experiments."""
+
+import os
+import sys
+from pathlib import Path
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,259 @@
+"""What identifies a trial, and how trials are grouped."""
+
+import hashlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from provsel.configs import cells_of, compose_config
+from provsel.evaluation import make_tasks
+from provsel.evaluation.components import build
+from provsel.evaluation.keys import canonical_json, digest, seed_from
+from provsel.evaluation.plan import split_seed, trial_key, trials_of, unique_cells
+from provsel.selectors import BSSSelector
+from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, small_cell
+
+SMALL = ["dataset.n_samples=60", "dataset.n_features=120"]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def keys(cell):
+    return {key for *_, key in trials_of(cell)}
+
+
+def hex_digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@given(VALUES)
+def test_canonical_json_is_ascii_without_spaces_and_reads_back(value):
+    text = canonical_json(value)
+    assert json.loads(text) == value
+    assert text.isascii()
+    assert canonical_json(json.loads(text)) == text
+
+
+@given(st.dictionaries(st.text(), VALUES, max_size=5))
+def test_canonical_json_does_not_depend_on_the_order_of_a_dict(value):
+    assert canonical_json(dict(reversed(list(value.items())))) == canonical_json(value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_canonical_json_refuses_numbers_without_a_json_form(value):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical_json({"C": value})
+
+
+def test_key_is_the_hash_of_the_full_dict():
+    cell = small_cell(UNIFORM, repeats=2)
+    trials = list(trials_of(cell))
+    assert len(trials) == cell.n_trials == 2 * 3 * 2
+    for repeat, fold, draw, key in trials:
+        full = {"cell": cell.identity, "repeat": repeat, "fold": fold, "draw": draw}
+        assert key == hex_digest(canonical_json(full)) == digest(full)
+        assert key == trial_key(canonical_json(cell.identity), repeat, fold, draw)
+    assert cell.id == hex_digest(canonical_json(cell.identity))
+
+
+def test_key_does_not_depend_on_the_order_of_the_configs():
+    cell = small_cell()
+    turned = small_cell(
+        dict(reversed(BSS.items())), dataset=dict(reversed(DATASET.items())), fingerprint=cell.fingerprint
+    )
+    assert list(turned.selector) != list(cell.selector)
+    assert keys(turned) == keys(cell)
+
+
+def test_key_does_not_depend_on_the_numbers_of_repeats_and_draws():
+    few, many = small_cell(UNIFORM, repeats=1, draws=1), small_cell(UNIFORM, repeats=3, draws=4)
+    assert few.id == many.id
+    assert keys(few) < keys(many)
+
+
+@pytest.mark.parametrize("overrides", [["executor=serial"], ["executor.n_jobs=1"], ["results=/somewhere/else"]])
+def test_key_does_not_depend_on_executor_and_paths(overrides):
+    [plain] = cells_of(compose_config([*SMALL, "selector.n_features_to_select=60"]))
+    [other] = cells_of(compose_config([*SMALL, "selector.n_features_to_select=60", *overrides]))
+    assert plain.id == other.id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"dataset": {"n_relevant": 6}},
+        {"fingerprint": "another"},
+        {"selector": {**BSS, "n_features_to_select": 61}},
+        {"selector": {**BSS, "rescale": False}},
+        {"selector": UNIFORM},
+        {"model": {"_target_": "provsel.models.LibsvmSVM", "C": 2.0}},
+        {"model": {"_target_": "provsel.models.LiblinearSVM", "C": 1.0}},
+        {"setting": "unsupervised"},
+        {"seed": 1},
+        {"n_splits": 4},
+        {"certify": False},
+    ],
+    ids=str,
+)
+def test_key_changes_with_what_the_numbers_depend_on(change):
+    assert not keys(small_cell()) & keys(small_cell(**change))
+
+
+def test_keys_of_different_repeats_folds_and_draws_differ():
+    cell = small_cell(UNIFORM, repeats=3, draws=4)
+    assert len(keys(cell)) == 3 * 3 * 4
+
+
+def test_key_changes_with_the_version_of_the_algorithm(monkeypatch):
+    before = small_cell()
+    assert before.identity["selector"]["algorithm_version"] == BSSSelector.algorithm_version
+    monkeypatch.setattr(BSSSelector, "algorithm_version", BSSSelector.algorithm_version + 1)
+    assert not keys(before) & keys(small_cell())
+
+
+def test_seeds_are_32_bit_numbers_and_follow_from_the_key():
+    trials = [key for *_, key in trials_of(small_cell(UNIFORM, repeats=5, draws=5))]
+    seeds = [seed_from(key) for key in trials]
+    assert all(isinstance(seed, int) and 0 <= seed < 2**32 for seed in seeds)
+    assert len(set(seeds)) == len(seeds)
+    assert seeds == [seed_from(key) for key in trials]
+    assert seed_from("f" * 64) < 2**32
+
+
+def test_all_methods_and_settings_share_the_folds():
+    liblinear = {"_target_": "provsel.models.LiblinearSVM"}
+    cells = [
+        small_cell(BSS),
+        small_cell(UNIFORM),
+        small_cell(BSS, setting="unsupervised"),
+        small_cell(BSS, model=liblinear),
+    ]
+    tasks = make_tasks(cells)
+    assert len(tasks) == 3
+    assert {task.split_seed for task in tasks} == {split_seed(cells[0].fingerprint, 3, 0, 0)}
+    assert all(0 <= task.split_seed < 2**32 for task in tasks)
+
+
+def test_repeats_seeds_and_data_sets_have_folds_of_their_own():
+    seeds = [split_seed("a", 3, 0, 0), split_seed("a", 3, 0, 1), split_seed("a", 3, 1, 0), split_seed("b", 3, 0, 0)]
+    assert len(set(seeds)) == 4
+
+
+def test_tasks_group_by_data_set_repeat_and_fold():
+    other = {"n_relevant": 6}
+    cells = [small_cell(s, dataset=d, repeats=2) for d in (None, other) for s in (BSS, UNIFORM)]
+    tasks = make_tasks(cells)
+    assert len(tasks) == 2 * 2 * 3
+    places = [(task.fingerprint, task.repeat, task.fold) for task in tasks]
+    assert len(set(places)) == len(places)
+    assert [place[0] for place in places] == [cells[0].fingerprint] * 6 + [cells[2].fingerprint] * 6
+    assert [place[1:] for place in places[:6]] == [(r, f) for r in range(2) for f in range(3)]
+    for task in tasks:
+        assert len(task.trials) == 1 + 2
+        assert {task.cells[trial.cell].fingerprint for trial in task.trials} == {task.fingerprint}
+        for trial in task.trials:
+            cell = task.cells[trial.cell]
+            assert trial.key == trial_key(canonical_json(cell.identity), task.repeat, task.fold, trial.draw)
+
+
+def test_done_trials_are_left_out():
+    cells = [small_cell(BSS), small_cell(UNIFORM)]
+    every = {trial.key for task in make_tasks(cells) for trial in task.trials}
+    done = keys(cells[0]) | {trial.key for trial in make_tasks(cells)[0].trials}
+    left = make_tasks(cells, done=done)
+    assert {trial.key for task in left for trial in task.trials} == every - done
+    assert {task.fold for task in left} == {1, 2}
+    assert make_tasks(cells, done=every) == []
+
+
+def test_same_cells_are_merged_and_the_larger_counts_win():
+    assert unique_cells([small_cell(), small_cell()]) == [small_cell()]
+    tasks = make_tasks([small_cell(UNIFORM, draws=1), small_cell(UNIFORM, draws=3), small_cell(UNIFORM, draws=2)])
+    assert sum(len(task.trials) for task in tasks) == 3 * 3
+
+
+def test_merged_cells_keep_every_trial_that_one_of_them_asks_for():
+    many_repeats, many_draws = small_cell(UNIFORM, repeats=4, draws=1), small_cell(UNIFORM, repeats=1, draws=5)
+    planned = {trial.key for task in make_tasks([many_repeats, many_draws]) for trial in task.trials}
+    assert planned >= keys(many_repeats) | keys(many_draws)
+
+
+@pytest.mark.parametrize(
+    ("selector", "draws"),
+    [(BSS, 1), (FULL, 1), (UNIFORM, 4), (LEVERAGE, 4), ({**LEVERAGE, "strategy": "top"}, 1)],
+    ids=["bss", "full", "uniform", "leverage", "leverage top"],
+)
+def test_only_random_methods_are_drawn_again(selector, draws):
+    cell = small_cell(selector, draws=4)
+    assert cell.n_draws == draws
+    assert cell.n_trials == 3 * draws
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"repeats": 0}, r"protocol\.repeats: expected a positive integer, got 0"),
+        ({"repeats": 1.5}, r"protocol\.repeats: expected a positive integer, got 1\.5"),
+        ({"draws": -1}, r"protocol\.draws: expected a positive integer, got -1"),
+        ({"draws": "5"}, r"protocol\.draws: expected a positive integer, got '5'"),
+        ({"n_splits": 1}, r"protocol\.n_splits: expected an integer above 1, got 1"),
+        ({"n_splits": None}, r"protocol\.n_splits: expected an integer above 1, got None"),
+        ({"setting": "both"}, r"protocol\.setting: expected one of .*supervised.*unsupervised.*, got 'both'"),
+        ({"folds": 3}, r"protocol: expected exactly certify, draws, .*difference in folds"),
+    ],
+    ids=str,
+)
+def test_bad_protocol(change, message):
+    with pytest.raises(ValueError, match=message):
+        small_cell(**change)
+
+
+def test_missing_protocol_value():
+    cell = small_cell()
+    protocol = {name: value for name, value in cell.protocol.items() if name != "seed"}
+    with pytest.raises(ValueError, match="difference in seed"):
+        type(cell)(cell.dataset, cell.selector, cell.model, protocol, cell.fingerprint)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "os.system",
+        "builtins.eval",
+        "provsel.selectors._base.clone",
+        "provsel.selectors.AbstractSelector",
+        "provsel.selectors.bss.BSSSelector",
+        "provsel.selectors.Nonexistent",
+        "provsel.models.LibsvmSVM",
+        "BSSSelector",
+        None,
+        3,
+        ["provsel.selectors.BSSSelector"],
+    ],
+)
+def test_configs_name_registered_selectors_only(target):
+    with pytest.raises(
+        ValueError, match=r"config of the selector: expected a _target_ among .*provsel\.selectors\.BSSSelector.*, got "
+    ):
+        build("selector", {"_target_": target, "n_features_to_select": 3})
+
+
+def test_configs_name_registered_models_only():
+    with pytest.raises(
+        ValueError, match=r"config of the model: expected .*provsel\.models\.LibsvmSVM.*got 'os\.system'"
+    ):
+        small_cell(model={"_target_": "os.system"}).id  # noqa: B018
+
+
+def test_unknown_argument_lists_the_accepted_ones():
+    with pytest.raises(
+        ValueError, match=r"selector BSSSelector: expected arguments among n_features_to_select, weights.*got r, ratio"
+    ):
+        build("selector", {"_target_": BSS["_target_"], "ratio": 1, "r": 3})
+    with pytest.raises(ValueError, match="FullDataSelector: expected arguments among none, got n_features_to_select"):
+        build("selector", {**FULL, "n_features_to_select": 3})

@@ -1,0 +1,195 @@
+"""One task: records, and numbers that plain scikit-learn code gives as well."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+from provsel.evaluation import Certificate, load_from, make_tasks, run_task
+from provsel.evaluation.keys import seed_from
+from provsel.models import LibsvmSVM
+from provsel.selectors import BSSSelector, OnSupportVectors
+from provsel.store import SCHEMA
+from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, small_cell
+
+HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}
+"""Overlapping classes, so that errors are not all zero."""
+WIDE_BSS = {**BSS, "n_features_to_select": 100}
+
+
+def run_all(*cells):
+    results = [run_task(task) for task in make_tasks(cells)]
+    return [record for result in results for record in result.records], [f for r in results for f in r.failures]
+
+
+def records_of(*cells):
+    records, failures = run_all(*cells)
+    assert failures == []
+    return records
+
+
+def split(cell, fold):
+    data = load_from(cell.dataset)
+    [task] = [task for task in make_tasks([cell]) if task.fold == fold]
+    folds = StratifiedKFold(cell.protocol["n_splits"], shuffle=True, random_state=task.split_seed)
+    return data, *list(folds.split(data.X, data.y))[fold]
+
+
+def test_records_have_the_columns_of_the_store():
+    cells = [small_cell(s) for s in (BSS, UNIFORM, FULL)]
+    records = records_of(*cells)
+    assert len(records) == 3 * (1 + 2 + 1)
+    for record in records:
+        assert list(record) == SCHEMA.names
+        assert record["dataset"] == "synthetic"
+        assert record["fingerprint"] == cells[0].fingerprint
+        assert record["seed"] == seed_from(record["key"])
+        assert record["n_train"] + record["n_test"] == DATASET["n_samples"]
+        assert record["n_rows"] <= record["n_train"]
+        assert 0 <= record["error"] <= 1
+        assert min(record[name] for name in SCHEMA.names if name.endswith("_wall")) >= 0
+        assert json.loads(record["config"]) in [cell.identity for cell in cells]
+        assert {"numpy", "python", "blas", "provsel"} <= set(json.loads(record["environment"]))
+    assert {record["key"] for record in records} == {t.key for task in make_tasks(cells) for t in task.trials}
+
+
+def test_what_selectors_chose_is_in_the_record():
+    by_name = {record["selector"]: record for record in records_of(*(small_cell(s) for s in (BSS, UNIFORM, FULL)))}
+    bss, uniform, full = (by_name[name] for name in ("BSSSelector", "UniformSelector", "FullDataSelector"))
+    assert full["features"] is None
+    assert full["n_selected"] == DATASET["n_features"]
+    assert uniform["n_selected"] == len(uniform["features"]) == 20
+    assert bss["n_selected"] == len(set(bss["features"].tolist())) == 60 - bss["n_repeats"]
+    assert 0 < bss["rank"] < 60
+
+
+def test_folds_partition_the_rows():
+    cell = small_cell(FULL)
+    seen = np.concatenate([split(cell, fold)[2] for fold in range(3)])
+    assert sorted(seen.tolist()) == list(range(DATASET["n_samples"]))
+    assert sum(record["n_test"] for record in records_of(cell)) == DATASET["n_samples"]
+
+
+@pytest.mark.parametrize("setting", ["supervised", "unsupervised"])
+def test_full_data_is_a_plain_svc(setting):
+    cell = small_cell(FULL, dataset=HARD, setting=setting)
+    errors = []
+    for record in records_of(cell):
+        data, train, test = split(cell, record["fold"])
+        svc = SVC(kernel="linear", C=1.0).fit(data.X[train], data.y[train])
+        errors.append(np.mean(svc.predict(data.X[test]) != data.y[test]))
+        assert record["error"] == errors[-1]
+        assert record["n_rows"] == (len(train) if setting == "unsupervised" else svc.n_support_.sum())
+    assert max(errors) > 0
+
+
+def test_supervised_trial_is_a_handwritten_pipeline():
+    cell = small_cell(WIDE_BSS, dataset=HARD)
+    for record in records_of(cell):
+        data, train, test = split(cell, record["fold"])
+        X, y = data.X[train], data.y[train]
+        selector = OnSupportVectors(BSSSelector(100), svm=LibsvmSVM(C=1.0)).fit(X, y)
+        rows = selector.support_rows_
+        np.testing.assert_array_equal(rows, np.sort(SVC(kernel="linear", C=1.0).fit(X, y).support_))
+        svc = SVC(kernel="linear", C=1.0).fit(selector.transform(X[rows]), y[rows])
+        assert record["error"] == np.mean(svc.predict(selector.transform(data.X[test])) != data.y[test])
+        np.testing.assert_array_equal(record["features"], selector.indices_)
+        assert record["n_rows"] == rows.size
+
+
+def test_unsupervised_trial_selects_from_and_trains_on_all_training_rows():
+    cell = small_cell(WIDE_BSS, dataset=HARD, setting="unsupervised")
+    for record in records_of(cell):
+        data, train, test = split(cell, record["fold"])
+        selector = BSSSelector(100).fit(data.X[train])
+        svc = SVC(kernel="linear", C=1.0).fit(selector.transform(data.X[train]), data.y[train])
+        assert record["error"] == np.mean(svc.predict(selector.transform(data.X[test])) != data.y[test])
+        assert record["n_rows"] == record["n_train"] == record["rank"] == len(train)
+
+
+@pytest.mark.parametrize("selector", [UNIFORM, LEVERAGE], ids=["uniform", "leverage"])
+def test_draws_differ_and_a_repeated_run_gives_the_same(selector):
+    cell = small_cell(selector, draws=3)
+    first, again = records_of(cell), records_of(cell)
+    for a, b in zip(first, again, strict=True):
+        assert a["key"] == b["key"]
+        np.testing.assert_array_equal(a["features"], b["features"])
+        assert a["error"] == b["error"]
+    chosen = [tuple(record["features"]) for record in first]
+    assert len(set(chosen)) == len(chosen) == 9
+
+
+def test_trials_do_not_depend_on_their_neighbours():
+    """Sharing a fold with other methods must not show in the numbers."""
+    alone = {r["key"]: r for s in (BSS, LEVERAGE, UNIFORM) for r in records_of(small_cell(s, dataset=HARD))}
+    together = {r["key"]: r for r in records_of(*(small_cell(s, dataset=HARD) for s in (UNIFORM, LEVERAGE, BSS)))}
+    assert alone.keys() == together.keys()
+    for key, record in alone.items():
+        assert record["error"] == together[key]["error"]
+        np.testing.assert_array_equal(record["features"], together[key]["features"])
+        np.testing.assert_equal(record["certificate_spectral_error"], together[key]["certificate_spectral_error"])
+
+
+def test_a_failing_cell_does_not_stop_the_others():
+    broken = small_cell({**BSS, "n_features_to_select": 2})
+    records, failures = run_all(broken, small_cell(FULL))
+    assert [record["selector"] for record in records] == ["FullDataSelector"] * 3
+    assert {key for key, _, _ in failures} == {t.key for task in make_tasks([broken]) for t in task.trials}
+    for _, where, reason in failures:
+        assert "synthetic" in where
+        assert "BSSSelector" in where
+        assert reason.startswith("ValueError: BSSSelector: expected n_features_to_select greater than the rank")
+        assert "smallest that works is" in reason
+
+
+def test_fewer_rows_of_a_class_than_folds():
+    data = {"n_samples": 12, "n_features": 20}
+    [task, *_] = make_tasks([small_cell(FULL, dataset=data, n_splits=10)])
+    with pytest.raises(
+        ValueError, match=r"synthetic: expected at least n_splits = 10 rows of each class, got \d; lower protocol"
+    ):
+        run_task(task)
+
+
+@pytest.mark.parametrize("selector", [FULL, {**BSS, "n_features_to_select": 100}], ids=["full", "bss"])
+def test_liblinear(selector):
+    cell = small_cell(selector, dataset=HARD, model={"_target_": "provsel.models.LiblinearSVM", "C": 10.0})
+    first, again = records_of(cell), records_of(cell)
+    assert [record["error"] for record in first] == [record["error"] for record in again]
+    assert all(record["n_rows"] <= record["n_train"] for record in first)
+    # its loss is not the one of the soft-margin bound
+    assert all(record["certificate_soft"] == "not measured" for record in first)
+
+
+@pytest.mark.parametrize("dataset", [{}, HARD], ids=["separable", "overlapping"])
+@pytest.mark.parametrize("setting", ["supervised", "unsupervised"])
+def test_certificates_of_bss_hold(setting, dataset):
+    records = records_of(small_cell({**BSS, "n_features_to_select": 110}, dataset=dataset, setting=setting))
+    assert len(records) == 3
+    for record in records:
+        assert record["certificate_spectral"] == "held"
+        assert record["certificate_spectral_error"] <= record["certificate_spectral_bound"]
+        assert record["certificate_margin"] in {"held", "vacuous", "not separable"}
+        assert record["certificate_soft"] in {"held", "vacuous"}
+        radius = "held" if setting == "unsupervised" else "not measured"
+        assert record["certificate_radius"] == radius
+    if setting == "unsupervised":
+        assert all(record["certificate_radius_ratio"] <= record["certificate_radius_bound"] for record in records)
+
+
+def test_certificates_are_left_out_when_not_asked_for_or_not_promised():
+    nothing = Certificate().as_record()
+    for cell in (small_cell(BSS, certify=False), small_cell(UNIFORM), small_cell(FULL)):
+        for record in records_of(cell):
+            np.testing.assert_equal({name: record[name] for name in nothing}, nothing)
+
+
+def test_more_than_two_classes():
+    plain = small_cell(UNIFORM)
+    cell = replace(plain, dataset={"name": "digits", "classes": [1, 2, 3]}, fingerprint="digits")
+    records = records_of(cell)
+    assert len(records) == 6
+    assert max(record["error"] for record in records) < 0.2

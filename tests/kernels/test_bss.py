@@ -1,0 +1,242 @@
+"""BSS against its textbook version, its guarantee, and the promises of its lazy search."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from textbook import textbook_bss
+
+from provsel.kernels.bss import bss
+from provsel.kernels.bss_search import columns_by_norm, directions
+from provsel.kernels.spectral import spectral_basis
+
+
+def gaussian(rng):
+    return rng.standard_normal((16, 400))
+
+
+def lognormal(rng):
+    return gaussian(rng) * np.exp(1.5 * rng.standard_normal(400))
+
+
+def text_like(rng):
+    """Word counts: half of the words occur in one document only, so that many columns are equal or parallel."""
+    X = rng.poisson(rng.pareto(1.5, 500) * 0.1, (24, 500)).astype(float)
+    rare = rng.choice(500, 250, replace=False)
+    X[:, rare] = 0
+    X[rng.integers(24, size=250), rare] = rng.integers(1, 4, size=250)
+    return X
+
+
+def low_rank(rng):
+    return rng.standard_normal((30, 5)) @ rng.standard_normal((5, 300))
+
+
+def duplicated(rng):
+    return np.tile(rng.standard_normal((12, 70)), 5)[:, rng.permutation(350)]
+
+
+def tied(rng):
+    """All rows of V have the same norm, but for rounding."""
+    return np.hstack([np.linalg.qr(rng.standard_normal((10, 10)))[0] for _ in range(30)])
+
+
+def zeros_between(rng):
+    X = rng.standard_normal((8, 200))
+    X[:, ::3] = 0
+    return X
+
+
+INPUTS = [gaussian, lognormal, text_like, low_rank, duplicated, tied, zeros_between]
+
+
+def basis_of(make, seed=0):
+    return spectral_basis(make(np.random.default_rng(seed))).V
+
+
+def assert_same_as_textbook(V, r):
+    fast, (picks, gains) = bss(V, r), textbook_bss(V, r)
+    np.testing.assert_array_equal(fast.picks, picks)
+    np.testing.assert_allclose(fast.gains, gains, rtol=1e-8)
+    return fast
+
+
+def eigenvalues(V, result, r):
+    rank = V.shape[1]
+    squared = result.gains * (1 - np.sqrt(rank / r)) / r
+    kept = V[result.picks]
+    return np.linalg.eigvalsh(kept.T @ (kept * squared[:, None]))
+
+
+def assert_guarantee(V, result, r):
+    ratio, found = np.sqrt(V.shape[1] / r), eigenvalues(V, result, r)
+    assert (result.gains > 0).all()
+    assert found[0] >= (1 - ratio) ** 2 * (1 - 1e-9)
+    assert found[-1] <= (1 + ratio) ** 2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("steps", ["rank + 1", "2 * rank", "6 * rank"])
+@pytest.mark.parametrize("make", INPUTS, ids=lambda make: make.__name__)
+def test_equals_the_textbook(make, steps):
+    V = basis_of(make)
+    rank = V.shape[1]
+    r = {"rank + 1": rank + 1, "2 * rank": 2 * rank, "6 * rank": 6 * rank}[steps]
+    result = assert_same_as_textbook(V, r)
+    assert_guarantee(V, result, r)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("make", [lognormal, text_like], ids=lambda make: make.__name__)
+def test_equals_the_textbook_on_more_seeds(make, seed):
+    V = basis_of(make, seed + 1)
+    assert_same_as_textbook(V, 4 * V.shape[1])
+
+
+@pytest.mark.parametrize("make", [text_like, zeros_between, low_rank, lognormal], ids=lambda make: make.__name__)
+def test_equals_the_textbook_when_unselected_feasible_columns_run_out(make):
+    V = spectral_basis(make(np.random.default_rng(0))[:, :90]).V
+    r = 88
+    assert V.shape[1] < r
+    result = assert_same_as_textbook(V, r)
+    assert np.unique(result.picks).size < r
+    assert_guarantee(V, result, r)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rank=st.integers(1, 9),
+    extra=st.integers(1, 30),
+    d=st.integers(45, 120),
+    spread=st.sampled_from([0.0, 0.5, 2.0]),
+    copies=st.integers(0, 20),
+)
+@settings(max_examples=50, deadline=None)
+def test_equals_the_textbook_on_any_input(seed, rank, extra, d, spread, copies):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rank, d)) * np.exp(spread * rng.standard_normal(d))
+    X[:, d - copies :] = X[:, :copies] * rng.choice([1.0, -1.0, 2.0], copies)
+    V = spectral_basis(X).V
+    r = V.shape[1] + extra
+    result = assert_same_as_textbook(V, r)
+    assert_guarantee(V, result, r)
+
+
+@pytest.mark.parametrize("make", INPUTS, ids=lambda make: make.__name__)
+def test_a_rotation_of_the_basis_changes_nothing(make):
+    V = basis_of(make)
+    rotation = np.linalg.qr(np.random.default_rng(1).standard_normal((V.shape[1], V.shape[1])))[0]
+    first, second = bss(V, 3 * V.shape[1]), bss(V @ rotation, 3 * V.shape[1])
+    np.testing.assert_array_equal(first.picks, second.picks)
+    np.testing.assert_allclose(first.gains, second.gains, rtol=1e-8)
+
+
+@pytest.mark.parametrize("make", INPUTS, ids=lambda make: make.__name__)
+def test_the_route_to_the_basis_changes_nothing(make):
+    X = make(np.random.default_rng(2))
+    gram_route = spectral_basis(X).V
+    svd_route = np.linalg.svd(X, full_matrices=False)[2][: gram_route.shape[1]].T
+    np.testing.assert_array_equal(
+        bss(gram_route, 3 * gram_route.shape[1]).picks, bss(svd_route, 3 * svd_route.shape[1]).picks
+    )
+
+
+def test_the_guarantee_needs_the_weights():
+    V = basis_of(lognormal)
+    r = 4 * V.shape[1]
+    result = bss(V, r)
+    assert_guarantee(V, result, r)
+    with pytest.raises(AssertionError):
+        assert_guarantee(V, result._replace(gains=1 / result.gains), r)
+    with pytest.raises(AssertionError):
+        assert_guarantee(V, result._replace(picks=result.picks[::-1].copy()), r)
+
+
+def test_zero_columns_are_never_taken():
+    V = basis_of(zeros_between)
+    assert not set(range(0, 200, 3)) & set(bss(V, 150).picks.tolist())
+
+
+def test_one_dimension():
+    V = np.full((50, 1), 50**-0.5)
+    result = assert_same_as_textbook(V, 20)
+    np.testing.assert_array_equal(result.picks, np.arange(20))
+
+
+def test_a_deterministic_result():
+    V = basis_of(text_like)
+    first, second = bss(V, 100), bss(V.copy(), 100)
+    np.testing.assert_array_equal(first.gains, second.gains)
+    assert first.picks.dtype == np.int64
+
+
+def test_columns_that_are_no_basis_raise():
+    V = np.zeros((60, 3))
+    V[:, 0] = 1.0  # nothing can ever raise the other two eigenvalues
+    with pytest.raises(ArithmeticError, match="no feasible column: expected V with orthonormal columns"):
+        bss(V, 40)
+
+
+@pytest.mark.parametrize("make", [gaussian, lognormal], ids=["gaussian", "lognormal"])
+def test_memory_stays_below_two_copies_of_the_basis(make):
+    rng = np.random.default_rng(3)
+    scale = np.exp(rng.standard_normal(20_000)) if make is lognormal else 1.0
+    V = np.linalg.qr(rng.standard_normal((20_000, 50)) * np.reshape(scale, (-1, 1)))[0]
+    tracemalloc.start()
+    try:
+        bss(V, 100)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * V.nbytes
+
+
+def test_columns_by_norm_breaks_ties_by_index():
+    norms = np.array([1.0, 2.0, 0.0, 2.0 * (1 + 3e-11), 2.0 * (1 - 3e-11), 2.0 * (1 - 1e-9), 1.0, 3.0])
+    np.testing.assert_array_equal(columns_by_norm(norms), [7, 1, 3, 4, 5, 0, 6])
+
+
+def test_ties_do_not_chain():
+    norms = 1 - 6e-11 * np.arange(6)[::-1]  # neighbours are tied, the ends are not
+    order = columns_by_norm(norms)
+    np.testing.assert_array_equal(order, [4, 5, 2, 3, 0, 1])
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 1 + 1e-11, 1 + 1e-6, 5.0]), max_size=40))
+def test_columns_by_norm_decrease_but_for_ties(values):
+    norms = np.array(values)
+    order = columns_by_norm(norms)
+    assert sorted(order.tolist()) == np.flatnonzero(norms).tolist()
+    sorted_norms = norms[order]
+    assert (sorted_norms[1:] <= sorted_norms[:-1] * (1 + 1.1e-10)).all()
+    equal = sorted_norms[1:] == sorted_norms[:-1]
+    assert (np.diff(order)[equal] > 0).all()
+
+
+def numbered(V):
+    return directions(V, np.linalg.norm(V, axis=1))
+
+
+def test_directions_group_multiples():
+    rng = np.random.default_rng(4)
+    base = rng.standard_normal((30, 6))
+    which = rng.integers(30, size=600)
+    V = base[which] * rng.choice([-3.0, -1.0, 0.5, 1.0, 2.0], 600)[:, None]
+    labels = numbered(V)
+    for direction in range(30):
+        assert np.unique(labels[which == direction]).size == 1
+    assert np.unique(labels).size == np.unique(which).size
+
+
+def test_directions_do_not_merge_different_rows():
+    rng = np.random.default_rng(5)
+    V = rng.standard_normal((40, 4))
+    V = np.vstack([V, V * [1, 1, 1, 1 + 1e-8], -V * [1, 1 - 1e-7, 1, 1]])
+    assert np.unique(numbered(V)).size == 120
+
+
+def test_directions_compare_in_full_where_projections_agree():
+    projector = np.random.default_rng(0).standard_normal(3)
+    normal = np.linalg.svd(projector[None])[2][1:]  # two directions of projection 0
+    assert np.unique(numbered(np.vstack([normal, -normal, [1.0, 0, 0]]))).size == 3

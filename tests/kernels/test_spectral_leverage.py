@@ -1,0 +1,246 @@
+"""The spectral basis against NumPy's SVD, and both ways to sample by leverage scores against their expectations."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from provsel.kernels.leverage import (
+    inclusion_probabilities,
+    leverage_scores,
+    sample_with_replacement,
+    sample_without_replacement,
+)
+from provsel.kernels.spectral import SpectralBasis, gram_matrix, spectral_basis
+
+SHAPES = {"wide": (12, 300), "tall": (300, 12), "square": (30, 30), "almost square": (30, 45), "row": (1, 7)}
+FORMS = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+
+
+def projector(X):
+    """Return the projector on the row space of X, its rank and its non-zero singular values, by NumPy's SVD."""
+    _, sigma, Vt = np.linalg.svd(np.asarray(X, dtype=float), full_matrices=False)
+    rank = np.linalg.matrix_rank(np.asarray(X, dtype=float))
+    return Vt[:rank].T @ Vt[:rank], rank, sigma[:rank]
+
+
+def matrix(shape, *, rank=None, seed=0):
+    rng = np.random.default_rng(seed)
+    rank = min(shape) if rank is None else rank
+    return rng.standard_normal((shape[0], rank)) @ rng.standard_normal((rank, shape[1]))
+
+
+def assert_spans(basis, X, atol=1e-9):
+    expected, rank, sigma = projector(X)
+    assert basis.rank == rank
+    np.testing.assert_allclose(basis.V.T @ basis.V, np.eye(rank), atol=1e-11)
+    np.testing.assert_allclose(basis.V @ basis.V.T, expected, atol=atol)
+    np.testing.assert_allclose(basis.singular_values, sigma, rtol=1e-7)
+    assert basis.V.flags.c_contiguous
+    assert basis.V.dtype == np.float64
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_spans_the_row_space(shape, form):
+    X = matrix(SHAPES[shape])
+    assert_spans(spectral_basis(FORMS[form](X)), X)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", ["wide", "tall", "square", "almost square"])
+def test_rank_deficient(shape, form):
+    X = matrix(SHAPES[shape], rank=5)
+    assert_spans(spectral_basis(FORMS[form](X)), X)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_all_zeros_have_rank_zero(shape, form):
+    basis = spectral_basis(FORMS[form](np.zeros(SHAPES[shape])))
+    assert basis.rank == 0
+    assert basis.V.shape == (SHAPES[shape][1], 0)
+    assert basis.singular_values.shape == (0,)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr_array"])
+@pytest.mark.parametrize("shape", ["wide", "tall", "square"])
+def test_float32_is_computed_in_float64(shape, form):
+    X = matrix(SHAPES[shape]).astype(np.float32)
+    assert_spans(spectral_basis(FORMS[form](X)), X)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr_array"])
+@pytest.mark.parametrize("shape", ["wide", "tall", "square"])
+def test_ill_conditioned_stays_orthonormal(shape, form):
+    n, d = SHAPES[shape]
+    k = min(n, d)
+    rng = np.random.default_rng(1)
+    left = np.linalg.qr(rng.standard_normal((n, k)))[0]
+    right = np.linalg.qr(rng.standard_normal((d, k)))[0]
+    X = (left * np.geomspace(1, 1e-5, k)) @ right.T
+    basis = spectral_basis(FORMS[form](X))
+    assert basis.rank == k
+    np.testing.assert_allclose(basis.V.T @ basis.V, np.eye(k), atol=1e-10)
+    # the directions themselves are known to eps (sigma_max / sigma_min)^2 only on the Gram route
+    np.testing.assert_allclose(basis.V @ basis.V.T, right @ right.T, atol=1e-5)
+
+
+def test_the_gram_route_drops_what_the_gram_matrix_cannot_hold():
+    X = np.zeros((3, 50))
+    X[[0, 1, 2], [0, 1, 2]] = 1.0, 1e-4, 1e-9
+    assert spectral_basis(X).rank == 2
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", ["wide", "tall", "square"])
+def test_a_given_gram_matrix_changes_nothing(shape, form):
+    X = FORMS[form](matrix(SHAPES[shape]))
+    plain, given_gram = spectral_basis(X), spectral_basis(X, gram_matrix(X))
+    np.testing.assert_array_equal(plain.V, given_gram.V)
+    np.testing.assert_array_equal(plain.singular_values, given_gram.singular_values)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_gram_matrix_is_dense_and_float64(form):
+    X = matrix((6, 40)).astype(np.float32)
+    gram = gram_matrix(FORMS[form](X))
+    assert isinstance(gram, np.ndarray)
+    assert gram.dtype == np.float64
+    np.testing.assert_allclose(gram, X.astype(float) @ X.T.astype(float), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(200, 1_000_000), (1_000_000, 20)], ids=["wide", "tall"])
+def test_sparse_input_is_never_densified(shape):
+    """V itself, shape (d, rank), is dense: rank 1 here, while X would take 1.6 GB."""
+    rng = np.random.default_rng(2)
+    n, d = shape
+    places = rng.choice(d, 5, replace=False), rng.choice(n, 5, replace=False)
+    X = sparse.csr_array((np.ones(5), (np.zeros(5, dtype=int) + places[1][0], places[0])), shape=shape)
+    tracemalloc.start()
+    try:
+        basis = spectral_basis(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert basis.rank == 1
+    assert peak < 80e6
+    np.testing.assert_allclose(np.sort(leverage_scores(basis.V))[-5:], 0.2)
+
+
+def test_truncated_keeps_the_largest():
+    X = matrix((10, 80))
+    basis = spectral_basis(X)
+    cut = basis.truncated(3)
+    assert isinstance(cut, SpectralBasis)
+    assert cut.rank == 3
+    np.testing.assert_allclose(cut.singular_values, np.linalg.svd(X)[1][:3])
+    assert basis.truncated(None) is basis
+    assert basis.truncated(99) is basis
+
+
+@given(
+    arrays(
+        float,
+        st.tuples(st.integers(1, 8), st.integers(1, 25)),
+        elements=st.integers(-3, 3).map(float),
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_leverage_scores_sum_to_the_rank(X):
+    scores = leverage_scores(spectral_basis(X).V)
+    rank = np.linalg.matrix_rank(X)
+    assert scores.sum() == pytest.approx(rank)
+    assert (scores <= 1 + 1e-9).all()
+    np.testing.assert_allclose(scores[~X.any(axis=0)], 0, atol=1e-15)
+
+
+P = np.array([0.35, 0.0, 0.25, 0.2, 0.1, 0.06, 0.04])
+
+
+def test_with_replacement_merges_repeated_draws():
+    r = 50
+    expected = np.random.default_rng(0).choice(P.size, size=r, p=P)
+    indices, weights = sample_with_replacement(P, r, np.random.default_rng(0))
+    assert indices.tolist() == list(dict.fromkeys(expected.tolist()))  # in order of the first draw
+    assert indices.dtype == np.int64
+    times = np.bincount(expected, minlength=P.size)[indices]
+    np.testing.assert_allclose(weights**2, times / (r * P[indices]))
+    np.testing.assert_allclose((weights**2 * P[indices]).sum(), 1.0)  # r draws, none lost in merging
+    assert P[indices].all()
+
+
+def test_with_replacement_one_draw():
+    indices, weights = sample_with_replacement(P, 1, np.random.default_rng(0))
+    np.testing.assert_allclose(weights, 1 / np.sqrt(P[indices]))
+
+
+def mean_of_squared_weights(sample, r, trials):
+    """Return the average diagonal of R R^T, its standard error, and how often each column was kept."""
+    rng = np.random.default_rng(3)
+    squares, kept = np.zeros((trials, P.size)), np.zeros(P.size)
+    for k in range(trials):
+        indices, weights = sample(P, r, rng)
+        squares[k, indices] = weights**2
+        kept[indices] += 1
+    return squares.mean(axis=0), squares.std(axis=0) / np.sqrt(trials), kept / trials
+
+
+@pytest.mark.parametrize("r", [1, 3, 6])
+@pytest.mark.parametrize("sample", [sample_with_replacement, sample_without_replacement])
+def test_unbiased(sample, r):
+    mean, error, _ = mean_of_squared_weights(sample, r, 4000)
+    positive = P > 0
+    assert (np.abs(mean - 1)[positive] <= 4.5 * error[positive] + 1e-12).all()
+    assert mean[~positive] == 0
+
+
+@pytest.mark.parametrize("r", [1, 3, 6])
+def test_without_replacement_meets_the_inclusion_probabilities(r):
+    expected = inclusion_probabilities(P, r)
+    kept = mean_of_squared_weights(sample_without_replacement, r, 4000)[2]
+    error = np.sqrt(expected * (1 - expected) / 4000)
+    assert (np.abs(kept - expected) <= 4.5 * error + 1e-12).all()
+
+
+@given(
+    p=arrays(float, st.integers(1, 40), elements=st.sampled_from([0.0, 1e-12, 0.01, 1.0, 3.0, 50.0])),
+    share=st.floats(0, 1),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=200, deadline=None)
+def test_without_replacement_draws_exactly_r_distinct(p, share, seed):
+    positive = np.count_nonzero(p)
+    if positive == 0:
+        return
+    p = p / p.sum()
+    r = 1 + int(share * (positive - 1))
+    indices, weights = sample_without_replacement(p, r, np.random.default_rng(seed))
+    assert np.unique(indices).size == indices.size == r
+    assert (p[indices] > 0).all()
+    np.testing.assert_allclose(weights**-2.0, inclusion_probabilities(p, r)[indices])
+
+
+@given(
+    p=arrays(float, st.integers(1, 40), elements=st.floats(1e-9, 1e3)),
+    share=st.floats(0, 1),
+)
+@settings(deadline=None)
+def test_inclusion_probabilities_sum_to_r_and_are_capped(p, share):
+    p = p / p.sum()
+    r = 1 + int(share * (p.size - 1))
+    inclusion = inclusion_probabilities(p, r)
+    assert inclusion.sum() == pytest.approx(r)
+    assert ((inclusion > 0) & (inclusion <= 1)).all()
+    free = inclusion < 1
+    if free.any():  # proportional below the cap
+        np.testing.assert_allclose(inclusion[free] / p[free], (inclusion[free] / p[free]).max(), rtol=1e-9)
+
+
+def test_inclusion_probabilities_where_the_cap_pushes_others_over():
+    np.testing.assert_allclose(inclusion_probabilities(np.array([0.6, 0.25, 0.1, 0.05]), 3), [1, 1, 2 / 3, 1 / 3])
+    np.testing.assert_allclose(inclusion_probabilities(np.array([0.5, 0.5, 0.0]), 2), [1, 1, 0])

@@ -1,0 +1,89 @@
+"""Small cells, runs and scripts that the tests of plan, trials, store, executors and command line share."""
+
+import importlib.util
+import io
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+from rich.console import Console
+
+from provsel.evaluation import Cell, load_from
+from provsel.runner import run_cells
+
+REPO = Path(__file__).resolve().parents[1]
+TABLE1 = REPO / "experiments" / "paul2016" / "table1.py"
+RUN = REPO / "experiments" / "run.py"
+
+DATASET = {"name": "synthetic", "n_samples": 60, "n_features": 120, "n_relevant": 5, "seed": 0}
+MODEL = {"_target_": "provsel.models.LibsvmSVM", "C": 1.0}
+PROTOCOL = {"n_splits": 3, "repeats": 1, "draws": 2, "setting": "supervised", "seed": 0, "certify": True}
+BSS = {"_target_": "provsel.selectors.BSSSelector", "n_features_to_select": 60}
+UNIFORM = {"_target_": "provsel.selectors.UniformSelector", "n_features_to_select": 20}
+LEVERAGE = {"_target_": "provsel.selectors.LeverageScoreSelector", "n_features_to_select": 40}
+FULL = {"_target_": "provsel.selectors.FullDataSelector"}
+
+SMALL = [
+    "protocol.repeats=1",
+    "protocol.n_splits=3",
+    "protocol.draws=2",
+    "dataset.n_samples=60",
+    "dataset.n_features=120",
+]
+"""Settings that make a table of synthetic data take well under a second."""
+
+
+@cache
+def _fingerprint(items):
+    return load_from(dict(items)).fingerprint
+
+
+def small_cell(selector=BSS, *, dataset=None, model=None, fingerprint=None, **protocol):
+    data = {**DATASET, **(dataset or {})}
+    return Cell(
+        dataset=data,
+        selector=dict(selector),
+        model=dict(MODEL if model is None else model),
+        protocol={**PROTOCOL, **protocol},
+        fingerprint=_fingerprint(tuple(data.items())) if fingerprint is None else fingerprint,
+    )
+
+
+def run_quietly(cells, store, executor=None):
+    console = Console(file=io.StringIO())
+    report = run_cells(cells, store, executor or {"name": "serial"}, console=console)
+    return report, console.file.getvalue()
+
+
+def load_script(path):
+    """Import an experiment's script, which is no module of a package."""
+    spec = importlib.util.spec_from_file_location(f"script_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def script_environment(**changes):
+    return {**os.environ, "OPENBLAS_NUM_THREADS": "1", **changes}
+
+
+def run_python(arguments, cwd, **options):
+    """Run this Python in a new process, and return it completed, with its output as text."""
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd,
+        env=script_environment(**options.pop("env", {})),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def table_files(results, name="paul2016/table1"):
+    """Return the bytes of an artefact's tables by suffix."""
+    stem = Path(results) / "tables" / name
+    return {suffix: stem.with_suffix(suffix).read_bytes() for suffix in (".csv", ".md", ".tex")}
