@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_figure, style
+
+
+TITLE_WIDTH = 110
+"""Characters of a title line at two columns."""
 
 
 def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
@@ -56,8 +61,8 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
             panel.set_axisbelow(True)
         panels[-1].set_xlabel("data set, in alphabetical order (names in the CSV file)")
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
-        figure.suptitle(title, fontsize=8)
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        figure.suptitle(textwrap.fill(title, TITLE_WIDTH), fontsize=8)
         return save_figure(figure, stem)
 
 

@@ -148,7 +148,7 @@ def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
     name, rank = type(selector).__name__, selector.rank
     if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1):
         raise ValueError(f"{name}: expected rank None or a positive integer, got {rank!r}.")
-    basis = view.basis(rank)
+    basis = view.basis(None if rank is None else int(rank))
     if basis.rank == 0:
         raise ValueError(
             f"{name}: expected X with a non-zero value, got all zeros ({view.n_samples} rows, "
