@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from provsel import __version__
-from provsel.configs import Artefact, artefact_names, cells_of, compose_artefact, experiments_dir
+from provsel.configs import Artefact, artefact_names, cells_of, compose_artefact, compose_config, experiments_dir
 from provsel.datasets import MissingDataError, fetch, source_names
 from provsel.evaluation import Cell, make_tasks
 from provsel.reports.frames import Summary, artefact_frame, error_summary
@@ -80,7 +80,7 @@ def artefact_main(
     )
     parser.add_argument("--render", action="store_true", help="render what is stored, compute nothing")
     parser.add_argument("overrides", nargs="*", help="settings in Hydra's grammar")
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)  # settings may stand on both sides of --render
     return _guarded(lambda: _reproduce(name, render, summarise, list(columns), options))
 
 
@@ -146,8 +146,9 @@ def _status(results: str, overrides: list[str]) -> int:
         command = f"make reproduce-{name.split('/')[1]}"
         try:
             artefact = compose_artefact(name, overrides)
-        except MissingDataError as error:
-            table.add_row(name, "", "data missing", str(error).split(". ")[-1])
+        except MissingDataError:
+            dataset = compose_config([f"+experiment={name}", *overrides]).dataset.name
+            table.add_row(name, "", "data missing", f"provsel fetch {dataset}")
             continue
         planned = planned_keys(artefact)
         done = len(planned & stored)

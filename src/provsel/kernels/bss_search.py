@@ -141,7 +141,7 @@ class ColumnSearch:
     def _refill(self) -> None:
         self._order = self._order[~self._selected[self._order]]
         self._cached = self._V[self._order[:CACHED_COLUMNS]] @ self._Q
-        self._rest: tuple[Columns, Array] | None = None
+        self._rest: Columns | None = None
 
     def _candidates(self, barriers: Barriers) -> Iterator[tuple[Columns, Array]]:
         """Yield (columns, rows) in order of preference: unselected by norm, then selected by norm."""
@@ -159,25 +159,24 @@ class ColumnSearch:
 
     def _deep(self, barriers: Barriers) -> Iterator[tuple[Columns, Array]]:
         """Yield the columns beyond the cache that are feasible or close to it, one of each direction."""
-        columns, rows = self._beyond()
+        columns = self._beyond()
         if columns.size == 0:
             return
         F = self._Q @ barriers.excess() @ self._Q.T
         tolerance = SURELY_INFEASIBLE * np.abs(F).max()
         for start in range(0, columns.size, DEEP_BLOCK):
-            part = rows[start : start + DEEP_BLOCK]
+            part = self._V[columns[start : start + DEEP_BLOCK]]
             excess = np.einsum("ij,ij->i", part @ F, part)
             maybe = excess <= tolerance * np.einsum("ij,ij->i", part, part)
             if maybe.any():
                 yield columns[start : start + DEEP_BLOCK][maybe], part[maybe] @ self._Q
 
-    def _beyond(self) -> tuple[Columns, Array]:
-        """Return the unselected columns beyond the cache, one of each direction, and their rows of V."""
-        if self._rest is None or self._selected[self._rest[0]].any():
+    def _beyond(self) -> Columns:
+        """Return the unselected columns beyond the cache, one of each direction, in order of preference."""
+        if self._rest is None or self._selected[self._rest].any():
             columns = self._order[len(self._cached) :]
             columns = columns[~self._selected[columns]]
-            columns = columns[np.sort(np.unique(self._direction[columns], return_index=True)[1])]
-            self._rest = columns, self._V[columns]
+            self._rest = columns[np.sort(np.unique(self._direction[columns], return_index=True)[1])]
         return self._rest
 
 

@@ -76,7 +76,7 @@ def spectral_basis(X: Matrix, gram: Array | None = None) -> SpectralBasis:
     """
     n, d = X.shape
     cut = max(n, d) * np.finfo(np.float64).eps
-    if not sparse.issparse(X) and max(n, d) < ELONGATED * min(n, d):
+    if not _by_gram(X):
         _, sigma, Vt = svd(np.asarray(X, dtype=np.float64), full_matrices=False, check_finite=False)
         rank = int(np.sum(sigma > cut * sigma[0]))
         return SpectralBasis(np.ascontiguousarray(Vt[:rank].T), sigma[:rank])
@@ -92,6 +92,15 @@ def spectral_basis(X: Matrix, gram: Array | None = None) -> SpectralBasis:
         R = cholesky(V.T @ V, check_finite=False)
         V = np.ascontiguousarray(solve_triangular(R, V.T, trans="T", check_finite=False).T)
     return SpectralBasis(V, np.sqrt(lam))
+
+
+def needs_row_gram(X: Matrix) -> bool:
+    """Tell whether `spectral_basis` works on X X^T."""
+    return _by_gram(X) and X.shape[0] < X.shape[1]
+
+
+def _by_gram(X: Matrix) -> bool:
+    return sparse.issparse(X) or max(X.shape) >= ELONGATED * min(X.shape)
 
 
 def _eigenpairs(gram: Array, cut: float) -> tuple[Array, Array]:

@@ -18,7 +18,8 @@ class LibsvmSVM(AbstractLinearSVM):
     """Linear soft-margin SVM by LIBSVM: hinge loss, intercept not penalised, several classes one against one.
 
     The solver of the medium-scale experiments of Paul et al. (2016). For two classes and n < d it works on the
-    n x n Gram matrix, computed once by BLAS instead of row by row in LIBSVM's kernel cache.
+    n x n Gram matrix, computed once by BLAS instead of row by row in LIBSVM's kernel cache. With several classes, equal
+    votes go to the larger sum of decision values (scikit-learn's `break_ties=True`), not to the first class.
 
     Parameters
     ----------

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_figure, style
 
-
 TITLE_WIDTH = 110
 """Characters of a title line at two columns."""
 

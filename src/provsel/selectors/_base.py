@@ -104,8 +104,21 @@ class AbstractSelector(SelectorMixin, BaseEstimator, ABC):
     def inverse_transform(self, X: Any) -> Any:
         """Put the kept columns, shape (n, k), back in their places, divided by their weights; zeros elsewhere."""
         check_is_fitted(self)
-        X = X if sparse.issparse(X) else np.asarray(X)
-        return super().inverse_transform(_scale_columns(X, 1.0 / self._scales()))
+        X, kept = X if sparse.issparse(X) else np.asarray(X), np.sort(self.indices_)
+        if X.ndim != 2 or X.shape[1] != kept.size:
+            raise ValueError(
+                f"{type(self).__name__}: expected X with the {kept.size} kept columns, got shape {X.shape}; "
+                f"pass what transform returned."
+            )
+        unscaled = _scale_columns(X, 1.0 / self._scales())
+        if not sparse.issparse(X):
+            return super().inverse_transform(unscaled)
+        # scikit-learn's sparse branch sends the counts of each column through this very method, which scales
+        unscaled = unscaled.tocsc()
+        counts = np.zeros(self.n_features_in_ + 1, dtype=unscaled.indptr.dtype)
+        counts[kept + 1] = np.diff(unscaled.indptr)
+        parts = unscaled.data, unscaled.indices, np.cumsum(counts, dtype=counts.dtype)
+        return type(unscaled)(parts, shape=(X.shape[0], self.n_features_in_))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

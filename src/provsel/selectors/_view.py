@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from provsel.kernels.spectral import Matrix, SpectralBasis, gram_matrix, spectral_basis
+from provsel.kernels.spectral import Matrix, SpectralBasis, gram_matrix, needs_row_gram, spectral_basis
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class TrainingView:
         self._parts: dict[str, Any] = {}
         self._costs: dict[str, Cost] = {}
         self._used: set[str] = set()
+        self._needs: dict[str, set[str]] = {}  # parts that a part was computed from, directly or not
 
     @property
     def n_samples(self) -> int:
@@ -67,13 +68,18 @@ class TrainingView:
 
     def shared(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return the part `name`, computed at the first call; its cost excludes the parts that it uses itself."""
-        self._used.add(name)
         if name not in self._parts:
-            before = self._total()
+            before, used = self._total(), self._used
+            self._used = set()
             start = Cost.now()
-            self._parts[name] = compute()
+            try:
+                self._parts[name] = compute()
+            finally:
+                needs, self._used = self._used, used
             elapsed = Cost.now() - start
             self._costs[name] = elapsed - (self._total() - before)
+            self._needs[name] = needs
+        self._used |= {name, *self._needs[name]}
         return self._parts[name]
 
     def gram(self) -> NDArray[np.float64]:
@@ -82,8 +88,7 @@ class TrainingView:
 
     def basis(self, rank: int | None = None) -> SpectralBasis:
         """Return the right singular vectors of X, those of the `rank` largest singular values only if given."""
-        wide = self.n_samples < self.n_features
-        basis = self.shared("basis", lambda: spectral_basis(self.X, self.gram() if wide else None))
+        basis = self.shared("basis", lambda: spectral_basis(self.X, self.gram() if needs_row_gram(self.X) else None))
         return basis.truncated(rank)
 
     def svm(self, model: BaseEstimator) -> Any:

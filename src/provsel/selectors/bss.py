@@ -91,6 +91,8 @@ class BSSSelector(AbstractSelector):
 
         The proof needs ||E||_2 <= eps / 2, and Lemma 2 gives 3 sqrt(rank / r). `delta` is ignored: no chance.
         """
+        if rank < 1:
+            raise ValueError(f"budget: expected rank >= 1, got {rank}.")
         if not 0 < eps <= 0.5:
             raise ValueError(f"budget: expected eps in (0, 1/2], got {eps}.")
         return math.ceil(36 * rank / eps**2)

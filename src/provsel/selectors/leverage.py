@@ -82,6 +82,8 @@ class LeverageScoreSelector(AbstractSelector):
         with replacement gives P(||E||_2 >= s) <= 2 rank exp(-r s^2 / (2 (rank - 1) (1 + s / 3))); the margin
         needs s = eps / 2.
         """
+        if rank < 1:
+            raise ValueError(f"budget: expected rank >= 1, got {rank}.")
         if not 0 < eps <= 0.5:
             raise ValueError(f"budget: expected eps in (0, 1/2], got {eps}.")
         if not 0 < delta < 1:

@@ -108,7 +108,10 @@ class TrialStore:
         try:
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 stored = file.schema_arrow
-                version = int((stored.metadata or {}).get(b"provsel_schema", b"0"))
+                stated = (stored.metadata or {}).get(b"provsel_schema", b"0")
+                if "key" not in stored.names or not stated.isdigit():
+                    raise pa.ArrowInvalid(f"a footer without the column key or with schema version {stated!r}")
+                version = int(stated)
                 if version > VERSION:
                     raise ValueError(
                         f"store file {path}: expected schema version up to {VERSION}, got {version}; "

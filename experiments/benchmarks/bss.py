@@ -1,0 +1,116 @@
+"""python experiments/benchmarks/bss.py [--quick] [--repeats 5]: BSS against its textbook version and its own basis.
+
+One process, one BLAS thread, CPU seconds of the process. The basis and the kernel take turns; each time is the
+median of the repeats. The textbook version, vectorised over the columns, takes seconds and runs once. Goals: at
+least 50 times as fast as the textbook, at most twice the time of the spectral basis.
+"""
+
+import argparse
+import importlib.util
+import json
+import platform
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from provsel.kernels.bss import bss
+from provsel.kernels.spectral import spectral_basis
+from provsel.reports.tables import write_text
+
+ROOT = Path(__file__).resolve().parents[2]
+N_ROWS, N_SELECTED = 200, 300
+SPEEDUP_GOAL, BASIS_GOAL = 50.0, 2.0
+
+
+def load_textbook():
+    """Return the textbook version that the tests compare with."""
+    spec = importlib.util.spec_from_file_location("textbook", ROOT / "tests" / "textbook.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.textbook_bss
+
+
+def cpu_seconds(function, *arguments):
+    """Return (seconds, result) of one call."""
+    start = time.process_time()
+    result = function(*arguments)
+    return time.process_time() - start, result
+
+
+def inputs(d):
+    """Two kinds of rows of rank N_ROWS: Gaussian, and columns whose norms differ by orders of magnitude."""
+    rng = np.random.default_rng(0)
+    gaussian = rng.standard_normal((N_ROWS, d))
+    return {"gaussian": gaussian, "lognormal norms": gaussian * np.exp(1.5 * rng.standard_normal(d))}
+
+
+def measure(X, repeats, textbook_bss):
+    """Return the record of one input, an array of shape (n, d)."""
+    basis_seconds, bss_seconds = [], []
+    for _ in range(repeats):
+        seconds, basis = cpu_seconds(spectral_basis, X)
+        basis_seconds.append(seconds)
+        seconds, fast = cpu_seconds(bss, basis.V, N_SELECTED)
+        bss_seconds.append(seconds)
+    textbook_seconds, (picks, gains) = cpu_seconds(textbook_bss, basis.V, N_SELECTED)
+    of_basis, of_bss = statistics.median(basis_seconds), statistics.median(bss_seconds)
+    return {
+        "n": X.shape[0], "d": X.shape[1], "rank": basis.rank, "r": N_SELECTED,
+        "basis_seconds": of_basis,
+        "bss_seconds": of_bss,
+        "textbook_seconds": textbook_seconds,
+        "textbook_over_bss": textbook_seconds / of_bss,
+        "bss_over_basis": of_bss / of_basis,
+        "same_indices": bool(np.array_equal(fast.picks, picks)),
+        "largest_relative_gain_difference": float(np.max(np.abs(fast.gains / gains - 1))),
+        "all_basis_seconds": basis_seconds,
+        "all_bss_seconds": bss_seconds,
+    }  # fmt: skip
+
+
+def markdown(records):
+    """Return the table of all inputs."""
+    lines = [
+        "| input | d | basis (s) | BSS (s) | textbook (s) | textbook / BSS | BSS / basis | same indices |",
+        "|---|--:|--:|--:|--:|--:|--:|---|",
+    ]
+    for name, record in records.items():
+        lines.append(
+            f"| {name} | {record['d']} | {record['basis_seconds']:.3f} | {record['bss_seconds']:.3f} "
+            f"| {record['textbook_seconds']:.2f} | {record['textbook_over_bss']:.1f} (goal >= {SPEEDUP_GOAL:g}) "
+            f"| {record['bss_over_basis']:.2f} (goal <= {BASIS_GOAL:g}) | {'yes' if record['same_indices'] else 'NO'} |"
+        )
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="d = 4,000; the goals are for 20,000")
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    textbook_bss = load_textbook()
+    with threadpool_limits(1):
+        records = {
+            name: measure(X, options.repeats, textbook_bss)
+            for name, X in inputs(4_000 if options.quick else 20_000).items()
+        }
+        blas = sorted({f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info()})
+    environment = {
+        "numpy": np.__version__, "scipy": scipy.__version__, "blas": blas, "blas_threads": 1,
+        "python": platform.python_version(), "machine": platform.machine(),
+    }  # fmt: skip
+    print(markdown(records))
+    path = ROOT / "results" / "benchmarks" / "bss.json"
+    write_text(
+        path, json.dumps({"quick": options.quick, "environment": environment, "inputs": records}, indent=2) + "\n"
+    )
+    if not all(record["same_indices"] for record in records.values()):
+        raise SystemExit("bss.py: the indices differ from the textbook's")
+
+
+if __name__ == "__main__":
+    main()

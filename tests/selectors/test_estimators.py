@@ -1,0 +1,520 @@
+"""One table of estimators crossed with what every one of them promises; then each method's budget and errors."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.feature_selection import SelectKBest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import provsel.models
+import provsel.selectors
+import provsel.selectors._view as view_module
+from provsel.kernels.leverage import sample_with_replacement
+from provsel.models import LiblinearSVM, LibsvmSVM
+from provsel.selectors import (
+    BSSSelector,
+    FullDataSelector,
+    LeverageScoreSelector,
+    OnSupportVectors,
+    UniformSelector,
+)
+from provsel.selectors._view import TrainingView
+
+ESTIMATORS = [
+    BSSSelector(2, rank=1),
+    LeverageScoreSelector(1, random_state=0),
+    LeverageScoreSelector(1, strategy="top"),
+    LeverageScoreSelector(1, replace=False, random_state=0),
+    UniformSelector(1, random_state=0),
+    FullDataSelector(),
+    OnSupportVectors(LeverageScoreSelector(1, random_state=0)),
+    LibsvmSVM(),
+    LiblinearSVM(),
+]
+
+N, D, R = 20, 120, 40
+
+SELECTORS = {
+    "bss": BSSSelector(R),
+    "bss plain": BSSSelector(R, rescale=False),
+    "leverage": LeverageScoreSelector(R, random_state=3),
+    "leverage top": LeverageScoreSelector(R, strategy="top"),
+    "leverage distinct": LeverageScoreSelector(R, replace=False, random_state=3),
+    "uniform": UniformSelector(R, random_state=3),
+    "full": FullDataSelector(),
+    "bss on support vectors": OnSupportVectors(BSSSelector(R)),
+    "leverage on support vectors": OnSupportVectors(LeverageScoreSelector(R, random_state=3), svm=LiblinearSVM()),
+    "chi2-like on support vectors": OnSupportVectors(SelectKBest(k=R)),
+}
+
+SIGNATURES = {
+    "BSSSelector": "(n_features_to_select, *, weights='sqrt_t', rescale=True",
+    "LeverageScoreSelector": "(n_features_to_select, *, strategy='sample', replace=True",
+    "UniformSelector": "(n_features_to_select, *, random_state=None)",
+    "OnSupportVectors": "(selector, *, svm",
+}
+
+
+def exported(module):
+    return {name for name in module.__all__ if not name.startswith("Abstract")}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(N) % 2, "spam", "ham")
+    X = rng.poisson(0.4, (N, D)).astype(float) + 0.2 * (y == "spam")[:, None]
+    return X, y
+
+
+@pytest.fixture(params=SELECTORS, ids=lambda name: name.replace(" ", "_"))
+def selector(request):
+    return clone(SELECTORS[request.param])
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_accepts(estimator, check):
+    check(estimator)
+
+
+def test_both_tables_cover_every_class():
+    checked = {type(estimator).__name__ for estimator in ESTIMATORS}
+    assert checked == exported(provsel.selectors) | exported(provsel.models)
+    assert {type(selector).__name__ for selector in SELECTORS.values()} == exported(provsel.selectors)
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signature_is_the_contract(name):
+    signature = inspect.signature(getattr(provsel.selectors, name))
+    bare = signature.replace(
+        parameters=[part.replace(annotation=inspect.Parameter.empty) for part in signature.parameters.values()],
+        return_annotation=inspect.Signature.empty,
+    )
+    assert str(bare).startswith(SIGNATURES[name])
+
+
+def test_every_class_declares_its_version_and_where_there_is_chance():
+    for name in exported(provsel.selectors) | exported(provsel.models):
+        cls = getattr(provsel.selectors, name, None) or getattr(provsel.models, name)
+        assert isinstance(cls.algorithm_version, int)
+    random = {name for name, selector in SELECTORS.items() if selector.is_random}
+    assert random == {"leverage", "leverage distinct", "uniform", "leverage on support vectors"}
+
+
+def test_fitted_attributes(selector, data):
+    X, y = data
+    assert selector.fit(X, y) is selector
+    assert selector.indices_.dtype == np.int64
+    assert np.unique(selector.indices_).size == selector.indices_.size > 0
+    assert selector.weights_.dtype == np.float64
+    assert selector.weights_.shape == selector.indices_.shape
+    assert (selector.weights_ > 0).all()
+    assert selector.n_features_in_ == D
+    np.testing.assert_array_equal(np.flatnonzero(selector.get_support()), np.sort(selector.indices_))
+    np.testing.assert_array_equal(selector.get_support(indices=True), np.sort(selector.indices_))
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
+def test_sparse_input_selects_the_same(selector, data, form):
+    X, y = data
+    dense = clone(selector).fit(X, y)
+    selector.fit(form(X), y)
+    np.testing.assert_array_equal(selector.indices_, dense.indices_)
+    np.testing.assert_allclose(selector.weights_, dense.weights_, rtol=1e-8)
+    reduced = selector.transform(form(X))
+    assert sparse.issparse(reduced)
+    np.testing.assert_allclose(reduced.toarray(), dense.transform(X), rtol=1e-8)
+
+
+def test_transform_scales_columns_in_increasing_order(selector, data):
+    X, y = data
+    reduced = selector.fit_transform(X, y)
+    expected = X[:, np.sort(selector.indices_)]
+    if getattr(selector, "rescale", False):
+        expected = expected * selector.weights_[np.argsort(selector.indices_)]
+    np.testing.assert_array_equal(reduced, expected)
+
+
+def test_rescale_is_what_the_signature_says(data):
+    X, _ = data
+    plain, scaled = SELECTORS["bss plain"], SELECTORS["bss"]
+    assert not np.allclose(clone(scaled).fit_transform(X), clone(plain).fit_transform(X))
+    assert OnSupportVectors(scaled).rescale
+    assert not OnSupportVectors(plain).rescale
+    assert not OnSupportVectors(SelectKBest()).rescale
+
+
+def test_reduce_equals_transform(selector, data):
+    X, y = data
+    selector.fit(X, y)
+    np.testing.assert_array_equal(selector.reduce(X), selector.transform(X))
+    as_sparse = sparse.csr_array(X)
+    np.testing.assert_array_equal(selector.reduce(as_sparse).toarray(), selector.transform(as_sparse).toarray())
+
+
+def test_inverse_transform_puts_the_kept_columns_back(selector, data):
+    X, y = data
+    back = selector.fit(X, y).inverse_transform(selector.transform(X))
+    kept = selector.get_support()
+    np.testing.assert_allclose(back[:, kept], X[:, kept], rtol=1e-12)
+    assert not back[:, ~kept].any()
+    for form in (sparse.csr_array, sparse.csr_matrix):
+        sparse_back = selector.inverse_transform(selector.transform(form(X)))
+        assert sparse.issparse(sparse_back)
+        np.testing.assert_allclose(sparse_back.toarray(), back, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_inverse_transform_refuses_another_number_of_columns(selector, data, form):
+    X, y = data
+    kept = selector.fit(X, y).indices_.size
+    with pytest.raises(ValueError, match=rf"expected X with the {kept} kept columns, got shape \({N}, {D + 1}\)"):
+        selector.inverse_transform(form(np.ones((N, D + 1))))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_float32_stays_float32(selector, data, form):
+    X, y = data
+    single = form(X.astype(np.float32))
+    assert selector.fit(single, y).transform(single).dtype == np.float32
+    assert selector.weights_.dtype == np.float64
+    double = clone(selector).fit(form(X), y)
+    # counts plus 0.2 are rounded in float32: the weights agree to its precision
+    if isinstance(getattr(selector, "selector", selector), BSSSelector):
+        np.testing.assert_array_equal(selector.indices_, double.indices_)
+        np.testing.assert_allclose(selector.weights_, double.weights_, rtol=1e-4)
+
+
+def test_data_frames_pipelines_and_names(selector, data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=[f"word{i}" for i in range(D)])
+    selector.set_output(transform="pandas")
+    reduced = selector.fit_transform(frame, y)
+    assert isinstance(reduced, pd.DataFrame)
+    assert list(reduced.columns) == list(selector.get_feature_names_out())
+    assert list(reduced.columns) == [f"word{i}" for i in np.sort(selector.indices_)]
+    pipeline = make_pipeline(StandardScaler(with_mean=False), clone(SELECTORS["full"]), selector, LibsvmSVM())
+    assert pipeline.fit(X, y).score(X, y) > 0.5
+
+
+def test_cloning_keeps_the_arguments_and_forgets_the_fit(selector, data):
+    X, y = data
+    copy = clone(selector.fit(X, y))
+    assert not hasattr(copy, "indices_")
+    assert repr(copy) == repr(selector)
+
+
+def test_seeds_repeat(selector, data):
+    X, y = data
+    first, second = clone(selector).fit(X, y), clone(selector).fit(X, y)
+    np.testing.assert_array_equal(first.indices_, second.indices_)
+    np.testing.assert_array_equal(first.weights_, second.weights_)
+
+
+def test_a_second_fit_is_as_the_first(selector, data):
+    X, y = data
+    first = selector.fit(X, y).indices_.copy()
+    np.testing.assert_array_equal(selector.fit(X, y).indices_, first)
+
+
+@pytest.mark.parametrize("make", [UniformSelector, LeverageScoreSelector])
+def test_other_seeds_and_kinds_of_seed(make, data):
+    X, _ = data
+
+    def drawn(seed):
+        return make(R, random_state=seed).fit(X).indices_.tolist()
+
+    assert drawn(1) != drawn(2)
+    assert drawn(np.random.default_rng(1)) == drawn(np.random.default_rng(1)) == drawn(1)
+    assert drawn(np.random.RandomState(1)) == drawn(np.random.RandomState(1))
+    assert drawn(None) != drawn(None)
+    generator = np.random.default_rng(1)
+    assert drawn(generator) != drawn(generator)  # a generator moves on
+
+
+def test_one_view_computes_its_parts_once(data, monkeypatch):
+    X, y = data
+    calls = []
+    for name in ("spectral_basis", "gram_matrix"):
+        original = getattr(view_module, name)
+        monkeypatch.setattr(
+            view_module, name, lambda *args, name=name, original=original: calls.append(name) or original(*args)
+        )
+    view = TrainingView(X, y)
+    alone = {name: clone(selector).fit(X, y) for name, selector in SELECTORS.items()}
+    calls.clear()
+    for name, selector in SELECTORS.items():
+        shared = clone(selector).fit_view(view)
+        np.testing.assert_array_equal(shared.indices_, alone[name].indices_)
+        np.testing.assert_array_equal(shared.weights_, alone[name].weights_)
+    # all rows, the support vectors of LibsvmSVM, and those of LiblinearSVM
+    assert calls.count("spectral_basis") == calls.count("gram_matrix") == 3
+
+
+def test_costs_are_charged_to_whoever_uses_a_part(data):
+    X, y = data
+    view = TrainingView(X, y)
+    with view.metered() as first:
+        clone(SELECTORS["bss on support vectors"]).fit_view(view)
+    with view.metered() as second:
+        clone(SELECTORS["bss on support vectors"]).fit_view(view)
+    with view.metered() as third:
+        clone(SELECTORS["uniform"]).fit_view(view)
+    assert first.shared == second.shared
+    assert first.shared.wall > 0
+    assert third.shared.wall == 0
+    assert min(first.own.wall, second.own.wall, third.own.wall) >= 0
+
+
+def test_bss_attributes(data):
+    X, _ = data
+    selector = BSSSelector(R).fit(X)
+    ratio = np.sqrt(N / R)
+    assert selector.rank_ == N
+    assert selector.n_repeats_ == R - selector.indices_.size
+    assert selector.eigenvalue_range_ == pytest.approx(((1 - ratio) ** 2, (1 + ratio) ** 2))
+    assert selector.spectral_bound_ == pytest.approx(3 * ratio)
+    printed = BSSSelector(R, weights="as_printed").fit(X)
+    np.testing.assert_array_equal(printed.indices_, selector.indices_)
+    if selector.n_repeats_ == 0:
+        np.testing.assert_allclose(printed.weights_ * selector.weights_, (1 - ratio) / R)
+
+
+def test_bss_repeats_merge():
+    X = np.zeros((3, 50))
+    X[:, :6] = np.random.default_rng(0).standard_normal((3, 6))
+    selector = BSSSelector(40).fit(X)
+    assert set(selector.indices_) <= set(range(6))
+    assert selector.n_repeats_ == 40 - selector.indices_.size >= 34
+    V = np.linalg.svd(X[:, :6])[2][:3].T
+    kept = V[selector.indices_] * selector.weights_[:, None]
+    low, high = selector.eigenvalue_range_
+    eigenvalues = np.linalg.eigvalsh(kept.T @ kept)
+    assert low <= eigenvalues[0] <= eigenvalues[-1] <= high
+
+
+def test_leverage_scores_and_top(data):
+    X, _ = data
+    selector = LeverageScoreSelector(R, strategy="top").fit(X)
+    expected = (np.linalg.svd(X, full_matrices=False)[2] ** 2).sum(axis=0)
+    np.testing.assert_allclose(selector.scores_, expected)
+    assert selector.rank_ == N
+    np.testing.assert_allclose(selector.scores_[selector.indices_], np.sort(expected)[::-1][:R])
+    assert (selector.weights_ == 1).all()
+    truncated = LeverageScoreSelector(R, strategy="top", rank=2).fit(X)
+    assert truncated.scores_.sum() == pytest.approx(2)
+
+
+def test_leverage_without_replacement_keeps_exactly_r(data):
+    assert SELECTORS["leverage distinct"].fit(data[0]).indices_.size == R
+
+
+@pytest.mark.parametrize("eps", [0.01, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize("rank", [1, 2, 17, 400])
+def test_bss_budget_implies_its_bound(rank, eps):
+    r = BSSSelector.budget(rank, eps)
+    assert isinstance(r, int)
+    assert 3 * np.sqrt(rank / r) <= eps / 2 * (1 + 1e-12)
+    assert 3 * np.sqrt(rank / (r - 1)) > eps / 2  # and no smaller one does
+    assert BSSSelector.budget(rank, eps, 0.1) == r
+
+
+@pytest.mark.parametrize("rank", [2, 4])
+def test_leverage_budget_is_enough(rank):
+    """Measured ||E|| <= eps / 2 in at least 1 - delta of the draws; a hundredth of the draws is not enough."""
+    eps, delta, trials = 0.5, 0.1, 60
+    rng = np.random.default_rng(5)
+    V = np.linalg.qr(rng.standard_normal((300, rank)) * np.exp(rng.standard_normal((300, 1))))[0]
+    p = (V**2).sum(axis=1) / rank
+    r = LeverageScoreSelector.budget(rank, eps, delta)
+
+    def failures(r):
+        count = 0
+        for _ in range(trials):
+            indices, weights = sample_with_replacement(p, r, rng)
+            kept = V[indices] * weights[:, None]
+            count += np.linalg.norm(np.eye(rank) - kept.T @ kept, 2) > eps / 2
+        return count
+
+    assert failures(r) <= delta * trials
+    assert failures(r // 100) > delta * trials
+
+
+def test_leverage_budget_of_rank_one():
+    assert LeverageScoreSelector.budget(1, 0.5) == 1
+
+
+@pytest.mark.parametrize("eps", [0.0, -0.1, 0.51, float("nan")])
+@pytest.mark.parametrize("cls", [BSSSelector, LeverageScoreSelector])
+def test_budget_refuses_eps(cls, eps):
+    with pytest.raises(ValueError, match=r"budget: expected eps in \(0, 1/2\], got"):
+        cls.budget(5, eps)
+
+
+@pytest.mark.parametrize("cls", [BSSSelector, LeverageScoreSelector])
+def test_budget_refuses_rank(cls):
+    with pytest.raises(ValueError, match="budget: expected rank >= 1, got 0"):
+        cls.budget(0, 0.5)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -1.0])
+def test_budget_refuses_delta(delta):
+    with pytest.raises(ValueError, match=r"budget: expected delta in \(0, 1\), got"):
+        LeverageScoreSelector.budget(5, 0.5, delta)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_nan_and_inf_are_refused(selector, data, bad, form):
+    X = data[0].copy()
+    X[3, 4] = bad
+    with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
+        selector.fit(form(X), data[1])
+    assert not hasattr(selector, "indices_")
+
+
+@pytest.mark.parametrize(("shape", "message"), [((0, 5), "0 sample"), ((5, 0), "0 feature")])
+def test_empty_matrix_is_refused(selector, shape, message):
+    with pytest.raises(ValueError, match=message):
+        selector.fit(np.empty(shape), np.arange(shape[0]))
+
+
+def test_labels_of_another_length_are_refused(selector, data):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        selector.fit(data[0], data[1][:-1])
+
+
+def test_labels_are_needed_only_where_they_are_used(selector, data):
+    if selector.needs_labels:
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            selector.fit(data[0])
+    else:
+        assert selector.fit(data[0]).indices_.size
+
+
+def test_another_number_of_features_is_refused_in_transform(selector, data):
+    X, y = data
+    with pytest.raises(ValueError, match=f"expecting {D} features"):
+        selector.fit(X, y).transform(X[:, :-1])
+
+
+@pytest.mark.parametrize(
+    "name", ["bss", "leverage", "leverage top", "leverage distinct", "uniform", "bss on support vectors"]
+)
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (D + 1, rf"expected n_features_to_select between 1 and the number of features, n_features = {D}, got {D + 1}"),
+        (0, "expected n_features_to_select between 1 and .* got 0"),
+        (-3, "got -3"),
+        (2.5, "expected an integer n_features_to_select, got 2.5"),
+        ("all", "expected an integer n_features_to_select, got 'all'"),
+        (True, "expected an integer n_features_to_select, got True"),
+        (None, "expected an integer n_features_to_select, got None"),
+    ],
+)
+def test_bad_counts_are_refused(name, count, message, data):
+    selector = clone(SELECTORS[name])
+    inner = selector.selector if isinstance(selector, OnSupportVectors) else selector
+    inner.set_params(n_features_to_select=count)
+    with pytest.raises(ValueError, match=message):
+        selector.fit(*data)
+
+
+def test_numpy_integers_are_integers(data):
+    assert UniformSelector(np.int32(3)).fit(data[0]).indices_.size == 3
+
+
+@pytest.mark.parametrize("count", [1, N - 1, N])
+def test_bss_needs_more_than_the_rank(count, data):
+    message = rf"greater than the rank of X, rank = {N}, got {count}; the smallest that works is {N + 1}"
+    with pytest.raises(ValueError, match=message):
+        BSSSelector(count).fit(data[0])
+    assert BSSSelector(N + 1).fit(data[0]).indices_.size
+
+
+def test_bss_of_full_column_rank_says_to_give_a_rank(data):
+    X = np.random.default_rng(0).standard_normal((30, 6))
+    with pytest.raises(ValueError, match="full column rank, so give rank < 6 as well"):
+        BSSSelector(6).fit(X)
+    assert BSSSelector(6, rank=5).fit(X).indices_.size
+
+
+@pytest.mark.parametrize("name", ["bss", "leverage", "leverage top", "leverage distinct"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_all_zeros_are_refused(name, form):
+    with pytest.raises(ValueError, match=rf"expected X with a non-zero value, got all zeros \({N} rows, {D} columns\)"):
+        clone(SELECTORS[name]).fit(form(np.zeros((N, D))))
+
+
+@pytest.mark.parametrize("rank", [0, -1, 1.5, True])
+@pytest.mark.parametrize("name", ["bss", "leverage"])
+def test_bad_ranks_are_refused(name, rank, data):
+    with pytest.raises(ValueError, match=f"expected rank None or a positive integer, got {rank}"):
+        clone(SELECTORS[name]).set_params(rank=rank).fit(data[0])
+
+
+def test_unknown_options_are_refused(data):
+    with pytest.raises(ValueError, match=r"BSSSelector: expected weights in \('sqrt_t', 'as_printed'\), got 'sqrt'"):
+        BSSSelector(R, weights="sqrt").fit(data[0])
+    with pytest.raises(
+        ValueError, match=r"LeverageScoreSelector: expected strategy in \('sample', 'top'\), got 'best'"
+    ):
+        LeverageScoreSelector(R, strategy="best").fit(data[0])
+
+
+def test_too_few_positive_scores_are_refused(data):
+    X = data[0].copy()
+    X[:, 10:] = 0
+    with pytest.raises(ValueError, match=f"at least {R} features with a positive score .* got 10; ask for at most 10"):
+        LeverageScoreSelector(R, replace=False).fit(X)
+    assert LeverageScoreSelector(10, replace=False).fit(X).indices_.size == 10
+    assert set(LeverageScoreSelector(R).fit(X).indices_) <= set(range(10))
+
+
+@pytest.mark.parametrize("svm", [None, LiblinearSVM()])
+def test_one_class_is_refused_on_support_vectors(svm, data):
+    with pytest.raises(ValueError, match=r"expected labels of at least two classes, got 1 class \(.*'ham'.*\)"):
+        OnSupportVectors(BSSSelector(R), svm=svm).fit(data[0], ["ham"] * N)
+
+
+def test_on_support_vectors_is_a_fit_on_those_rows(data):
+    X, y = data
+    both = OnSupportVectors(BSSSelector(R), svm=LibsvmSVM(C=0.01)).fit(X, y)
+    rows = LibsvmSVM(C=0.01).fit(X, y).support_
+    np.testing.assert_array_equal(both.support_rows_, np.sort(rows))
+    alone = BSSSelector(R).fit(X[both.support_rows_])
+    np.testing.assert_array_equal(both.indices_, alone.indices_)
+    np.testing.assert_array_equal(both.weights_, alone.weights_)
+    assert both.selector_.rank_ == alone.rank_
+
+
+def test_on_support_vectors_uses_fewer_rows():
+    digits = load_digits()
+    X, y = digits.data[:300], digits.target[:300] > 4
+    fitted = OnSupportVectors(LeverageScoreSelector(10, random_state=0)).fit(X, y)
+    assert 0 < fitted.support_rows_.size < 200
+
+
+@pytest.mark.parametrize("svm", [LibsvmSVM(), LiblinearSVM(C=0.01)])
+def test_several_classes_on_support_vectors(svm):
+    digits = load_digits()
+    X, y = digits.data[:200], digits.target[:200]
+    fitted = OnSupportVectors(LeverageScoreSelector(20, random_state=0), svm=svm).fit(X, y)
+    assert np.unique(y[fitted.support_rows_]).size == 10
+
+
+def test_a_selector_of_scikit_learn_on_support_vectors(data):
+    X, y = data
+    fitted = OnSupportVectors(SelectKBest(k=7)).fit(X, y)
+    rows = fitted.support_rows_
+    np.testing.assert_array_equal(fitted.indices_, SelectKBest(k=7).fit(X[rows], y[rows]).get_support(indices=True))
+    assert (fitted.weights_ == 1).all()
+    assert not fitted.is_random

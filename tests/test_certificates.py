@@ -1,0 +1,267 @@
+"""Certificates: they hold where the theorems do, catch what breaks them, and measure what they say."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import minimize
+from sklearn.svm import SVC
+
+from provsel.evaluation import Certificate, certify
+from provsel.models import LibsvmSVM
+from provsel.selectors import (
+    BSSSelector,
+    FullDataSelector,
+    LeverageScoreSelector,
+    OnSupportVectors,
+    UniformSelector,
+)
+
+STATES = ("spectral", "margin", "soft", "radius")
+
+
+def labelled(n, d, *, rank=None, seed=0):
+    """Rows in general position: separable as soon as n <= d, or along the rows' own span for low rank."""
+    rng = np.random.default_rng(seed)
+    rank = min(n, d) if rank is None else rank
+    points = rng.standard_normal((n, rank))
+    y = np.where(np.arange(n) % 2, 1, -1)
+    if rank < n:
+        points[:, 0] = y * (1 + np.abs(points[:, 0]))
+    return points @ rng.standard_normal((rank, d)), y
+
+
+def states(certificate):
+    return {name: getattr(certificate, name) for name in STATES}
+
+
+def tampered(selector, keep):
+    """Return the fitted selector with only the features in the slice `keep`; its promises stay."""
+    selector.indices_, selector.weights_ = selector.indices_[keep], selector.weights_[keep]
+    return selector
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2, 15),
+    extra=st.integers(1, 60),
+    spread=st.sampled_from([0.0, 1.0, 2.0]),
+)
+@settings(max_examples=40, deadline=None)
+def test_held_for_bss_on_any_input(seed, n, extra, spread):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 120)) * np.exp(spread * rng.standard_normal(120))
+    y = np.where(np.arange(n) % 2, 1, -1)
+    certificate = certify(BSSSelector(n + extra).fit(X), X, y)
+    assert certificate.spectral == "held"
+    assert certificate.held, states(certificate)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_many_features_make_every_bound_say_something(C):
+    X, y = labelled(40, 1000, rank=5)
+    certificate = certify(BSSSelector(900).fit(X), X, y, C=C)
+    assert states(certificate) == dict.fromkeys(STATES, "held")
+    assert certificate.spectral_error <= certificate.spectral_bound < 0.5
+    assert 0 < certificate.margin_bound <= certificate.margin_ratio
+    assert certificate.soft_bound <= certificate.soft_value * (1 + 1e-6)
+    assert certificate.radius_ratio <= certificate.radius_bound < 1.5
+
+
+def test_few_features_leave_the_margin_bound_vacuous():
+    X, y = labelled(20, 400)
+    certificate = certify(BSSSelector(21).fit(X), X, y)
+    assert certificate.spectral == "held"
+    assert certificate.spectral_error >= 0.5
+    assert certificate.margin == certificate.soft == "vacuous"
+    assert np.isnan(certificate.margin_bound)
+    assert np.isfinite(certificate.margin_ratio)
+    assert certificate.held
+
+
+@pytest.mark.parametrize("r", [25, 60, 300])
+def test_the_printed_weights_are_caught(r):
+    X, y = labelled(20, 400)
+    certificate = certify(BSSSelector(r, weights="as_printed").fit(X), X, y)
+    assert certificate.spectral == "violated"
+    assert not certificate.held
+
+
+@pytest.mark.parametrize("keep", [slice(0, None, 2), slice(100), slice(200, None)])
+def test_dropped_features_are_caught(keep):
+    X, y = labelled(40, 600, rank=4)
+    selector = BSSSelector(400).fit(X)
+    assert certify(selector, X, y).held
+    assert not certify(tampered(selector, keep), X, y).held
+
+
+def test_scaled_weights_are_caught():
+    X, y = labelled(40, 600, rank=4)
+    selector = BSSSelector(400).fit(X)
+    selector.weights_ = 2 * selector.weights_
+    assert certify(selector, X, y).spectral == "violated"
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_eigenvalues_are_those_of_the_definition(form):
+    X, y = labelled(12, 90)
+    selector = BSSSelector(40).fit(X)
+    V = np.linalg.svd(X, full_matrices=False)[2].T
+    R = np.zeros((90, selector.indices_.size))
+    R[selector.indices_, np.arange(selector.indices_.size)] = selector.weights_
+    eigenvalues = np.linalg.eigvalsh(V.T @ R @ R.T @ V)
+    certificate = certify(selector, form(X), y)
+    assert certificate.eigenvalue_min == pytest.approx(eigenvalues[0], rel=1e-6)
+    assert certificate.eigenvalue_max == pytest.approx(eigenvalues[-1], rel=1e-9)
+    assert certificate.spectral_error == pytest.approx(np.linalg.norm(np.eye(12) - V.T @ R @ R.T @ V, 2), rel=1e-9)
+    assert (certificate.eigenvalue_low, certificate.eigenvalue_high) == selector.eigenvalue_range_
+    assert certificate.spectral_bound == selector.spectral_bound_
+
+
+@pytest.mark.parametrize(("n", "rank", "r"), [(30, 4, 300), (16, None, 60), (16, None, 20)])
+def test_margin_is_that_of_scikit_learn(n, rank, r):
+    X, y = labelled(n, 400, rank=rank)
+    X /= np.linalg.norm(X, axis=1).mean()
+    selector = BSSSelector(r).fit(X)
+
+    def squared_norm(rows):
+        return float((SVC(kernel="linear", C=1e8, tol=1e-9).fit(rows, y).coef_ ** 2).sum())
+
+    expected = squared_norm(X) / squared_norm(selector.transform(X))
+    assert certify(selector, X, y).margin_ratio == pytest.approx(expected, rel=1e-4)
+
+
+def test_soft_value_is_the_optimum():
+    X, y = labelled(30, 100, seed=1)
+    model = SVC(kernel="linear", C=0.05, tol=1e-9).fit(X, y)
+    slack = np.maximum(0, 1 - y * model.decision_function(X)).sum()
+    primal = 0.5 * (model.coef_**2).sum() + 0.05 * slack
+    assert certify(BSSSelector(60).fit(X), X, y, C=0.05).soft_value == pytest.approx(primal, rel=1e-5)
+    assert certify(BSSSelector(60).fit(X), X, y, C=None).soft == "not measured"
+
+
+def squared_radius(X):
+    """Smallest enclosing ball in the span of the rows, by a general solver on min t, ||x_i - c||^2 <= t."""
+    points = X @ np.linalg.svd(X, full_matrices=False)[2].T
+    start = np.append(points.mean(axis=0), 0.0)
+    start[-1] = ((points - start[:-1]) ** 2).sum(axis=1).max()
+    constraint = {
+        "type": "ineq",
+        "fun": lambda z: z[-1] - ((points - z[:-1]) ** 2).sum(axis=1),
+        "jac": lambda z: np.column_stack([2 * (points - z[:-1]), np.ones(len(points))]),
+    }
+    gradient = np.append(np.zeros(points.shape[1]), 1.0)
+    found = minimize(
+        lambda z: z[-1], start, jac=lambda z: gradient, constraints=constraint, method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-12},
+    )  # fmt: skip
+    assert found.success, found.message
+    return float(found.fun)
+
+
+@pytest.mark.parametrize(("n", "rank"), [(30, 3), (8, None)])
+def test_radius_is_that_of_a_general_solver(n, rank):
+    X, _ = labelled(n, 100, rank=rank)
+    X /= np.linalg.norm(X, axis=1).mean()
+    selector = BSSSelector(60).fit(X)
+    expected = squared_radius(selector.transform(X)) / squared_radius(X)
+    certificate = certify(selector, X)
+    assert certificate.radius_ratio == pytest.approx(expected, rel=1e-5)
+    assert certificate.radius_bound == pytest.approx(1 + certificate.spectral_error)
+
+
+def test_not_separable_rows_have_no_margin():
+    X, y = labelled(40, 300, rank=4)
+    y = np.random.default_rng(1).permutation(y)
+    certificate = certify(BSSSelector(250).fit(X), X, y)
+    assert certificate.margin == "not separable"
+    assert np.isnan(certificate.margin_ratio)
+    assert certificate.soft == "held"
+    assert certificate.held
+
+
+def test_a_selection_that_merges_the_classes_keeps_no_margin():
+    X, y = labelled(40, 300, rank=4)
+    selector = tampered(LeverageScoreSelector(50, random_state=0).fit(X), slice(1))
+    X[:, selector.indices_] = 1.0
+    certificate = certify(selector, X, y)
+    assert certificate.margin_ratio == 0
+    assert certificate.margin == "vacuous"
+
+
+@pytest.mark.parametrize("labels", [None, "three classes", "one class"])
+def test_without_two_classes_no_margin_is_measured(labels):
+    X, y = labelled(20, 200)
+    y = {"three classes": np.arange(20) % 3, "one class": np.ones(20)}.get(labels)
+    certificate = certify(BSSSelector(60).fit(X), X, y)
+    assert certificate.margin == certificate.soft == "not measured"
+    assert certificate.radius == certificate.spectral == "held"
+
+
+def test_radius_can_be_left_out():
+    X, y = labelled(10, 100)
+    certificate = certify(BSSSelector(30).fit(X), X, y, radius=False)
+    assert certificate.radius == "not measured"
+    assert np.isnan(certificate.radius_ratio)
+
+
+def test_labels_of_any_kind():
+    X, y = labelled(20, 200)
+    selector = BSSSelector(100).fit(X)
+    words = np.where(y > 0, "spam", "ham")
+    assert certify(selector, X, words.tolist()) == certify(selector, X, y)
+
+
+@pytest.mark.parametrize("selector", [LeverageScoreSelector(100, random_state=0), UniformSelector(50, random_state=0)])
+def test_methods_without_a_promise_are_measured_only(selector):
+    X, y = labelled(20, 200)
+    certificate = certify(selector.fit(X), X, y)
+    assert certificate.spectral == "no bound"
+    assert np.isnan(certificate.spectral_bound)
+    assert certificate.spectral_error > 0
+    assert certificate.held
+
+
+def test_a_truncated_rank_has_no_bound():
+    X, y = labelled(20, 200)
+    certificate = certify(BSSSelector(100, rank=5).fit(X), X, y)
+    assert certificate.spectral == "no bound"
+
+
+def test_full_data_lose_nothing():
+    X, y = labelled(20, 200)
+    certificate = certify(FullDataSelector().fit(X), X, y)
+    assert certificate.spectral_error == pytest.approx(0, abs=1e-10)
+    assert certificate.margin_ratio == pytest.approx(1)
+    assert certificate.radius_ratio == pytest.approx(1)
+    assert certificate.margin == certificate.radius == "held"
+
+
+def test_on_support_vectors_is_about_those_rows():
+    X, y = labelled(60, 400, rank=6, seed=2)
+    both = OnSupportVectors(BSSSelector(300), svm=LibsvmSVM(C=0.001)).fit(X, y)
+    rows = both.support_rows_
+    assert rows.size < 60
+    assert certify(both, X, y) == certify(both.selector_, X[rows], y[rows])
+    assert certify(both, X, y) != certify(both.selector_, X, y)
+    assert certify(both, X, y).held
+
+
+def test_another_number_of_features_is_refused():
+    X, y = labelled(10, 100)
+    selector = BSSSelector(30).fit(X)
+    with pytest.raises(ValueError, match=r"expected X with the 100 features .* got 99; pass the training rows"):
+        certify(selector, X[:, :-1], y)
+
+
+def test_records_are_primitive():
+    X, y = labelled(10, 100)
+    record = certify(BSSSelector(30).fit(X), X, y).as_record()
+    assert len(record) == 16
+    assert all(name.startswith("certificate_") and type(value) in (float, str) for name, value in record.items())
+
+
+def test_an_empty_certificate_holds():
+    assert Certificate().held
+    assert set(states(Certificate()).values()) == {"not measured"}

@@ -1,0 +1,253 @@
+"""The command line, as people use it: exit status, what is printed, what is written."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from provsel import __version__
+from provsel.cli import artefact_main, main
+from provsel.reports.frames import COLUMNS
+from provsel.store import TrialStore
+from small_runs import RUN, SMALL, TABLE1, load_script, run_python
+
+NAME = "paul2016/table1"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Work in an empty folder, without any downloaded data."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
+    monkeypatch.setenv("COLUMNS", "250")
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    return tmp_path
+
+
+def table1(*argv, small=True):
+    script = load_script(TABLE1)
+    arguments = [*(SMALL if small else ()), *argv]
+    return artefact_main(NAME, script.render, summarise=script.summarise, columns=["error", "features"], argv=arguments)
+
+
+def written(suffix):
+    return Path(f"results/tables/{NAME}{suffix}").read_text()
+
+
+def status_line(capsys, *argv):
+    capsys.readouterr()
+    assert main(["status", *argv]) == 0
+    return {name: line for line in capsys.readouterr().out.splitlines() for name in re.findall(r"paul2016/\w+", line)}
+
+
+def assert_one_message(error):
+    assert error.startswith("provsel: ")
+    assert error.count("\n") == 1
+    assert "Traceback" not in error
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"provsel {__version__}\n"
+
+
+@pytest.mark.parametrize("argv", [[], ["nonsense"], ["fetch"]])
+def test_usage_errors(argv, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(argv)
+    assert stop.value.code == 2
+    assert "usage: provsel" in capsys.readouterr().err
+
+
+def test_installed_command(here):
+    done = run_python(["-m", "provsel.cli", "--version"], here)
+    assert done.stderr == ""
+
+
+def test_fetch_of_an_unknown_name(capsys, here):
+    assert main(["fetch", "nope"]) == 2
+    error = capsys.readouterr().err
+    assert_one_message(error)
+    assert "no source named 'nope'" in error
+    assert "techtc" in error
+    assert list(here.iterdir()) == []
+
+
+def test_status_from_nothing_to_complete(capsys):
+    overrides = SMALL[:3]
+    line = status_line(capsys, *overrides)[NAME]
+    assert "not run" in line
+    assert "make reproduce-table1" in line
+    assert "0 of " in line
+    assert table1("executor=serial", "dataset.n_samples=200", "dataset.n_features=1000") == 0
+    assert len(TrialStore("results/store").keys()) > 0
+    complete = status_line(capsys, *overrides)[NAME]
+    assert "complete" in complete
+    assert "make" not in complete
+    partial = status_line(capsys, *overrides, "protocol.repeats=2")[NAME]
+    assert "partial" in partial
+    assert "make reproduce-table1" in partial
+
+
+def test_status_names_missing_data(capsys):
+    line = status_line(capsys)["paul2016/figure1"]
+    assert "data missing" in line
+    assert "provsel fetch techtc" in line
+
+
+def test_table_from_start_to_end(capsys):
+    assert table1("executor=serial") == 0
+    out, error = capsys.readouterr()
+    assert "Table 1. Most frequently selected features" in out
+    assert "PARTIAL" not in out
+    assert re.search(r"(\d+) trials: 0 were stored, \1 computed in .* s, 0 failed", error)
+    markdown, latex = written(".md"), written(".tex")
+    assert markdown in out
+    assert r"\toprule" in latex
+    assert r"\label{tab:paul2016-table1}" in latex
+    lines = list(csv.reader(io.StringIO(written(".csv"))))
+    assert lines[0] == COLUMNS
+    assert {len(line) for line in lines} == {len(COLUMNS)}
+    frame = pd.read_csv(io.StringIO(written(".csv")))
+    assert set(frame["state"]) == {"complete"}
+    assert set(frame["row"]) >= {"BSS", "Lvg"}
+    assert set(frame[frame["row"] == "BSS"]["n_trials"]) == {3}
+    assert set(frame[frame["row"] == "Lvg"]["n_trials"]) == {6}
+    printed = frame[(frame["row"] == "BSS") & (frame["column"] == "r=30, k=40")]["printed_value"].item()
+    assert printed.replace(" ", "") == "40,39,34,36,37"
+
+
+def test_render_of_nothing(capsys):
+    assert table1("--render") == 0
+    assert "PARTIAL: 12 of 12 numbers wait for trials" in capsys.readouterr().out.replace("\\", "")
+    frame = pd.read_csv(io.StringIO(written(".csv")))
+    assert list(frame.columns) == COLUMNS
+    assert set(frame["state"]) == {"missing"}
+    assert set(frame["n_trials"]) == {0}
+    assert "nan" not in written(".md") + written(".tex")
+    assert "None" not in written(".md")
+
+
+def test_render_of_a_part(capsys, monkeypatch):
+    sweep = ["dataset=synthetic", "selector=bss", "selector.n_features_to_select=30", "dataset.n_relevant=40"]
+    done = run_python([RUN, *sweep, *SMALL, "executor=serial"], ".")
+    assert done.returncode == 0, done.stderr
+    assert table1("--render", "protocol.repeats=2") == 0
+    out, error = capsys.readouterr()
+    assert "PARTIAL" in out
+    assert "computed" not in error
+    assert "nan" not in out
+    assert "None" not in out
+    frame = pd.read_csv(io.StringIO(written(".csv"))).set_index(["row", "column"])
+    assert frame.loc[("BSS", "r=30, k=40"), "state"] == "partial (3 of 6)"
+    assert frame.loc[("Lvg", "r=30, k=40"), "state"] == "missing"
+    assert (frame["state"] == "missing").sum() == 11
+    assert len(TrialStore("results/store").keys()) == 3
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("selector._target_=os.system", r"expected a _target_ among .*BSSSelector"),
+        ("protocol.repeats=0", r"protocol\.repeats: expected a positive integer, got 0"),
+        ("protocol.setting=both", r"protocol\.setting: expected one of .*supervised"),
+        ("executor.name=threads", r"executor: expected one of .*loky, serial, got 'threads'"),
+        ("dataset.name=nope", r"nope.*synthetic"),
+        ("protocol.n_splits=40", r"expected at least n_splits = 40 rows of each class"),
+    ],
+)
+def test_bad_settings_are_one_line(override, message, capsys):
+    assert table1("executor=serial", override) == 2
+    out, error = capsys.readouterr()
+    assert_one_message(error)
+    assert re.search(message, error)
+    assert out == ""
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("selector=nope", r"(?s)'selector/nope'.*bss.*full.*leverage.*uniform"),
+        ("protocol.nope=1", "protocol.nope"),
+        ("protocol.repeats=[", "override"),
+        ("results/", "override"),
+    ],
+)
+def test_messages_of_hydra_come_without_traceback(override, message, capsys, here):
+    assert table1(override) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("provsel: ")
+    assert re.search(message, error)
+    assert "Traceback" not in error
+    assert list(here.iterdir()) == []
+
+
+def test_results_that_cannot_be_written(capsys, here):
+    (here / "taken").write_text("a file")
+    assert table1("executor=serial", "results=taken") == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "taken" in error
+
+
+def test_failing_trials_show_in_the_exit_status(capsys):
+    overrides = ["protocol.setting=unsupervised", "dataset.n_samples=90"]  # rank 60 > r = 30, 40: BSS cannot run
+    assert table1("executor=serial", *overrides) == 1
+    out, error = capsys.readouterr()
+    assert "12 failed" in error
+    assert "smallest that works is" in error
+    assert "PARTIAL: 4 of" in out
+    frame = pd.read_csv(io.StringIO(written(".csv")))
+    assert set(frame[frame["row"] == "BSS"]["state"]) == {"missing"}
+    assert set(frame[frame["row"] == "Lvg"]["state"]) == {"complete"}
+
+
+def test_missing_data_names_the_command(here):
+    done = run_python([RUN, "dataset=techtc", "executor=serial"], here)
+    assert done.returncode == 2
+    assert_one_message(done.stderr)
+    assert "Run `provsel fetch techtc`" in done.stderr
+    assert "PROVSEL_DATA_MIRROR" in done.stderr
+    assert not (here / "results").exists()
+
+
+def test_one_cell(here):
+    overrides = [
+        "dataset=digits",
+        "selector=uniform",
+        "selector.n_features_to_select=20",
+        *SMALL[:3],
+        "executor=serial",
+    ]
+    first, again = (run_python([RUN, *overrides], here) for _ in range(2))
+    assert first.returncode == again.returncode == 0, first.stderr
+    assert re.search(
+        r"name=digits UniformSelector n_features_to_select=20 \| error \d+\.\d\d % \(sd .*, 6 trials\)", first.stdout
+    )
+    assert first.stdout == again.stdout
+    assert "6 trials: 0 were stored, 6 computed" in first.stderr
+    assert "6 trials: 6 were stored, 0 computed" in again.stderr
+
+
+def test_sweep_and_artefact_fill_the_same_store(here, capsys):
+    shared = [*SMALL, "executor=serial", "dataset.n_relevant=40,50", "selector.n_features_to_select=30,40"]
+    n = 0
+    for sweep in (["selector=bss,leverage"], ["selector=leverage", "selector.strategy=top"]):
+        done = run_python([RUN, "-m", "dataset=synthetic", *sweep, *shared], here)
+        assert done.returncode == 0, done.stderr
+        n += sum(int(k) for k in re.findall(r"0 were stored, (\d+) computed", done.stderr))
+    assert table1("executor=serial") == 0
+    assert f"{n} trials: {n} were stored, 0 computed" in capsys.readouterr().err
+
+
+def test_unknown_selector_in_run(here):
+    done = run_python([RUN, "selector=nope"], here)
+    assert done.returncode != 0
+    assert "Could not find 'selector/nope'" in done.stderr
+    assert "leverage" in done.stderr
+    assert "Traceback" not in done.stderr

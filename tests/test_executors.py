@@ -1,0 +1,154 @@
+"""The central promise: neither the executor, nor the number of workers, nor an interrupt shows in the results."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from provsel.cli import INTERRUPTED, artefact_main
+from provsel.configs import compose_artefact
+from provsel.evaluation import executors, make_tasks
+from provsel.evaluation.executors import execute
+from provsel.evaluation.trial import run_task
+from provsel.store import SCHEMA, TIMING, TrialStore
+from small_runs import SMALL, TABLE1, load_script, run_python, run_quietly, script_environment, small_cell, table_files
+
+NAME = "paul2016/table1"
+STABLE = [name for name in SCHEMA.names if name not in TIMING]
+WORKERS = {
+    "serial": ["executor=serial"],
+    "loky 1": ["executor=loky", "executor.n_jobs=1"],
+    "loky 2": ["executor=loky", "executor.n_jobs=2"],
+}
+
+
+def reproduce(results, *overrides):
+    script = load_script(TABLE1)
+    argv = [*SMALL, f"results={results}", *overrides]
+    return artefact_main(NAME, script.render, summarise=script.summarise, columns=["error", "features"], argv=argv)
+
+
+def stable_records(results):
+    return repr(TrialStore(results / "store").query(columns=STABLE).to_pylist())
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    results = tmp_path_factory.mktemp("serial") / "results"
+    assert reproduce(results, "executor=serial") == 0
+    return table_files(results), stable_records(results)
+
+
+def assert_same(results, expected):
+    tables, records = expected
+    assert stable_records(results) == records
+    assert table_files(results) == tables
+
+
+@pytest.mark.parametrize("workers", ["loky 1", "loky 2"])
+def test_results_do_not_depend_on_the_executor(workers, tmp_path, expected):
+    assert reproduce(tmp_path, *WORKERS[workers]) == 0
+    assert_same(tmp_path, expected)
+
+
+def test_second_run_computes_nothing(tmp_path, expected, capsys, monkeypatch):
+    assert reproduce(tmp_path, "executor=serial") == 0
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
+    capsys.readouterr()
+
+    def forbidden(*_):
+        raise AssertionError("a stored trial was run again")
+
+    monkeypatch.setattr(executors, "run_task", forbidden)
+    assert reproduce(tmp_path, "executor=serial") == 0
+    n = len(TrialStore(tmp_path / "store").keys())
+    assert f"{n} trials: {n} were stored, 0 computed" in capsys.readouterr().err
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()} == before
+    assert_same(tmp_path, expected)
+
+
+@pytest.mark.parametrize(("after", "then"), [(0, "serial"), (3, "serial"), (1, "loky 2")])
+def test_interrupted_and_resumed(after, then, tmp_path, expected, capsys, monkeypatch):
+    count = iter(range(100))
+
+    def interrupted(task):
+        if next(count) == after:
+            raise KeyboardInterrupt
+        return run_task(task)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(executors, "run_task", interrupted)
+        assert reproduce(tmp_path, "executor=serial") == INTERRUPTED
+    error = capsys.readouterr().err
+    assert "trials are stored; run the same" in error
+    assert "Traceback" not in error
+    stored = len(TrialStore(tmp_path / "store").keys())
+    assert (stored > 0) == (after > 0)
+    assert not (tmp_path / "tables").exists()
+    assert reproduce(tmp_path, *WORKERS[then]) == 0
+    assert f"{stored} were stored" in capsys.readouterr().err
+    assert_same(tmp_path, expected)
+
+
+@pytest.mark.parametrize("workers", ["serial", "loky 2"])
+def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path):
+    # slow enough for the signal to come in the middle: 24 tasks
+    size = [*SMALL, "protocol.repeats=3", "protocol.n_splits=4", "dataset.n_samples=60"]
+    overrides = [*size, *WORKERS[workers]]
+    results = tmp_path / "results"
+    process = subprocess.Popen(
+        [sys.executable, str(TABLE1), *overrides],
+        cwd=tmp_path,
+        env=script_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a parent may ignore it
+    )
+    limit = time.monotonic() + 60
+    while not list(results.glob("store/*.parquet")) and process.poll() is None and time.monotonic() < limit:
+        time.sleep(0.002)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == INTERRUPTED, error
+    assert "interrupted:" in error
+    planned = {t.key for task in make_tasks(compose_artefact(NAME, overrides).cells) for t in task.trials}
+    stored = TrialStore(results / "store").keys()
+    assert 0 < len(stored) < len(planned)
+    assert not list(results.glob("store/.*.part"))
+
+    resumed = run_python([TABLE1, *overrides], tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    assert f"{len(stored)} were stored, {len(planned) - len(stored)} computed" in resumed.stderr
+    assert TrialStore(results / "store").keys() == planned
+    fresh = tmp_path / "fresh"
+    assert reproduce(fresh, *size, "executor=serial") == 0
+    assert table_files(results) == table_files(fresh)
+    assert stable_records(results) == stable_records(fresh)
+
+
+def test_failures_are_counted_and_shown(tmp_path):
+    broken = small_cell({"_target_": "provsel.selectors.BSSSelector", "n_features_to_select": 2})
+    store = TrialStore(tmp_path)
+    report, _ = run_quietly([broken, small_cell()], store)
+    assert (report.n_planned, report.n_found, report.n_run, len(report.failures)) == (6, 0, 3, 3)
+    assert "3 failed" in report.summary()
+    assert "BSSSelector: expected n_features_to_select greater than the rank" in report.summary()
+    again, _ = run_quietly([broken, small_cell()], store)  # failures are tried again, results are not
+    assert (again.n_found, again.n_run, len(again.failures)) == (3, 0, 3)
+
+
+def test_error_in_a_worker_reaches_the_caller(tmp_path):
+    cell = small_cell(dataset={"n_samples": 12}, n_splits=10)
+    for executor in ({"name": "serial"}, {"name": "loky", "n_jobs": 2}):
+        with pytest.raises(ValueError, match=r"expected at least n_splits = 10 rows of each class"):
+            run_quietly([cell], TrialStore(tmp_path), executor)
+
+
+def test_unknown_executor_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"executor: expected one of .*loky, serial, got 'threads'"):
+        execute([], {"name": "threads"})

@@ -1,0 +1,208 @@
+"""The linear back ends against scikit-learn's, and LIBLINEAR's promise to repeat itself."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from liblinear.liblinearutil import parameter, problem, train
+from scipy import sparse
+from sklearn.datasets import load_digits
+from sklearn.svm import SVC, LinearSVC
+
+from provsel.models import LiblinearSVM, LibsvmSVM
+from provsel.selectors._view import support_rows
+
+FORMS = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+MODELS = [LibsvmSVM(), LiblinearSVM()]
+
+
+def two_classes(n, d, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2, "yes", "no")
+    return rng.standard_normal((n, d)) + (y == "yes")[:, None] * (rng.random(d) < 0.1), y
+
+
+@pytest.fixture(scope="module")
+def digits():
+    data = load_digits()
+    return data.data[:700] / 16, data.target[:700]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", [(40, 300), (300, 40)], ids=["wide", "tall"])
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_libsvm_equals_scikit_learn(shape, form, C):
+    X, y = two_classes(*shape)
+    ours, theirs = LibsvmSVM(C=C, tol=1e-8).fit(FORMS[form](X), y), SVC(kernel="linear", C=C, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    new, _ = two_classes(*shape, seed=1)
+    np.testing.assert_array_equal(ours.predict(FORMS[form](new)), theirs.predict(new))
+    np.testing.assert_allclose(ours.decision_function(FORMS[form](new)), theirs.decision_function(new), atol=1e-5)
+    assert isinstance(ours.coef_, np.ndarray)
+    assert ours.support_.dtype == np.int64
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rows", [50, 400], ids=["wide", "tall"])
+def test_libsvm_votes_as_scikit_learn_on_digits(digits, rows, form):
+    X, y = digits
+    """Equal votes go to the larger sum of decision values, as SVC does when asked to; LIBSVM takes the first class."""
+    new = X[rows:]
+    ours = LibsvmSVM().fit(FORMS[form](X[:rows]), y[:rows])
+    theirs = SVC(kernel="linear", break_ties=True).fit(X[:rows], y[:rows])
+    np.testing.assert_array_equal(ours.predict(FORMS[form](new)), theirs.predict(new))
+    np.testing.assert_allclose(ours.decision_function(new), theirs.decision_function(new), atol=1e-6)
+    assert ours.coef_.shape == (45, 64)
+    votes = np.sort(np.round(ours.decision_function(new)), axis=1)
+    clear = votes[:, -1] > votes[:, -2]
+    assert clear.mean() > 0.9
+    np.testing.assert_array_equal(
+        ours.predict(new)[clear], SVC(kernel="linear").fit(X[:rows], y[:rows]).predict(new)[clear]
+    )
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["libsvm", "liblinear"])
+def test_float32_is_close_to_float64(model):
+    X, y = two_classes(30, 200)
+    single = type(model)(tol=1e-6).fit(X.astype(np.float32), y)
+    double = type(model)(tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(single.coef_, double.coef_, atol=1e-4)
+
+
+def raw_liblinear(X, y):
+    model = train(problem((y == "yes").astype(float), sparse.csr_matrix(X)), parameter("-s 1 -c 10 -e 0.1 -q"))
+    return np.array(model.get_decfun(0)[0])
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_liblinear_repeats_bit_for_bit(loss):
+    X, y = two_classes(150, 60)
+    first = LiblinearSVM(loss=loss).fit(X, y).coef_
+    for disturbance in range(3):
+        ctypes.CDLL(None).srand(disturbance)
+        [ctypes.CDLL(None).rand() for _ in range(disturbance)]
+        raw_liblinear(X, y)
+        np.testing.assert_array_equal(LiblinearSVM(loss=loss).fit(X, y).coef_, first)
+
+
+def test_liblinear_itself_does_not_repeat():
+    """Negative control: without the seed two calls in one process differ."""
+    X, y = two_classes(150, 60)
+    ctypes.CDLL(None).srand(1)
+    assert not np.array_equal(raw_liblinear(X, y), raw_liblinear(X, y))
+
+
+def test_liblinear_seed_is_used():
+    X, y = two_classes(150, 60)
+    first, second = (LiblinearSVM(random_state=seed).fit(X, y).coef_ for seed in (1, 2))
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_liblinear_dense_and_sparse_are_the_same(form):
+    X, y = two_classes(60, 90)
+    np.testing.assert_array_equal(LiblinearSVM().fit(FORMS[form](X), y).coef_, LiblinearSVM().fit(X, y).coef_)
+
+
+def objective(coef, intercept, X, y, loss, C, penalise_intercept):
+    slack = np.maximum(0, 1 - np.where(y == "yes", 1, -1) * (X @ coef.ravel() + intercept))
+    regulariser = 0.5 * (coef**2).sum() + 0.5 * penalise_intercept * float(np.sum(intercept**2))
+    return regulariser + C * (slack ** (2 if loss == "squared_hinge" else 1)).sum()
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("shape", [(30, 200), (200, 30)], ids=["wide", "tall"])
+def test_liblinear_is_optimal(shape, loss, fit_intercept):
+    X, y = two_classes(*shape)
+    C = 0.1
+    ours = LiblinearSVM(C=C, loss=loss, fit_intercept=fit_intercept, tol=1e-5).fit(X, y)
+    theirs = LinearSVC(C=C, loss=loss, fit_intercept=fit_intercept, dual=True, tol=1e-6, max_iter=100_000).fit(X, y)
+    values = [
+        objective(model.coef_, np.ravel(model.intercept_), X, y, loss, C, fit_intercept) for model in (ours, theirs)
+    ]
+    assert values[0] == pytest.approx(values[1], rel=1e-2)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert ours.intercept_.shape == (1,)
+    assert (ours.intercept_[0] != 0) == fit_intercept
+
+
+def test_liblinear_label_order_does_not_turn_the_sign():
+    X, y = two_classes(100, 30)
+    for order in (np.arange(100), np.arange(100)[::-1]):
+        model = LiblinearSVM(tol=1e-6).fit(X[order], y[order])
+        assert model.score(X, y) > 0.7
+        assert (model.decision_function(X) > 0).tolist() == (model.predict(X) == "yes").tolist()
+
+
+def test_liblinear_several_classes(digits):
+    X, y = digits
+    order = np.argsort(-y, kind="stable")  # met in another order than sorted
+    model = LiblinearSVM(C=1.0, tol=1e-3, fit_intercept=True).fit(X[order], y[order])
+    assert model.coef_.shape == (10, 64)
+    assert model.score(X, y) > 0.95
+    for k in (0, 7):
+        binary = LiblinearSVM(C=1.0, tol=1e-3, fit_intercept=True).fit(X[order], y[order] == k)
+        np.testing.assert_allclose(model.coef_[k], binary.coef_[0], atol=0.02)
+
+
+@pytest.mark.parametrize("n_columns", [1, 4])
+def test_liblinear_trailing_empty_columns(n_columns):
+    """LIBLINEAR counts the features by the highest index that occurs."""
+    X, y = two_classes(40, 20)
+    padded = np.hstack([X, np.zeros((40, n_columns))])
+    for fit_intercept in (False, True):
+        plain = LiblinearSVM(fit_intercept=fit_intercept).fit(X, y)
+        model = LiblinearSVM(fit_intercept=fit_intercept).fit(padded, y)
+        np.testing.assert_allclose(model.coef_[:, :20], plain.coef_, atol=1e-12)
+        assert not model.coef_[:, 20:].any()
+        np.testing.assert_allclose(model.intercept_, plain.intercept_, atol=1e-12)
+
+
+def test_support_rows_of_libsvm_are_its_own():
+    X, y = two_classes(200, 10)
+    model = LibsvmSVM().fit(X, y)
+    np.testing.assert_array_equal(support_rows(model, X, y), np.sort(model.support_))
+
+
+def test_support_rows_without_support():
+    X, y = two_classes(200, 10)
+    model = LiblinearSVM(C=0.1).fit(X, y)
+    signed = np.where(y == "yes", 1, -1) * model.decision_function(X)
+    rows = support_rows(model, X, y)
+    np.testing.assert_array_equal(rows, np.flatnonzero(signed < 1))
+    assert 0 < rows.size < 200
+    assert rows.dtype == np.int64
+
+
+def test_support_rows_of_several_classes(digits):
+    X, y = digits
+    model = LiblinearSVM().fit(X, y)
+    values = model.decision_function(X)
+    expected = [i for i in range(len(y)) if any((1 if y[i] == k else -1) * values[i, k] < 1 for k in range(10))]
+    assert support_rows(model, X, y).tolist() == expected
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["libsvm", "liblinear"])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (np.where(X[0, 0] == X, np.nan, X), y), "contains NaN"),
+        (lambda X, y: (np.where(X[0, 0] == X, np.inf, X), y), "contains infinity"),
+        (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: (X, np.full(len(y), "no")), r"expected labels of at least two classes, got 1 class \(.*'no'"),
+        (lambda X, y: (X[:0], y[:0]), "0 sample"),
+        (lambda X, y: (X[:, :0], y), "0 feature"),
+        (lambda X, y: (X, np.linspace(0, 1, len(y))), "Unknown label type"),
+    ],
+)
+def test_bad_input_is_refused(model, change, message):
+    with pytest.raises(ValueError, match=message):
+        type(model)().fit(*change(*two_classes(20, 30)))
+
+
+def test_unknown_loss_is_refused():
+    with pytest.raises(ValueError, match=r"LiblinearSVM: expected loss in \['hinge', 'squared_hinge'\], got 'log'"):
+        LiblinearSVM(loss="log").fit(*two_classes(20, 30))
