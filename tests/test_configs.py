@@ -161,3 +161,17 @@ def test_conf_of_an_installed_wheel(tmp_path):
     here = compose_artefact(TABLE1, SMALL)
     # a trial of the wheel and one of the checkout are the same trial
     assert done.stdout.split() == [str(len(here.entries)), here.cells[0].id]
+
+
+def test_columns_set_values_exactly_as_a_composition_would(monkeypatch):
+    quick = compose_artefact("paul2016/table1", ["protocol.repeats=2"])
+    monkeypatch.setattr(configs, "_with_values", lambda config, overrides: None)
+    composed = compose_artefact("paul2016/table1", ["protocol.repeats=2"])
+    assert [entry.cell.id for entry in quick.entries] == [entry.cell.id for entry in composed.entries]
+
+
+def test_columns_may_choose_another_group_member(tmp_path, monkeypatch):
+    plain = compose_config(["dataset=digits"])
+    assert configs._with_values(plain, ["selector=leverage"]) is None
+    assert configs._with_values(plain, ["selector.weights=as_printed"]).selector.weights == "as_printed"
+    assert plain.selector.weights == "sqrt_t"

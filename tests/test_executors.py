@@ -95,8 +95,8 @@ def test_interrupted_and_resumed(after, then, tmp_path, expected, capsys, monkey
 
 @pytest.mark.parametrize("workers", ["serial", "loky 2"])
 def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path):
-    # slow enough for the signal to come in the middle: 24 tasks
-    size = [*SMALL, "protocol.repeats=3", "protocol.n_splits=4", "dataset.n_samples=60"]
+    # slow enough for the signal to come in the middle: 12 tasks
+    size = [*SMALL, "protocol.repeats=2"]
     overrides = [*size, *WORKERS[workers]]
     results = tmp_path / "results"
     process = subprocess.Popen(

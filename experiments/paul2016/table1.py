@@ -4,7 +4,7 @@ import sys
 
 from provsel.cli import Rendering, artefact_main
 from provsel.reports.features import most_frequent, share_relevant
-from provsel.reports.frames import cell_text
+from provsel.reports.frames import cell_text, error_summary
 from provsel.reports.tables import write_tables
 
 TOP = 5
@@ -13,11 +13,11 @@ MEASURES = {"selected most often": "", "relevant among them": ", relevant", "mea
 
 def summarise(entry, trials):
     top = most_frequent(trials["features"], TOP)
-    error = 100 * trials["error"]
+    [error] = error_summary(entry, trials)
     return [
         {"value": ", ".join(str(feature + 1) for feature in top)},
         {"column": f"{entry.column}, relevant", "value": share_relevant(top, entry.cell.dataset["n_relevant"])},
-        {"column": f"{entry.column}, error (%)", "value": error.mean(), "sd": error.std()},
+        {"column": f"{entry.column}, error (%)", **error},
     ]
 
 
