@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from provsel.evaluation import Cell, make_tasks
 from provsel.evaluation.executors import execute
+from provsel.evaluation.plan import unique_cells
 from provsel.store import TrialStore
 
 PLAIN_EVERY = 15.0
@@ -62,11 +63,9 @@ def run_cells(
     """
     console = console or Console(stderr=True)
     cells = list(cells)
-    stored = store.keys()
-    every = make_tasks(cells)
-    tasks = make_tasks(cells, done=stored)
+    tasks = make_tasks(cells, done=store.keys())
     missing = sum(len(task.trials) for task in tasks)
-    report = RunReport(n_planned=sum(len(task.trials) for task in every))
+    report = RunReport(n_planned=sum(cell.n_trials for cell in unique_cells(cells)))
     report.n_found = report.n_planned - missing
     if not tasks:
         return report
