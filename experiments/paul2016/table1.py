@@ -37,7 +37,8 @@ def render(made: Rendering) -> str:
         ["", "", *columns],
         rows,
         caption=f"Table 1. {made.artefact.title}. Feature k is the most relevant one, features above k are noise.",
-        note=f"{made.note} Ties in frequency go to the feature selected earlier on average.".strip(),
+        note=f"{made.note} Ties in frequency go to the feature selected earlier on average. Why ours differ from the "
+        "printed features: experiments/paul2016/NOTES.md.".strip(),
     )
 
 

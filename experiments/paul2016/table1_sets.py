@@ -1,0 +1,29 @@
+"""make reproduce-table1_sets: what the text says of Table 1, over ten data sets."""
+
+import sys
+
+from table1 import summarise
+
+from provsel.cli import Rendering, artefact_main
+from provsel.reports.frames import cell_text
+from provsel.reports.tables import write_tables
+
+
+def render(made: Rendering) -> str:
+    columns = list(made.artefact.config.artefact.columns)
+    lines = made.frame.set_index(["row", "column"])
+    rows = []
+    for row in made.artefact.config.artefact.rows:
+        rows.append([row, "relevant", *(cell_text(lines, row, f"{column}, relevant") for column in columns)])
+        rows.append(["", "error (%)", *(cell_text(lines, row, f"{column}, error (%)") for column in columns)])
+    return write_tables(
+        made.tables,
+        ["", "", *columns],
+        rows,
+        caption=f"{made.artefact.title}: how many are relevant, and the mean test error. The paper: all, and 0.",
+        note=f"{made.note} Why ours differ: experiments/paul2016/NOTES.md.".strip(),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(artefact_main("paul2016/table1_sets", render, summarise=summarise, columns=["error", "features"]))
