@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
 from provsel.configs import Artefact, Entry
+from provsel.reports.error_bars import draw_error_bars, mean_over_datasets
 from provsel.reports.features import most_frequent, share_relevant
 from provsel.reports.figures import save_figure, style
 from provsel.reports.frames import COLUMNS, artefact_frame, cell_text, error_summary
@@ -259,3 +260,25 @@ def test_frames_and_tables_are_plain_files(tmp_path):
     text = write_tables(tmp_path / "paul2016" / "table1", ["a"], [["<b>"]], caption="C", note="N")
     assert (tmp_path / "paul2016" / "table1.md").read_text() == text
     assert r"\label{tab:paul2016-table1}" in (tmp_path / "paul2016" / "table1.tex").read_text()
+
+
+def test_error_bars_of_a_partial_frame_are_drawn_and_repeat(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "row": ["BSS", "BSS", "Full", "Full"],
+            "column": "r=3",
+            "dataset": ["b", "a", "b", "a"],
+            "value": [20.0, 10.0, 30.0, None],
+            "sd": [1.0, 2.0, 3.0, np.nan],
+        }
+    )
+    first = draw_error_bars(frame, tmp_path / "one", title="<b>partial</b>")
+    again = draw_error_bars(frame, tmp_path / "two", title="<b>partial</b>")
+    assert [path.suffix for path in first] == [".pdf", ".png", ".svg"]
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
+    assert "<b>" not in (tmp_path / "one.svg").read_text()
+    assert mean_over_datasets(frame, baseline="Full") == [
+        ["BSS", "15.00 (1.50)"],
+        ["Full", "30.00 (3.00)"],
+        ["BSS: sets better than Full", "1 of 1"],
+    ]
