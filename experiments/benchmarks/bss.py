@@ -8,15 +8,14 @@ least 50 times as fast as the textbook, at most twice the time of the spectral b
 import argparse
 import importlib.util
 import json
-import platform
 import statistics
 import time
 from pathlib import Path
 
 import numpy as np
-import scipy
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
+from provsel.evaluation.environment import environment
 from provsel.kernels.bss import bss
 from provsel.kernels.spectral import spectral_basis
 from provsel.reports.tables import write_text
@@ -98,16 +97,10 @@ def main():
             name: measure(X, options.repeats, textbook_bss)
             for name, X in inputs(4_000 if options.quick else 20_000).items()
         }
-        blas = sorted({f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info()})
-    environment = {
-        "numpy": np.__version__, "scipy": scipy.__version__, "blas": blas, "blas_threads": 1,
-        "python": platform.python_version(), "machine": platform.machine(),
-    }  # fmt: skip
     print(markdown(records))
     path = ROOT / "results" / "benchmarks" / "bss.json"
-    write_text(
-        path, json.dumps({"quick": options.quick, "environment": environment, "inputs": records}, indent=2) + "\n"
-    )
+    where = {**json.loads(environment()), "blas_threads": 1}
+    write_text(path, json.dumps({"quick": options.quick, "environment": where, "inputs": records}, indent=2) + "\n")
     if not all(record["same_indices"] for record in records.values()):
         raise SystemExit("bss.py: the indices differ from the textbook's")
 

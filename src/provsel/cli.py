@@ -17,9 +17,10 @@ from rich.console import Console
 from rich.table import Table
 
 from provsel import __version__
-from provsel.configs import Artefact, artefact_names, cells_of, compose_artefact, compose_config, experiments_dir
+from provsel.configs import Artefact, Entry, artefact_names, cells_of, compose_artefact, compose_config, experiments_dir
 from provsel.datasets import MissingDataError, fetch, source_names
-from provsel.evaluation import Cell, make_tasks
+from provsel.evaluation import Cell
+from provsel.evaluation.plan import trials_of, unique_cells
 from provsel.reports.frames import Summary, artefact_frame, error_summary
 from provsel.reports.tables import write_frame
 from provsel.runner import RunReport, run_cells
@@ -109,13 +110,12 @@ def run_main(config: DictConfig) -> int:
         trials = store.query([cell.id for cell in cells], ["cell", "repeat", "fold", "draw", "error"]).to_pandas()
         for cell in cells:
             found = trials[trials["cell"] == cell.id]
-            errors = 100 * found.groupby(["repeat", "fold"])["error"].mean()
+            [error] = error_summary(Entry("", "", cell), found)
             name = " ".join(f"{key}={value}" for key, value in cell.dataset.items() if key in ("name", "set"))
             selector = " ".join(f"{key}={value}" for key, value in cell.selector.items() if key != "_target_")
             target = str(cell.selector["_target_"]).rsplit(".", 1)[-1]
-            print(
-                f"{name} {target} {selector} | error {errors.mean():.2f} % (sd {errors.std():.2f}, {len(found)} trials)"
-            )
+            numbers = f"error {error['value']:.2f} % (sd {error['sd']:.2f}, {len(found)} trials)"
+            print(f"{name} {target} {selector} | {numbers}")
         return 1 if report.failures else 0
 
     return _guarded(body)
@@ -160,7 +160,7 @@ def _status(results: str, overrides: list[str]) -> int:
 
 def planned_keys(artefact: Artefact) -> set[str]:
     """Return the keys of all trials of an artefact."""
-    return {trial.key for task in make_tasks(artefact.cells) for trial in task.trials}
+    return {key for cell in unique_cells(artefact.cells) for *_, key in trials_of(cell)}
 
 
 def _fetch(name: str) -> int:
