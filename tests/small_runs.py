@@ -19,7 +19,15 @@ RUN = REPO / "experiments" / "run.py"
 
 DATASET = {"name": "synthetic", "n_samples": 60, "n_features": 120, "n_relevant": 5, "seed": 0}
 MODEL = {"_target_": "provsel.models.LibsvmSVM", "C": 1.0}
-PROTOCOL = {"n_splits": 3, "repeats": 1, "draws": 2, "setting": "supervised", "seed": 0, "certify": True}
+PROTOCOL = {
+    "split": "kfold",
+    "n_splits": 3,
+    "repeats": 1,
+    "draws": 2,
+    "setting": "supervised",
+    "seed": 0,
+    "certify": True,
+}
 BSS = {"_target_": "provsel.selectors.BSSSelector", "n_features_to_select": 60}
 UNIFORM = {"_target_": "provsel.selectors.UniformSelector", "n_features_to_select": 20}
 LEVERAGE = {"_target_": "provsel.selectors.LeverageScoreSelector", "n_features_to_select": 40}

@@ -21,7 +21,7 @@ from provsel.configs import Artefact, Entry, artefact_names, cells_of, compose_a
 from provsel.datasets import MissingDataError, fetch, source_names
 from provsel.evaluation import Cell
 from provsel.evaluation.plan import trials_of, unique_cells
-from provsel.reports.frames import Summary, artefact_frame, error_summary
+from provsel.reports.frames import Summary, artefact_frame, artefact_trials, error_summary
 from provsel.reports.tables import write_frame
 from provsel.runner import RunReport, run_cells
 from provsel.store import TrialStore
@@ -39,6 +39,7 @@ class Rendering:
     frame: pd.DataFrame
     tables: Path
     figures: Path
+    store: TrialStore
 
     @property
     def note(self) -> str:
@@ -47,6 +48,10 @@ class Rendering:
         if unfinished.empty:
             return ""
         return f"PARTIAL: {len(unfinished)} of {len(self.frame)} numbers wait for trials."
+
+    def trials(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Return the stored trials of the artefact with its row and column beside each, for what is drawn by trial."""
+        return artefact_trials(self.artefact, self.store, columns)
 
 
 Renderer = Callable[[Rendering], str]
@@ -96,7 +101,7 @@ def _reproduce(name: str, render: Renderer, summarise: Summary, columns: list[st
     frame = artefact_frame(artefact, store, summarise, columns=columns, published=published)
     tables, figures = results / "tables" / name, results / "figures" / name
     write_frame(frame, tables.with_suffix(".csv"))
-    print(render(Rendering(artefact, frame, tables, figures)))
+    print(render(Rendering(artefact, frame, tables, figures, store)))
     return 1 if report.failures else 0
 
 

@@ -123,6 +123,9 @@ def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> 
         group: OmegaConf.to_container(config[group], resolve=True)
         for group in ("dataset", "selector", "model", "protocol")
     }
+    if parts["protocol"]["split"] == "official":  # type: ignore[index, call-overload]
+        # there is one official split: numbers that a sweep or an artefact sets for its k-fold columns do not apply
+        parts["protocol"] |= {"n_splits": 1, "repeats": 1}  # type: ignore[operator]
     cells = []
     for dataset in _members(parts.pop("dataset")):  # type: ignore[arg-type]
         text = repr(sorted(dataset.items()))

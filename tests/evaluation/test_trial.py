@@ -192,4 +192,4 @@ def test_more_than_two_classes():
     cell = replace(plain, dataset={"name": "digits", "classes": [1, 2, 3]}, fingerprint="digits")
     records = records_of(cell)
     assert len(records) == 6
-    assert max(record["error"] for record in records) < 0.2
+    assert max(record["error"] for record in records) < 0.4  # guessing: 0.67

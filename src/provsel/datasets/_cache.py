@@ -83,6 +83,8 @@ def _write(path: Path, dataset: Dataset) -> None:
     parts["name_lengths"] = np.array([len(name) for name in dataset.feature_names], dtype=np.int64)
     meta = {"name": dataset.name, "source": dataset.source, "fingerprint": dataset.fingerprint}
     parts["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+    if dataset.official_train is not None:
+        parts["official_train"] = dataset.official_train
     with replacing(path) as temporary, temporary.open("xb") as handle:
         np.savez(handle, allow_pickle=False, y=dataset.y, **parts)
 
@@ -100,6 +102,7 @@ def _read(path: Path) -> Dataset:
         X = parts["dense"]
     else:
         X = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"].tolist()))
-    if fingerprint(X, parts["y"], names) != meta["fingerprint"]:
+    split = parts.get("official_train")
+    if fingerprint(X, parts["y"], names, split) != meta["fingerprint"]:
         raise ValueError("its content does not have the recorded fingerprint")
-    return Dataset(X, parts["y"], names, meta["name"], meta["fingerprint"], meta["source"])
+    return Dataset(X, parts["y"], names, meta["name"], meta["fingerprint"], meta["source"], split)

@@ -25,9 +25,12 @@ class Dataset:
     name : str
         Short name, for tables.
     fingerprint : str
-        SHA-256 over the canonical bytes of X, y and feature_names; the same on every machine.
+        SHA-256 over the canonical bytes of X, y and feature_names, and of official_train when there is one;
+        the same on every machine.
     source : str
         Where the data came from: words, address, citation.
+    official_train : ndarray of shape (n,), bool, or None
+        True for the rows that the publishers' own split trains on; None when there is no such split.
     """
 
     X: np.ndarray | sparse.csr_array
@@ -36,6 +39,7 @@ class Dataset:
     name: str
     fingerprint: str
     source: str
+    official_train: np.ndarray | None = None
 
     def __repr__(self) -> str:
         n, d = self.X.shape
@@ -50,6 +54,7 @@ def make_dataset(
     *,
     name: str,
     source: str,
+    official_train: Iterable[bool] | np.ndarray | None = None,
 ) -> Dataset:
     """Bring arrays to canonical form, validate them and take the fingerprint.
 
@@ -63,6 +68,8 @@ def make_dataset(
         One name for each column.
     name, source : str
         See `Dataset`.
+    official_train : array-like of shape (n,), bool, or None, default=None
+        Official split with rows of both kinds: True for training, False for testing.
 
     Returns
     -------
@@ -71,7 +78,8 @@ def make_dataset(
     Raises
     ------
     ValueError
-        When the parts are empty, do not fit each other, or hold NaN, infinities or broken labels.
+        When the parts are empty, do not fit each other, or hold NaN, infinities, broken labels or a split that
+        leaves one side empty.
     """
     X = _canonical(X)
     labels = np.asarray(y)
@@ -91,10 +99,16 @@ def make_dataset(
     if len(set(names)) != d:
         raise ValueError(f"data set {name!r}: feature names must be distinct, {d - len(set(names))} are repeated")
     labels = labels.astype(np.int64)
-    return Dataset(X, labels, names, name, fingerprint(X, labels, names), source)
+    split = None if official_train is None else _check_split(official_train, n, name)
+    return Dataset(X, labels, names, name, fingerprint(X, labels, names, split), source, split)
 
 
-def fingerprint(X: np.ndarray | sparse.csr_array, y: np.ndarray, feature_names: np.ndarray) -> str:
+def fingerprint(
+    X: np.ndarray | sparse.csr_array,
+    y: np.ndarray,
+    feature_names: np.ndarray,
+    official_train: np.ndarray | None = None,
+) -> str:
     """Return the SHA-256 of canonical arrays, independent of byte order and index width.
 
     Parameters
@@ -102,6 +116,8 @@ def fingerprint(X: np.ndarray | sparse.csr_array, y: np.ndarray, feature_names: 
     X : ndarray or csr_array of shape (n, d), float64, canonical
     y : ndarray of shape (n,), int64
     feature_names : ndarray of shape (d,) of str
+    official_train : ndarray of shape (n,), bool, or None, default=None
+        None leaves no trace: data sets without a split keep the fingerprint that their results are stored under.
 
     Returns
     -------
@@ -120,7 +136,26 @@ def fingerprint(X: np.ndarray | sparse.csr_array, y: np.ndarray, feature_names: 
     # Lengths in front of the text: the names ("ab", "c") and ("a", "bc") must differ.
     text = "".join(feature_names)
     digest.update("|names|{}|{}".format(",".join(str(len(item)) for item in feature_names), text).encode())
+    if official_train is not None:
+        digest.update(f"|official_train|{official_train.size}|".encode())
+        digest.update(np.ascontiguousarray(official_train, dtype=np.uint8).data)
     return digest.hexdigest()
+
+
+def _check_split(official_train: Iterable[bool] | np.ndarray, n: int, name: str) -> np.ndarray:
+    """Return a copy of the official split; a list of row numbers in place of truth values is refused."""
+    split = np.array(official_train)
+    if split.dtype != np.bool_ or split.shape != (n,):
+        raise ValueError(
+            f"data set {name!r}: official_train must hold {n} truth values, one for each sample, got shape "
+            f"{split.shape} of dtype {split.dtype}. Give True for training rows, or None when there is no split"
+        )
+    if split.all() or not split.any():
+        raise ValueError(
+            f"data set {name!r}: official_train must name training and test rows, got {int(split.sum())} training "
+            f"rows of {n}. Give None when there is no split"
+        )
+    return split
 
 
 def _canonical(X: np.ndarray | sparse.sparray | sparse.spmatrix) -> np.ndarray | sparse.csr_array:

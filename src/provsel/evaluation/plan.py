@@ -11,8 +11,9 @@ from typing import Any
 from provsel.evaluation.components import build, component_arguments, component_class
 from provsel.evaluation.keys import canonical_json, digest, seed_from
 
-SETTINGS = ("supervised", "unsupervised")
-PROTOCOL = {"n_splits", "repeats", "draws", "setting", "seed", "certify"}
+SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
+SPLITS = ("kfold", "kfold_inverse", "official")
+PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Cell:
     selector, model : mapping
         `_target_` and arguments.
     protocol : mapping
-        n_splits, repeats, draws, setting, seed, certify.
+        split, n_splits, repeats, draws, setting, seed, certify.
     fingerprint : str
         Of the loaded data set.
     """
@@ -48,8 +49,17 @@ class Cell:
         for name in ("repeats", "draws"):
             if not isinstance(self.protocol[name], int) or self.protocol[name] < 1:
                 raise ValueError(f"protocol.{name}: expected a positive integer, got {self.protocol[name]!r}.")
-        if not isinstance(self.protocol["n_splits"], int) or self.protocol["n_splits"] < 2:
-            raise ValueError(f"protocol.n_splits: expected an integer above 1, got {self.protocol['n_splits']!r}.")
+        if self.protocol["split"] not in SPLITS:
+            raise ValueError(f"protocol.split: expected one of {SPLITS}, got {self.protocol['split']!r}.")
+        n_splits = self.protocol["n_splits"]
+        if self.protocol["split"] == "official":
+            if (n_splits, self.protocol["repeats"]) != (1, 1):
+                raise ValueError(
+                    f"protocol: expected n_splits = repeats = 1 for the official split, there is only one; "
+                    f"got n_splits = {n_splits!r}, repeats = {self.protocol['repeats']!r}."
+                )
+        elif not isinstance(n_splits, int) or n_splits < 2:
+            raise ValueError(f"protocol.n_splits: expected an integer above 1, got {n_splits!r}.")
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -94,6 +104,7 @@ class Task:
 
     dataset: Mapping[str, Any]
     fingerprint: str
+    split: str
     n_splits: int
     split_seed: int
     repeat: int
@@ -109,7 +120,7 @@ def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
 
 
 def split_seed(fingerprint: str, n_splits: int, seed: int, repeat: int) -> int:
-    """Return the seed of the folds of a repeat: the same for all methods, settings and models."""
+    """Return the seed of the folds of a repeat: the same for all methods, settings, models, and for the inverse."""
     return seed_from(digest({"split": [fingerprint, n_splits, seed, repeat]}))
 
 
@@ -135,19 +146,19 @@ def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
 
 def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
     """Group the trials that are not `done` into tasks, data set by data set, then repeat, then fold."""
-    groups: dict[tuple[str, int, int, int, int], list[tuple[Cell, int, str]]] = {}
+    groups: dict[tuple[str, str, int, int, int, int], list[tuple[Cell, int, str]]] = {}
     datasets: dict[str, Mapping[str, Any]] = {}
     for cell in unique_cells(cells):
         datasets.setdefault(cell.fingerprint, cell.dataset)
         protocol = cell.protocol
         for repeat, fold, draw, key in trials_of(cell):
             if key not in done:
-                group = (cell.fingerprint, protocol["n_splits"], protocol["seed"], repeat, fold)
+                group = (cell.fingerprint, protocol["split"], protocol["n_splits"], protocol["seed"], repeat, fold)
                 groups.setdefault(group, []).append((cell, draw, key))
     order = {fingerprint: place for place, fingerprint in enumerate(datasets)}
     tasks = []
     for group in sorted(groups, key=lambda g: (order[g[0]], *g[1:])):
-        fingerprint, n_splits, seed, repeat, fold = group
+        fingerprint, split, n_splits, seed, repeat, fold = group
         members = groups[group]
         task_cells = list({id(cell): cell for cell, _, _ in members}.values())
         place = {id(cell): k for k, cell in enumerate(task_cells)}
@@ -155,6 +166,7 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
             Task(
                 dataset=datasets[fingerprint],
                 fingerprint=fingerprint,
+                split=split,
                 n_splits=n_splits,
                 split_seed=split_seed(fingerprint, n_splits, seed, repeat),
                 repeat=repeat,

@@ -23,6 +23,7 @@ from provsel.models.libsvm import LibsvmSVM
 from provsel.selectors._base import AbstractSelector
 from provsel.selectors._view import TrainingView
 from provsel.selectors.on_support_vectors import OnSupportVectors
+from provsel.selectors.with_enclosing_ball_center import WithEnclosingBallCenter
 
 Record = dict[str, Any]
 
@@ -44,7 +45,9 @@ def run_task(task: Task) -> TaskResult:
     result = TaskResult()
     with threadpool_limits(1):
         dataset = _load(canonical_json(dict(task.dataset)))
-        context = FoldContext(dataset, n_splits=task.n_splits, split_seed=task.split_seed, fold=task.fold)
+        context = FoldContext(
+            dataset, split=task.split, n_splits=task.n_splits, split_seed=task.split_seed, fold=task.fold
+        )
         for trial in task.trials:
             cell = task.cells[trial.cell]
             try:
@@ -57,12 +60,15 @@ def run_task(task: Task) -> TaskResult:
 
 def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: FoldContext) -> Record:
     model, view = build("model", cell.model), context.view
-    selector = _seeded(build("selector", cell.selector), trial.key)
-    if cell.protocol["setting"] == "supervised":
+    selector: Any = _seeded(build("selector", cell.selector), trial.key)
+    setting = cell.protocol["setting"]
+    if setting == "supervised":
         selector = OnSupportVectors(selector, svm=model)
+    elif setting == "unsupervised_with_center":
+        selector = WithEnclosingBallCenter(selector)
     with view.metered() as selecting:
         selector.fit_view(view)
-    inner = selector.selector_ if isinstance(selector, OnSupportVectors) else selector
+    inner = selector if setting == "unsupervised" else selector.selector_
     rows = view.on_support_vectors(model) if isinstance(selector, OnSupportVectors) else view
     with view.metered() as training:
         error = _test_error(inner, model, view, rows, context)
@@ -72,14 +78,14 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: 
             inner,
             rows,
             C=model.C if isinstance(model, LibsvmSVM) else None,
-            radius=cell.protocol["setting"] == "unsupervised",
+            radius=setting != "supervised",
         )
     return {
         "key": trial.key,
         "cell": cell.id,
         "dataset": dataset.name,
         "fingerprint": dataset.fingerprint,
-        "setting": cell.protocol["setting"],
+        "setting": setting,
         "selector": type(inner).__name__,
         "config": canonical_json(cell.identity),
         "repeat": task.repeat,

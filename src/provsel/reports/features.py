@@ -31,6 +31,17 @@ def most_frequent(selections: Iterable[NDArray[np.int32]], top: int) -> list[int
     return sorted(times, key=lambda f: (-times[f], places[f] / times[f], f))[:top]
 
 
+def in_every_selection(selections: Iterable[NDArray[np.int32]]) -> list[int]:
+    """Return the features that are in every selection, by their average place in the order of selection."""
+    orders = [selection.tolist() for selection in selections]
+    places: dict[int, list[int]] = {}
+    for order in orders:
+        for place, feature in enumerate(order):
+            places.setdefault(feature, []).append(place)
+    common = [feature for feature, found in places.items() if len(found) == len(orders)]
+    return sorted(common, key=lambda f: (sum(places[f]), f))
+
+
 def share_relevant(features: Iterable[int], n_relevant: int) -> str:
     """Return how many of the features, counted from 0, are among the first `n_relevant`: "5 of 5"."""
     chosen = list(features)

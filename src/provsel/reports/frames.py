@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,15 +38,8 @@ def artefact_frame(
     DataFrame
         `COLUMNS`; state is "complete", "partial (k of n)" or "missing".
     """
-    read = ["cell", "repeat", "fold", "draw", *columns]
-    trials = store.query([cell.id for cell in artefact.cells], read).to_pandas()
-    groups = dict(iter(trials.groupby("cell", sort=False))) if len(trials) else {}
     lines = []
-    for entry in artefact.entries:
-        protocol = entry.cell.protocol
-        found = groups.get(entry.cell.id)
-        if found is not None:
-            found = found[(found["repeat"] < protocol["repeats"]) & (found["draw"] < entry.cell.n_draws)]
+    for entry, found in _trials_by_entry(artefact, store, columns):
         n_trials = 0 if found is None else len(found)
         state = "complete" if n_trials == entry.cell.n_trials else f"partial ({n_trials} of {entry.cell.n_trials})"
         base = {"row": entry.row, "column": entry.column, "dataset": entry.dataset, "n_trials": n_trials}
@@ -54,8 +47,33 @@ def artefact_frame(
             lines.append({**base, "value": None, "sd": np.nan, "state": "missing"})
         else:
             lines += [{**base, "state": state, **line} for line in summarise(entry, found)]
-    frame = pd.DataFrame(lines)
+    frame = pd.DataFrame(lines, columns=[name for name in COLUMNS if not name.startswith("printed")])
     return _with_printed(frame, artefact.name.split("/")[1], published)[COLUMNS]
+
+
+def artefact_trials(artefact: Artefact, store: TrialStore, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the stored trials of an artefact: `row`, `column`, `dataset`, `repeat`, `fold`, `draw` and `columns`."""
+    parts = [
+        found.drop(columns="cell").assign(row=entry.row, column=entry.column, dataset=entry.dataset)
+        for entry, found in _trials_by_entry(artefact, store, columns)
+        if found is not None and len(found)
+    ]
+    names = ["row", "column", "dataset", "repeat", "fold", "draw", *columns]
+    return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
+
+
+def _trials_by_entry(
+    artefact: Artefact, store: TrialStore, columns: Sequence[str]
+) -> Iterator[tuple[Entry, pd.DataFrame | None]]:
+    """Yield each entry with its stored trials, None when there is none."""
+    read = ["cell", "repeat", "fold", "draw", *columns]
+    trials = store.query([cell.id for cell in artefact.cells], read).to_pandas()
+    groups = dict(iter(trials.groupby("cell", sort=False))) if len(trials) else {}
+    for entry in artefact.entries:
+        found = groups.get(entry.cell.id)
+        if found is not None:
+            found = found[(found["repeat"] < entry.cell.protocol["repeats"]) & (found["draw"] < entry.cell.n_draws)]
+        yield entry, found
 
 
 def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:

@@ -1,0 +1,88 @@
+"""Any selector on the rows and the centre of their minimum enclosing ball."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+
+from provsel.kernels.enclosing_ball import minimum_enclosing_ball
+from provsel.selectors._base import AbstractSelector, Selection
+from provsel.selectors._view import TrainingView
+
+
+class WithEnclosingBallCenter(AbstractSelector):
+    """Fit an unsupervised selector on the rows of X and the centre of their minimum enclosing ball.
+
+    The paper's unsupervised theorems append the centre as a row; its experiments do not. The centre is a convex
+    combination of the rows, so the row space stays the same: leverage scores and BSS choose the same features, up
+    to rounding, and methods that look at the rows themselves (pivoted QR) may choose others.
+
+    Parameters
+    ----------
+    selector : selector
+        A provsel selector that does not need labels: the centre has none.
+
+    Attributes
+    ----------
+    indices_, weights_, n_features_in_
+        Those of the fitted selector.
+    selector_ : selector
+        The fitted copy of `selector`.
+    center_ : ndarray of shape (d,)
+        Of the minimum enclosing ball of the rows.
+    squared_radius_ : float
+
+    Raises
+    ------
+    ValueError
+        From `fit`, when the selector needs labels.
+
+    References
+    ----------
+    Paul, Magdon-Ismail, Drineas (2016), section 3.1 and Theorems 3-5.
+    """
+
+    algorithm_version = 1
+
+    def __init__(self, selector: Any) -> None:
+        self.selector = selector
+
+    @property
+    def is_random(self) -> bool:
+        """As the selector."""
+        return bool(self.selector.is_random)
+
+    @property
+    def rescale(self) -> bool:
+        """As the selector."""
+        return bool(getattr(self.selector, "rescale", False))
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        name = type(self.selector).__name__
+        if not isinstance(self.selector, AbstractSelector):
+            raise ValueError(f"WithEnclosingBallCenter: expected a provsel selector, got {name}.")
+        if self.selector.needs_labels:
+            raise ValueError(
+                f"WithEnclosingBallCenter: expected a selector that needs no labels, got {name}: the centre of a "
+                f"ball has no label; fit {name} on the rows alone."
+            )
+        ball = view.shared("enclosing ball", lambda: minimum_enclosing_ball(view.gram()))
+        rows = view.shared("with enclosing ball center", lambda: _with_row(view, ball.weights @ view.X))
+        selector = clone(self.selector).fit_view(rows)
+        center = rows.X[[-1]]
+        attributes = {
+            "selector": selector,
+            "center": (center.toarray() if sparse.issparse(center) else center).ravel(),
+            "squared_radius": ball.squared_radius,
+        }
+        return Selection(selector.indices_, selector.weights_, attributes)
+
+
+def _with_row(view: TrainingView, row: NDArray[np.float64]) -> TrainingView:
+    if sparse.issparse(view.X):
+        return TrainingView(sparse.vstack([view.X, sparse.csr_array(row[None, :])], format="csr"))
+    return TrainingView(np.vstack([view.X, row]))

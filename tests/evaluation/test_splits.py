@@ -1,0 +1,97 @@
+"""Which rows a trial trains on and is tested on, for each kind of split."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+from provsel.configs import cells_of, compose_config
+from provsel.datasets import make_dataset
+from provsel.evaluation import load_from, make_tasks, run_task
+from provsel.evaluation.fold import FoldContext
+from small_runs import DATASET, FULL, UNIFORM, small_cell
+
+HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 6)), np.where(np.arange(40) % 2, 1, -1)
+    train = np.arange(40) < 25
+    return make_dataset(X, y, list("abcdef"), name="made", source="test", official_train=train)
+
+
+def context(data, split, fold=0):
+    return FoldContext(data, split=split, n_splits=5, split_seed=3, fold=fold)
+
+
+def test_inverse_trains_on_what_tenfold_tests_on(data):
+    for fold in range(5):
+        plain, inverse = context(data, "kfold", fold), context(data, "kfold_inverse", fold)
+        np.testing.assert_array_equal(plain.X_test, inverse.view.X)
+        np.testing.assert_array_equal(plain.view.X, inverse.X_test)
+        np.testing.assert_array_equal(plain.view.y, inverse.y_test)
+        assert (inverse.view.n_samples, len(inverse.y_test)) == (8, 32)
+
+
+def test_official_split_is_the_data_sets_own(data):
+    made = context(data, "official")
+    np.testing.assert_array_equal(made.view.X, data.X[:25])
+    np.testing.assert_array_equal(made.X_test, data.X[25:])
+    np.testing.assert_array_equal(made.y_test, data.y[25:])
+
+
+def test_no_official_split():
+    data = load_from(DATASET)
+    with pytest.raises(ValueError, match=r"synthetic: expected one with an official split, got none; use protocol="):
+        context(data, "official")
+
+
+def test_inverse_trial_is_handwritten():
+    cell = small_cell(FULL, dataset=HARD, split="kfold_inverse")
+    data = load_from(cell.dataset)
+    errors = []
+    for task in make_tasks([cell]):
+        [record] = run_task(task).records
+        folds = StratifiedKFold(3, shuffle=True, random_state=task.split_seed)
+        test, train = list(folds.split(data.X, data.y))[task.fold]
+        svc = SVC(kernel="linear").fit(data.X[train], data.y[train])
+        errors.append(np.mean(svc.predict(data.X[test]) != data.y[test]))
+        assert record["error"] == errors[-1]
+        assert json.loads(record["config"])["protocol"]["split"] == "kfold_inverse"
+    assert len(errors) == 3
+    assert max(errors) > 0
+
+
+def test_inverse_shares_the_seeds_of_the_folds_and_no_trial():
+    plain, inverse = make_tasks([small_cell(FULL)]), make_tasks([small_cell(FULL, split="kfold_inverse")])
+    assert [task.split_seed for task in plain] == [task.split_seed for task in inverse]
+    assert not {t.key for task in plain for t in task.trials} & {t.key for task in inverse for t in task.trials}
+    assert len(make_tasks([small_cell(FULL), small_cell(FULL, split="kfold_inverse")])) == 6
+
+
+def test_official_split_is_one_fold_whatever_a_sweep_says():
+    config = compose_config(
+        ["protocol=official_split", "protocol.repeats=4", "protocol.n_splits=7", "protocol.draws=2"]
+    )
+    [cell] = cells_of(config)
+    assert (cell.protocol["repeats"], cell.protocol["n_splits"], cell.protocol["draws"]) == (1, 1, 2)
+
+
+def test_bad_splits():
+    with pytest.raises(ValueError, match=r"protocol.split: expected one of .*'kfold_inverse'.*, got 'loo'"):
+        small_cell(FULL, split="loo")
+    with pytest.raises(ValueError, match=r"expected n_splits = repeats = 1 for the official split.*got n_splits = 3"):
+        small_cell(FULL, split="official")
+
+
+def test_center_of_the_enclosing_ball_as_a_row_changes_no_uniform_draw_but_is_another_cell():
+    plain, center = (small_cell(UNIFORM, setting=s) for s in ("unsupervised", "unsupervised_with_center"))
+    assert plain.id != center.id
+    [first, *_] = [run_task(task) for task in make_tasks([center])]
+    assert first.failures == []
+    assert {record["setting"] for record in first.records} == {"unsupervised_with_center"}
+    assert {record["selector"] for record in first.records} == {"UniformSelector"}
