@@ -54,7 +54,8 @@ def test_artefact_is_rows_times_columns():
 def test_papers_protocol_is_the_default():
     [cell] = cells_of(compose_config())
     assert dict(cell.protocol) == {
-        "n_splits": 10, "repeats": 10, "draws": 5, "setting": "supervised", "seed": 0, "certify": True,
+        "split": "kfold", "n_splits": 10, "repeats": 10, "draws": 5,
+        "setting": "supervised", "seed": 0, "certify": True,
     }  # fmt: skip
 
 
@@ -70,7 +71,7 @@ def test_columns_leave_out_what_a_selector_does_not_have(sets):
 
 def test_all_data_sets_of_a_collection_or_some(sets):
     every = compose_artefact("paul2016/figure1")
-    assert len(every.entries) == 4 * 3 * len(sets)
+    assert len(every.entries) == 7 * 3 * len(sets)
     assert [entry.dataset for entry in every.entries[:3]] == sets
     some = compose_artefact("paul2016/figure1", ["dataset.set=[Exp_5_6,Exp_1_2]"])
     assert [entry.dataset for entry in some.entries[:2]] == ["Exp_5_6", "Exp_1_2"]
@@ -92,7 +93,7 @@ def test_overrides_of_the_user_stand_below_rows_and_columns():
 
 @pytest.mark.parametrize("name", ["paul2016/table99", "table1", "../config", ""])
 def test_unknown_artefact_lists_the_known_ones(name):
-    with pytest.raises(ValueError, match=r"artefact: expected one of .*paul2016/figure1, paul2016/table1.*, got"):
+    with pytest.raises(ValueError, match=r"artefact: expected one of .*paul2016/figure1, .*paul2016/table1,.*, got"):
         compose_artefact(name)
 
 

@@ -8,15 +8,19 @@ from provsel.reports.tables import write_tables
 
 
 def render(made: Rendering) -> str:
-    n_sets = made.frame["dataset"].nunique()
+    number, n_sets = made.artefact.name[-1], made.frame["dataset"].nunique()
     protocol = made.artefact.config.protocol
     how = f"{protocol.repeats} x {protocol.n_splits}-fold, {n_sets} data sets"
+    note = f"{made.note} In parentheses: the mean of the data sets' standard deviations over folds."
+    kept = made.trials(["n_selected"]).query("row == 'LPSVM'")["n_selected"]
+    if len(kept):
+        note += f" LPSVM chooses its own number of features: {kept.mean():.0f} on average."
     text = write_tables(
         made.tables,
         ["method", *made.artefact.config.artefact.columns],
         mean_over_datasets(made.frame, baseline="Full"),
-        caption=f"Figure 1 in numbers. {made.artefact.title}: test error in %, mean over data sets ({how}).",
-        note=f"{made.note} In parentheses: the mean of the data sets' standard deviations over folds.".strip(),
+        caption=f"Figure {number} in numbers. {made.artefact.title}: test error in %, mean over data sets ({how}).",
+        note=note.strip(),
     )
     paths = draw_error_bars(made.frame, made.figures, title=f"{made.artefact.title} ({how}). {made.note}".strip())
     return text + "\n" + "\n".join(str(path) for path in paths)

@@ -12,6 +12,7 @@ from provsel.datasets._cache import cache_path, cached
 SPARSE = make_dataset(
     sparse.csr_array([[1.0, 0, 2], [0, 0, 3]]), [1, -1], ["é" * 9, "b\xa0c", "d"], name="s", source="q"
 )
+SPLIT = make_dataset(np.eye(2), [1, -1], ["x", "y"], name="p", source="q", official_train=[False, True])
 DENSE = make_dataset(np.array([[1.0, 2.0]]), [7], ["x", ""], name="d", source="q")
 
 
@@ -30,9 +31,10 @@ def same(one, two):
     np.testing.assert_array_equal(sparse.csr_array(one.X).toarray(), sparse.csr_array(two.X).toarray())
     np.testing.assert_array_equal(one.y, two.y)
     assert one.feature_names.tolist() == two.feature_names.tolist()
+    np.testing.assert_array_equal(one.official_train, two.official_train)
 
 
-@pytest.mark.parametrize("dataset", [SPARSE, DENSE], ids=["sparse", "dense"])
+@pytest.mark.parametrize("dataset", [SPARSE, DENSE, SPLIT], ids=["sparse", "dense", "official split"])
 def test_second_time_comes_from_the_cache(dataset):
     build = Builder(dataset)
     for _ in range(3):
@@ -82,15 +84,23 @@ def test_a_damaged_entry_is_deleted_and_built_again(damage, caplog):
     assert build.calls == 2
 
 
-def test_another_record_in_the_right_zip_is_noticed():
-    build = Builder(SPARSE)
+@pytest.mark.parametrize(
+    ("dataset", "key", "change"),
+    [
+        (SPARSE, "y", np.negative),
+        (SPLIT, "official_train", np.logical_not),
+        (SPARSE, "official_train", lambda _: np.array([True, False])),
+    ],
+)
+def test_another_record_in_the_right_zip_is_noticed(dataset, key, change):
+    build = Builder(dataset)
     cached("l", {}, "c", build)
     path = cache_path("l", {}, "c")
     with np.load(path) as arrays:
         parts = dict(arrays)
-    parts["y"] = -parts["y"]
+    parts[key] = change(parts.get(key))
     np.savez(path, **parts)
-    same(cached("l", {}, "c", build), SPARSE)
+    same(cached("l", {}, "c", build), dataset)
     assert build.calls == 2
 
 

@@ -13,8 +13,8 @@ Y = [1, -1]
 NAMES = ["a", "b", "c"]
 
 
-def build(X=X, y=Y, names=NAMES, name="tiny", source="a test"):
-    return make_dataset(X, y, names, name=name, source=source)
+def build(X=X, y=Y, names=NAMES, name="tiny", source="a test", official_train=None):
+    return make_dataset(X, y, names, name=name, source=source, official_train=official_train)
 
 
 def test_types_and_shapes():
@@ -79,6 +79,17 @@ def test_fingerprint_leaves_out_name_and_source_and_sees_the_rest():
     assert len({reference, *(data.fingerprint for data in others)}) == 7
 
 
+def test_the_official_split_is_kept_and_seen_by_the_fingerprint():
+    given = np.array([True, False])
+    data = build(official_train=given)
+    given[:] = False
+    assert data.official_train.dtype == np.bool_
+    assert data.official_train.tolist() == [True, False]
+    assert build().official_train is None
+    assert len({build().fingerprint, data.fingerprint, build(official_train=[False, True]).fingerprint}) == 3
+    assert build(official_train=[True, False]).fingerprint == data.fingerprint
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -96,6 +107,11 @@ def test_fingerprint_leaves_out_name_and_source_and_sees_the_rest():
         ({"names": ["a", "b"]}, "expected 3 feature names"),
         ({"names": [1, 2, 3]}, "expected 3 feature names of type str"),
         ({"names": ["a", "b", "a"]}, "feature names must be distinct, 1 are repeated"),
+        ({"official_train": [True]}, r"2 truth values, one for each sample, got shape \(1,\) of dtype bool"),
+        ({"official_train": [1, 0]}, r"2 truth values, one for each sample, got shape \(2,\) of dtype int64"),
+        ({"official_train": [[True], [False]]}, r"2 truth values, one for each sample, got shape \(2, 1\)"),
+        ({"official_train": [True, True]}, "must name training and test rows, got 2 training rows of 2"),
+        ({"official_train": [False, False]}, "must name training and test rows, got 0 training rows of 2"),
     ],
 )
 def test_bad_parts_are_refused(change, message):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from datasets_corpora import SMALL, write_official, write_tokens
 
-from provsel.datasets import DataIntegrityError, MissingDataError, dataset_members, load_dataset, read_source
+from provsel.datasets import DataIntegrityError, MissingDataError, dataset_members, load_dataset, read_source, techtc
 
 SET = "Exp_1_2"
 
@@ -137,3 +137,11 @@ def test_a_changed_file_is_not_taken_from_the_cache(mirror):
     path.write_bytes(lzma.compress(b"+1 a paintball\n-1 a fishing\n"))
     assert load().X.shape == (2, 2)
     assert first.X.shape == (4, 4)
+
+
+def test_categories_without_a_table_or_with_another_one(mirror):
+    assert techtc.categories("Exp_10341_10755") is None
+    (mirror / "techtc100").mkdir()
+    (mirror / "techtc100" / "datasets.tsv").write_text("dataset\tcategory_positive\nExp_10341_10755\ta\n")
+    with pytest.raises(DataIntegrityError, match=r"datasets\.tsv: expected 18711 bytes"):
+        techtc.categories("Exp_10341_10755")

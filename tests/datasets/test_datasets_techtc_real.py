@@ -42,6 +42,13 @@ def test_sets_have_the_published_sizes(real_mirror):
         assert list(data.feature_names) == sorted(data.feature_names)
 
 
+def test_categories_are_those_of_the_table(real_mirror):
+    for row in table(real_mirror):
+        assert techtc.categories(row["dataset"]) == (row["category_positive"], row["category_negative"])
+    assert techtc.categories("Exp_1_2") is None
+    assert techtc.categories("Exp_10341_186330")[0] == "Regional/North_America/United_States/Arkansas"
+
+
 @pytest.mark.parametrize("weighting", ["counts", "tfidf_l2"])
 def test_a_cached_set_is_the_same_and_is_not_parsed_again(real_mirror, weighting, monkeypatch):
     first = load_dataset("techtc", set="Exp_10341_186330", weighting=weighting)

@@ -19,11 +19,16 @@ import provsel.selectors._view as view_module
 from provsel.kernels.leverage import sample_with_replacement
 from provsel.models import LiblinearSVM, LibsvmSVM
 from provsel.selectors import (
+    ApproximateBSSSelector,
     BSSSelector,
     FullDataSelector,
     LeverageScoreSelector,
+    LPSVMSelector,
     OnSupportVectors,
+    RRQRSelector,
+    SVMRFESelector,
     UniformSelector,
+    WithEnclosingBallCenter,
 )
 from provsel.selectors._view import TrainingView
 
@@ -35,6 +40,11 @@ ESTIMATORS = [
     UniformSelector(1, random_state=0),
     FullDataSelector(),
     OnSupportVectors(LeverageScoreSelector(1, random_state=0)),
+    WithEnclosingBallCenter(LeverageScoreSelector(1, random_state=0)),
+    ApproximateBSSSelector(2, n_projections=1, random_state=0),
+    RRQRSelector(1),
+    SVMRFESelector(1),
+    LPSVMSelector(),
     LibsvmSVM(),
     LiblinearSVM(),
 ]
@@ -51,6 +61,15 @@ SELECTORS = {
     "full": FullDataSelector(),
     "bss on support vectors": OnSupportVectors(BSSSelector(R)),
     "leverage on support vectors": OnSupportVectors(LeverageScoreSelector(R, random_state=3), svm=LiblinearSVM()),
+    "approximate bss": ApproximateBSSSelector(R, n_projections=10, random_state=3),
+    "rrqr": RRQRSelector(R),
+    "rrqr up to the rank": RRQRSelector(N // 2),
+    "rfe": SVMRFESelector(R),
+    "rfe liblinear": SVMRFESelector(R, solver="liblinear"),
+    "lpsvm": LPSVMSelector(),
+    "rfe on support vectors": OnSupportVectors(SVMRFESelector(R, step=5)),
+    "leverage with center": WithEnclosingBallCenter(LeverageScoreSelector(R, random_state=3)),
+    "rrqr with center": WithEnclosingBallCenter(RRQRSelector(R)),
     "chi2-like on support vectors": OnSupportVectors(SelectKBest(k=R)),
 }
 
@@ -59,6 +78,11 @@ SIGNATURES = {
     "LeverageScoreSelector": "(n_features_to_select, *, strategy='sample', replace=True",
     "UniformSelector": "(n_features_to_select, *, random_state=None)",
     "OnSupportVectors": "(selector, *, svm",
+    "WithEnclosingBallCenter": "(selector)",
+    "ApproximateBSSSelector": "(n_features_to_select, *, n_projections=256",
+    "RRQRSelector": "(n_features_to_select)",
+    "SVMRFESelector": "(n_features_to_select, *, step=0.1, C=1.0",
+    "LPSVMSelector": "(*, nu=1.0, solver='auto'",
 }
 
 
@@ -119,7 +143,10 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
         cls = getattr(provsel.selectors, name, None) or getattr(provsel.models, name)
         assert isinstance(cls.algorithm_version, int)
     random = {name for name in NAMED if SELECTORS[name].is_random}
-    assert random == {"leverage", "leverage distinct", "uniform", "leverage on support vectors"}
+    assert random == {
+        "leverage", "leverage distinct", "uniform", "leverage on support vectors", "approximate bss",
+        "leverage with center",
+    }  # fmt: skip
 
 
 def test_fitted_attributes(selector, data):
@@ -268,8 +295,8 @@ def test_one_view_computes_its_parts_once(data, monkeypatch):
         shared = clone(selector).fit_view(view)
         np.testing.assert_array_equal(shared.indices_, alone[name].indices_)
         np.testing.assert_array_equal(shared.weights_, alone[name].weights_)
-    # all rows, the support vectors of LibsvmSVM, and those of LiblinearSVM
-    assert calls.count("spectral_basis") == calls.count("gram_matrix") == 3
+    # all rows, the support vectors of LibsvmSVM, those of LiblinearSVM, and all rows with their ball's centre
+    assert calls.count("spectral_basis") == calls.count("gram_matrix") == 4
 
 
 def test_costs_are_charged_to_whoever_uses_a_part(data):

@@ -16,7 +16,7 @@ from provsel.selectors import (
 
 
 @pytest.fixture
-def X():
+def X():  # noqa: N802
     return np.random.default_rng(0).poisson(0.8, (12, 150)).astype(float)
 
 

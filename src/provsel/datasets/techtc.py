@@ -1,5 +1,6 @@
 """TechTC text categorization: pairs of web directory categories, from token lists or the official vectors."""
 
+import csv
 import hashlib
 import lzma
 import re
@@ -17,6 +18,7 @@ from ._sources import read_source
 from ._techtc_parse import parse_tokens, parse_vectors
 
 _TOKENS = "techtc100/tokens"
+_TABLE = "techtc100/datasets.tsv"
 _OFFICIAL = ("techtc300", "techtc100")
 _FORMS = ("auto", "tokens", "official")
 _SET = re.compile(r"Exp_[0-9]+_[0-9]+")
@@ -88,6 +90,37 @@ def members() -> list[str]:
     """Return the sets that are present in the searched folders, in either form, sorted."""
     paths = [*_token_lists("Exp_*_*"), *_official_folders("Exp_*_*")]
     return sorted({name for path in paths if _SET.fullmatch(name := path.name.removesuffix(".txt.xz"))})
+
+
+def categories(set: str) -> tuple[str, str] | None:
+    """Return the two directory categories of a set, from the table techtc100/datasets.tsv of a mirror.
+
+    Parameters
+    ----------
+    set : str
+        Exp_<id1>_<id2>.
+
+    Returns
+    -------
+    (str, str) or None
+        Categories of the labels +1 and -1; None when no searched folder has the table, or it lacks the set.
+
+    Raises
+    ------
+    DataIntegrityError
+        When the table is not the registered one.
+    """
+    registered = read_source("techtc").find(_TABLE)
+    assert registered is not None
+    try:
+        path = locate(registered)
+    except MissingDataError:
+        return None
+    with path.open(encoding="utf-8", newline="") as handle:
+        for row in csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE):
+            if row["dataset"] == set:
+                return row["category_positive"], row["category_negative"]
+    return None
 
 
 def _token_lists(pattern: str) -> Iterator[Path]:

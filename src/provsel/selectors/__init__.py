@@ -13,6 +13,6 @@ for _module in pkgutil.iter_modules(__path__):
     if not _module.name.startswith("_"):
         _found = importlib.import_module(f"{__name__}.{_module.name}")
         for _name, _member in vars(_found).items():
-            if isinstance(_member, type) and _member.__module__ == _found.__name__:
+            if isinstance(_member, type) and _member.__module__ == _found.__name__ and not _name.startswith("_"):
                 globals()[_name] = _member
                 __all__ += [_name]

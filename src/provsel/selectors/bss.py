@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from provsel.kernels.bss import bss
 from provsel.selectors._base import AbstractSelector, Selection, checked_basis, checked_count
+from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_weights
 from provsel.selectors._view import TrainingView
-
-WEIGHTS = ("sqrt_t", "as_printed")
 
 
 class BSSSelector(AbstractSelector):
@@ -91,39 +87,16 @@ class BSSSelector(AbstractSelector):
 
         The proof needs ||E||_2 <= eps / 2, and Lemma 2 gives 3 sqrt(rank / r). `delta` is ignored: no chance.
         """
-        if rank < 1:
-            raise ValueError(f"budget: expected rank >= 1, got {rank}.")
-        if not 0 < eps <= 0.5:
-            raise ValueError(f"budget: expected eps in (0, 1/2], got {eps}.")
-        return math.ceil(36 * rank / eps**2)
+        return bss_budget(rank, eps)
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
-        if self.weights not in WEIGHTS:
-            raise ValueError(f"BSSSelector: expected weights in {WEIGHTS}, got {self.weights!r}.")
+        check_weights("BSSSelector", self.weights)
         basis = checked_basis(self, view)
-        rank = basis.rank
-        if r <= rank:
-            hint = (
-                f"the smallest that works is {rank + 1}"
-                if rank < view.n_features
-                else f"X has full column rank, so give rank < {view.n_features} as well"
-            )
-            raise ValueError(
-                f"BSSSelector: expected n_features_to_select greater than the rank of X, rank = {rank}, "
-                f"got {r}; {hint}."
-            )
-        picks, gains = bss(basis.V, r)
-        indices, first, place = np.unique(picks, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        total = np.bincount(place, weights=gains)[order]
-        scale = np.sqrt((1 - np.sqrt(rank / r)) / r)
-        weights = np.sqrt(total if self.weights == "sqrt_t" else 1.0 / total) * scale
-        ratio = math.sqrt(rank / r)
-        attributes = {
-            "n_repeats": r - indices.size,
-            "rank": rank,
-            "eigenvalue_range": ((1 - ratio) ** 2, (1 + ratio) ** 2),
-            "spectral_bound": 3 * ratio,
-        }
-        return Selection(indices[order], weights, attributes)
+        hint = (
+            f"the smallest that works is {basis.rank + 1}"
+            if basis.rank < view.n_features
+            else f"X has full column rank, so give rank < {view.n_features} as well"
+        )
+        check_exceeds_rank("BSSSelector", r, basis.rank, "X", hint)
+        return bss_selection(basis, r, self.weights)

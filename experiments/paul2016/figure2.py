@@ -1,0 +1,10 @@
+"""make reproduce-figure2 | python experiments/paul2016/figure2.py [protocol.repeats=1] [dataset.set=[A,B]]."""
+
+import sys
+
+from figure1 import render
+
+from provsel.cli import artefact_main
+
+if __name__ == "__main__":
+    sys.exit(artefact_main("paul2016/figure2", render))

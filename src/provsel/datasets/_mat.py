@@ -1,0 +1,118 @@
+"""Numeric variables of MATLAB files, and the data sets that are one such file with `X` and `Y`."""
+
+import math
+import struct
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.io import loadmat, whosmat
+from scipy.io.matlab import MatReadError
+
+from ._cache import cached
+from ._locate import file_sha256, locate
+from ._record import Dataset, make_dataset
+from ._sources import read_source
+
+_NUMERIC = frozenset(
+    {"double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
+)
+_MAX_BYTES = 1 << 28
+_MAX_ENTRIES = 1 << 26
+_DAMAGED = (MatReadError, ValueError, TypeError, KeyError, IndexError, OSError, EOFError, zlib.error, struct.error)
+
+
+def read_mat(path: Path, names: Sequence[str]) -> list[np.ndarray]:
+    """Return numeric variables of a MATLAB file, format 4 to 7.
+
+    Parameters
+    ----------
+    path : Path
+        All its variables must be numeric: a cell, struct, object or function handle is refused before any
+        content is read, because SciPy would build objects from it.
+    names : sequence of str
+        Variables to read.
+
+    Returns
+    -------
+    list of ndarray
+        Dense, two-dimensional, real, in the order of `names`.
+
+    Raises
+    ------
+    ValueError
+        For a damaged file, another format, another kind of variable, a missing one or one that is too large.
+    """
+    if path.stat().st_size > _MAX_BYTES:
+        raise ValueError(f"{path}: expected a MATLAB file of at most {_MAX_BYTES} bytes, got more. Delete it")
+    try:
+        listed = whosmat(str(path), appendmat=False)
+    except NotImplementedError as error:  # format 7.3 is HDF5
+        raise ValueError(f"{path}: expected MATLAB format 4 to 7, got {error}. Save it with -v7") from error
+    except _DAMAGED as error:
+        raise _damaged(path, error) from error
+    for name, shape, kind in listed:
+        if kind not in _NUMERIC:
+            raise ValueError(f"{path}: expected numeric variables only, got {name!r} of class {kind}. Do not trust it")
+        if math.prod(shape) > _MAX_ENTRIES or len(shape) != 2:
+            raise ValueError(
+                f"{path}: expected matrices of at most {_MAX_ENTRIES} entries, got {name!r} of shape {shape}. Delete it"
+            )
+    found = [name for name, _, _ in listed]
+    for name in names:
+        if found.count(name) != 1:
+            raise ValueError(f"{path}: expected one variable {name!r}, the file has {found}. It is another file")
+    try:
+        content = loadmat(str(path), variable_names=list(names), appendmat=False)
+    except _DAMAGED as error:
+        raise _damaged(path, error) from error
+    arrays = [content[name] for name in names]
+    for name, array in zip(names, arrays, strict=True):
+        if array.dtype.kind not in "iufb":
+            raise ValueError(f"{path}: expected real numbers in {name!r}, got dtype {array.dtype}. It is another file")
+    return arrays
+
+
+def load_mat_dataset(name: str, path: str, citation: str) -> Dataset:
+    """Load a data set that is one registered MATLAB file: samples in the rows of `X`, labels in `Y`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the loader and of its source.
+    path : str
+        Relative path in the mirror and in the data folder.
+    citation : str
+        For `source`.
+
+    Returns
+    -------
+    Dataset
+        Dense. Of two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features
+        are named "1", "2", ... .
+    """
+    file = read_source(name).find(path)
+    assert file is not None
+    found = locate(file)
+    digest = file_sha256(found)
+
+    def build() -> Dataset:
+        X, Y = read_mat(found, ("X", "Y"))
+        if 1 not in Y.shape:
+            raise ValueError(f"{found}: expected one label a row in 'Y', got shape {Y.shape}. It is another file")
+        labels = Y.ravel()
+        classes = np.unique(labels)
+        if classes.size < 2:
+            raise ValueError(f"{found}: expected at least two classes in 'Y', got {classes}. It is another file")
+        if classes.size == 2:
+            labels = np.where(labels == classes[1], 1, -1)
+        names = [str(j) for j in range(1, X.shape[1] + 1)]
+        return make_dataset(X, labels, names, name=name, source=f"{citation}; {path}, SHA-256 {digest}")
+
+    return cached(name, {}, digest, build)
+
+
+def _damaged(path: Path, error: Exception) -> ValueError:
+    """Return the error for a file that SciPy cannot read."""
+    return ValueError(f"{path}: cannot be read as a MATLAB file ({error}). Replace it by an intact copy")

@@ -1,0 +1,29 @@
+"""Gene expression of tumour and normal colon tissue, discretised, from one MATLAB file."""
+
+from ._mat import load_mat_dataset
+from ._record import Dataset
+
+_CITATION = (
+    "Alon et al. (1999), Broad Patterns of Gene Expression Revealed by Clustering, PNAS 96; "
+    "file of the scikit-feature repository"
+)
+
+
+def load() -> Dataset:
+    """Load 62 samples with 2000 gene expressions, discretised to -2, 0 and 2.
+
+    The labels -1 (40 samples) and +1 (22) are those of the file.
+
+    Returns
+    -------
+    Dataset
+        Dense X of shape (62, 2000); the features are named "1" to "2000".
+
+    Raises
+    ------
+    ValueError
+        For a damaged file.
+    MissingDataError
+        When the file is in none of the searched folders.
+    """
+    return load_mat_dataset("colon", "extra/colon.mat", _CITATION)

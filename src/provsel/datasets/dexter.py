@@ -1,0 +1,107 @@
+"""DEXTER of the NIPS 2003 feature selection challenge: texts about corporate acquisitions, with probe features."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from ._cache import cached
+from ._checks import check_choice
+from ._locate import file_sha256, locate
+from ._record import Dataset, make_dataset
+from ._sources import read_source
+
+_PARTS = ("train", "all")
+_N_FEATURES = 20000
+_N_SAMPLES = 300  # in each of the two parts whose labels are public
+_PAIR = re.compile(rb"([0-9]{1,9}):([0-9]{1,9})")
+_CITATION = "DEXTER, Guyon, Gunn, Ben-Hur and Dror (2004), Result Analysis of the NIPS 2003 Feature Selection Challenge"
+
+
+def load(*, part: str = "train") -> Dataset:
+    """Load 300 or 600 documents with 20,000 integer features, of which 10,053 are probes without meaning.
+
+    Parameters
+    ----------
+    part : {"train", "all"}, default="train"
+        "train": the 300 training documents, no split. "all": these, then the 300 validation documents;
+        `official_train` marks the training ones. The labels of the test documents are not public.
+
+    Returns
+    -------
+    Dataset
+        Sparse X of shape (300, 20000) or (600, 20000); y is +1 for texts about acquisitions, else -1. The
+        features are named "1" to "20000".
+
+    Raises
+    ------
+    ValueError
+        For a bad parameter or damaged files.
+    MissingDataError
+        When a file is in none of the searched folders.
+    """
+    check_choice("dexter", "part", part, _PARTS)
+    kinds = ("train", "valid") if part == "all" else ("train",)
+    source = read_source("dexter")
+    paths = []
+    for kind in kinds:
+        for suffix in ("data", "labels"):
+            file = source.find(f"dexter/dexter_{kind}.{suffix}")
+            assert file is not None
+            paths.append(locate(file))
+    digest = hashlib.sha256(" ".join(file_sha256(path) for path in paths).encode()).hexdigest()
+
+    def build() -> Dataset:
+        X = sparse.vstack([_read_data(path) for path in paths[::2]], format="csr")
+        y = np.concatenate([_read_labels(path) for path in paths[1::2]])
+        split = np.arange(len(y)) < _N_SAMPLES if part == "all" else None
+        names = [str(j) for j in range(1, _N_FEATURES + 1)]
+        words = f"{_CITATION}; parts {', '.join(kinds)}, SHA-256 {digest}"
+        return make_dataset(X, y, names, name="dexter", source=words, official_train=split)
+
+    return cached("dexter", {"part": part}, digest, build)
+
+
+def _read_data(path: Path) -> sparse.csr_array:
+    """Return the documents of a file: index:value pairs, counted from 1 and increasing, one document a line."""
+    indptr, indices, values = [0], [], []
+    lines = _lines(path)
+    for number, line in enumerate(lines, start=1):
+        last = 0
+        for pair in line.split():
+            match = _PAIR.fullmatch(pair)
+            if match is None or not last < int(match[1]) <= _N_FEATURES:
+                expected = f"increasing index:value pairs with indices up to {_N_FEATURES} and whole values"
+                raise _bad(path, number, expected, pair)
+            last = int(match[1])
+            indices.append(last - 1)
+            values.append(float(match[2]))
+        indptr.append(len(indices))
+    return sparse.csr_array((values, indices, indptr), shape=(len(lines), _N_FEATURES))
+
+
+def _read_labels(path: Path) -> np.ndarray:
+    """Return the labels, one a line."""
+    lines = _lines(path)
+    for number, line in enumerate(lines, start=1):
+        if line.strip() not in (b"1", b"+1", b"-1"):
+            raise _bad(path, number, "a label 1 or -1", line)
+    return np.array([int(line) for line in lines])
+
+
+def _lines(path: Path) -> list[bytes]:
+    """Return the lines of a file that has one for each document."""
+    lines = path.read_bytes().removesuffix(b"\n").split(b"\n")
+    if len(lines) != _N_SAMPLES:
+        raise ValueError(
+            f"{path}: expected {_N_SAMPLES} lines, got {len(lines)}. It is cut or another file: replace it"
+        )
+    return lines
+
+
+def _bad(path: Path, number: int, expected: str, got: bytes) -> ValueError:
+    """Return the error for a broken line."""
+    shown = got[:40].decode("latin-1")
+    return ValueError(f"{path}, line {number}: expected {expected}, got {shown!r}. The file is damaged: replace it")

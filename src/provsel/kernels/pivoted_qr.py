@@ -1,0 +1,151 @@
+"""Column-pivoted QR for its pivots only: rank-revealing selection of columns, dense or sparse.
+
+The pivots are those of LAPACK's geqp3 (Businger and Golub), which would need a dense X and updates all of it.
+Three things make them cheap here, none of which changes a pivot:
+
+1. Only the *norms* of the residuals are kept. With the new direction q they fall by (q^T x_j)^2, and q^T X costs
+   the non-zeros of X: the residual columns themselves, and R, are never formed.
+2. A downdated norm loses digits. It is recomputed, x - Q Q^T x, but only when its column could be the next
+   pivot: the others can wait, as residuals only decrease.
+3. Where Q would be large, X_S R^-1 stands for it (`column_span.SparseSpan`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from provsel.kernels.bss_search import TIED_NORMS, columns_by_norm
+from provsel.kernels.column_span import ExplicitSpan, SparseSpan
+
+Columns = NDArray[np.int64]
+
+SPARSE_ENOUGH = 0.1
+"""Dense X with at most this share of non-zeros is worked on in sparse form."""
+
+LARGE_Q = 2**20
+"""Number of entries of a complete Q from which on sparse X does without it."""
+
+STALE = 1e-3
+"""A squared residual norm below this share of its last exact value is not accurate to `TIED_NORMS`."""
+
+ROUNDING = 1e-14
+"""Bound of the relative error that downdates leave, in shares of the last exact value."""
+
+BLOCK = 2**20
+"""Entries of the columns that are recomputed at once."""
+
+
+class PivotedQR:
+    """The pivots of X, found one by one; `extend` goes on where it stopped.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n, d)
+        A sparse X is never densified.
+
+    Attributes
+    ----------
+    pivots : ndarray of shape (k,), int64
+        In order. Norms of residuals within a relative 1e-10 of the largest count as equal and the lowest index
+        is taken, so that the result does not depend on rounding.
+    exhausted : bool
+        No residual norm exceeds 8 max(n, d) eps times the largest column norm: k is the numerical rank.
+
+    References
+    ----------
+    Businger and Golub (1965); Drmac and Bujanovic (2008) on the cancellation in downdated norms; Bjorck (1987)
+    on corrected seminormal equations.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self._X = _prepared(X)
+        self._transposed = self._X.T  # a SciPy object anew costs more than a product with little text
+        self._span: ExplicitSpan | SparseSpan
+        large = self._X.shape[0] * min(self._X.shape) >= LARGE_Q
+        self._span = SparseSpan(self._X) if sparse.issparse(self._X) and large else ExplicitSpan(self._X)
+        squares = self._X.power(2).sum(axis=0) if sparse.issparse(self._X) else np.einsum("ij,ij->j", self._X, self._X)
+        self._norms = np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
+        self._left = self._norms**2  # squared residual norms; -inf once a column is a pivot
+        self._exact = self._left.copy()  # their last exact values
+        largest = self._norms.max(initial=0.0)
+        self._zero = (8 * max(self._X.shape) * np.finfo(np.float64).eps * largest) ** 2
+        self._pivots: list[int] = []
+        self.exhausted = False
+
+    @property
+    def pivots(self) -> Columns:
+        """The pivots so far."""
+        return np.array(self._pivots, dtype=np.int64)
+
+    def extend(self, k: int) -> PivotedQR:
+        """Find pivots until there are k, or the rank is exhausted (in place)."""
+        while len(self._pivots) < k and not self.exhausted:
+            column = self._next()
+            if column is None:
+                self.exhausted = True
+                return self
+            if isinstance(self._span, SparseSpan) and self._span.worn:
+                self._span = ExplicitSpan.of(self._X, self.pivots)
+            q = self._span.append(column)
+            self._pivots.append(column)
+            self._left[column] = -np.inf
+            self._exact[column] = 0.0
+            self._left -= (self._transposed @ q) ** 2
+        return self
+
+    def completion(self) -> Columns:
+        """Return the columns that are no pivots, shape (d - k,), once the rank is exhausted.
+
+        Their residuals are all zero up to rounding, so they come by decreasing norm, ties and zeros by index.
+        """
+        rest = np.ones(self._norms.size, dtype=bool)
+        rest[self._pivots] = False
+        columns = np.flatnonzero(rest)
+        nonzero = columns[columns_by_norm(self._norms[columns])]
+        return np.concatenate([nonzero, columns[self._norms[columns] == 0]])
+
+    def _next(self) -> int | None:
+        """Return the column of the largest residual, or None when that is zero."""
+        tied = (1 - TIED_NORMS) ** 2
+        while True:
+            top = self._left.max(initial=-np.inf)
+            if top == -np.inf:
+                return None
+            reach = self._left + ROUNDING * self._exact
+            candidates = np.flatnonzero(reach >= max(top * tied, 0.0))
+            stale = candidates[self._left[candidates] < STALE * self._exact[candidates]]
+            if stale.size == 0:
+                break
+            block = 1 + BLOCK // self._X.shape[0]
+            if stale.size > block:
+                stale = stale[np.argpartition(-reach[stale], block)[:block]]
+            exact = self._span.outside(stale)
+            self._left[stale] = self._exact[stale] = exact
+        if top <= self._zero:
+            return None
+        return int(np.flatnonzero(self._left >= top * tied)[0])
+
+
+def _prepared(X: Any) -> Any:
+    """Return X in float64, as CSC or dense, scaled by a power of two where its squares would over- or underflow."""
+    if not sparse.issparse(X):
+        X = np.asarray(X, dtype=np.float64)
+        if np.count_nonzero(X) > SPARSE_ENOUGH * X.size:
+            return X * _scale(X)
+    X = sparse.csc_array(X, dtype=np.float64)
+    if not X.has_canonical_format:  # columns are read from the raw arrays
+        X = X.copy()
+        X.sum_duplicates()
+    scale = _scale(X.data)
+    return X if scale == 1.0 else X * scale
+
+
+def _scale(values: NDArray[np.float64]) -> float:
+    largest = np.abs(values).max(initial=0.0)
+    if largest == 0 or 1e-100 < largest < 1e100:
+        return 1.0
+    return float(2.0 ** -np.floor(np.log2(largest)))

@@ -1,0 +1,53 @@
+"""What the selectors by BSS have in common: checks, the budget, and the selection from a spectral basis."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from provsel.kernels.bss import bss
+from provsel.kernels.spectral import SpectralBasis
+from provsel.selectors._base import Selection
+
+WEIGHTS = ("sqrt_t", "as_printed")
+
+
+def bss_budget(rank: int, eps: float) -> int:
+    """Return r with 3 sqrt(rank / r) <= eps / 2: Lemma 2 then gives what the proof of Theorem 1 needs."""
+    if rank < 1:
+        raise ValueError(f"budget: expected rank >= 1, got {rank}.")
+    if not 0 < eps <= 0.5:
+        raise ValueError(f"budget: expected eps in (0, 1/2], got {eps}.")
+    return math.ceil(36 * rank / eps**2)
+
+
+def check_weights(name: str, weights: str) -> None:
+    """Raise unless `weights` is one of `WEIGHTS`."""
+    if weights not in WEIGHTS:
+        raise ValueError(f"{name}: expected weights in {WEIGHTS}, got {weights!r}.")
+
+
+def check_exceeds_rank(name: str, r: int, rank: int, of: str, hint: str) -> None:
+    """Raise unless BSS can take r steps on a basis of that rank."""
+    if r <= rank:
+        raise ValueError(
+            f"{name}: expected n_features_to_select greater than the rank of {of}, rank = {rank}, got {r}; {hint}."
+        )
+
+
+def bss_selection(basis: SpectralBasis, r: int, weights: str) -> Selection:
+    """Return what r > rank steps of BSS pick; the gains of a column that was picked again add up."""
+    rank, ratio = basis.rank, math.sqrt(basis.rank / r)
+    picks, gains = bss(basis.V, r)
+    indices, first, place = np.unique(picks, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    total = np.bincount(place, weights=gains)[order]
+    scale = np.sqrt((1 - np.sqrt(rank / r)) / r)
+    attributes = {
+        "n_repeats": r - indices.size,
+        "rank": rank,
+        "eigenvalue_range": ((1 - ratio) ** 2, (1 + ratio) ** 2),
+        "spectral_bound": 3 * ratio,
+    }
+    return Selection(indices[order], np.sqrt(total if weights == "sqrt_t" else 1.0 / total) * scale, attributes)

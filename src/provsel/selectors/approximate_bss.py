@@ -1,0 +1,111 @@
+"""BSS on the singular vectors of a random sketch of the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from provsel.kernels.spectral import spectral_basis
+from provsel.selectors._base import AbstractSelector, Selection, checked_count
+from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_weights
+from provsel.selectors._view import TrainingView
+
+
+class ApproximateBSSSelector(AbstractSelector):
+    r"""Select features by BSS on the right singular vectors of G X, where G is a t x n Gaussian matrix.
+
+    The sketch G X has rank l = min(t, rank X), so that BSS needs only r > l, where `BSSSelector` needs
+    r > rank X, and works with vectors of l entries. For t >= rank X, G X has the row space of X: the guarantees
+    of BSS hold for V of X itself. For t < rank X they hold for that of the sketch only.
+
+    Parameters
+    ----------
+    n_features_to_select : int
+        Number of steps r, greater than the rank of the sketch. See `n_repeats_`.
+    n_projections : int, default=256
+        Rows t of G.
+    weights : {"sqrt_t", "as_printed"}, default="sqrt_t"
+        As in `BSSSelector`.
+    rescale : bool, default=True
+        Multiply the kept columns by `weights_` in `transform`.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (k,), int64
+        The k <= r distinct features, in order of selection.
+    weights_ : ndarray of shape (k,)
+    n_repeats_ : int
+        Steps in which a selected feature gained weight, r - k.
+    rank_ : int
+        Rank of the sketch.
+    eigenvalue_range_ : tuple of float
+        Promised for the eigenvalues of V^T R R^T V, where V are the right singular vectors of the sketch.
+    spectral_bound_ : float
+        3 sqrt(rank_ / r), promised for ||V^T V - V^T R R^T V||_2 with the same V.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`, when r does not exceed the rank of the sketch, or X is zero.
+
+    Notes
+    -----
+    Memory: the sketch and its basis are two dense t x d arrays; sparse X stays sparse.
+
+    References
+    ----------
+    Paul, Magdon-Ismail, Drineas (2016), Algorithm 3.
+    """
+
+    algorithm_version = 1
+
+    def __init__(
+        self,
+        n_features_to_select: int,
+        *,
+        n_projections: int = 256,
+        weights: str = "sqrt_t",
+        rescale: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_projections = n_projections
+        self.weights = weights
+        self.rescale = rescale
+        self.random_state = random_state
+
+    @staticmethod
+    def budget(rank: int, eps: float, delta: float | None = None) -> int:
+        """Return the r for which Theorem 1 keeps the squared margin to within a factor 1 - eps.
+
+        Valid for n_projections >= rank, the rank of X: the sketch then has, with probability one, the row space
+        of X, so `delta` is ignored. Nothing is promised about X for fewer projections.
+        """
+        return bss_budget(rank, eps)
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        name, t = type(self).__name__, self.n_projections
+        r = checked_count(self, view.n_features)
+        if isinstance(t, bool) or not isinstance(t, int | np.integer) or t < 1:
+            raise ValueError(f"{name}: expected n_projections a positive integer, got {t!r}.")
+        check_weights(name, self.weights)
+        basis = spectral_basis(gaussian_sketch(view.X, int(t), rng))
+        if basis.rank == 0:
+            raise ValueError(
+                f"{name}: expected X with a non-zero value, got all zeros ({view.n_samples} rows, "
+                f"{view.n_features} columns); remove empty rows or check how X was loaded."
+            )
+        hint = f"choose at least {basis.rank + 1}" if basis.rank < view.n_features else "there are no more features"
+        check_exceeds_rank(name, r, basis.rank, "the sketch", f"{hint}, or n_projections < {r}")
+        return bss_selection(basis, r, self.weights)
+
+
+def gaussian_sketch(X: Any, t: int, rng: np.random.Generator) -> Any:
+    """Return G X, shape (t, d), for a t x n matrix G of independent N(0, 1 / t) entries and X of shape (n, d)."""
+    G = rng.standard_normal((t, X.shape[0])) / np.sqrt(t)
+    # the sparse factor goes first, or SciPy would transpose both
+    return (X.T.astype(np.float64) @ G.T).T if sparse.issparse(X) else G @ X.astype(np.float64)

@@ -1,0 +1,237 @@
+"""Recursive feature elimination with a linear SVM."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import config_context
+from sklearn.utils.multiclass import check_classification_targets
+
+from provsel.kernels.elimination import RemainingColumns, best, by_importance, elimination_sizes
+from provsel.models.liblinear import LiblinearSVM
+from provsel.models.libsvm import fit_gram
+from provsel.selectors._base import AbstractSelector, Selection, checked_count
+from provsel.selectors._view import TrainingView
+
+SOLVERS = ("auto", "libsvm", "liblinear")
+TOLERANCES = {"libsvm": 1e-3, "liblinear": 0.1}
+
+GRAM_ROWS = 2_000
+"""Up to so many rows "auto" is LIBSVM on the n x n Gram matrix (32 MB)."""
+
+SHARED_ROUNDS = 128
+"""A path of more rounds is walked by each fit for itself: keeping all its rounds would take d numbers a round."""
+
+
+class SVMRFESelector(AbstractSelector):
+    r"""Train a linear SVM, drop the features of smallest abs(w), and repeat until r remain.
+
+    Features with equal abs(w), such as copies of a column, are kept lowest index first. Several classes: the
+    importance of a feature is the sum of w^2 over the binary problems (one against one with LIBSVM, one against
+    the rest with LIBLINEAR), as in scikit-learn's `RFE`.
+
+    Fits on one view with other r share all rounds but their last, which each cuts short for itself.
+
+    Parameters
+    ----------
+    n_features_to_select : int
+        Number of features r that remain.
+    step : int or float, default=0.1
+        Features to drop a round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1;
+        never below r. (A fraction is one of all d features in scikit-learn's `RFE`.)
+    C : float, default=1.0
+        Weight of the sum of losses.
+    solver : {"auto", "libsvm", "liblinear"}, default="auto"
+        "libsvm": hinge loss, intercept not penalised, on the n x n Gram matrix of the remaining columns, which
+        takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows.
+        They are two models and select different features. "auto" is "libsvm" for n <= 2000, else "liblinear".
+    tol : float, default=None
+        Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR.
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (r,), int64
+        Kept features, in order of decreasing importance in the last SVM that was trained.
+    weights_ : ndarray of shape (r,)
+        Ones.
+    ranking_ : ndarray of shape (d,), int64
+        1 for kept features, 2 for those dropped in the last round, and so on.
+    n_rounds_ : int
+        Number of SVMs trained.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`: labels missing or of one class, step, C, solver or tol out of range, an SVM with w = 0.
+
+    References
+    ----------
+    Guyon, Weston, Barnhill, Vapnik (2002); Paul, Magdon-Ismail, Drineas (2016), section 6.1.3.
+    """
+
+    algorithm_version = 1
+    needs_labels: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_features_to_select: int,
+        *,
+        step: int | float = 0.1,
+        C: float = 1.0,
+        solver: str = "auto",
+        tol: float | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.step = step
+        self.C = C
+        self.solver = solver
+        self.tol = tol
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        r = checked_count(self, view.n_features)
+        step, C, solver, tol = _checked_options(self, view.n_samples)
+        labels = _checked_labels(view.y)
+        trainer = _Trainer(view, labels, solver, C, tol)
+        sizes = elimination_sizes(view.n_features, r, step)
+        ranking = np.ones(view.n_features, dtype=np.int64)
+        last: _Round | None = None
+        kept = np.arange(view.n_features)
+        for k, left in enumerate([*sizes[1:], r]):
+            compute = partial(trainer.train, last, kept)
+            name = f"rfe C={C!r} step={step!r} {solver} tol={tol!r} round {k}"
+            # what a round trains on does not depend on r, only where it is cut
+            trained = view.shared(name, compute) if len(sizes) <= SHARED_ROUNDS else compute()
+            if last is not None:
+                last.columns = None
+            last, kept = trained, best(trained.importances, left)
+            ranking[trained.features] = len(sizes) - k + 1
+            ranking[trained.features[kept]] = 1
+        order = kept[by_importance(trained.importances[kept])]
+        return Selection.unweighted(trained.features[order], ranking=ranking, n_rounds=len(sizes))
+
+
+@dataclass
+class _Round:
+    """One trained round.
+
+    Attributes
+    ----------
+    features : ndarray of shape (m,), int64
+        What it was trained on, increasing.
+    importances : ndarray of shape (m,)
+        abs(w), or the norm of w over the binary problems.
+    columns : RemainingColumns or CSR of shape (n, m), or None
+        Of these features, for the next round, which is the only one to need them: freed then.
+    """
+
+    features: NDArray[np.int64]
+    importances: NDArray[np.float64]
+    columns: Any
+
+
+@dataclass(frozen=True)
+class _Trainer:
+    """Trains the rounds of one path.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,), int64
+        Class numbers.
+    solver : {"libsvm", "liblinear"}
+    """
+
+    view: TrainingView
+    labels: NDArray[np.int64]
+    solver: str
+    C: float
+    tol: float
+
+    def train(self, previous: _Round | None, kept: NDArray[np.int64]) -> _Round:
+        """Return the round on the features at the positions `kept` of the `previous` one, or on all."""
+        if previous is None:
+            features, columns = kept, self._all_columns()
+        else:
+            features = previous.features[kept]
+            columns = previous.columns[:, kept] if self.solver == "liblinear" else previous.columns.only(kept)
+        binary = self._liblinear(columns) if self.solver == "liblinear" else self._libsvm(columns)
+        # the norm over one problem is abs(w)
+        importances = np.abs(binary[0]) if len(binary) == 1 else np.sqrt((binary**2).sum(axis=0))
+        if previous is None and not importances.any():
+            raise ValueError(
+                f"SVMRFESelector: expected an SVM with a non-zero weight, got w = 0 on all {kept.size} features; check "
+                f"that X is not all zeros and that its rows differ between the classes."
+            )
+        return _Round(features, importances, columns)
+
+    def _all_columns(self) -> Any:
+        if self.solver == "libsvm":
+            return RemainingColumns.of(self.view.X, self.view.gram())
+        return sparse.csr_matrix(self.view.X, dtype=np.float64)
+
+    def _liblinear(self, columns: sparse.csr_matrix) -> NDArray[np.float64]:
+        """Return w of each binary problem, shape (n_problems, m)."""
+        return LiblinearSVM(C=self.C, tol=self.tol).fit(columns, self.labels).coef_
+
+    def _libsvm(self, columns: RemainingColumns) -> NDArray[np.float64]:
+        """As `_liblinear`; of each pair of classes i < j, the dual variables stand in row j - 1 for i, row i for j."""
+        # what is checked here once would be checked again in each round, at the price of a fifth of the SVM
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            svc = fit_gram(columns.gram, self.labels, C=self.C, tol=self.tol)
+        owner = self.labels[svc.support_]
+        pairs = list(combinations(range(int(self.labels.max()) + 1), 2))
+        duals = np.zeros((len(pairs), self.labels.size))
+        for row, (i, j) in zip(duals, pairs, strict=True):
+            row[svc.support_] = np.where(owner == i, svc.dual_coef_[j - 1], 0) + np.where(
+                owner == j, svc.dual_coef_[i], 0
+            )
+        return columns.weighted_sums(duals)
+
+
+def _checked_options(selector: SVMRFESelector, n_samples: int) -> tuple[int | float, float, str, float]:
+    """Return step, C, solver and tol as Python numbers, "auto" and None decided, or raise."""
+    name, step, C, solver, tol = type(selector).__name__, selector.step, selector.C, selector.solver, selector.tol
+    whole = isinstance(step, Integral) and not isinstance(step, bool) and step >= 1
+    part = isinstance(step, Real) and not isinstance(step, Integral) and 0 < float(step) < 1
+    if not (whole or part):
+        raise ValueError(
+            f"{name}: expected step an integer >= 1, the features to drop a round, or a fraction in (0, 1) of the "
+            f"remaining features, got {step!r}."
+        )
+    if not _is_positive(C):
+        raise ValueError(f"{name}: expected C positive and finite, got {C!r}.")
+    if solver not in SOLVERS:
+        raise ValueError(f"{name}: expected solver in {SOLVERS}, got {solver!r}.")
+    if tol is not None and not _is_positive(tol):
+        raise ValueError(f"{name}: expected tol None or positive and finite, got {tol!r}.")
+    if solver == "auto":
+        solver = "libsvm" if n_samples <= GRAM_ROWS else "liblinear"
+    if tol is None:
+        tol = TOLERANCES[solver]
+    return int(step) if whole else float(step), float(C), solver, float(tol)
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
+
+
+def _checked_labels(y: NDArray[Any] | None) -> NDArray[np.int64]:
+    """Return the class numbers of y, or raise."""
+    if y is None:
+        raise ValueError("SVMRFESelector: expected labels y, got None; it ranks features by an SVM of the classes.")
+    check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(
+            f"SVMRFESelector: expected labels of at least two classes, got 1 class ({classes[0]!r}); "
+            f"check the labels or how the rows were split."
+        )
+    return labels

@@ -1,0 +1,251 @@
+"""The linear-programming SVM against the full program by HiGHS, its own certificate, and the published iteration."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from scipy.optimize import linprog
+
+from provsel.kernels.lpsvm import lpsvm_certified, lpsvm_highs, without_negligible
+from provsel.kernels.lpsvm_columns import distinct_columns
+from provsel.kernels.lpsvm_newton import lpsvm_newton
+
+SOLVERS = {"highs": lpsvm_highs, "newton": lpsvm_newton}
+
+
+def labels(n, n_positive):
+    return np.where(np.arange(n) < n_positive, 1.0, -1.0)
+
+
+def gaussian(n, d, shift, n_positive=None, seed=0):
+    rng = np.random.default_rng(seed)
+    y = labels(n, n // 2 if n_positive is None else n_positive)
+    X = rng.standard_normal((n, d))
+    X[:, :3] += shift * y[:, None]
+    return X, y
+
+
+def text(seed=0, n=60, d=900):
+    rng = np.random.default_rng(seed)
+    y = labels(n, n // 2)
+    X = rng.poisson(rng.pareto(1.5, d) * 0.04, (n, d)).astype(float)
+    X[:, :8] += rng.poisson(0.5, (n, 8)) * (y > 0)[:, None]
+    X[:, 500:700] = X[:, 200:400]
+    X[3] = 0
+    return X, y
+
+
+def problems():
+    return {
+        "wide, separable": (*gaussian(40, 300, 1.0), 1.0),
+        "wide, cheap slack": (*gaussian(40, 300, 0.5), 0.1),
+        "tall, overlapping": (*gaussian(200, 12, 0.4), 1.0),
+        "tall, dear slack": (*gaussian(150, 10, 0.7), 10.0),
+        "few positive": (*gaussian(80, 120, 1.0, n_positive=7), 1.0),
+        "text": (*text(), 1.0),
+        "more text": (*text(1), 0.3),
+        "small numbers": (1e-3 * gaussian(40, 60, 1.0)[0], labels(40, 20), 1e3),
+    }
+
+
+PROBLEMS = problems()
+
+
+@pytest.fixture(params=PROBLEMS, ids=lambda name: name.replace(" ", "_"))
+def name(request):
+    return request.param
+
+
+def full_program(X, y, nu):
+    """The dual as it is printed, all columns, interior point: (optimum, u)."""
+    A = y[:, None] * X
+    found = linprog(
+        -np.ones(y.size), np.vstack([A.T, -A.T]), np.ones(2 * X.shape[1]), y[None, :], [0.0], (0, nu), "highs-ipm"
+    )
+    assert found.status == 0
+    return -found.fun, found.x
+
+
+def solve(solver, X, y, nu, **options):
+    """Merge columns, solve, and put the weights back in their places."""
+    columns = sparse.csc_array(X)
+    kept = distinct_columns(columns)
+    found = SOLVERS[solver](sparse.csc_array(columns[:, kept].multiply(y[:, None])), y, nu, **options)
+    w = np.zeros(X.shape[1])
+    w[kept] = found.w
+    return w, found
+
+
+@cache
+def solved(name, solver):
+    return solve(solver, *PROBLEMS[name])
+
+
+@cache
+def oracle(name):
+    return full_program(*PROBLEMS[name])
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_optimum_is_that_of_the_full_program(name, solver):
+    X, y, nu = PROBLEMS[name]
+    w, found = solved(name, solver)
+    optimum, _ = oracle(name)
+    assert found.objective == pytest.approx(optimum, rel=1e-6)
+    # the objective is what it says, from the rows alone
+    slack = np.maximum(1 - y * (X @ w - found.gamma), 0)
+    assert found.objective == pytest.approx(np.abs(w).sum() + nu * slack.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_gap_is_a_certificate(name, solver):
+    """Feasible for the dual on all columns, also those that were merged away, and as good as the gap says."""
+    X, y, nu = PROBLEMS[name]
+    _, found = solved(name, solver)
+    assert found.u.min() >= 0
+    assert found.u.max() <= nu * (1 + 1e-12)
+    assert abs(y @ found.u) <= 1e-12 * found.u.sum()
+    assert np.abs(X.T @ (y * found.u)).max() <= 1 + 1e-12
+    assert found.gap == pytest.approx(1 - found.u.sum() / found.objective, abs=1e-12)
+    assert found.gap <= 1e-6
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_support_is_complementary_to_an_independent_dual_solution(name, solver):
+    """|x_j^T D u| = 1 on every selected column; no column with |x_j^T D u| < 1 is selected."""
+    X, y, _ = PROBLEMS[name]
+    w, _ = solved(name, solver)
+    _, u = oracle(name)
+    prices = X.T @ (y * u)
+    np.testing.assert_allclose(prices[w != 0] * np.sign(w[w != 0]), 1, atol=1e-5)
+    assert not w[np.abs(prices) < 1 - 1e-5].any()
+    if X.shape[1] > X.shape[0]:
+        assert (np.abs(prices) < 1 - 1e-5).sum() > 0  # the check has columns to refuse
+
+
+def test_solvers_choose_the_same_where_the_optimum_is_unique(name):
+    X, y, _ = PROBLEMS[name]
+    first, second = (solved(name, solver)[0] for solver in SOLVERS)
+    if np.unique(X[:, 0]).size == y.size:  # no ties in Gaussian data
+        np.testing.assert_array_equal(first != 0, second != 0)
+        np.testing.assert_allclose(first, second, atol=1e-6 * np.abs(first).max())
+    assert 0 < (first != 0).sum() <= y.size
+
+
+def test_published_iteration_misses_the_optimum():
+    """Full Newton steps without Armijo's rule, the published constants, one epsilon: the negative control."""
+    X, y, nu = PROBLEMS["text"]
+    A, n = y[:, None] * X, y.size
+    epsilon, alpha, delta, u = 0.1, 1000.0, 1e-3, np.zeros(n)
+    for _ in range(50):
+        v = A.T @ u
+        over = np.sign(v) * np.maximum(np.abs(v) - 1, 0)
+        g = -epsilon + A @ over + y * (y @ u) + np.maximum(u - nu, 0) + alpha * np.minimum(u, 0)
+        B = np.column_stack([A[:, np.abs(v) > 1], y])
+        u = u - np.linalg.solve(B @ B.T + np.diag(delta + (u > nu) + alpha * (u < 0)), g)
+    v = A.T @ u
+    published = lpsvm_certified(A, y, nu, np.sign(v) * np.maximum(np.abs(v) - 1, 0) / epsilon, -(y @ u) / epsilon, u)
+    optimum, _ = full_program(X, y, nu)
+    assert published.objective > 1.01 * optimum
+    assert published.gap > 0.01
+    assert solved("text", "newton")[1].objective == pytest.approx(optimum, rel=1e-6)
+
+
+def test_certificate_is_never_flattering():
+    X, y, nu = PROBLEMS["tall, overlapping"]
+    A, rng = y[:, None] * X, np.random.default_rng(3)
+    w, found = solve("highs", X, y, nu)
+    optimum, _ = full_program(X, y, nu)
+    for scale in (1e-3, 0.1, 1.0):
+        bad_w = w + scale * rng.standard_normal(w.size)
+        bad_u = found.u + scale * rng.standard_normal(y.size)
+        for some_w, some_u in ((bad_w, found.u), (w, bad_u), (bad_w, bad_u)):
+            other = lpsvm_certified(A, y, nu, some_w, found.gamma, some_u)
+            assert other.gap >= (other.objective - optimum) / other.objective - 1e-9
+            assert other.gap > 1e-6
+    assert lpsvm_certified(A, y, nu, w, found.gamma, np.zeros(y.size)).gap == 1.0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_one_step_is_not_enough_and_says_so(solver):
+    X, y, nu = PROBLEMS["wide, separable"]
+    _, found = solve(solver, X, y, nu, max_iter=1)
+    assert found.gap > 1e-3
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e3, 1e6])
+def test_units_of_the_columns_do_not_matter(factor):
+    """X -> c X with nu -> nu / c divides w by c."""
+    X, y, nu = PROBLEMS["text"]
+    w, found = solve("highs", X, y, nu)
+    scaled, other = solve("highs", factor * X, y, nu / factor)
+    assert other.gap <= 1e-6
+    assert factor * other.objective == pytest.approx(found.objective, rel=1e-6)
+    np.testing.assert_array_equal(scaled != 0, w != 0)
+
+
+def test_negligible_weights_are_those_without_effect():
+    A = sparse.csc_array(np.array([[1.0, 1e12, 1.0], [0.0, 1e12, 1.0]]))
+    np.testing.assert_array_equal(without_negligible(A, np.array([1.0, 1e-12, 1e-12])), [1.0, 1e-12, 0.0])
+    np.testing.assert_array_equal(without_negligible(A.toarray(), np.zeros(3)), np.zeros(3))
+
+
+def slow_distinct(X):
+    """Every column against all others."""
+    kept = []
+    for j in range(X.shape[1]):
+        norm = np.linalg.norm(X[:, j])
+        parallel = [
+            k for k in range(X.shape[1])
+            if norm > 0 and abs(abs(X[:, j] @ X[:, k]) - norm * np.linalg.norm(X[:, k])) < 1e-9 and X[:, k].any()
+        ]  # fmt: skip
+        if parallel and j == min(parallel, key=lambda k: (-round(np.linalg.norm(X[:, k]), 9), k)):
+            kept.append(j)
+    return kept
+
+
+@given(
+    st.tuples(st.integers(1, 4), st.integers(1, 12)).flatmap(
+        lambda shape: arrays(np.float64, shape, elements=st.sampled_from([-2.0, -1.0, 0.0, 0.0, 1.0, 2.0, 4.0]))
+    )
+)
+@settings(deadline=None, max_examples=80)
+def test_distinct_columns_are_the_longest_of_each_direction(X):
+    columns = sparse.csc_array(X)
+    assert distinct_columns(columns).tolist() == slow_distinct(X)
+
+
+def test_merging_takes_the_first_of_equals():
+    x = np.array([0.0, 1.0, 2.0])
+    X = sparse.csc_array(np.column_stack([np.zeros(3), x, -x, x, [1.0, 0, 0], [0, 0, 0.5], [0, 0, -3.0]]))
+    assert distinct_columns(X).tolist() == [1, 4, 6]
+
+
+def test_columns_with_equal_codes_are_compared(monkeypatch):
+    """With the mixing switched off nearly all codes collide; no direction may be lost."""
+    monkeypatch.setattr("provsel.kernels.lpsvm_columns._MIX", ((np.uint64(0), np.uint64(0)),))
+    X = np.array([[1.0, 0, 0, 2, 1, 3], [0, 1, 0, 0, 1, 3], [0, 0, 1, 0, 1, -3]])
+    assert {1, 2, 3, 4, 5} <= set(distinct_columns(sparse.csc_array(X)).tolist())
+
+
+@given(
+    st.tuples(st.integers(2, 8), st.integers(1, 6)).flatmap(
+        lambda shape: st.tuples(
+            arrays(np.float64, shape, elements=st.integers(-2, 2).map(float)),
+            arrays(np.bool_, shape[0] - 2, elements=st.booleans()),
+            st.sampled_from([0.05, 0.7, 5.0]),
+        )
+    )
+)
+@settings(deadline=None, max_examples=30)
+def test_degenerate_integer_rows(problem):
+    X, flags, nu = problem
+    y = np.append([1.0, -1.0], np.where(flags, 1.0, -1.0))
+    w, found = solve("highs", X, y, nu)
+    assert found.gap <= 1e-7
+    assert found.objective == pytest.approx(full_program(X, y, nu)[0], rel=1e-6)
+    assert (w != 0).sum() <= y.size

@@ -1,0 +1,264 @@
+"""Recursive feature elimination: against scikit-learn, against plain refitting, and over orders of r."""
+
+import os
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+from sklearn.feature_selection import RFE
+from sklearn.svm import SVC
+
+import provsel.selectors.svm_rfe as module
+from provsel.datasets import load_dataset
+from provsel.models import LiblinearSVM
+from provsel.selectors import SVMRFESelector
+from provsel.selectors._view import TrainingView
+
+TIGHT = 1e-9
+"""Of both solvers: at LIBSVM's own 1e-3 the last bits of the Gram matrix decide between solutions."""
+
+
+def gaussian():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(60) % 2, 1, -1)
+    return rng.standard_normal((60, 300)) + 0.4 * y[:, None] * (np.arange(300) < 20), y
+
+
+def text():
+    """Return sparse positive rows without equal columns."""
+    rng = np.random.default_rng(1)
+    y = np.where(np.arange(50) % 2, "spam", "ham")
+    counts = rng.poisson(0.3 + 0.4 * np.outer(y == "spam", np.arange(400) < 25)) * rng.uniform(0.5, 1.5, (50, 400))
+    return counts, y
+
+
+def digits():
+    data = load_digits()
+    rows = np.isin(data.target, (3, 8))
+    return data.data[rows][:150, 10:54] + 0.01 * np.random.default_rng(2).random((150, 44)), data.target[rows][:150]
+
+
+def three_digits():
+    data = load_digits()
+    rows = data.target < 3
+    return data.data[rows][:90, 10:54] + 0.01 * np.random.default_rng(3).random((90, 44)), data.target[rows][:90]
+
+
+INPUTS = {"gaussian": gaussian, "text": text, "digits": digits, "three digits": three_digits}
+
+
+@pytest.fixture(params=INPUTS, ids=lambda name: name.replace(" ", "_"))
+def data(request):
+    return INPUTS[request.param]()
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+def test_ranking_is_that_of_scikit_learn(data, step):
+    X, y = data
+    # 300 rounds of scikit-learn's are slow; 40 tell as much
+    r = X.shape[1] - 40 if step == 1 else 10
+    selector = SVMRFESelector(r, step=step, tol=TIGHT).fit(X, y)
+    reference = RFE(SVC(kernel="linear", C=1, tol=TIGHT), n_features_to_select=r, step=step).fit(X, y)
+    np.testing.assert_array_equal(selector.ranking_, reference.ranking_)
+    np.testing.assert_array_equal(selector.get_support(), reference.support_)
+    assert selector.n_rounds_ == reference.ranking_.max() - 1
+
+
+def refit(X, y, r, step, weights):
+    """Return the kept columns in order, and the ranking, of refitting from the start in each round."""
+    left, drops = list(range(X.shape[1])), []
+    while len(left) > r:
+        w = weights(X[:, left], y)
+        k = min(max(1, int(step * len(left))) if step < 1 else step, len(left) - r)
+        order = np.lexsort((np.arange(len(left)), -w))
+        drops.append([left[i] for i in order[len(left) - k :]])
+        ordered = [left[i] for i in order[: len(left) - k]]
+        left = sorted(ordered)
+    ranking = np.ones(X.shape[1], dtype=int)
+    for rank, dropped in enumerate(reversed(drops), start=2):
+        ranking[dropped] = rank
+    return ordered, ranking
+
+
+def hinge(X, y):
+    return np.sqrt((SVC(kernel="linear", tol=TIGHT).fit(X, y).coef_ ** 2).sum(axis=0))
+
+
+def squared_hinge(X, y):
+    return np.sqrt((LiblinearSVM(C=1.0, tol=1e-6).fit(X, y).coef_ ** 2).sum(axis=0))
+
+
+@pytest.mark.parametrize("step", [0.1, 0.35, 0.9])
+def test_fractions_are_of_the_remaining_features(data, step):
+    X, y = data
+    selector = SVMRFESelector(12, step=step, tol=TIGHT).fit(X, y)
+    kept, ranking = refit(X, y, 12, step, hinge)
+    np.testing.assert_array_equal(selector.indices_, kept)
+    np.testing.assert_array_equal(selector.ranking_, ranking)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_liblinear_refits_on_the_remaining_columns(data, form):
+    X, y = data
+    selector = SVMRFESelector(12, step=0.3, solver="liblinear", tol=1e-6).fit(form(X), y)
+    kept, ranking = refit(X, y, 12, 0.3, squared_hinge)
+    np.testing.assert_array_equal(selector.indices_, kept)
+    np.testing.assert_array_equal(selector.ranking_, ranking)
+    assert not np.array_equal(ranking, SVMRFESelector(12, step=0.3).fit(X, y).ranking_)  # another model
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_matrix])
+def test_sparse_equals_dense(data, form):
+    X, y = data
+    dense = SVMRFESelector(15, tol=TIGHT).fit(X, y)
+    as_sparse = SVMRFESelector(15, tol=TIGHT).fit(form(X), y)
+    np.testing.assert_array_equal(as_sparse.indices_, dense.indices_)
+    np.testing.assert_array_equal(as_sparse.ranking_, dense.ranking_)
+
+
+@pytest.mark.parametrize("solver", ["libsvm", "liblinear"])
+@pytest.mark.parametrize("shared_rounds", [128, 3])
+def test_neither_order_of_r_nor_sharing_matters(solver, shared_rounds, monkeypatch):
+    monkeypatch.setattr(module, "SHARED_ROUNDS", shared_rounds)
+    X, y = text()
+    alone = {r: SVMRFESelector(r, solver=solver).fit(X, y) for r in (40, 200, 210, 400)}
+    for order in permutations(alone):
+        view = TrainingView(X, y)
+        for r in order:
+            shared = SVMRFESelector(r, solver=solver).fit_view(view)
+            np.testing.assert_array_equal(shared.indices_, alone[r].indices_)
+            np.testing.assert_array_equal(shared.ranking_, alone[r].ranking_)
+            assert shared.n_rounds_ == alone[r].n_rounds_
+
+
+def test_a_path_is_walked_once(monkeypatch):
+    X, y = gaussian()
+    calls = []
+    original = module.fit_gram
+    monkeypatch.setattr(module, "fit_gram", lambda *args, **options: calls.append(1) or original(*args, **options))
+    view = TrainingView(X, y)
+    rounds = [SVMRFESelector(r).fit_view(view).n_rounds_ for r in (100, 50, 200)]
+    assert len(calls) == max(rounds) == rounds[1]
+    with view.metered() as first:
+        SVMRFESelector(50).fit_view(view)
+    with view.metered() as second:
+        SVMRFESelector(50).fit_view(view)
+    assert len(calls) == max(rounds)
+    assert first.shared == second.shared
+    assert first.shared.wall > 0  # charged, though computed before
+    SVMRFESelector(50, C=2.0).fit_view(view)
+    assert len(calls) == 2 * max(rounds)  # another C is another path
+
+
+def test_only_the_last_round_keeps_its_columns():
+    X, y = gaussian()
+    view = TrainingView(X, y)
+    SVMRFESelector(100).fit_view(view)
+    rounds = [part for name, part in view._parts.items() if name.startswith("rfe")]
+    assert [part.columns is None for part in rounds] == [True] * (len(rounds) - 1) + [False]
+
+
+def test_indices_are_in_order_of_the_last_weights():
+    X, y = gaussian()
+    selector = SVMRFESelector(30, step=100, tol=TIGHT).fit(X, y)
+    trained_on = np.flatnonzero(selector.ranking_ <= 2)
+    w = hinge(X[:, trained_on], y)
+    np.testing.assert_array_equal(selector.indices_, trained_on[np.argsort(-w)][:30])
+
+
+def test_all_features_are_put_in_order():
+    X, y = gaussian()
+    selector = SVMRFESelector(300, tol=TIGHT).fit(X, y)
+    np.testing.assert_array_equal(selector.indices_, np.argsort(-hinge(X, y)))
+    assert (selector.ranking_ == 1).all()
+    assert selector.n_rounds_ == 1
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_copies_of_a_column_are_kept_lowest_index_first(form):
+    X, y = gaussian()
+    X = X[:, :40]
+    thrice = np.hstack([X, X, X])
+    selector = SVMRFESelector(60, step=3).fit(form(thrice), y)
+    for j in range(40):
+        ranks = selector.ranking_[[j, j + 40, j + 80]]
+        assert (np.diff(ranks) >= 0).all(), ranks
+        places = [np.flatnonzero(selector.indices_ == k) for k in (j, j + 40, j + 80)]
+        found = [place[0] for place in places if place.size]
+        assert found == sorted(found)
+
+
+def test_informative_features_stay_and_without_labels_they_do_not():
+    X, y = gaussian()
+    X[:, :20] += 0.6 * y[:, None]
+    assert np.sum(SVMRFESelector(20).fit(X, y).indices_ < 20) >= 15  # 1.3 by chance
+    # control: with labels that say nothing about X, few of them stay
+    shuffled = np.random.default_rng(9).permutation(y)
+    assert np.sum(SVMRFESelector(20).fit(X, shuffled).indices_ < 20) <= 8
+
+
+def test_several_rounds_differ_from_one():
+    X, y = gaussian()
+    assert set(SVMRFESelector(20).fit(X, y).indices_) != set(SVMRFESelector(20, step=280).fit(X, y).indices_)
+
+
+def test_auto_goes_by_the_number_of_rows(monkeypatch):
+    X, y = gaussian()
+    by_gram, by_columns = (SVMRFESelector(20, solver=solver).fit(X, y) for solver in ("libsvm", "liblinear"))
+    np.testing.assert_array_equal(SVMRFESelector(20).fit(X, y).ranking_, by_gram.ranking_)
+    monkeypatch.setattr(module, "GRAM_ROWS", 59)
+    np.testing.assert_array_equal(SVMRFESelector(20).fit(X, y).ranking_, by_columns.ranking_)
+
+
+@pytest.mark.parametrize("step", [0, -1, 1.0, 2.5, 0.0, -0.1, float("nan"), True, "0.1", None])
+def test_bad_steps_are_refused(step):
+    X, y = gaussian()
+    with pytest.raises(ValueError, match=rf"expected step an integer >= 1.* or a fraction in \(0, 1\).*got {step!r}"):
+        SVMRFESelector(10, step=step).fit(X, y)
+
+
+@pytest.mark.parametrize("C", [0, -1.0, float("nan"), float("inf"), True, "1"])
+def test_bad_weights_are_refused(C):
+    X, y = gaussian()
+    with pytest.raises(ValueError, match=f"SVMRFESelector: expected C positive and finite, got {C!r}"):
+        SVMRFESelector(10, C=C).fit(X, y)
+
+
+def test_other_bad_options_are_refused():
+    X, y = gaussian()
+    with pytest.raises(ValueError, match=r"expected solver in \('auto', 'libsvm', 'liblinear'\), got 'sgd'"):
+        SVMRFESelector(10, solver="sgd").fit(X, y)
+    with pytest.raises(ValueError, match="expected tol None or positive and finite, got 0"):
+        SVMRFESelector(10, tol=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"expected n_features_to_select between 1 and .* 300, got 301"):
+        SVMRFESelector(301).fit(X, y)
+
+
+def test_bad_labels_are_refused():
+    X, y = gaussian()
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        SVMRFESelector(10).fit(X)
+    with pytest.raises(ValueError, match="expected labels y, got None; it ranks features by an SVM"):
+        SVMRFESelector(10).fit_view(TrainingView(X))
+    with pytest.raises(ValueError, match=r"labels of at least two classes, got 1 class \(.*1.*\); check the labels"):
+        SVMRFESelector(10).fit(X, np.ones(60))
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        SVMRFESelector(10).fit(X, y + 0.5 * X[:, 0])
+
+
+@pytest.mark.parametrize("solver", ["libsvm", "liblinear"])
+def test_all_zeros_are_refused(solver):
+    with pytest.raises(ValueError, match="non-zero weight, got w = 0 on all 8 features; check that X is not all zeros"):
+        SVMRFESelector(3, solver=solver).fit(np.zeros((10, 8)), np.arange(10) % 2)
+
+
+@pytest.mark.skipif(not os.environ.get("PROVSEL_DATA_MIRROR"), reason="PROVSEL_DATA_MIRROR names no mirror of the data")
+def test_a_techtc_set_is_ranked_as_by_scikit_learn():
+    dataset = load_dataset("techtc", set="Exp_10341_10755")
+    X = np.random.default_rng(0).uniform(0.9, 1.1, dataset.X.shape[1]) * dataset.X.toarray()
+    X = X[:, (X != 0).sum(axis=0) > 2]  # rare words have copies of another scale, and w = 0 at no support vector
+    selector = SVMRFESelector(300, step=500, tol=TIGHT).fit(sparse.csr_array(X), dataset.y)
+    reference = RFE(SVC(kernel="linear", C=1, tol=TIGHT), n_features_to_select=300, step=500).fit(X, dataset.y)
+    np.testing.assert_array_equal(selector.ranking_, reference.ranking_)
