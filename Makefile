@@ -7,11 +7,12 @@ OVERRIDES ?=
 
 ARTEFACTS := $(notdir $(basename $(wildcard conf/experiment/*/*.yaml)))
 
-.PHONY: help setup reproduce test check format lock status clean $(addprefix reproduce-,$(ARTEFACTS))
+.PHONY: help setup reproduce verify test check format lock status clean $(addprefix reproduce-,$(ARTEFACTS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
 	@echo "make reproduce   all artefacts        make status   how much of each is stored"
+	@echo "make verify      what becomes of each claim of the papers, from what is stored"
 	@echo "make test        all tests            make check    format, lint, types, layers"
 	@echo "make lock        renew requirements.lock"
 
@@ -29,6 +30,9 @@ reproduce: $(addprefix reproduce-,$(ARTEFACTS))
 
 $(addprefix reproduce-,$(ARTEFACTS)): reproduce-%: $(STAMP)
 	$(BIN)/python $(wildcard experiments/*/$*.py) $(OVERRIDES)
+
+verify: $(STAMP)
+	$(BIN)/provsel verify $(OVERRIDES)
 
 status: $(STAMP)
 	$(BIN)/provsel status

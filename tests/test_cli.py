@@ -3,16 +3,19 @@
 import csv
 import io
 import re
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t
 
 from provsel import __version__
 from provsel.cli import artefact_main, main
 from provsel.reports.frames import COLUMNS
 from provsel.store import TrialStore
-from small_runs import RUN, SMALL, TABLE1, load_script, run_python
+from small_runs import REPO, RUN, SMALL, TABLE1, load_script, run_python
 
 NAME = "paul2016/table1"
 
@@ -124,7 +127,7 @@ def test_table_from_start_to_end(capsys):
 
 def test_render_of_nothing(capsys):
     assert table1("--render") == 0
-    assert "PARTIAL: 12 of 12 numbers wait for trials" in capsys.readouterr().out.replace("\\", "")
+    assert "PARTIAL: 24 of 24 numbers wait for trials" in capsys.readouterr().out.replace("\\", "")
     frame = pd.read_csv(io.StringIO(written(".csv")))
     assert list(frame.columns) == COLUMNS
     assert set(frame["state"]) == {"missing"}
@@ -146,7 +149,7 @@ def test_render_of_a_part(capsys, monkeypatch):
     frame = pd.read_csv(io.StringIO(written(".csv"))).set_index(["row", "column"])
     assert frame.loc[("BSS", "r=30, k=40"), "state"] == "partial (3 of 6)"
     assert frame.loc[("Lvg", "r=30, k=40"), "state"] == "missing"
-    assert (frame["state"] == "missing").sum() == 11
+    assert (frame["state"] == "missing").sum() == 23
     assert len(TrialStore("results/store").keys()) == 3
 
 
@@ -235,9 +238,14 @@ def test_one_cell(here):
 
 
 def test_sweep_and_artefact_fill_the_same_store(here, capsys):
-    shared = [*SMALL, "executor=serial", "dataset.n_relevant=40,50", "selector.n_features_to_select=30,40"]
+    shared = [*SMALL, "executor=serial", "dataset.n_relevant=40,50"]
+    sizes = "selector.n_features_to_select=30,40"
     n = 0
-    for sweep in (["selector=bss,leverage"], ["selector=leverage", "selector.strategy=top"]):
+    for sweep in (
+        ["selector=bss,leverage,rfe,rrqr", sizes],
+        ["selector=leverage", "selector.strategy=top", sizes],
+        ["selector=lpsvm"],
+    ):
         done = run_python([RUN, "-m", "dataset=synthetic", *sweep, *shared], here)
         assert done.returncode == 0, done.stderr
         n += sum(int(k) for k in re.findall(r"0 were stored, (\d+) computed", done.stderr))
@@ -251,3 +259,172 @@ def test_unknown_selector_in_run(here):
     assert "Could not find 'selector/nope'" in done.stderr
     assert "leverage" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+CLAIMS = """
+paper: made2000
+claims:
+  - id: made2000.zero
+    where: Table 1
+    claim: BSS makes no errors.
+    artefact: made2000/table
+    test: zero_error
+    parameters: {row: BSS, columns: [r=30, r=40], at_most: 100}
+  - id: made2000.bound
+    where: Lemma 2
+    claim: BSS meets its bound.
+    artefact: made2000/table
+    test: certificates
+    parameters: {row: BSS, columns: [r=30, r=40], quantity: spectral}
+  - id: made2000.folds
+    where: Table 1
+    claim: Leverage-score sampling is better than random selection.
+    artefact: made2000/table
+    test: better
+    parameters: {row: Lvg, than: Random, columns: [r=30], over: folds, margin: 1.0}
+  - id: made2000.text
+    where: Figure 1
+    claim: BSS is better than random selection.
+    artefact: made2000/text
+    test: better
+    parameters: {row: BSS, than: Random, columns: [r=30], over: datasets, margin: 1.0}
+rankings:
+  - {artefact: made2000/table, rows: [BSS, Lvg, Random], columns: [r=30]}
+"""
+
+ARTEFACT = """# @package _global_
+defaults:
+  - override /dataset: {dataset}
+artefact:
+  title: Made
+  rows: {{BSS: [selector=bss], Lvg: [selector=leverage], Random: [selector=uniform]}}
+  columns: {{r=30: [selector.n_features_to_select=30], r=40: [selector.n_features_to_select=40]}}
+"""
+
+
+@pytest.fixture
+def paper(here, monkeypatch):
+    """A paper with two artefacts of its own, one of which has no data, and four claims; return its folder."""
+    conf, experiments = here / "conf", here / "experiments" / "made2000"
+    shutil.copytree(REPO / "conf", conf, ignore=shutil.ignore_patterns("experiment"))
+    (conf / "experiment" / "made2000").mkdir(parents=True)
+    for name, dataset in (("table", "synthetic"), ("text", "techtc")):
+        (conf / "experiment" / "made2000" / f"{name}.yaml").write_text(ARTEFACT.format(dataset=dataset))
+    experiments.mkdir(parents=True)
+    (experiments / "claims.yaml").write_text(CLAIMS)
+    monkeypatch.setattr("provsel.configs.conf_dir", lambda: conf)
+    monkeypatch.setattr("provsel.cli.experiments_dir", lambda: here / "experiments")
+    return experiments
+
+
+def compute(*overrides, status=0):
+    arguments = [*SMALL, "executor=serial", *overrides]
+    assert artefact_main("made2000/table", lambda made: "", argv=arguments) == status
+
+
+def verdicts(*argv):
+    assert main(["verify", *argv]) == 0
+    return pd.read_csv("results/verdicts.csv").set_index("id")
+
+
+def test_verify_from_nothing_to_complete(paper, capsys):
+    frame = verdicts(*SMALL)
+    assert set(frame["verdict"]) == {"not run"}
+    assert set(frame["state"]) == {"not run"}
+    assert frame.loc["made2000.zero", "detail"].startswith("r=30: not run (nothing stored for BSS)")
+    assert "4 claims: 0 replicated, 0 contradicted, 0 inconclusive, 4 not run" in capsys.readouterr().out
+    compute()
+    capsys.readouterr()
+    frame = verdicts(*SMALL)
+    out = capsys.readouterr().out
+    columns = "id,paper,verdict,effect,low,high,p_value,n,test,where,claim,unit,detail,state"
+    assert Path("results/verdicts.csv").read_text().splitlines()[0] == columns
+    assert frame.loc["made2000.zero", "verdict"] == "replicated"
+    assert frame.loc["made2000.bound", "verdict"] == "replicated"
+    assert frame.loc["made2000.bound", "effect"] == 100
+    assert frame.loc["made2000.bound", "n"] == 6
+    assert frame.loc["made2000.folds", "n"] == 3
+    assert set(frame["state"]) == {f"complete, with {' '.join(SMALL)}", "not run"}
+    assert "2 replicated" in out
+    assert re.search(r"made2000\.zero +│ replicated +│ \d", out)
+    assert "made2000/table, r=30" in out
+
+
+def test_verify_by_hand(paper):
+    """The numbers of a verdict, from the records of the store alone."""
+    hard = "dataset.n_relevant=2"
+    compute(hard, status=1)  # there, r = 30 is below the rank: BSS refuses
+    finding = verdicts(*SMALL, hard).loc["made2000.folds"]
+    assert finding["test"] == "corrected resampled t, Holm over 1, 95 % interval"
+    stored = TrialStore("results/store").query(None, ["selector", "config", "fold", "error"]).to_pandas()
+    stored = stored[stored["config"].str.contains('"n_features_to_select":30')]
+    means = {
+        name: 100 * stored[stored["selector"] == name].groupby("fold")["error"].mean()
+        for name in ("LeverageScoreSelector", "UniformSelector")
+    }
+    differences = (means["LeverageScoreSelector"] - means["UniformSelector"]).to_numpy()
+    error = np.sqrt((1 / 3 + 20 / 40) * differences.var(ddof=1))
+    assert finding["effect"] == pytest.approx(differences.mean())
+    assert finding["p_value"] == pytest.approx(2 * t.sf(abs(differences.mean() / error), 2))
+
+
+def test_verify_of_a_part(paper, capsys):
+    compute()
+    frame = verdicts(*SMALL, "protocol.repeats=2")
+    assert frame.loc["made2000.bound", "state"].startswith("partial (6 of 12), with protocol.repeats=1 ")
+    assert frame.loc["made2000.bound", "verdict"] == "replicated"
+    assert "partial (6" in capsys.readouterr().out
+
+
+def test_verify_says_what_is_missing(paper, capsys):
+    assert verdicts().loc["made2000.text", "detail"] == "data missing: provsel fetch techtc"
+    assert "provsel fetch techtc" in capsys.readouterr().out
+    # the size of the generated data is no setting of text
+    assert verdicts(*SMALL).loc["made2000.text", "detail"].startswith("the settings do not fit made2000/text")
+
+
+def test_verify_with_details_of_one_paper(paper, capsys):
+    compute()
+    capsys.readouterr()
+    assert main(["verify", "--detail", "--paper", "made2000", "--results", "results", *SMALL]) == 0
+    out = capsys.readouterr().out
+    assert "made2000.zero: BSS makes no errors. [Table 1]" in out
+    assert re.search(r"^    r=40: replicated, ", out, flags=re.MULTILINE)
+
+
+def test_verify_of_a_contradicted_claim_succeeds(paper):
+    (paper / "claims.yaml").write_text(CLAIMS.replace("at_most: 100", "at_most: -1"))
+    compute()
+    assert verdicts(*SMALL).loc["made2000.zero", "verdict"] == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("row: BSS, columns", "row: Bss, columns", r"claim made2000\.zero: expected a row of made2000/table \(BSS; "),
+        ("test: zero_error", "test: zero", r"claim made2000\.zero: test: expected one of .*got 'zero'"),
+        ("artefact: made2000/text", "artefact: made2000/txt", r"made2000\.text: artefact: .*got 'made2000/txt'"),
+        ("id: made2000.bound", "id: made2000.zero", r"claim made2000\.zero: expected each id once"),
+        ("where: Lemma 2\n", "\n", r"claim made2000\.bound: .*got no where"),
+        ("paper: made2000", "paper: [", r"claims\.yaml: expected YAML"),
+    ],
+)
+def test_verify_of_broken_claims(paper, old, new, message, capsys):
+    (paper / "claims.yaml").write_text(CLAIMS.replace(old, new, 1))
+    assert main(["verify"]) == 2
+    out, error = capsys.readouterr()
+    assert_one_message(error)
+    assert re.search(message, error)
+    assert out == ""
+    assert not Path("results").exists()
+
+
+def test_verify_of_an_unknown_paper(paper, capsys):
+    assert main(["verify", "--paper", "made2001"]) == 2
+    assert "expected claims below" in capsys.readouterr().err
+
+
+def test_verify_with_settings_that_fit_nothing(paper, capsys):
+    assert main(["verify", "protocol.nope=1"]) == 2
+    assert "protocol.nope" in capsys.readouterr().err
+    assert not Path("results").exists()

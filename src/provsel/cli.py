@@ -17,6 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 from provsel import __version__
+from provsel.claims import Evidence, Verdict, judge, load_claims, rank, verdict_frame
+from provsel.claims.display import draw_rankings, ranking_frame, ranking_table, totals, verdict_table
 from provsel.configs import Artefact, Entry, artefact_names, cells_of, compose_artefact, compose_config, experiments_dir
 from provsel.datasets import MissingDataError, fetch, source_names
 from provsel.evaluation import Cell
@@ -134,12 +136,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     status = commands.add_parser("status", help="how much of each artefact is stored")
     status.add_argument("--results", default="results", help="results folder (default: results)")
     status.add_argument("overrides", nargs="*", help="settings in Hydra's grammar, such as protocol.repeats=1")
+    verifying = commands.add_parser("verify", help="test the claims of the papers on what is stored")
+    verifying.add_argument("--results", default="results", help="results folder (default: results)")
+    verifying.add_argument("--paper", help="only the claims of this paper (default: of all)")
+    verifying.add_argument("--detail", action="store_true", help="print what was found in each part of each claim")
+    verifying.add_argument("overrides", nargs="*", help="settings in Hydra's grammar, such as protocol.repeats=3")
     getting = commands.add_parser("fetch", help="download and verify the files of a data set")
     getting.add_argument("name", help=f"one of {', '.join(source_names())}")
     options = parser.parse_args(argv)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # tells of every glyph in a PDF
     if options.command == "status":
         return _guarded(lambda: _status(options.results, options.overrides))
+    if options.command == "verify":
+        return _guarded(lambda: _verify(options))
     return _guarded(lambda: _fetch(options.name))
 
 
@@ -161,6 +171,40 @@ def _status(results: str, overrides: list[str]) -> int:
         table.add_row(name, f"{done} of {len(planned)}", state, "" if state == "complete" else command)
     Console().print(table)
     return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    known = {path.parent.name: path for path in sorted(experiments_dir().glob("*/claims.yaml"))}
+    if not known or options.paper not in (None, *known):
+        raise ValueError(
+            f"verify: expected claims below {experiments_dir()} of {options.paper or 'any paper'}, "
+            f"got those of {', '.join(known) or 'none'}; run it in a checkout, and name one of its papers."
+        )
+    files = [load_claims(path) for paper, path in known.items() if options.paper in (None, paper)]
+    results = Path(options.results)
+    evidence = Evidence(TrialStore(results / "store"), options.overrides)
+    verdicts = [verdict for file in files for verdict in judge(file.claims, evidence)]
+    rankings = [ranking for file in files for ranking in rank(file.rankings, evidence)]
+    evidence.raise_if_nothing_fits()
+    write_frame(verdict_frame(verdicts), results / "verdicts.csv")
+    write_frame(ranking_frame(rankings), results / "rankings.csv")
+    draw_rankings(rankings, results / "figures")
+    console = Console()
+    console.print(verdict_table(verdicts))
+    if options.detail:
+        _print_details(console, verdicts)
+    if rankings:
+        console.print(ranking_table(rankings))
+    settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
+    console.print(totals(verdicts) + settings, highlight=False, markup=False)
+    return 0
+
+
+def _print_details(console: Console, verdicts: Sequence[Verdict]) -> None:
+    for made in verdicts:
+        console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]", markup=False, highlight=False)
+        for line in made.lines:
+            console.print(f"    {line}", markup=False, highlight=False)
 
 
 def planned_keys(artefact: Artefact) -> set[str]:

@@ -1,0 +1,70 @@
+"""Comparisons of two methods, or of one method under two settings."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from provsel.claims.evaluators._base import ALPHA, AbstractEvaluator
+from provsel.claims.evidence import OVER, Evidence, Place
+from provsel.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError
+from provsel.claims.statistics import AbstractPairedTest
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractComparison(AbstractEvaluator):
+    """Error of a row against the error of another, in each column on its own.
+
+    Parameters
+    ----------
+    row, than : str
+    than_artefact : str
+        Where `than` stands, when not in the same artefact; its columns have the same names.
+    over : {"datasets", "folds"}
+        What the sample consists of: data sets (signed rank), or folds of the only one (corrected resampled t).
+    alpha : float
+    """
+
+    row: str
+    than: str
+    over: str
+    than_artefact: str = ""
+    alpha: float = ALPHA
+
+    def __post_init__(self) -> None:
+        if self.over not in OVER:
+            raise ValueError(f"over: expected one of {', '.join(OVER)}, got {self.over!r}.")
+
+    def pair(self, column: str) -> tuple[Place, Place]:
+        """Return both numbers of a column."""
+        return (self.artefact, self.row, column), (self.than_artefact or self.artefact, self.than, column)
+
+    def places(self, columns: Sequence[str]) -> list[Place]:
+        """See the base class."""
+        return [place for column in columns for place in self.pair(column)]
+
+    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding a column."""
+        return [self._finding(column, evidence, peers) for column in columns]
+
+    @abstractmethod
+    def decide(self, column: str, test: AbstractPairedTest, evidence: Evidence, peers: Sequence[Any]) -> Finding:
+        """Return the verdict on a column from the test of its differences."""
+
+    def _finding(self, column: str, evidence: Evidence, peers: Sequence[Any]) -> Finding:
+        empty = [
+            f"{row} of {name}" for name, row, _ in self.pair(column) if not self._stored(evidence, name, row, column)
+        ]
+        if empty:
+            return Finding(column, NOT_RUN, note=f"nothing stored for {', '.join(empty)}")
+        try:
+            test = evidence.paired_test(*self.pair(column), self.over)
+        except UnavailableError as reason:
+            return Finding(column, INCONCLUSIVE, note=str(reason))
+        return self.decide(column, test, evidence, peers)
+
+    @staticmethod
+    def _stored(evidence: Evidence, name: str, row: str, column: str) -> bool:
+        return len(evidence.fold_errors((name, row, column))) > 0

@@ -1,0 +1,63 @@
+"""How many features a method keeps, where it chooses the number itself."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from provsel.claims.evaluators._base import ALPHA, AbstractEvaluator
+from provsel.claims.evidence import OVER, Evidence, Place, at_least_two, one_data_set
+from provsel.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError
+from provsel.claims.statistics import CorrectedT
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractCounting(AbstractEvaluator):
+    """Mean number of features of `row`, in each column on its own; the claims are about means, hence t-tests.
+
+    Parameters
+    ----------
+    row : str
+    over : {"datasets", "folds"}
+        The sample: means of data sets (independent), or folds of the only one (corrected for their overlap).
+    alpha : float
+    """
+
+    row: str
+    over: str
+    alpha: float = ALPHA
+
+    def __post_init__(self) -> None:
+        if self.over not in OVER:
+            raise ValueError(f"over: expected one of {', '.join(OVER)}, got {self.over!r}.")
+
+    def places(self, columns: Sequence[str]) -> list[Place]:
+        """See the base class."""
+        return [(self.artefact, self.row, column) for column in columns]
+
+    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding a column."""
+        return [self._finding(place, evidence) for place in self.places(columns)]
+
+    @abstractmethod
+    def decide(self, column: str, test: CorrectedT) -> Finding:
+        """Return the verdict on a column from the test of the numbers of features."""
+
+    def _finding(self, place: Place, evidence: Evidence) -> Finding:
+        trials, column = evidence.trials(place, ["n_selected", "n_train", "n_test"]), place[-1]
+        if trials.empty:
+            return Finding(column, NOT_RUN, note=f"nothing stored for {self.row}")
+        folds = trials.groupby(["dataset", "repeat", "fold"])[["n_selected", "n_train", "n_test"]].mean()
+        try:
+            if self.over == "folds":
+                one_data_set(folds.index)
+                numbers = at_least_two(folds["n_selected"].to_numpy(float), "folds")
+                return self.decide(
+                    column, CorrectedT(numbers, ratio=float((folds["n_test"] / folds["n_train"]).mean()))
+                )
+            means = folds.groupby(level="dataset")["n_selected"].mean().to_numpy(float)
+            return self.decide(column, CorrectedT(at_least_two(means, "data sets"), ratio=0.0))
+        except UnavailableError as reason:
+            return Finding(column, INCONCLUSIVE, note=str(reason))

@@ -1,0 +1,28 @@
+"""The claim that a method keeps about some number of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from provsel.claims.decisions import near
+from provsel.claims.evaluators._counting import AbstractCounting
+from provsel.claims.outcome import Finding
+from provsel.claims.statistics import CorrectedT
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountNear(AbstractCounting):
+    """The mean number of features is within `margin` of `near`; see `decisions.near`.
+
+    Parameters
+    ----------
+    near, margin : float
+    """
+
+    near: float
+    margin: float
+
+    def decide(self, column: str, test: CorrectedT) -> Finding:
+        """See the base class."""
+        low, high = self.near - self.margin, self.near + self.margin
+        return near(column, test, low=low, high=high, alpha=self.alpha, unit="features")

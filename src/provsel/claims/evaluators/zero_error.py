@@ -1,0 +1,44 @@
+"""The claim that a method makes no errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from provsel.claims.evaluators._base import AbstractEvaluator
+from provsel.claims.evidence import Evidence, Place
+from provsel.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZeroError(AbstractEvaluator):
+    """The mean test error of `row` is `at_most`, in every column. A statement about these data: no p-value.
+
+    Parameters
+    ----------
+    row : str
+    at_most : float
+        Percent; what still prints as the paper's number.
+    """
+
+    row: str
+    at_most: float
+
+    def places(self, columns: Sequence[str]) -> list[Place]:
+        """See the base class."""
+        return [(self.artefact, self.row, column) for column in columns]
+
+    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding a column."""
+        return [self._finding(place, evidence) for place in self.places(columns)]
+
+    def _finding(self, place: Place, evidence: Evidence) -> Finding:
+        errors, column = evidence.fold_errors(place)["error"], place[-1]
+        if errors.empty:
+            return Finding(column, NOT_RUN, note=f"nothing stored for {self.row}")
+        mean = float(errors.mean())
+        verdict = REPLICATED if mean <= self.at_most else CONTRADICTED
+        note = f"{int((errors > 0).sum())} of {len(errors)} folds have errors"
+        test = f"mean at most {self.at_most:g} %"
+        return Finding(column, verdict, mean, n=len(errors), test=test, unit="% error", note=note)

@@ -1,0 +1,174 @@
+"""What the store knows about an artefact: the trials behind each of its numbers, and how many are planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from hydra.errors import HydraException
+from numpy.typing import NDArray
+from omegaconf.errors import OmegaConfBaseException
+
+from provsel.claims.outcome import UnavailableError
+from provsel.claims.statistics import AbstractPairedTest, CorrectedT, SignedRank
+from provsel.configs import Artefact, Entry, artefact_names, compose_artefact, compose_config
+from provsel.datasets import MissingDataError
+from provsel.reports.frames import artefact_trials
+from provsel.store import TrialStore
+
+Place = tuple[str, str, str]
+"""Artefact, row, column."""
+
+OVER = ("datasets", "folds")
+
+
+@cache
+def artefact_layout(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return rows and columns of an artefact; needs no data."""
+    if name not in artefact_names():
+        raise ValueError(f"artefact: expected one of {', '.join(artefact_names())}, got {name!r}.")
+    config = compose_config([f"+experiment={name}"]).artefact
+    return tuple(map(str, config.rows)), tuple(map(str, config.columns))
+
+
+class Evidence:
+    """Stored trials of artefacts, read once.
+
+    Parameters
+    ----------
+    store : TrialStore
+    overrides : sequence of str
+        The user's settings. Trials that are stored are counted as far as these settings plan them.
+    """
+
+    def __init__(self, store: TrialStore, overrides: Sequence[str] = ()) -> None:
+        self.store = store
+        self.overrides = list(overrides)
+        self.unfitting: dict[str, Exception] = {}
+        self._artefacts: dict[str, Artefact | str] = {}
+        self._trials: dict[tuple[str, tuple[str, ...]], dict[tuple[str, str], pd.DataFrame]] = {}
+        self._errors: dict[Place, pd.DataFrame] = {}
+        self._tests: dict[tuple[Place, Place, str], AbstractPairedTest] = {}
+        self._p_values: dict[tuple[Place, Place, str], float] = {}
+
+    def artefact(self, name: str) -> Artefact:
+        """Return an artefact under the user's settings.
+
+        Raises
+        ------
+        UnavailableError
+            When its data are missing, or the settings do not fit it; the second is kept in `unfitting`.
+        """
+        if name not in self._artefacts:
+            self._artefacts[name] = self._compose(name)
+        found = self._artefacts[name]
+        if isinstance(found, str):
+            raise UnavailableError(found)
+        return found
+
+    def entries(self, name: str, row: str, column: str) -> list[Entry]:
+        """Return the entries, one a data set, of a number of an artefact."""
+        return [entry for entry in self.artefact(name).entries if (entry.row, entry.column) == (row, column)]
+
+    def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
+        """Return the stored trials behind a number of an artefact, with `columns` of their records."""
+        name, row, column = place
+        key = (name, tuple(columns))
+        if key not in self._trials:
+            stored = artefact_trials(self.artefact(name), self.store, columns)
+            groups = stored.groupby(["row", "column"], sort=False)
+            self._trials[key] = {(str(r), str(c)): part for (r, c), part in groups}
+        empty = pd.DataFrame(columns=["row", "column", "dataset", "repeat", "fold", "draw", *columns])
+        return self._trials[key].get((row, column), empty)
+
+    def counts(self, places: Iterable[Place]) -> tuple[int, int]:
+        """Return how many trials behind some numbers are stored, and how many are planned."""
+        found = planned = 0
+        for place in places:
+            found += len(self.trials(place, ["error"]))
+            planned += sum(entry.cell.n_trials for entry in self.entries(*place))
+        return found, planned
+
+    def fold_errors(self, place: Place) -> pd.DataFrame:
+        """Return `error` in percent and `ratio` = n_test / n_train by (dataset, repeat, fold), draws averaged."""
+        if place not in self._errors:
+            trials = self.trials(place, ["error", "n_train", "n_test"]).dropna(subset=["error"])
+            folds = trials.groupby(["dataset", "repeat", "fold"])[["error", "n_train", "n_test"]].mean().astype(float)
+            ratio = folds["n_test"] / folds["n_train"]
+            self._errors[place] = pd.DataFrame({"error": 100 * folds["error"], "ratio": ratio})
+        return self._errors[place]
+
+    def paired_test(self, place: Place, other: Place, over: str) -> AbstractPairedTest:
+        """Return the test of error(place) - error(other), in percentage points, on the folds that both have.
+
+        Parameters
+        ----------
+        place, other : (artefact, row, column)
+        over : {"datasets", "folds"}
+            Differences of the data sets' mean errors (signed rank), or of the folds of one data set (corrected t).
+
+        Raises
+        ------
+        UnavailableError
+            With fewer than two differences.
+        """
+        key = (place, other, over)
+        if key not in self._tests:
+            self._tests[key] = self._paired_test(place, other, over)
+        return self._tests[key]
+
+    def p_value(self, place: Place, other: Place, over: str) -> float:
+        """Return the two-sided p-value of `paired_test`; families of comparisons ask for it again and again."""
+        key = (place, other, over)
+        if key not in self._p_values:
+            self._p_values[key] = self.paired_test(place, other, over).p_value()
+        return self._p_values[key]
+
+    def _paired_test(self, place: Place, other: Place, over: str) -> AbstractPairedTest:
+        own, against = self.fold_errors(place), self.fold_errors(other)
+        both = pd.DataFrame({"own": own["error"], "against": against["error"], "ratio": own["ratio"]}).dropna()
+        differences = both["own"] - both["against"]
+        if over == "folds":
+            one_data_set(both.index)
+            return CorrectedT(at_least_two(differences.to_numpy(), "folds"), ratio=float(both["ratio"].mean()))
+        means = differences.groupby(level="dataset").mean().to_numpy()
+        return SignedRank(at_least_two(means, "data sets"))
+
+    def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
+        """Return mean errors in percent, data sets x those rows that have any, on the folds that these all have."""
+        folds = {row: self.fold_errors((name, row, column))["error"] for row in rows}
+        wide = pd.DataFrame({row: errors for row, errors in folds.items() if len(errors)})
+        return wide.dropna().groupby(level="dataset").mean() if len(wide) else wide
+
+    def _compose(self, name: str) -> Artefact | str:
+        try:
+            return compose_artefact(name, self.overrides)
+        except MissingDataError:
+            dataset = compose_config([f"+experiment={name}", *self.overrides]).dataset.name
+            return f"data missing: provsel fetch {dataset}"
+        except (ValueError, HydraException, OmegaConfBaseException) as error:
+            if not self.overrides:
+                raise
+            self.unfitting[name] = error
+            return f"the settings do not fit {name}: {str(error).splitlines()[0]}"
+
+    def raise_if_nothing_fits(self) -> None:
+        """Raise the first error of settings when they fit none of the artefacts that were asked for."""
+        if self.unfitting and len(self.unfitting) == len(self._artefacts):
+            raise next(iter(self.unfitting.values()))
+
+
+def at_least_two(values: NDArray[np.float64], what: str) -> NDArray[np.float64]:
+    """Return the values, or say that a test needs more of them."""
+    if len(values) < 2:
+        raise UnavailableError(f"needs at least 2 {what} with both sides, found {len(values)}")
+    return values
+
+
+def one_data_set(index: pd.Index) -> None:
+    """Check that folds are those of one data set: folds of different sets have no common scale."""
+    names = index.get_level_values("dataset").unique()
+    if len(names) > 1:
+        raise ValueError(f"over: expected datasets for an artefact with {len(names)} data sets, got folds.")

@@ -1,0 +1,63 @@
+"""Artefacts and stores with numbers that a test chooses: nothing is computed, so that every verdict can be reached."""
+
+from itertools import count
+
+import numpy as np
+
+from provsel.claims import Evidence
+from provsel.configs import Artefact, Entry
+from provsel.store import TrialStore
+from small_runs import UNIFORM, small_cell
+
+
+class MadeArtefacts:
+    """Artefacts by name, and a store of their trials; `install` lets claims find both."""
+
+    def __init__(self, folder):
+        self.store = TrialStore(folder)
+        self.artefacts = {}
+        self._keys = count()
+
+    def add(self, name, rows, columns, datasets, *, dataset=None, **protocol):
+        entries = []
+        for k, (row, column) in enumerate((row, column) for row in rows for column in columns):
+            for data in datasets:
+                selector = {**UNIFORM, "n_features_to_select": 1 + k + 100 * len(self.artefacts)}
+                settings = {"repeats": 1, "n_splits": 10, "draws": 1, **protocol}
+                part = {**(dataset or {}), "set": data}
+                entries.append(Entry(row, column, small_cell(selector, dataset=part, fingerprint=data, **settings)))
+        self.artefacts[name] = Artefact(name, name, tuple(entries), None)
+
+    def put(self, name, row, column, values, *, data=None, repeat=0, n_train=90, n_test=10, **columns):
+        """Store one trial a value: errors as fractions, in folds 0, 1, ...; an array of two dimensions has draws."""
+        entries = [e for e in self.artefacts[name].entries if (e.row, e.column) == (row, column)]
+        records = []
+        for entry in entries:
+            if data is not None and entry.dataset != data:
+                continue
+            for fold, draws in enumerate(values):
+                for draw, error in enumerate(np.atleast_1d(draws)):
+                    shared = {name: part[fold] for name, part in columns.items()}
+                    sizes = {"n_train": n_train, "n_test": n_test, "n_features": 100}
+                    place = {"cell": entry.cell.id, "repeat": repeat, "fold": fold, "draw": draw}
+                    records.append(
+                        {"key": f"{next(self._keys):064d}", **place, **sizes, "error": float(error), **shared}
+                    )
+        self.store.append(records)
+
+    def put_means(self, name, row, column, means):
+        """Store one fold of each data set, with these errors in percent."""
+        datasets = dict.fromkeys(entry.dataset for entry in self.artefacts[name].entries)
+        for data, mean in zip(datasets, means, strict=False):
+            self.put(name, row, column, [mean / 100], data=data)
+
+    def install(self, monkeypatch):
+        def layout(name):
+            entries = self.artefacts[name].entries
+            return tuple({e.row: 0 for e in entries}), tuple({e.column: 0 for e in entries})
+
+        monkeypatch.setattr("provsel.claims.evidence.compose_artefact", lambda name, _: self.artefacts[name])
+        monkeypatch.setattr("provsel.claims.schema.artefact_layout", layout)
+
+    def evidence(self):
+        return Evidence(self.store)

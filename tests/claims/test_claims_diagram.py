@@ -1,0 +1,40 @@
+"""The critical-difference diagram shows the ranks and the groups that it is given."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from provsel.claims.statistics import rank_methods
+from provsel.reports.critical_difference import draw_critical_difference
+
+METHODS = ["BSS", "Lvg", "RFE", "LPSVM", "RRQR", "Random", "Full"]
+
+
+def made_errors():
+    rng = np.random.default_rng(1)
+    shift = np.array([0.0, 0.3, 0.1, 1.5, 1.6, 6.0, 4.0])
+    return pd.DataFrame(30 + rng.normal(0, 1.5, (30, 7)) + shift, columns=METHODS)
+
+
+def draw(folder, name="diagram"):
+    ranking = rank_methods(made_errors())
+    return ranking, draw_critical_difference(
+        ranking.ranks, ranking.pairs, folder / name, "Made data", difference=ranking.critical_difference
+    )
+
+
+def test_files_and_labels(tmp_path):
+    ranking, paths = draw(tmp_path)
+    assert [path.suffix for path in paths] == [".pdf", ".png", ".svg"]
+    texts = re.findall(r">([^<>]+)</text>", paths[-1].read_text())
+    for method, rank in ranking.ranks.items():
+        assert any(method in text and f"({rank:.2f})" in text for text in texts)
+    assert any(f"critical difference {ranking.critical_difference:.2f}" in text for text in texts)
+    assert any("Made data" in text for text in texts)
+
+
+def test_same_numbers_same_bytes(tmp_path):
+    first, second = draw(tmp_path)[1], draw(tmp_path, "again")[1]
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()

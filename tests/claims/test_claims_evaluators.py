@@ -1,0 +1,339 @@
+"""Claims on made trials: pairing, draws, corrections over a family, partial stores, and each kind of test."""
+
+import math
+
+import numpy as np
+import pytest
+from made_trials import MadeArtefacts
+
+from provsel.claims import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NOT_RUN,
+    REPLICATED,
+    Claim,
+    RankingRequest,
+    judge,
+    rank,
+    verdict_frame,
+)
+from provsel.claims.display import draw_rankings, ranking_frame
+from provsel.claims.evaluators import evaluator_class, evaluator_names
+from provsel.claims.statistics import CorrectedT, SignedRank, holm
+
+SETS = [f"set{k}" for k in range(20)]
+FIGURE, COLUMNS = "made/figure", ["r=1", "r=2"]
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    artefacts = MadeArtefacts(tmp_path / "store")
+    artefacts.add(FIGURE, ["A", "B", "C", "D"], COLUMNS, SETS, n_splits=2)
+    artefacts.add("made/other", ["A"], COLUMNS, SETS, n_splits=2)
+    artefacts.add("made/one", ["A", "B"], COLUMNS, ["ccat"])
+    artefacts.add("made/noise", ["A"], COLUMNS, ["noise"], dataset={"n_relevant": 5})
+    artefacts.install(monkeypatch)
+    return artefacts
+
+
+def claim(test, name="made.claim", artefact=FIGURE, **parameters):
+    config = {"artefact": artefact, "columns": COLUMNS, **parameters}
+    return Claim(name, "made", "Figure 1", "what is claimed", evaluator_class(test).from_config(config))
+
+
+def verdict_on(made, *claims):
+    return judge(claims, made.evidence())[0]
+
+
+def compare(test, **parameters):
+    return claim(test, **{"row": "A", "than": "B", "over": "datasets", **parameters})
+
+
+def spread(mean, scale=0.3):
+    half = np.linspace(0.1, 1.0, len(SETS) // 2) * scale
+    return 30 + mean + np.concatenate([half, -half - 1e-3])
+
+
+def put(made, row, mean, scale=0.3, columns=COLUMNS, artefact=FIGURE):
+    for column in columns:
+        made.put_means(artefact, row, column, spread(mean, scale))
+
+
+def base(made, row="B"):
+    for column in COLUMNS:
+        made.put_means(FIGURE, row, column, np.full(len(SETS), 30.0))
+
+
+def test_the_folder_is_the_registry():
+    assert set(evaluator_names()) >= {"better", "comparable", "slightly_worse", "certificates", "count_above"}
+
+
+@pytest.mark.parametrize(
+    ("mean", "better", "comparable", "slightly_worse"),
+    [
+        (-3.0, REPLICATED, CONTRADICTED, CONTRADICTED),
+        (3.0, CONTRADICTED, CONTRADICTED, CONTRADICTED),
+        (1.5, CONTRADICTED, CONTRADICTED, REPLICATED),
+    ],
+)
+def test_comparisons_over_data_sets(made, mean, better, comparable, slightly_worse):
+    base(made)
+    put(made, "A", mean)
+    assert verdict_on(made, compare("better", margin=1.0)).verdict == better
+    assert verdict_on(made, compare("comparable", margin=1.0)).verdict == comparable
+    made_verdict = verdict_on(made, compare("slightly_worse", most=2.0))
+    assert made_verdict.verdict == slightly_worse
+    assert made_verdict.finding.effect == pytest.approx(mean, abs=0.01)
+    assert made_verdict.finding.low < mean < made_verdict.finding.high
+    assert made_verdict.finding.n == len(SETS)
+
+
+def test_a_claim_is_about_all_columns(made):
+    base(made)
+    put(made, "A", -3.0, columns=COLUMNS[:1])
+    half = verdict_on(made, compare("better", margin=1.0))
+    assert half.verdict == INCONCLUSIVE
+    assert half.lines[0].startswith("r=1: replicated, -3")
+    assert half.lines[1] == "r=2: not run (nothing stored for A of made/figure)"
+    put(made, "A", 3.0, columns=COLUMNS[1:])
+    both = verdict_on(made, compare("better", margin=1.0))
+    assert both.verdict == CONTRADICTED
+    assert both.finding.part == "r=2"
+
+
+def test_columns_beside_have_no_say(made):
+    base(made)
+    put(made, "A", -3.0, columns=COLUMNS[:1])
+    put(made, "A", 3.0, columns=COLUMNS[1:])
+    verdict = verdict_on(made, compare("better", margin=1.0, columns=["r=1"], also=["r=2"]))
+    assert verdict.verdict == REPLICATED
+    assert verdict.lines[1].startswith("beside, r=2: contradicted, 3")
+
+
+def test_only_data_sets_and_folds_of_both_sides_count(made):
+    """Folds that one side lacks are far off: they must not enter the other side's mean."""
+    for k, data in enumerate(SETS):
+        made.put(FIGURE, "A", "r=1", [0.20 + 0.001 * k, 0.9], data=data)
+        made.put(FIGURE, "B", "r=1", [0.25], data=data)
+    made.put(FIGURE, "C", "r=1", [0.25], data=SETS[0])
+    verdict = verdict_on(made, compare("better", margin=1.0, columns=["r=1"]))
+    expected = SignedRank(np.arange(20) * 0.1 - 5.0)
+    assert verdict.finding.effect == pytest.approx(expected.estimate)
+    assert verdict.finding.p_value == pytest.approx(expected.p_value())
+    assert verdict.state == "partial (60 of 80)"
+    one = verdict_on(made, compare("better", margin=1.0, than="C", columns=["r=1"]))
+    assert one.verdict == INCONCLUSIVE
+    assert "needs at least 2 data sets with both sides, found 1" in one.detail
+    assert math.isnan(one.finding.p_value)
+
+
+def test_errors_that_are_not_numbers_are_left_out(made):
+    base(made)
+    values = spread(-3.0)
+    values[:5] = np.nan
+    made.put_means(FIGURE, "A", "r=1", values)
+    finding = verdict_on(made, compare("better", margin=1.0, columns=["r=1"])).finding
+    assert finding.n == len(SETS) - 5
+    assert finding.effect == pytest.approx(SignedRank(values[5:] - 30).estimate)
+
+
+def test_repeats_beyond_the_plan_do_not_count(made):
+    base(made)
+    put(made, "A", -3.0)
+    before = verdict_on(made, compare("better", margin=1.0))
+    for data in SETS:
+        made.put(FIGURE, "A", "r=1", [0.9], data=data, repeat=1)
+    after = verdict_on(made, compare("better", margin=1.0))
+    assert after == before
+    assert after.state == "partial (80 of 160)"
+
+
+def test_holm_over_the_family_of_a_column(made):
+    base(made)
+    put(made, "A", -0.35, 1.3)
+    put(made, "C", 0.1, 2.0)
+    pairs = [("A", "B"), ("A", "C"), ("C", "B"), ("A", "D")]  # D has nothing, and counts
+    claims = [compare("better", name=f"made.{a}{b}", row=a, than=b, margin=0.1) for a, b in pairs]
+    finding = verdict_on(made, *claims).finding
+    differences = dict.fromkeys(pairs)
+    values = {"A": spread(-0.35, 1.3), "B": np.full(20, 30.0), "C": spread(0.1, 2.0)}
+    raw = [SignedRank(values[a] - values[b]).p_value() if b != "D" else math.nan for a, b in differences]
+    assert finding.p_value == pytest.approx(holm(raw)[0])
+    assert "Holm over 4" in finding.test
+    assert verdict_on(made, claims[0]).finding.p_value == pytest.approx(raw[0])
+    elsewhere = compare("better", name="made.x", than="A", than_artefact="made/other", margin=0.1)
+    assert verdict_on(made, claims[0], elsewhere).finding.p_value == pytest.approx(raw[0])
+
+
+def test_one_method_under_two_settings(made):
+    put(made, "A", -3.0)
+    for column in COLUMNS:
+        made.put_means("made/other", "A", column, np.full(len(SETS), 30.0))
+    verdict = verdict_on(made, compare("better", than="A", than_artefact="made/other", margin=1.0))
+    assert verdict.verdict == REPLICATED
+    assert verdict.state == "partial (80 of 160)"
+
+
+@pytest.mark.parametrize(("ratio", "sizes"), [(1 / 9, (90, 10)), (9.0, (10, 90))])
+def test_comparison_over_folds(made, ratio, sizes):
+    """Draws of a fold are averaged first; the inverse protocol has nine times as many test rows as training rows."""
+    rng = np.random.default_rng(0)
+    draws = 0.10 + 0.02 * rng.standard_normal((10, 5))
+    made.add("made/one", ["A", "B"], COLUMNS, ["ccat"], draws=5)
+    made.put("made/one", "A", "r=1", draws, n_train=sizes[0], n_test=sizes[1])
+    made.put("made/one", "B", "r=1", np.full(10, 0.12), n_train=sizes[0], n_test=sizes[1])
+    verdict = verdict_on(made, compare("comparable", artefact="made/one", over="folds", columns=["r=1"], margin=3.0))
+    expected = CorrectedT(100 * (draws.mean(axis=1) - 0.12), ratio=ratio)
+    assert verdict.finding.effect == pytest.approx(expected.estimate)
+    assert (verdict.finding.low, verdict.finding.high) == pytest.approx(expected.interval(0.9))
+    assert verdict.verdict == (REPLICATED if ratio < 1 else INCONCLUSIVE)
+
+
+def test_one_fold_has_no_test(made):
+    for row in "AB":
+        made.put("made/one", row, "r=1", [0.1])
+    verdict = verdict_on(made, compare("comparable", artefact="made/one", over="folds", columns=["r=1"], margin=3.0))
+    assert verdict.verdict == INCONCLUSIVE
+    assert "needs at least 2 folds" in verdict.detail
+
+
+def test_folds_of_many_data_sets_are_refused(made):
+    base(made)
+    put(made, "A", 0.0)
+    with pytest.raises(ValueError, match="over: expected datasets for an artefact with 20 data sets, got folds"):
+        verdict_on(made, compare("comparable", over="folds", margin=1.0))
+
+
+def test_zero_error(made):
+    made.put("made/one", "A", "r=1", np.zeros(10))
+    zero = claim("zero_error", artefact="made/one", row="A", at_most=0.005)
+    assert verdict_on(made, zero).verdict == INCONCLUSIVE
+    made.put("made/one", "A", "r=2", [*np.zeros(9), 0.1])
+    verdict = verdict_on(made, zero)
+    assert verdict.verdict == CONTRADICTED
+    assert verdict.finding.effect == pytest.approx(1.0)
+    assert "1 of 10 folds have errors" in verdict.detail
+    assert verdict_on(made, claim("zero_error", artefact="made/one", row="A", at_most=1.0)).verdict == REPLICATED
+    assert verdict_on(made, claim("zero_error", artefact="made/one", row="B", at_most=1.0)).verdict == NOT_RUN
+
+
+def test_most_frequent_relevant(made):
+    relevant = claim("most_frequent_relevant", artefact="made/noise", rows=["A"], top=3)
+    assert verdict_on(made, relevant).verdict == NOT_RUN
+    made.put("made/noise", "A", "r=1", np.zeros(10), features=[[0, 4, 2, 50 + k] for k in range(10)])
+    assert verdict_on(made, relevant).verdict == REPLICATED
+    made.put("made/noise", "A", "r=2", np.zeros(10), features=[[0, 4, 5, k] for k in range(10)])
+    verdict = verdict_on(made, relevant)
+    assert verdict.verdict == CONTRADICTED
+    assert verdict.finding.effect == 50
+    assert "2 of 3 in r=2" in verdict.detail
+
+
+def test_fewer_features_than_the_top(made):
+    made.put("made/noise", "A", "r=1", np.zeros(10), features=[[0, 4]] * 10)
+    few = claim("most_frequent_relevant", artefact="made/noise", rows=["A"], top=3, columns=["r=1"])
+    assert verdict_on(made, few).verdict == REPLICATED
+
+
+def test_relevance_needs_a_data_set_that_knows(made):
+    made.put("made/one", "A", "r=1", np.zeros(10), features=[[200]] * 10)
+    verdict = claim("most_frequent_relevant", artefact="made/one", rows=["A"], top=3)
+    made.artefacts["made/one"].entries[0].cell.dataset.pop("n_relevant", None)
+    with pytest.raises(ValueError, match="expected one data set with n_relevant in made/one, A, r=1"):
+        verdict_on(made, verdict)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "above", "near"),
+    [
+        (np.linspace(590, 610, 20), REPLICATED, CONTRADICTED),
+        (np.linspace(290, 310, 20), CONTRADICTED, REPLICATED),
+        (np.tile([20.0, 980.0], 10), INCONCLUSIVE, INCONCLUSIVE),
+    ],
+)
+def test_numbers_of_features(made, numbers, above, near):
+    for data, number in zip(SETS, numbers, strict=True):
+        made.put(FIGURE, "A", "r=1", [0.3, 0.3], data=data, n_selected=[int(number)] * 2)
+    shared = {"row": "A", "over": "datasets", "columns": ["r=1"]}
+    verdict = verdict_on(made, claim("count_above", above=500, **shared))
+    assert verdict.verdict == above
+    assert verdict.finding.n == 20
+    assert verdict.finding.effect == pytest.approx(numbers.astype(int).mean())
+    assert verdict_on(made, claim("count_near", near=300, margin=50, **shared)).verdict == near
+
+
+def test_numbers_of_features_over_folds(made):
+    numbers = np.arange(1890, 1900)
+    made.put("made/one", "A", "r=1", np.zeros(10), n_selected=numbers)
+    counted = claim("count_near", artefact="made/one", row="A", over="folds", near=1898, margin=50, columns=["r=1"])
+    verdict = verdict_on(made, counted)
+    assert verdict.verdict == REPLICATED
+    assert (verdict.finding.low, verdict.finding.high) == pytest.approx(CorrectedT(numbers, ratio=1 / 9).interval(0.9))
+
+
+@pytest.mark.parametrize(
+    ("states", "verdict", "share"),
+    [
+        (["held"] * 3 + ["vacuous"] * 7, REPLICATED, 30.0),
+        (["vacuous"] * 8 + ["not separable"] * 2, INCONCLUSIVE, 0.0),
+        (["held"] * 9 + ["violated"], CONTRADICTED, 90.0),
+        (["no bound"] * 10, INCONCLUSIVE, math.nan),
+    ],
+)
+def test_certificates(made, states, verdict, share):
+    made.put("made/one", "A", "r=1", np.zeros(10), certificate_margin=states)
+    found = verdict_on(made, claim("certificates", artefact="made/one", row="A", quantity="margin"))
+    assert found.verdict == verdict
+    assert found.finding.effect == pytest.approx(share, nan_ok=True)
+    for state in set(states):
+        assert f"{states.count(state)} {state}" in found.detail
+
+
+def test_certificates_of_nothing(made):
+    found = verdict_on(made, claim("certificates", artefact="made/one", row="A", quantity="radius"))
+    assert (found.verdict, found.state) == (NOT_RUN, NOT_RUN)
+
+
+def test_frame_of_verdicts(made):
+    base(made)
+    put(made, "A", -3.0)
+    frame = verdict_frame(
+        judge([compare("better", margin=1.0), compare("better", name="b", row="D", margin=1.0)], made.evidence())
+    )
+    assert list(frame)[:9] == ["id", "paper", "verdict", "effect", "low", "high", "p_value", "n", "test"]
+    assert list(frame["verdict"]) == [REPLICATED, NOT_RUN]
+    assert frame["effect"].isna().tolist() == [False, True]
+
+
+def test_rankings(made):
+    for row, mean in (("A", -3.0), ("B", 0.0), ("C", 3.0)):
+        put(made, row, mean, columns=["r=1"])
+    first, second = rank([RankingRequest(FIGURE, ("A", "B", "C", "D"), tuple(COLUMNS))], made.evidence())
+    assert list(first.ranking.ranks.items()) == [("A", 1.0), ("B", 2.0), ("C", 3.0)]
+    assert first.ranking.p_value < 1e-6
+    assert first.note == "nothing stored for D"
+    assert second.ranking is None
+    assert second.note == "nothing stored for A, B, C, D"
+
+
+def test_rankings_as_files(made, tmp_path):
+    for row, mean in (("A", -3.0), ("B", 0.0), ("C", 3.0)):
+        put(made, row, mean, columns=["r=1"])
+    results = rank([RankingRequest(FIGURE, ("A", "B", "C", "D"), tuple(COLUMNS))], made.evidence())
+    frame = ranking_frame(results)
+    assert list(frame["method"]) == ["A", "B", "C"]
+    assert list(frame["rank"]) == [1.0, 2.0, 3.0]
+    assert frame["p_against_best"].tolist()[0] == 1.0
+    assert frame["p_against_best"].tolist()[2] < 1e-6
+    paths = draw_rankings(results, tmp_path)
+    assert [path.name for path in paths] == [f"critical_difference_figure_r1.{kind}" for kind in ("pdf", "png", "svg")]
+    assert paths[0].parent == tmp_path / "made"
+    assert "nothing stored for D" in paths[2].read_text()
+
+
+def test_rankings_of_two_methods(made):
+    put(made, "A", 0.0, columns=["r=1"])
+    put(made, "B", 0.0, columns=["r=1"])
+    [result] = rank([RankingRequest(FIGURE, ("A", "B"), ("r=1",))], made.evidence())
+    assert result.ranking is None
+    assert result.note == "needs at least 2 data sets and 3 methods, found 20 and 2"

@@ -1,0 +1,139 @@
+"""Files of claims: what is read, and one clear message for everything that can be wrong with them."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from provsel.claims import load_claims
+from provsel.claims.evidence import artefact_layout
+from small_runs import REPO
+
+LAYOUT = (("BSS", "Lvg"), ("r=30", "r=40"))
+CLAIM = {
+    "id": "made.one",
+    "where": "Table 1",
+    "claim": "BSS\n  is better.",
+    "artefact": "made/table",
+    "test": "better",
+    "parameters": {"row": "BSS", "than": "Lvg", "columns": ["r=30"], "over": "datasets", "margin": 1},
+}
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    def layout(name):
+        if name != "made/table":
+            raise ValueError(f"artefact: expected one of made/table, got {name!r}.")
+        return LAYOUT
+
+    monkeypatch.setattr("provsel.claims.schema.artefact_layout", layout)
+
+    def written(content):
+        path = tmp_path / "claims.yaml"
+        path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+        return path
+
+    return written
+
+
+def changed(**entries):
+    parameters = {**CLAIM["parameters"], **entries.pop("parameters", {})}
+    claim = {**CLAIM, "parameters": parameters, **entries}
+    return {key: value for key, value in claim.items() if value is not None}
+
+
+def test_reading(write):
+    ranking = {"artefact": "made/table", "rows": ["BSS", "Lvg"], "columns": ["r=30", "r=40"]}
+    file = load_claims(write({"paper": "made", "claims": [CLAIM], "rankings": [ranking]}))
+    [claim] = file.claims
+    assert (claim.id, claim.paper, claim.text) == ("made.one", "made", "BSS is better.")
+    assert claim.evaluator.margin == 1.0
+    assert claim.evaluator.columns == ("r=30",)
+    assert claim.evaluator.alpha == 0.05
+    assert file.rankings[0].columns == ("r=30", "r=40")
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        (changed(test="nicer"), r"claim made\.one: test: expected one of better, certificates, .*got 'nicer'"),
+        (changed(test="_base"), r"test: expected one of .*got '_base'"),
+        (changed(artefact="made/nope"), r"made\.one: artefact: expected one of made/table, got 'made/nope'"),
+        (changed(parameters={"row": "Bss"}), r"expected a row of made/table \(BSS; Lvg\), got 'Bss'"),
+        (changed(parameters={"than": "RFE"}), r"expected a row of made/table \(BSS; Lvg\), got 'RFE'"),
+        (changed(parameters={"columns": ["r=50"]}), r"expected a column of made/table \(r=30; r=40\), got 'r=50'"),
+        (changed(parameters={"also": ["r=60"]}), r"expected a column of made/table \(r=30; r=40\), got 'r=60'"),
+        (changed(where=None), r"expected exactly the keys id, where, .*got no where"),
+        (changed(id=None), r"claim 1: expected exactly the keys id.*got no id"),
+        (changed(treshold=1), r"got the unknown treshold"),
+        (changed(id="other.one"), r"expected an id that starts with 'made\.', got 'other\.one'"),
+        (changed(parameters={"margins": 1}), r"parameters: expected .*margin.*got the unknown margins"),
+        (changed(test="zero_error"), r"parameters: expected .*got no at_most, the unknown margin"),
+        (changed(parameters={"margin": "wide"}), r"margin: expected float, got 'wide'"),
+        (changed(parameters={"margin": True}), r"margin: expected float, got True"),
+        (changed(parameters={"row": 3}), r"row: expected str, got 3"),
+        (changed(parameters={"columns": "r=30"}), r"columns: expected a list of names, got 'r=30'"),
+        (changed(parameters={"columns": []}), r"columns: expected a list of names, got \[\]"),
+        (changed(parameters={"over": "sets"}), r"over: expected one of datasets, folds, got 'sets'"),
+        (changed(parameters={"artefact": "made/table"}), r"expected parameters as a mapping without artefact"),
+        ("text", r"claim 1: expected a mapping with id, .*got 'text'"),
+    ],
+)
+def test_messages(write, claim, message):
+    with pytest.raises(ValueError, match=rf"claims\.yaml: .*{message}"):
+        load_claims(write({"paper": "made", "claims": [claim]}))
+
+
+def test_messages_of_single_tests(write):
+    counting = {"row": "BSS", "columns": ["r=30"], "above": 1, "over": "rows"}
+    for test, parameters, message in (
+        ("count_above", counting, r"over: expected one of datasets, folds, got 'rows'"),
+        ("certificates", {"row": "BSS", "columns": ["r=30"], "quantity": "width"}, r"quantity: .*got 'width'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load_claims(write({"paper": "made", "claims": [{**CLAIM, "test": test, "parameters": parameters}]}))
+
+
+def test_an_id_twice(write):
+    with pytest.raises(ValueError, match=r"claim made\.one: expected each id once, got it twice"):
+        load_claims(write({"paper": "made", "claims": [CLAIM, CLAIM]}))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("claims: [", r"claims\.yaml: expected YAML, got"),
+        ("[]", r"expected the keys paper, and claims"),
+        ("paper: made", r"expected the keys paper, and claims"),
+        ({"claims": []}, r"expected the keys paper, and claims"),
+        (
+            {"paper": "made", "claims": [], "rankings": [{"artefact": "made/table", "rows": ["BSS"]}]},
+            r"ranking 1: expected exactly the keys artefact, rows, columns, got no columns",
+        ),
+        (
+            {"paper": "made", "claims": [], "rankings": [{"artefact": "made/table", "rows": ["X"], "columns": []}]},
+            r"ranking 1: expected a row of made/table \(BSS; Lvg\), got 'X'",
+        ),
+    ],
+)
+def test_messages_of_files(write, content, message):
+    with pytest.raises(ValueError, match=message):
+        load_claims(write(content))
+
+
+def test_an_artefact_that_is_not_there():
+    with pytest.raises(ValueError, match=r"expected one of paul2016/certificates, .*got 'paul2016/table9'"):
+        artefact_layout("paul2016/table9")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((REPO / "experiments").glob("*/claims.yaml")), ids=lambda path: path.parent.name
+)
+def test_the_claims_of_this_project(path: Path):
+    file = load_claims(path)
+    assert file.paper == path.parent.name
+    assert len(file.claims) > 0
+    for claim in file.claims:
+        assert claim.where
+        assert claim.text.endswith(".")

@@ -1,0 +1,217 @@
+"""Statistics of the verdicts against independent implementations, brute force and simulation."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import scikit_posthocs
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import ttost_paired
+
+from provsel.claims.statistics import CorrectedT, SignedRank, equivalence_p_value, holm, rank_methods
+from provsel.claims.statistics.signed_rank import null_distribution, walsh_averages
+
+ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+def sample(seed, n=25, mean=0.5):
+    return np.random.default_rng(seed).normal(mean, 2.0, n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+def test_null_distribution_is_that_of_all_signs(n):
+    sums = [sum(r for r, sign in enumerate(signs, 1) if sign) for signs in itertools.product((0, 1), repeat=n)]
+    counted = np.bincount(sums, minlength=n * (n + 1) // 2 + 1) / 2**n
+    np.testing.assert_allclose(null_distribution(n), counted, atol=1e-15)
+
+
+def test_hodges_lehmann_by_brute_force():
+    values = sample(0, n=12)
+    pairs = [(values[i] + values[j]) / 2 for i in range(12) for j in range(i, 12)]
+    assert SignedRank(values).estimate == pytest.approx(np.median(pairs))
+    np.testing.assert_allclose(np.sort(walsh_averages(values)), np.sort(pairs))
+
+
+@pytest.mark.parametrize("n", [6, 7, 12, 25, 40])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_interval_inverts_the_exact_test(n, level):
+    """A shift just inside is not rejected, one just outside is."""
+    test = SignedRank(sample(n, n=n))
+    low, high = test.interval(level)
+    nudge = 1e-6
+    for end, inward in ((low, nudge), (high, -nudge)):
+        inside, outside = (
+            stats.wilcoxon(test.differences - end - shift, method="exact").pvalue for shift in (inward, -inward)
+        )
+        assert inside > 1 - level
+        assert outside <= 1 - level + 1e-12
+
+
+def test_interval_of_too_few_differences_has_no_ends():
+    assert SignedRank(sample(1, n=5)).interval(0.95) == (-math.inf, math.inf)
+    assert np.isfinite(SignedRank(sample(1, n=6)).interval(0.95)).all()
+    assert np.isfinite(SignedRank(sample(1, n=5)).interval(0.9)).all()
+
+
+def test_interval_covers_the_median():
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(400):
+        low, high = SignedRank(rng.standard_t(4, 15) + 1.0).interval(0.9)
+        covered += low <= 1.0 <= high
+    assert 0.86 <= covered / 400 <= 0.95
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_signed_rank_is_scipys_on_shifted_differences(alternative):
+    values = sample(4)
+    expected = stats.wilcoxon(values - 0.7, alternative=alternative).pvalue
+    assert SignedRank(values).p_value(0.7, alternative) == pytest.approx(expected, rel=1e-12)
+
+
+def test_signed_rank_without_differences():
+    test = SignedRank(np.zeros(20))
+    assert test.p_value() == 1.0
+    assert test.estimate == 0.0
+    assert equivalence_p_value(test, -1, 1) < 1e-4
+
+
+def test_equal_means_from_other_orders_tie():
+    noise = np.array([1e-15, -1e-15, 2e-16] * 7)
+    assert SignedRank(noise).p_value() == 1.0
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_t_without_overlap_is_the_plain_t_test(alternative):
+    values = sample(5)
+    test = CorrectedT(values, ratio=0.0)
+    expected = stats.ttest_1samp(values, 0.3, alternative=alternative)
+    assert test.p_value(0.3, alternative) == pytest.approx(expected.pvalue, rel=1e-10)
+    interval = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    np.testing.assert_allclose(test.interval(0.95), interval)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.9, 3.0])
+def test_tost_is_that_of_statsmodels(mean):
+    rng = np.random.default_rng(6)
+    first, second = rng.normal(mean, 1, 30), rng.normal(0, 1, 30)
+    p_value, *_ = ttost_paired(first, second, -1.0, 1.0)
+    assert equivalence_p_value(CorrectedT(first - second, ratio=0.0), -1.0, 1.0) == pytest.approx(p_value, rel=1e-9)
+
+
+def test_corrected_variance_by_hand():
+    values = np.array([1.0, 2.0, 4.0, 1.0])
+    test = CorrectedT(values, ratio=1 / 9)
+    statistic = 2.0 / math.sqrt((1 / 4 + 1 / 9) * 2.0)
+    assert test.p_value() == pytest.approx(2 * stats.t.sf(statistic, 3))
+    assert test.standard_error > CorrectedT(values, ratio=0.0).standard_error
+
+
+def test_correction_keeps_the_level_that_the_plain_test_breaks():
+    """Differences of overlapping training sets share a component: correlation n_test / (n_test + n_train) = 0.1."""
+    rng = np.random.default_rng(7)
+    corrected = plain = 0
+    for _ in range(600):
+        values = math.sqrt(0.1) * rng.standard_normal() + math.sqrt(0.9) * rng.standard_normal(100)
+        corrected += CorrectedT(values, ratio=1 / 9).p_value() < 0.05
+        plain += CorrectedT(values, ratio=0.0).p_value() < 0.05
+    assert corrected / 600 <= 0.08
+    assert plain / 600 >= 0.3
+
+
+def test_real_cross_validation_misleads_the_plain_test_far_more():
+    """Two useless predictors of pure noise, 10 x 10 folds of 50 rows: no difference, folds of one data set agree.
+
+    The correction is an approximation: here, a hard case, it is above its level too, but far below the plain test.
+    """
+    rng = np.random.default_rng(8)
+    corrected = plain = 0
+    for _ in range(60):
+        X, y = rng.standard_normal((50, 2)), rng.integers(0, 2, 50)
+        differences = []
+        for _ in range(10):
+            for test in np.array_split(rng.permutation(50), 10):
+                train = np.setdiff1d(np.arange(50), test)
+                wrong = [_nearest_mean_errors(X[:, k], y, train, test) for k in (0, 1)]
+                differences.append(wrong[0] - wrong[1])
+        corrected += CorrectedT(np.array(differences), ratio=1 / 9).p_value() < 0.05
+        plain += CorrectedT(np.array(differences), ratio=0.0).p_value() < 0.05
+    assert corrected / 60 <= 0.3
+    assert plain / 60 >= 0.5
+
+
+def _nearest_mean_errors(x, y, train, test):
+    zero, one = (x[train][y[train] == label].mean() for label in (0, 1))
+    return np.mean((np.abs(x[test] - one) < np.abs(x[test] - zero)) != y[test])
+
+
+@pytest.mark.parametrize("value", [0.0, 2.0])
+@pytest.mark.parametrize("n", [3, 10])
+def test_differences_that_do_not_vary(value, n):
+    """The t-test says nothing then; the sign test still does, and three folds are not enough for it."""
+    test = CorrectedT(np.full(n, value), ratio=1 / 9)
+    assert test.p_value(value) == 1.0
+    for shift in (-1.0, 1.0):
+        signs = np.sum(test.estimate > shift) * n
+        for alternative in ALTERNATIVES:
+            expected = stats.binomtest(int(signs), n, alternative=alternative).pvalue
+            assert test.p_value(shift, alternative) == pytest.approx(expected)
+    assert (equivalence_p_value(test, -1, 1) < 0.05) == (n == 10 and value == 0)
+    assert test.interval(0.95) == ((value, value) if n == 10 else (-math.inf, math.inf))
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 12])
+def test_holm_is_that_of_statsmodels(n):
+    rng = np.random.default_rng(n)
+    for _ in range(10):
+        p_values = np.round(rng.beta(0.3, 1.0, n), 2)  # with ties, zeros and ones
+        np.testing.assert_allclose(holm(p_values), multipletests(p_values, method="holm")[1], atol=1e-15)
+
+
+def test_comparisons_that_could_not_be_made_make_no_verdict_easier():
+    with_missing = holm([0.01, math.nan, math.nan])
+    assert with_missing[0] == pytest.approx(0.03)
+    assert math.isnan(with_missing[1])
+
+
+def errors_of_methods(n=20, k=4, seed=9):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(rng.normal(30, 5, (n, 1)) + rng.normal(0, 1, (n, k)) + np.arange(k), columns=list("abcd")[:k])
+
+
+def test_ranking_by_hand():
+    errors = errors_of_methods()
+    ranking = rank_methods(errors)
+    order = np.argsort(np.argsort(errors.to_numpy(), axis=1), axis=1) + 1
+    n, k = errors.shape
+    mean = order.mean(axis=0)
+    np.testing.assert_allclose(ranking.ranks[list("abcd")], mean)
+    chi2 = 12 * n / (k * (k + 1)) * ((mean**2).sum() - k * (k + 1) ** 2 / 4)
+    assert ranking.p_value == pytest.approx(stats.chi2.sf(chi2, k - 1))
+    assert ranking.n == n
+    # Demsar (2006), Table 5: q at 0.05 for four classifiers is 2.569
+    assert ranking.critical_difference == pytest.approx(2.569 * math.sqrt(k * (k + 1) / (6 * n)), rel=1e-3)
+    significant = np.abs(np.subtract.outer(mean, mean)) > ranking.critical_difference
+    np.testing.assert_array_equal(ranking.pairs.loc[list("abcd"), list("abcd")].to_numpy() < 0.05, significant)
+    expected = scikit_posthocs.posthoc_nemenyi_friedman(errors)
+    np.testing.assert_allclose(ranking.pairs, expected)
+
+
+def test_ranking_uses_whole_rows():
+    errors = errors_of_methods()
+    errors.iloc[3, 1] = np.nan
+    assert rank_methods(errors).n == len(errors) - 1
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 4), (20, 2), (0, 3)])
+def test_nothing_to_rank(n, k):
+    assert rank_methods(errors_of_methods(n=n, k=k)) is None
+
+
+def test_ranking_of_ties():
+    ranking = rank_methods(pd.DataFrame(np.ones((5, 3)), columns=list("abc")))
+    assert ranking.p_value == 1.0
+    assert set(ranking.ranks) == {2.0}
