@@ -7,12 +7,13 @@ OVERRIDES ?=
 
 ARTEFACTS := $(notdir $(basename $(wildcard conf/experiment/*/*.yaml)))
 
-.PHONY: help setup reproduce verify test check format lock status clean $(addprefix reproduce-,$(ARTEFACTS))
+.PHONY: help setup reproduce verify bench test check format lock status clean $(addprefix reproduce-,$(ARTEFACTS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
 	@echo "make reproduce   all artefacts        make status   how much of each is stored"
 	@echo "make verify      what becomes of each claim of the papers, from what is stored"
+	@echo "make bench       speed and memory, side by side with peers (minutes; a quiet machine)"
 	@echo "make test        all tests            make check    format, lint, types, layers"
 	@echo "make lock        renew requirements.lock"
 
@@ -36,6 +37,10 @@ verify: $(STAMP)
 
 status: $(STAMP)
 	$(BIN)/provsel status
+
+bench: $(STAMP)
+	set -e; for name in bss rrqr rfe lpsvm fold; do echo "== $$name"; $(BIN)/python experiments/benchmarks/$$name.py; done
+	$(BIN)/python experiments/benchmarks/fold.py --setting unsupervised
 
 test: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term --cov-fail-under=90

@@ -7,18 +7,15 @@ least 50 times as fast as the textbook, at most twice the time of the spectral b
 
 import argparse
 import importlib.util
-import json
 import statistics
-import time
 from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
+from timing import cpu_seconds, report
 
-from provsel.evaluation.environment import environment
 from provsel.kernels.bss import bss
 from provsel.kernels.spectral import spectral_basis
-from provsel.reports.tables import write_text
 
 ROOT = Path(__file__).resolve().parents[2]
 N_ROWS, N_SELECTED = 200, 300
@@ -31,13 +28,6 @@ def load_textbook():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.textbook_bss
-
-
-def cpu_seconds(function, *arguments):
-    """Return (seconds, result) of one call."""
-    start = time.process_time()
-    result = function(*arguments)
-    return time.process_time() - start, result
 
 
 def inputs(d):
@@ -97,10 +87,7 @@ def main():
             name: measure(X, options.repeats, textbook_bss)
             for name, X in inputs(4_000 if options.quick else 20_000).items()
         }
-    print(markdown(records))
-    path = ROOT / "results" / "benchmarks" / "bss.json"
-    where = {**json.loads(environment()), "blas_threads": 1}
-    write_text(path, json.dumps({"quick": options.quick, "environment": where, "inputs": records}, indent=2) + "\n")
+    report("bss", markdown(records), quick=options.quick, inputs=records)
     if not all(record["same_indices"] for record in records.values()):
         raise SystemExit("bss.py: the indices differ from the textbook's")
 

@@ -7,25 +7,19 @@ after 1,000 (CCAT: 2,000) steps: where one did, its gap says so.
 """
 
 import argparse
-import json
-import os
 import statistics
-import time
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
+from timing import cpu_seconds, report
 
-from provsel.datasets import dataset_members, load_dataset
-from provsel.evaluation.environment import environment
+from provsel.datasets import MissingDataError, dataset_members, load_dataset
 from provsel.kernels.lpsvm import lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
 from provsel.models import LiblinearSVM
-from provsel.reports.tables import write_text
 
-ROOT = Path(__file__).resolve().parents[2]
 CCAT_DOCUMENTS = 5_000
 NEWTON_LIMIT_ON_CCAT = 2_000
 HIGHS_SECONDS = 180.0
@@ -52,9 +46,7 @@ def compare(X, y, nu, newton_limit):
     """Return a record per method."""
     records = {}
     for name, method in methods(newton_limit).items():
-        start = time.process_time()
-        found = method(X, y, nu)
-        seconds = time.process_time() - start
+        seconds, found = cpu_seconds(method, X, y, nu)
         support = int(np.count_nonzero(found.w))
         records[name] = {
             "seconds": seconds,
@@ -67,16 +59,12 @@ def compare(X, y, nu, newton_limit):
 
 
 def ccat_rows():
-    """Return (X, y) of the support vectors, or None without the file."""
-    path = Path(os.environ.get("PROVSEL_DATA_MIRROR", "")) / "rcv1_subsets" / "rcv1v2_subsets_fixed.npz"
-    if not path.is_file():
+    """Return (X, y) of the support vectors, or None without the data."""
+    try:
+        data = load_dataset("rcv1_ccat")
+    except MissingDataError:
         return None
-    with np.load(path) as parts:
-        kept = np.flatnonzero(parts["first_occurrence"])[:CCAT_DOCUMENTS]
-        arrays = parts["data"].astype(float), parts["indices"].astype(np.int32), parts["indptr"]
-        X = sparse.csr_array(arrays, shape=(arrays[2].size - 1, 47_236))[kept]
-        topics = np.unpackbits(parts["topics"], axis=1)[kept]
-        y = np.where(topics[:, parts["topic_codes"].tolist().index("CCAT")], 1.0, -1.0)
+    X, y = data.X[:CCAT_DOCUMENTS], data.y[:CCAT_DOCUMENTS].astype(float)
     rows = np.flatnonzero(y * LiblinearSVM(C=10).fit(X, y).decision_function(X) < 1)
     return X[rows], y[rows]
 
@@ -125,16 +113,10 @@ def main():
         for name in dataset_members("techtc")[:: 10 if options.quick else 1]:
             data = load_dataset("techtc", set=name)
             sets[name] = compare(data.X, data.y.astype(float), 1.0, 1_000)
-        print(techtc_table(sets), flush=True)
         rows = None if options.quick else ccat_rows()
         ccat = {} if rows is None else {nu: compare(*rows, float(nu), NEWTON_LIMIT_ON_CCAT) for nu in (1, 10)}
-    if ccat:
-        print(ccat_table(ccat, rows[0].shape))
-    else:
-        print("CCAT: not run (--quick, or no rcv1_subsets in PROVSEL_DATA_MIRROR)")
-    where = {**json.loads(environment()), "blas_threads": 1}
-    report = {"quick": options.quick, "environment": where, "techtc": sets, "ccat": ccat}
-    write_text(ROOT / "results" / "benchmarks" / "lpsvm.json", json.dumps(report, indent=2) + "\n")
+    second = ccat_table(ccat, rows[0].shape) if ccat else "CCAT: not run (--quick, or the data set is missing)"
+    report("lpsvm", f"{techtc_table(sets)}\n\n{second}", quick=options.quick, techtc=sets, ccat=ccat)
 
 
 if __name__ == "__main__":

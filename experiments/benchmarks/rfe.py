@@ -11,24 +11,19 @@ kept features are compared on columns scaled at random by up to 1 %, which no tw
 """
 
 import argparse
-import json
 import statistics
-import time
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
+from timing import cpu_seconds, report
 
 from provsel.datasets import load_dataset
-from provsel.evaluation.environment import environment
-from provsel.reports.tables import write_text
 from provsel.selectors import SVMRFESelector
 from provsel.selectors._view import TrainingView
 
-ROOT = Path(__file__).resolve().parents[2]
 N_SELECTED, STEP, SPEEDUP_GOAL = 300, 500, 10.0
 
 
@@ -42,13 +37,6 @@ def theirs(X, y, step, sizes=(N_SELECTED,)):
     """As `ours`, by scikit-learn."""
     fits = [RFE(SVC(kernel="linear", C=1), n_features_to_select=r, step=step).fit(X, y) for r in sizes]
     return sum(int(fit.ranking_.max()) for fit in fits)  # one SVM more each, on the kept features
-
-
-def cpu_seconds(function, *arguments):
-    """Return (seconds, result) of one call."""
-    start = time.process_time()
-    result = function(*arguments)
-    return time.process_time() - start, result
 
 
 def measure(X, y, step, sizes, repeats):
@@ -112,12 +100,8 @@ def main():
     with threadpool_limits(1):
         records = {name: measure(X, y, step, sizes, repeats) for name, (step, sizes) in schedules.items()}
         same = same_features(X, y)
-    print(f"{dataset.name}: n = {X.shape[0]}, d = {X.shape[1]}, {X.nnz} values; same features kept: {same}\n")
-    print(markdown(records))
-    path = ROOT / "results" / "benchmarks" / "rfe.json"
-    where = {**json.loads(environment()), "blas_threads": 1}
-    report = {"set": options.set, "shape": list(X.shape), "environment": where, "same": same, "schedules": records}
-    write_text(path, json.dumps(report, indent=2) + "\n")
+    head = f"{dataset.name}: n = {X.shape[0]}, d = {X.shape[1]}, {X.nnz} values; same features kept: {same}\n\n"
+    report("rfe", head + markdown(records), set=options.set, shape=list(X.shape), same=same, schedules=records)
     if not same:
         raise SystemExit("rfe.py: the kept features differ from scikit-learn's")
 

@@ -6,30 +6,18 @@ knows no r, and peak memory by tracemalloc of another run of each. Goals: 10 tim
 """
 
 import argparse
-import json
 import statistics
-import time
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 from scipy.linalg import qr
 from threadpoolctl import threadpool_limits
+from timing import cpu_seconds, report
 
 from provsel.datasets import load_dataset
-from provsel.evaluation.environment import environment
-from provsel.reports.tables import write_text
 from provsel.selectors import RRQRSelector
 
-ROOT = Path(__file__).resolve().parents[2]
 TIME_GOAL, MEMORY_GOAL = 10.0, 10.0
-
-
-def timed(function):
-    """Return (CPU seconds, wall seconds, result) of one call."""
-    cpu, wall = time.process_time(), time.perf_counter()
-    result = function()
-    return time.process_time() - cpu, time.perf_counter() - wall, result
 
 
 def peak_bytes(function):
@@ -50,15 +38,11 @@ def lapack_pivots(X):
 def measure(X, r, repeats):
     """Return the record of one comparison."""
     X = X.astype(np.float64)
-    runs = [timed(lambda: RRQRSelector(r).fit(X).indices_) for _ in range(repeats)]
-    cpu, wall, indices = (
-        statistics.median(run[0] for run in runs),
-        statistics.median(run[1] for run in runs),
-        runs[0][2],
-    )
+    runs = [cpu_seconds(lambda: RRQRSelector(r).fit(X).indices_) for _ in range(repeats)]
+    cpu, indices = statistics.median(seconds for seconds, _ in runs), runs[0][1]
     tracemalloc.start()
     try:  # tracing costs a dense factorisation nothing: it allocates a handful of arrays
-        lapack_cpu, lapack_wall, pivots = timed(lambda: lapack_pivots(X))
+        lapack_cpu, pivots = cpu_seconds(lapack_pivots, X)
         lapack_peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -66,8 +50,8 @@ def measure(X, r, repeats):
     peak = peak_bytes(lambda: RRQRSelector(r).fit(X))
     return {
         "n": X.shape[0], "d": X.shape[1], "r": r, "nonzeros": int(X.nnz),
-        "cpu_seconds": cpu, "wall_seconds": wall, "all_cpu_seconds": [run[0] for run in runs],
-        "lapack_cpu_seconds": lapack_cpu, "lapack_wall_seconds": lapack_wall,
+        "cpu_seconds": cpu, "all_cpu_seconds": [run[0] for run in runs],
+        "lapack_cpu_seconds": lapack_cpu,
         "cpu_ratio": lapack_cpu / cpu,
         "peak_megabytes": peak / 1e6, "lapack_peak_megabytes": lapack_peak / 1e6,
         "memory_ratio": lapack_peak / peak,
@@ -98,10 +82,7 @@ def main():
     X = load_dataset("rcv1_ccat").X[:n]
     with threadpool_limits(1):
         record = measure(X, r, options.repeats)
-    print(markdown(record))
-    where = {**json.loads(environment()), "blas_threads": 1}
-    path = ROOT / "results" / "benchmarks" / "rrqr.json"
-    write_text(path, json.dumps({"quick": options.quick, "environment": where, **record}, indent=2) + "\n")
+    report("rrqr", markdown(record), quick=options.quick, **record)
     if not record["same_pivots"]:
         raise SystemExit("rrqr.py: the pivots differ from LAPACK's")
 

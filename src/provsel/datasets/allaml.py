@@ -13,16 +13,6 @@ def load() -> Dataset:
 
     Label -1 is 1 in the file (47 samples, lymphoblastic), +1 is 2 (25 samples, myeloid).
 
-    Returns
-    -------
-    Dataset
-        Dense X of shape (72, 7129); the features are named "1" to "7129".
-
-    Raises
-    ------
-    ValueError
-        For a damaged file.
-    MissingDataError
-        When the file is in none of the searched folders.
+    Dense X of shape (72, 7129); the features are named "1" to "7129". Errors: as of `load_mat_dataset`.
     """
     return load_mat_dataset("allaml", "extra/ALLAML.mat", _CITATION)

@@ -14,16 +14,6 @@ def load() -> Dataset:
 
     The labels -1 (112 samples, healthy) and +1 (88, cancer) are those of the file.
 
-    Returns
-    -------
-    Dataset
-        Dense X of shape (200, 10000); the features are named "1" to "10000".
-
-    Raises
-    ------
-    ValueError
-        For a damaged file.
-    MissingDataError
-        When the file is in none of the searched folders.
+    Dense X of shape (200, 10000); the features are named "1" to "10000". Errors: as of `load_mat_dataset`.
     """
     return load_mat_dataset("arcene", "extra/arcene.mat", _CITATION)

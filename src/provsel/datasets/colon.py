@@ -14,16 +14,6 @@ def load() -> Dataset:
 
     The labels -1 (40 samples) and +1 (22) are those of the file.
 
-    Returns
-    -------
-    Dataset
-        Dense X of shape (62, 2000); the features are named "1" to "2000".
-
-    Raises
-    ------
-    ValueError
-        For a damaged file.
-    MissingDataError
-        When the file is in none of the searched folders.
+    Dense X of shape (62, 2000); the features are named "1" to "2000". Errors: as of `load_mat_dataset`.
     """
     return load_mat_dataset("colon", "extra/colon.mat", _CITATION)

@@ -11,16 +11,6 @@ def load() -> Dataset:
 
     The labels are 1 to 26 for the letters A to Z, 60 samples each.
 
-    Returns
-    -------
-    Dataset
-        Dense X of shape (1560, 617); the features are named "1" to "617".
-
-    Raises
-    ------
-    ValueError
-        For a damaged file.
-    MissingDataError
-        When the file is in none of the searched folders.
+    Dense X of shape (1560, 617); the features are named "1" to "617". Errors: as of `load_mat_dataset`.
     """
     return load_mat_dataset("isolet", "extra/Isolet.mat", _CITATION)

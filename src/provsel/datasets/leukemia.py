@@ -13,16 +13,6 @@ def load() -> Dataset:
 
     The labels -1 (47 samples) and +1 (25) are those of the file.
 
-    Returns
-    -------
-    Dataset
-        Dense X of shape (72, 7070); the features are named "1" to "7070".
-
-    Raises
-    ------
-    ValueError
-        For a damaged file.
-    MissingDataError
-        When the file is in none of the searched folders.
+    Dense X of shape (72, 7070); the features are named "1" to "7070". Errors: as of `load_mat_dataset`.
     """
     return load_mat_dataset("leukemia", "extra/leukemia.mat", _CITATION)

@@ -14,16 +14,6 @@ def load() -> Dataset:
 
     The labels -1 and +1 are those of the file, 1300 samples each. Nearly an XOR problem: linear models do little.
 
-    Returns
-    -------
-    Dataset
-        Dense X of shape (2600, 500); the features are named "1" to "500".
-
-    Raises
-    ------
-    ValueError
-        For a damaged file.
-    MissingDataError
-        When the file is in none of the searched folders.
+    Dense X of shape (2600, 500); the features are named "1" to "500". Errors: as of `load_mat_dataset`.
     """
     return load_mat_dataset("madelon", "extra/madelon.mat", _CITATION)

@@ -13,16 +13,6 @@ def load() -> Dataset:
 
     The labels are 1 to 10 for the people, 13 images each.
 
-    Returns
-    -------
-    Dataset
-        Dense X of shape (130, 2400); the features are named "1" to "2400".
-
-    Raises
-    ------
-    ValueError
-        For a damaged file.
-    MissingDataError
-        When the file is in none of the searched folders.
+    Dense X of shape (130, 2400); the features are named "1" to "2400". Errors: as of `load_mat_dataset`.
     """
     return load_mat_dataset("warpar10p", "extra/warpAR10P.mat", _CITATION)
