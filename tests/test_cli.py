@@ -346,7 +346,7 @@ def test_verify_from_nothing_to_complete(paper, capsys):
     assert frame.loc["made2000.folds", "n"] == 3
     assert set(frame["state"]) == {f"complete, with {' '.join(SMALL)}", "not run"}
     assert "2 replicated" in out
-    assert re.search(r"made2000\.zero +│ replicated +│ \d", out)
+    assert re.search(r"replicated +│ made2000\.zero +│ \d", out)
     assert "made2000/table, r=30" in out
 
 

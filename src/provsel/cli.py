@@ -29,6 +29,7 @@ from provsel.runner import RunReport, run_cells
 from provsel.store import TrialStore
 
 INTERRUPTED = 130
+PLAIN_WIDTH = 180
 ERRORS = (ValueError, OSError, HydraException, OmegaConfBaseException)
 """What bad input raises: shown as one message, without a traceback."""
 
@@ -190,6 +191,8 @@ def _verify(options: argparse.Namespace) -> int:
     write_frame(ranking_frame(rankings), results / "rankings.csv")
     draw_rankings(rankings, results / "figures")
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=PLAIN_WIDTH)  # a file or a pipe has no width of its own: do not cut for it
     console.print(verdict_table(verdicts))
     if options.detail:
         _print_details(console, verdicts)

@@ -274,7 +274,9 @@ def test_numbers_of_features_over_folds(made):
 @pytest.mark.parametrize(
     ("states", "verdict", "share"),
     [
-        (["held"] * 3 + ["vacuous"] * 7, REPLICATED, 30.0),
+        (["held"] * 6 + ["vacuous"] * 4, REPLICATED, 60.0),
+        (["held"] * 5 + ["vacuous"] * 5, INCONCLUSIVE, 50.0),  # not most of them
+        (["held"] * 3 + ["not separable"] * 7, REPLICATED, 100.0),
         (["vacuous"] * 8 + ["not separable"] * 2, INCONCLUSIVE, 0.0),
         (["held"] * 9 + ["violated"], CONTRADICTED, 90.0),
         (["no bound"] * 10, INCONCLUSIVE, math.nan),

@@ -20,19 +20,22 @@ COLOURS = {"replicated": "green", "contradicted": "red", "inconclusive": "yellow
 
 
 def verdict_table(verdicts: Iterable[Verdict]) -> Table:
-    """Return one line a claim: id, verdict, effect with its interval, p-value, n, state."""
-    table = Table(Column("claim", no_wrap=True), "verdict", "effect [interval]", "unit", "p", "n", "trials")
+    """Return one line a claim: verdict, id, effect with its interval, p-value, n, state."""
+    table = Table(
+        Column("verdict", min_width=12), Column("claim", overflow="fold"), Column("effect [interval]", min_width=12),
+        "unit", Column("p", no_wrap=True), Column("n", no_wrap=True), "trials",
+    )  # fmt: skip
     for made in verdicts:
         finding = made.finding
         shown = not math.isnan(finding.effect)
         table.add_row(
-            Text(made.claim.id),
             Text(made.verdict, style=COLOURS[made.verdict]),
+            Text(made.claim.id),
             Text(f"{finding.effect:.4g}{interval_text(finding.low, finding.high)}" if shown else ""),
             finding.unit,
             "" if math.isnan(finding.p_value) else f"{finding.p_value:.2g}",
             str(finding.n) if shown else "",
-            Text(made.detail if made.verdict == NOT_RUN and made.state == NOT_RUN else made.state),
+            Text(made.detail.split("; ")[0] if made.verdict == NOT_RUN and made.state == NOT_RUN else made.state),
         )
     return table
 

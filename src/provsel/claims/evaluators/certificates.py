@@ -19,8 +19,8 @@ class Certificates(AbstractEvaluator):
     """The bound on `quantity` holds in all trials of `row`.
 
     One violation contradicts a theorem; a bound that says nothing supports nothing. So: contradicted where any trial
-    violates it, replicated where some hold and none does, inconclusive where all that apply are vacuous. The effect
-    is the share that held of those that apply: held, violated or vacuous.
+    violates it, replicated where most of those that apply hold and none violates it, else inconclusive: most are
+    vacuous. The effect is the share that held of those that apply: held, violated or vacuous.
 
     Parameters
     ----------
@@ -55,6 +55,6 @@ class Certificates(AbstractEvaluator):
         applicable = held + violated + vacuous
         if not applicable:
             return [Finding(part, INCONCLUSIVE, test=test, note=f"applies to no trial: {note}")]
-        verdict = CONTRADICTED if violated else REPLICATED if held else INCONCLUSIVE
+        verdict = CONTRADICTED if violated else REPLICATED if 2 * held > applicable else INCONCLUSIVE
         share = 100 * held / applicable
         return [Finding(part, verdict, share, n=applicable, test=test, unit="% of trials held", note=note)]
