@@ -282,3 +282,4 @@ def test_error_bars_of_a_partial_frame_are_drawn_and_repeat(tmp_path):
         ["Full", "30.00 (3.00)"],
         ["BSS: sets better than Full", "1 of 1"],
     ]
+    assert mean_over_datasets(frame[frame["row"] == "BSS"], baseline="Full") == [["BSS", "15.00 (1.50)"]]
