@@ -1,14 +1,21 @@
 """Every artefact of the paper from its script, on a small made collection in the form of the real one."""
 
 import lzma
+import os
 import runpy
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from small_runs import REPO
+from provsel.cli import Rendering
+from provsel.configs import compose_artefact
+from provsel.reports.frames import artefact_frame
+from provsel.store import TrialStore
+from small_runs import REPO, load_script, run_quietly
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2", "executor=serial"]
 TOPICS = {"Exp_1_2": ("opera", "submarine"), "Exp_3_4": ("sailing", "chemical")}
@@ -32,6 +39,9 @@ def made(tmp_path_factory):
     for seed, (name, words) in enumerate(TOPICS.items()):
         write_set(tokens, name, words, np.random.default_rng(seed))
     return root
+
+
+REAL_MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
 
 
 @pytest.fixture
@@ -110,3 +120,37 @@ def test_certificates_are_counted_and_drawn(run, made):
     assert "held 6" in printed.out  # both sets
     svg = (made / "results" / "figures" / "paul2016" / "certificates.svg").read_text()
     assert "radius: not stated" in svg
+
+
+def test_table4_under_three_protocols(tmp_path, monkeypatch):
+    """Half of its rows and columns, on few documents: BSS on a small sample of text takes seconds a run."""
+    if not REAL_MIRROR or not (Path(REAL_MIRROR) / "rcv1_subsets").is_dir():
+        pytest.skip("needs real data: set PROVSEL_DATA_MIRROR to a folder that holds rcv1_subsets")
+    monkeypatch.setenv("PROVSEL_DATA_MIRROR", REAL_MIRROR)
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "data"))
+    script = load_script(REPO / "experiments" / "paul2016" / "table4.py")
+    whole = compose_artefact("paul2016/table4", ["protocol.n_splits=2", "protocol.draws=1", "dataset.n_train=1500"])
+    assert len(whole.entries) == 6 * 6
+    kept = [e for e in whole.entries if e.row != "BSS (t=128)" and e.column.endswith("1024")]
+    artefact = replace(whole, entries=tuple(kept))
+    store = TrialStore(tmp_path / "store")
+    report, _ = run_quietly(artefact.cells, store)
+    assert report.failures == []
+    assert report.n_run == 5 * (2 + 2 + 1)  # the official split has one fold
+    published = REPO / "experiments" / "paul2016" / "published.csv"
+    frame = artefact_frame(artefact, store, script.summarise, columns=["error", "n_selected"], published=published)
+    assert set(frame["state"]) == {"complete"}
+    errors = frame[~frame["column"].str.endswith("features")].set_index(["row", "column"])
+    assert errors["value"].astype(float).between(1, 40).all()
+    assert float(errors.loc[("BSS (t=256)", "inverse, r=1024"), "printed_value"]) == 10.35
+    sizes = frame[frame["column"] == "held-out, r=1024, features"].set_index("row")["value"].astype(float)
+    assert sizes["RFE"] == sizes["RRQR"] == sizes["BSS (t=256)"] == 1024
+    assert sizes["Full"] == 47236
+    assert 1 < sizes["LPSVM"] < 1024
+    text = script.render(Rendering(artefact, frame, tmp_path / "table4", tmp_path / "table4", store))
+    assert "on 1,500 documents: distinct documents of five public subsets" in text
+    assert "8.66 (0.54)" in text
+    full = errors.loc["Full", "value"].astype(float)
+    closest = (full - 8.66).abs().idxmin().split(", ")[0]
+    [line] = [line for line in text.splitlines() if line.startswith("| Full") and "r=1024" in line]
+    assert line.rstrip(" |").endswith(closest)
