@@ -105,5 +105,6 @@ def _points(panel: Axes, x: pd.Series, y: pd.Series, rows: pd.Series, methods: l
     for k, method in enumerate(methods):
         chosen = rows == method
         look: dict[str, Any] = {"color": PALETTE[k], "marker": MARKERS[k], "s": 2.0, "linewidths": 0, "alpha": 0.25}
+        look["zorder"] = 1 + (len(methods) - k) / 10  # the first method on top
         panel.scatter(x[chosen], y[chosen], rasterized=True, **look)
         panel.scatter([], [], label=method, **(look | {"s": 16.0, "alpha": 1.0}))
