@@ -1,6 +1,7 @@
 """Claims on made trials: pairing, draws, corrections over a family, partial stores, and each kind of test."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -227,6 +228,28 @@ def test_most_frequent_relevant(made):
     assert verdict.verdict == CONTRADICTED
     assert verdict.finding.effect == 50
     assert "2 of 3 in r=2" in verdict.detail
+
+
+def test_always_selected(made, monkeypatch):
+    names = np.array(["opera", "music", "tickets", "navy"], dtype=object)
+    monkeypatch.setattr(
+        "provsel.claims.evaluators.always_selected.load_from", lambda config: SimpleNamespace(feature_names=names)
+    )
+
+    def words(*features):
+        parameters = {"row": "A", "dataset": "set3", "features": list(features), "columns": ["r=1"]}
+        return verdict_on(made, claim("always_selected", artefact="made/other", **parameters))
+
+    assert words("opera").verdict == NOT_RUN
+    assert "nothing stored for A on set3" in words("opera").detail
+    made.put("made/other", "A", "r=1", np.zeros(2), features=[[0, 1], [2, 0]], data="set3")
+    made.put("made/other", "A", "r=1", np.zeros(2), features=[[3], [3]], data="set4")  # another set has no say
+    assert words("opera").verdict == REPLICATED
+    both = words("opera", "music", "navy", "unknown")
+    assert both.verdict == CONTRADICTED
+    assert both.finding.effect == 25
+    assert both.finding.n == 2
+    assert "music in 1 of 2, navy in 0 of 2, unknown in 0 of 2" in both.detail
 
 
 def test_fewer_features_than_the_top(made):
