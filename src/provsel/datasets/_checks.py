@@ -1,6 +1,6 @@
 """Checks of loader parameters, which often come from a YAML file."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from numbers import Integral
 
 
@@ -14,3 +14,15 @@ def check_choice(subject: str, parameter: str, value: object, choices: Collectio
     """Raise a `ValueError` unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{subject}: {parameter} must be one of {', '.join(choices)}, got {value!r}")
+
+
+def check_classes(subject: str, classes: object) -> list[int]:
+    """Return `classes` as plain integers; raise a `ValueError` unless they are two or more distinct digits."""
+    if isinstance(classes, str) or not isinstance(classes, Sequence):
+        raise ValueError(f"{subject}: classes must be a list of digits such as [3, 8], or null, got {classes!r}")
+    for digit in classes:
+        check_integer(subject, "each of classes", digit, minimum=0)
+    kept = [int(digit) for digit in classes]
+    if len(kept) < 2 or len(set(kept)) != len(kept) or max(kept) > 9:
+        raise ValueError(f"{subject}: classes must hold at least two distinct digits from 0 to 9, got {kept}")
+    return kept

@@ -18,7 +18,7 @@ from ._paths import is_safe_relative
 MARKER = ".provsel-archive"
 _BLOCK = 1 << 20
 Members = Generator[tuple[str, IO[bytes]], None, None]
-_BROKEN = (
+BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
     zlib.error,
@@ -68,14 +68,14 @@ def extract(archive: Path, folder: Path, *, kind: str, max_expanded: int, sha256
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part") as scratch:
         fresh = Path(scratch) / "new"
         fresh.mkdir()
-        members = _zip_members if kind == "zip" else _tar_members
+        members = _zip_members if kind == "zip" else tar_members
         room = max_expanded
         try:
             # Closed explicitly, so that the archive is closed when a member is refused in the middle.
             with contextlib.closing(members(archive)) as stream:
                 for name, content in stream:
                     room -= _write(archive, fresh, name, content, room, max_expanded)
-        except (*_BROKEN, OSError) as error:
+        except (*BROKEN, OSError) as error:
             # A damaged index sends zipfile to impossible places; a full disk stays the error that it is.
             if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL, errno.ENAMETOOLONG):
                 raise
@@ -123,7 +123,7 @@ def _zip_members(archive: Path) -> Members:
                 yield info.orig_filename, content
 
 
-def _tar_members(archive: Path) -> Members:
+def tar_members(archive: Path) -> Members:
     """Yield the regular files of a tar archive, however it is compressed."""
     with tarfile.open(archive, mode="r|*") as opened:
         for info in opened:

@@ -3,7 +3,7 @@
 import math
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ _MAX_ENTRIES = 1 << 26
 _DAMAGED = (MatReadError, ValueError, TypeError, KeyError, IndexError, OSError, EOFError, zlib.error, struct.error)
 
 
-def read_mat(path: Path, names: Sequence[str]) -> list[np.ndarray]:
+def read_mat(path: Path, names: Sequence[str], *, unread: Collection[str] = ()) -> list[np.ndarray]:
     """Return numeric variables of a MATLAB file, format 4 to 7.
 
     Parameters
@@ -33,6 +33,8 @@ def read_mat(path: Path, names: Sequence[str]) -> list[np.ndarray]:
         content is read, because SciPy would build objects from it.
     names : sequence of str
         Variables to read.
+    unread : collection of str, default=()
+        Variables that may be of any kind, because they are skipped: none of `names`.
 
     Returns
     -------
@@ -53,6 +55,8 @@ def read_mat(path: Path, names: Sequence[str]) -> list[np.ndarray]:
     except _DAMAGED as error:
         raise _damaged(path, error) from error
     for name, shape, kind in listed:
+        if name in unread and name not in names:
+            continue
         if kind not in _NUMERIC:
             raise ValueError(f"{path}: expected numeric variables only, got {name!r} of class {kind}. Do not trust it")
         if math.prod(shape) > _MAX_ENTRIES or len(shape) != 2:
@@ -74,8 +78,16 @@ def read_mat(path: Path, names: Sequence[str]) -> list[np.ndarray]:
     return arrays
 
 
-def load_mat_dataset(name: str, path: str, citation: str) -> Dataset:
-    """Load a data set that is one registered MATLAB file: samples in the rows of `X`, labels in `Y`.
+def load_mat_dataset(
+    name: str,
+    path: str,
+    citation: str,
+    *,
+    variables: tuple[str, str] = ("X", "Y"),
+    columns_are_samples: bool = False,
+    unread: Collection[str] = (),
+) -> Dataset:
+    """Load a data set that is one registered MATLAB file with a matrix of samples and a vector of labels.
 
     Parameters
     ----------
@@ -85,6 +97,12 @@ def load_mat_dataset(name: str, path: str, citation: str) -> Dataset:
         Relative path in the mirror and in the data folder.
     citation : str
         For `source`.
+    variables : (str, str), default=("X", "Y")
+        Names of the matrix and of the labels.
+    columns_are_samples : bool, default=False
+        The matrix is stored with one sample a column, in place of one a row.
+    unread : collection of str, default=()
+        See `read_mat`.
 
     Returns
     -------
@@ -98,13 +116,19 @@ def load_mat_dataset(name: str, path: str, citation: str) -> Dataset:
     digest = file_sha256(found)
 
     def build() -> Dataset:
-        X, Y = read_mat(found, ("X", "Y"))
+        X, Y = read_mat(found, variables, unread=unread)
+        if columns_are_samples:
+            X = X.T
         if 1 not in Y.shape:
-            raise ValueError(f"{found}: expected one label a row in 'Y', got shape {Y.shape}. It is another file")
+            raise ValueError(
+                f"{found}: expected one label a row in {variables[1]!r}, got shape {Y.shape}. It is another file"
+            )
         labels = Y.ravel()
         classes = np.unique(labels)
         if classes.size < 2:
-            raise ValueError(f"{found}: expected at least two classes in 'Y', got {classes}. It is another file")
+            raise ValueError(
+                f"{found}: expected at least two classes in {variables[1]!r}, got {classes}. It is another file"
+            )
         if classes.size == 2:
             labels = np.where(labels == classes[1], 1, -1)
         names = [str(j) for j in range(1, X.shape[1] + 1)]

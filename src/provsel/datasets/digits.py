@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.datasets import load_digits
 
-from ._checks import check_integer
+from ._checks import check_classes
 from ._record import Dataset, make_dataset
 
 _SOURCE = (
@@ -37,22 +37,10 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     X, y = bunch.data, bunch.target
     name = "digits"
     if classes is not None:
-        kept = _check_classes(classes)
+        kept = check_classes("digits", classes)
         rows = np.isin(y, kept)
         X, y = X[rows], y[rows]
         name = "digits_" + "_".join(str(digit) for digit in kept)
         if len(kept) == 2:
             y = np.where(y == kept[1], 1, -1)
     return make_dataset(X, y, bunch.feature_names, name=name, source=_SOURCE)
-
-
-def _check_classes(classes: Sequence[int]) -> list[int]:
-    """Return the digits as a list of plain integers."""
-    if isinstance(classes, str) or not isinstance(classes, Sequence):
-        raise ValueError(f"digits: classes must be a list of digits such as [3, 8], or null, got {classes!r}")
-    for digit in classes:
-        check_integer("digits", "each of classes", digit, minimum=0)
-    kept = [int(digit) for digit in classes]
-    if len(kept) < 2 or len(set(kept)) != len(kept) or max(kept) > 9:
-        raise ValueError(f"digits: classes must hold at least two distinct digits from 0 to 9, got {kept}")
-    return kept
