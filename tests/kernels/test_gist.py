@@ -1,0 +1,121 @@
+"""GIST: against sums written out frequency by frequency, exact invariances, and gratings of known orientation."""
+
+import cmath
+import math
+
+import numpy as np
+import pytest
+
+from provsel.kernels.gist import gist, gist_filters
+
+
+def textbook(image, n_scales, n_orientations, n_cells):
+    """GIST without Fourier library, batches or crops: dense matrices of complex exponentials on the mirrored image."""
+    side = len(image)
+    size = 2 * side
+    frequencies = [(k if k < side else k - size) / size for k in range(size)]
+    waves = np.array([[cmath.exp(2j * math.pi * f * x) for f in frequencies] for x in range(size)])
+
+    def filtered(values, transfer):
+        spectrum = waves.conj().T @ np.pad(values, ((0, side), (0, side)), mode="symmetric") @ waves.conj()
+        table = np.array([[transfer(u, v) for u in frequencies] for v in frequencies])
+        return (waves @ (spectrum * table) @ waves.T / size**2)[:side, :side]
+
+    def lowpass(u, v):
+        return 0.5 ** ((u * u + v * v) / (4 / side) ** 2)
+
+    logs = np.array([[math.log(1 + value) for value in row] for row in image])
+    high = logs - filtered(logs, lowpass).real
+    flat = high / (0.2 + np.sqrt(np.abs(filtered(high * high, lowpass).real)))
+    features = []
+    for s in range(n_scales):
+        for j in range(n_orientations):
+
+            def band(u, v, centre=0.3 / 1.85**s, theta=math.pi * j / n_orientations):
+                if u == v == 0:
+                    return 0.0
+                turn = math.remainder(math.atan2(v, u) - theta, 2 * math.pi)
+                width = 2 * math.pi * (n_orientations / 8) ** 2
+                return math.exp(-3.5 * (math.hypot(u, v) / centre - 1) ** 2 - width * turn * turn)
+
+            amplitude = np.abs(filtered(flat, band))
+            for rows in np.split(amplitude, n_cells, axis=0):
+                features += [cell.mean() for cell in np.split(rows, n_cells, axis=1)]
+    return np.array(features)
+
+
+def grating(theta, frequency, side=32):
+    """Grey levels that change in the direction theta, from columns towards rows; a log image is a pure wave."""
+    v, u = np.mgrid[:side, :side]
+    return np.expm1(3 + np.sin(2 * np.pi * frequency * (u * math.cos(theta) + v * math.sin(theta)) + 0.7))
+
+
+@pytest.fixture
+def images():
+    return np.random.default_rng(5).integers(0, 256, size=(5, 16, 16), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(("n_scales", "n_orientations", "n_cells"), [(4, 8, 4), (2, 3, 2), (1, 1, 1)])
+def test_agrees_with_the_textbook(images, n_scales, n_orientations, n_cells):
+    kinds = {"n_scales": n_scales, "n_orientations": n_orientations, "n_cells": n_cells}
+    expected = [textbook(image.tolist(), **kinds) for image in images[:2]]
+    got = gist(images[:2], **kinds)
+    assert got.shape == (2, n_scales * n_orientations * n_cells**2)
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_batches_do_not_matter_and_images_do_not_mix(images):
+    whole = gist(images)
+    assert whole.shape == (5, 512)
+    for batch in (1, 2, 5):
+        np.testing.assert_allclose(gist(images, batch=batch), whole, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(gist(images[[3]])[0], whole[3], rtol=1e-12, atol=1e-14)
+    assert gist(images[:0]).shape == (0, 512)
+
+
+def test_brightness_and_flatness(images):
+    # 1 + grey level times a constant is a constant added to the logarithm, which the prefilter takes out.
+    brighter = 3.7 * (1.0 + images) - 1
+    np.testing.assert_allclose(gist(brighter), gist(images), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(gist(np.full((1, 16, 16), 77)), 0, atol=1e-12)
+    assert gist(images).min() > 1e-4
+
+
+def test_mirroring_and_turning_permute_the_features(images):
+    features = gist(images).reshape(5, 4, 8, 4, 4)
+    mirrored = gist(images[:, :, ::-1]).reshape(features.shape)
+    # theta becomes pi - theta.
+    np.testing.assert_allclose(mirrored, features[:, :, (-np.arange(8)) % 8][..., ::-1], rtol=1e-9, atol=1e-12)
+    turned = gist(np.rot90(images, axes=(1, 2))).reshape(features.shape)
+    expected = np.rot90(features[:, :, (np.arange(8) + 4) % 8], axes=(3, 4))
+    np.testing.assert_allclose(turned, expected, rtol=1e-9, atol=1e-12)
+    assert np.abs(turned - features).max() > 0.01  # turning is not nothing
+
+
+@pytest.mark.parametrize("scale", [0, 1])
+@pytest.mark.parametrize("j", range(8))
+def test_a_grating_excites_its_own_filter(j, scale):
+    image = grating(math.pi * j / 8, 0.3 / 1.85**scale)
+    energy = gist(image[None]).reshape(4, 8, 4, 4)
+    inner = energy[:, :, 1:3, 1:3].mean(axis=(2, 3))
+    assert np.unravel_index(inner.argmax(), inner.shape) == (scale, j)
+    # The filter across it is the control.
+    assert inner[scale, (j + 4) % 8] < 0.1 * inner[scale, j]
+
+
+def test_energy_is_found_where_it_is():
+    image = np.full((32, 32), 20.0)
+    image[8:16, 24:32] = grating(0.0, 0.3)[8:16, 24:32]
+    energy = gist(image[None]).reshape(4, 8, 4, 4)[0, 0]
+    assert np.unravel_index(energy.argmax(), energy.shape) == (1, 3)
+    assert energy[3, 0] < 0.05 * energy[1, 3]
+
+
+def test_filters_are_one_sided_and_blind_to_the_mean():
+    filters = gist_filters(16)
+    assert filters.shape == (32, 32, 32)
+    assert (filters[:, 0, 0] == 0).all()
+    assert 0.5 < filters.max() <= 1
+    opposite = np.roll(filters[:, ::-1, ::-1], 1, axis=(1, 2))
+    peaks = filters.reshape(32, -1).argmax(axis=1)
+    assert (np.take_along_axis(opposite.reshape(32, -1), peaks[:, None], axis=1) < 1e-3).all()
