@@ -1,0 +1,142 @@
+"""The sampling rate at which one pass of online leverage sampling keeps a wanted number of columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from provsel.kernels.online_leverage import OnlineLeverage, Rule
+
+Array = NDArray[np.float64]
+Matrix = Any
+
+BRACKET = 4.0
+"""Factor between the rates tried until one keeps too few columns and one too many."""
+
+CLOSE = 1e-4
+"""The bisection ends when its two rates differ by less than this share: between them the count jumps over r."""
+
+NEIGHBOURS = 6
+"""Rates tried around such a jump: the count is not monotone, so another one may, rarely, do better."""
+
+CHUNK = 4096
+"""Rows that are made dense together."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one pass at a given rate kept.
+
+    Attributes
+    ----------
+    rate : float
+    positions, weights, scores : ndarray
+        As `OnlineLeverage.advance` returns them.
+    complete : bool
+        False for a pass that was stopped because it kept too many.
+    """
+
+    rate: float
+    positions: NDArray[np.int64]
+    weights: Array
+    scores: Array
+    complete: bool = True
+
+
+def one_pass(X: Matrix, rule: Rule, key: NDArray[np.uint64], most: int | None = None) -> Pass:
+    """Return what a pass over the columns of X, shape (n, d), dense or CSC, keeps.
+
+    With `most`, a pass that keeps more columns is stopped early.
+    """
+    state = OnlineLeverage.start(X.shape[0], rule, key)
+    found = state.advance(X, most)
+    return Pass(rule.rate, *found, complete=most is None or state.n_kept <= most)
+
+
+def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> Pass:
+    """Return the pass that keeps r columns, or else the one nearest to r of all that were tried.
+
+    The random number of a column is the same at every rate. The number kept grows with the rate by and large
+    but not always, as a column kept early lowers the scores of later ones: bisection finds a rate where the count
+    steps over r, and a search around it the nearest count. About 5 to 25 passes; one that already kept more
+    than could be nearest is stopped.
+
+    Parameters
+    ----------
+    X : ndarray or CSC of shape (n, d)
+    r : int
+        At least `rule.n_initial`.
+    rule : Rule
+        Its rate is replaced.
+    key : ndarray of shape (2,), uint64
+
+    Returns
+    -------
+    Pass
+        The first one found of the smallest |count - r|.
+    """
+    best: Pass | None = None
+    gap = r + 1
+
+    def excess(rate: float) -> int:
+        nonlocal best, gap
+        tried = one_pass(X, replace(rule, rate=rate), key, most=r + gap - 1)
+        miss = tried.positions.size - r
+        if tried.complete and abs(miss) < gap:
+            best, gap = tried, abs(miss)
+        if gap and miss < 0 and _is_saturated(tried):
+            return 0  # no larger rate keeps more
+        return miss
+
+    low = high = r / X.shape[1]  # exact on average where all columns score 1
+    miss, factor = excess(low), BRACKET
+    if miss < 0:
+        while miss < 0:
+            low, high, factor = high, high * factor, 2.0 * factor
+            miss = excess(high)
+    else:
+        while miss > 0:
+            low, high, factor = low / factor, low, 2.0 * factor
+            miss = excess(low)
+    while miss and gap and high > low * (1.0 + CLOSE):
+        middle = math.sqrt(low * high)
+        miss = excess(middle)
+        low, high = (middle, high) if miss < 0 else (low, middle)
+    if gap and miss:
+        # nearest first, alternately below and above, within three per cent
+        for step in range(NEIGHBOURS):
+            if gap:
+                excess(low * (1.0 + 2e-3) ** ((-1) ** step * (step // 2 + 1) ** 2.5))
+    assert best is not None  # the bracket holds a pass of at most r columns, and such a pass is complete
+    return best
+
+
+def _is_saturated(tried: Pass) -> bool:
+    """Tell whether every probability of the pass was 0 or 1, so that a larger rate changes nothing."""
+    positive = tried.scores[tried.scores > 0]
+    return positive.size == 0 or tried.rate * positive.min() >= 1.0
+
+
+def compressed_rows(X: Matrix) -> Matrix:
+    """Return a triangular matrix, shape (d, d), with the inner products of the columns of X, when that is smaller.
+
+    Online leverage scores depend on inner products only. X, shape (n, d), dense or sparse, is returned as it is
+    unless n > 2 d; sparse rows are made dense a chunk at a time. Householder QR of the stacked chunks keeps each
+    column to a relative 1e-15 or so, as the Gram matrix would not.
+    """
+    n, d = X.shape
+    if n <= 2 * d:
+        return X
+    R: Array = np.zeros((0, d))
+    rows = max(CHUNK, d)
+    source = X.tocsr() if sparse.issparse(X) else X
+    for start in range(0, n, rows):
+        chunk = source[start : start + rows]
+        chunk = chunk.toarray() if sparse.issparse(chunk) else chunk
+        R = np.asarray(np.linalg.qr(np.vstack([R, np.asarray(chunk, dtype=np.float64)]), mode="r"))
+    return R

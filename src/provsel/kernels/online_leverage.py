@@ -1,0 +1,180 @@
+"""Online leverage scores: keep or drop each column of a stream by its score against the columns kept so far."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from provsel.kernels.online_span import KeptSpan
+
+Array = NDArray[np.float64]
+Matrix = Any
+
+PANEL = 64
+"""Columns that are projected together; a sparse block is made dense a panel at a time."""
+
+OUTSIDE = 1e-10
+"""A column whose part outside the span is longer than this share of it counts as outside."""
+
+OUTSIDE_SINGLE = 1e-5
+"""The same for float32 columns: dependent columns that were rounded to float32 differ by about 1e-7."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a column is scored and kept.
+
+    Attributes
+    ----------
+    epsilon : float
+    rate : float
+        c: a column of score l is kept with probability min(c l, 1).
+    outside_scores_one : bool
+        Whether a column outside the span scores 1, or its projection alone. Without a ridge only.
+    ridge : float
+        0 for the pseudo-inverse.
+    n_initial : int
+        Non-zero columns that are kept with probability 1 before any is drawn.
+    """
+
+    epsilon: float
+    rate: float
+    outside_scores_one: bool = True
+    ridge: float = 0.0
+    n_initial: int = 1
+
+    def probability(self, score: Any) -> Any:
+        """Return min(c l, 1) of a clipped score l, or of an array of them."""
+        return np.minimum(self.rate * score, 1.0)
+
+
+def theory_rate(n: int, epsilon: float) -> float:
+    """Return c = 8 ln(n) / epsilon^2 (Algorithm 1), with n at least 2: else a single row would keep nothing."""
+    return 8.0 * math.log(max(n, 2)) / epsilon**2
+
+
+def uniforms(key: NDArray[np.uint64], start: int, count: int) -> Array:
+    """Return the uniform numbers of the stream positions start, ..., start + count - 1.
+
+    Philox is a counter-based generator: the number of a position depends on `key`, shape (2,), and the position
+    only, so neither blocks nor interruptions nor the kept columns before change it.
+    """
+    counter, skip = divmod(start, 4)  # a counter gives four numbers
+    return np.random.Generator(np.random.Philox(key=key, counter=counter)).random(skip + count)[skip:]
+
+
+@dataclass
+class OnlineLeverage:
+    """State of one pass: what was kept, and the thin factor of it. `advance` moves it in place.
+
+    Attributes
+    ----------
+    span : KeptSpan
+    key : ndarray of shape (2,), uint64
+    n_seen : int
+        Stream position of the next column.
+    n_kept : int
+    """
+
+    rule: Rule
+    key: NDArray[np.uint64]
+    span: KeptSpan
+    n_seen: int = 0
+    n_kept: int = 0
+
+    @classmethod
+    def start(cls, n: int, rule: Rule, key: NDArray[np.uint64]) -> OnlineLeverage:
+        """Return the state before the first column of length n."""
+        return cls(rule, key, KeptSpan(n, rule.ridge))
+
+    def advance(self, block: Matrix, most: int | None = None) -> tuple[NDArray[np.int64], Array, Array]:
+        """See the columns of `block`, in place.
+
+        Parameters
+        ----------
+        block : ndarray, or sparse in CSC form, of shape (n, b)
+        most : int, optional
+            Stop as soon as more columns than this are kept in all; the rest of the block is not seen.
+
+        Returns
+        -------
+        positions : ndarray of shape (j,), int64
+            Stream positions of the columns kept of this block.
+        weights : ndarray of shape (j,)
+            1 / sqrt(p) of each.
+        scores : ndarray of shape (b,)
+            Clipped score min((1 + epsilon) a^T (W W^T)^+ a, 1) of each column.
+        """
+        tolerance = OUTSIDE_SINGLE if block.dtype == np.float32 and not self.rule.ridge else OUTSIDE
+        draws = uniforms(self.key, self.n_seen, block.shape[1])
+        positions: list[int] = []
+        weights: list[float] = []
+        scores = np.zeros(block.shape[1])
+        for first in range(0, block.shape[1], PANEL):
+            part = slice(first, first + PANEL)
+            panel = block[:, part]
+            panel = panel.toarray() if sparse.issparse(panel) else panel
+            kept = self._advance_panel(
+                np.array(panel, dtype=np.float64, order="F"), draws[part], scores[part], tolerance, most
+            )
+            positions += [self.n_seen + column for column, _ in kept]
+            weights += [weight for _, weight in kept]
+            self.n_seen += panel.shape[1]
+            if most is not None and self.n_kept > most:
+                break
+        return np.array(positions, dtype=np.int64), np.array(weights, dtype=np.float64), scores
+
+    def _advance_panel(
+        self, B: Array, draws: Array, scores: Array, tolerance: float, most: int | None
+    ) -> list[tuple[int, float]]:
+        """Score and keep the columns of B, shape (n, b), filling `scores` in place; B is overwritten.
+
+        All columns are projected on the span at the panel's start at once. Scores are taken ahead for a window of
+        columns, which a kept column makes stale: the window starts anew at one column and doubles while none is
+        kept. So a score is always solved for with the present factor, never corrected by a subtraction, which
+        loses all digits after a column much longer than those before; and at most half of the work is in vain.
+        """
+        span, rule = self.span, self.rule
+        lengths = np.sqrt(np.einsum("ij,ij->j", B, B))
+        base = span.rank
+        Z = span.basis.T @ B
+        B -= span.basis @ Z
+        kept: list[tuple[int, float]] = []
+        ahead, first, width = B.shape[1], 0, B.shape[1]
+        while first < width:
+            window = slice(first, min(first + ahead, width))
+            E, coordinates = B[:, window], Z[:, window]
+            if span.rank > base:  # directions that this panel added
+                added = span.basis[:, base:]
+                more = added.T @ E
+                E, coordinates = E - added @ more, np.vstack([coordinates, more])
+            inside = span.squared_norms(coordinates)
+            outside = np.sqrt(np.einsum("ij,ij->j", E, E))
+            is_outside = outside > tolerance * lengths[window]
+            if rule.ridge:
+                raw = inside + outside**2 / rule.ridge
+            else:
+                raw = np.where(is_outside, 1.0, inside) if rule.outside_scores_one else inside
+            found = np.minimum((1.0 + rule.epsilon) * raw, 1.0)
+            p = rule.probability(found)
+            nonzero = lengths[window] > 0
+            accepted = np.flatnonzero(nonzero & ((self.n_kept < rule.n_initial) | (draws[window] < p)))
+            if accepted.size == 0:
+                scores[window] = found
+                first, ahead = window.stop, 2 * ahead
+                continue
+            j = int(accepted[0])
+            scores[first : first + j + 1] = found[: j + 1]
+            root = 1.0 if self.n_kept < rule.n_initial else math.sqrt(p[j])
+            span.append(coordinates[:, j] / root, E[:, j] / root if is_outside[j] else None)
+            kept.append((first + j, 1.0 / root))
+            self.n_kept += 1
+            if most is not None and self.n_kept > most:
+                break
+            first, ahead = first + j + 1, 1
+        return kept

@@ -1,0 +1,267 @@
+"""Features kept from a stream by their online leverage scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from provsel.kernels.online_calibration import Pass, calibrated_pass, compressed_rows, one_pass
+from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate
+from provsel.selectors._base import AbstractSelector, Selection, as_generator, checked_count
+from provsel.selectors._online_state import Stream, stream_from
+from provsel.selectors._view import TrainingView
+
+OUTSIDE_SPAN = ("one", "project")
+NAME = "OnlineLeverageSelector"
+
+
+class OnlineLeverageSelector(AbstractSelector):
+    r"""Keep or drop each column of a stream by its leverage against the columns kept so far (OFS).
+
+    With W the kept and rescaled columns, column a_i scores l_i = min((1 + epsilon) a_i^T (W W^T)^+ a_i, 1), is
+    kept with probability p_i = min(c l_i, 1), and joins W as a_i / sqrt(p_i). With c = 8 ln(n) / epsilon^2 and
+    `outside_span="one"`, (1 - epsilon) X X^T <= X S S^T X^T <= (1 + epsilon) X X^T with probability at least
+    1 - 1/n (Theorem 1), and any k-means clustering costs the same on X S up to a factor 1 +- epsilon (Lemma 3).
+    O(n k) operations a column and O(n k) memory; nothing of size n x n.
+
+    Parameters
+    ----------
+    n_features_to_select : int, default=None
+        None takes the theorem's c, which keeps as many as it likes. An r searches the c that keeps r features,
+        or else the nearest number: the number kept is not a monotone function of c and may step over r.
+    epsilon : float, default=0.5
+        Between 0 and 1.
+    outside_span : {"one", "project"}, default="one"
+        A column outside span(W) scores 1, as the proof of Theorem 1 needs, or its projection alone, as
+        Algorithm 1 is printed: then Theorem 1 does not hold.
+    ridge : float, default=None
+        Score a_i^T (W W^T + ridge I)^-1 a_i instead; `outside_span` then has no effect.
+    n_initial : int, default=1
+        Non-zero columns kept with probability 1 at the start: A_0 of Algorithm 1, which the paper leaves open. With
+        none, "project" never keeps anything.
+    sampling_rate : float, default=None
+        Use this c, say the `sampling_rate_` of an earlier fit; n_features_to_select is then not searched for.
+    rescale : bool, default=True
+        Multiply the kept columns by `weights_` in `transform`, as the theorems need.
+    random_state : int, Generator, RandomState or None, default=None
+        One random number a column, which depends on the seed and its position in the stream only.
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (k,), int64
+        Kept features, in order of arrival.
+    weights_ : ndarray of shape (k,)
+        1 / sqrt(p) of each.
+    scores_ : ndarray of shape (n_seen_,)
+        l of each column seen, in order of arrival.
+    seen_indices_ : ndarray of shape (n_seen_,), int64
+        Which feature each of these is.
+    n_seen_ : int
+    sampling_rate_ : float
+        The c used.
+    n_features_in_ : int
+        On a stream: one more than the largest feature seen.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, when no column is kept: X is all zeros, or n_initial is 0 and no draw succeeded.
+
+    Notes
+    -----
+    There is no `budget`: Lemma 2 bounds the sum of scores by O(n log ||X||_2), without a constant to compute from,
+    and its proof mixes a ridge that Algorithm 1 does not have.
+
+    References
+    ----------
+    Wang, Shen, Li (2018), Algorithm 1, Theorems 1 and 2; Cohen, Musco, Pachocki (2016) for scores outside the span.
+    """
+
+    algorithm_version = 1
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        epsilon: float = 0.5,
+        outside_span: str = "one",
+        ridge: float | None = None,
+        n_initial: int = 1,
+        sampling_rate: float | None = None,
+        rescale: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.epsilon = epsilon
+        self.outside_span = outside_span
+        self.ridge = ridge
+        self.n_initial = n_initial
+        self.sampling_rate = sampling_rate
+        self.rescale = rescale
+        self.random_state = random_state
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        rule, key = self._rule(view.n_samples), _draw_key(rng)
+        X = view.X.tocsc() if sparse.issparse(view.X) else view.X
+        if self.n_features_to_select is not None:
+            r = checked_count(self, view.n_features)
+            if rule.n_initial > r:
+                raise ValueError(
+                    f"{NAME}: expected n_initial up to n_features_to_select = {r}, got {rule.n_initial}; "
+                    f"lower n_initial."
+                )
+        if self.n_features_to_select is None or self.sampling_rate is not None:
+            done: Pass = one_pass(X, rule, key)
+        else:
+            done = calibrated_pass(compressed_rows(X), r, rule, key)
+        if done.positions.size == 0:
+            raise ValueError(
+                f"{NAME}: expected X of which a column is kept, got none of {view.n_features} columns in "
+                f"{view.n_samples} rows kept; X is all zeros, or n_initial = {rule.n_initial} should be 1 or more."
+            )
+        if hasattr(self, "_stream"):
+            del self._stream
+        return Selection(
+            done.positions,
+            done.weights,
+            {
+                "scores": done.scores,
+                "seen_indices": np.arange(view.n_features),
+                "n_seen": view.n_features,
+                "sampling_rate": done.rate,
+            },
+        )
+
+    def partial_fit_columns(self, block: Any, feature_indices: Any = None) -> Self:
+        """See the next columns of a stream; the selection does not depend on how the stream is cut into blocks.
+
+        The first call, or the first one after `fit`, starts a stream. Memory is O(n k), and three numbers a column
+        seen.
+
+        Parameters
+        ----------
+        block : array-like or sparse of shape (n, b)
+            Columns, in order of arrival.
+        feature_indices : array-like of int, shape (b,), default=None
+            Which features they are; None counts on from `n_seen_`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            Without a fixed c; NaN or infinity; columns of another length; features that are negative or repeated.
+        """
+        if self.n_features_to_select is not None and self.sampling_rate is None:
+            raise ValueError(
+                f"{NAME}.partial_fit_columns: expected a fixed sampling rate, got n_features_to_select = "
+                f"{self.n_features_to_select!r}, whose search needs several passes; set n_features_to_select=None, or "
+                f"sampling_rate to the sampling_rate_ of a fit on earlier data."
+            )
+        block = check_array(block, accept_sparse="csc", dtype=[np.float64, np.float32], input_name="block")
+        stream: Stream | None = getattr(self, "_stream", None)
+        if stream is None:
+            rule = self._rule(block.shape[0])
+            key = _draw_key(as_generator(self.random_state))
+            stream = Stream(OnlineLeverage.start(block.shape[0], rule, key))
+        elif block.shape[0] != stream.n_samples:
+            raise ValueError(
+                f"{NAME}.partial_fit_columns: expected columns of the stream's length, n = {stream.n_samples}, "
+                f"got {block.shape[0]}; pass blocks of the same rows."
+            )
+        stream.advance(block, _checked_indices(feature_indices, block.shape[1], stream))
+        return self._publish(stream)
+
+    def get_state(self) -> dict[str, Any]:
+        """Return the stream as plain arrays and numbers, for `numpy.savez` and a later `set_state`.
+
+        Returns
+        -------
+        dict
+            `version`, `n_samples`, `epsilon`, `sampling_rate`, `outside_span_is_one` (0 or 1), `ridge` (0: none),
+            `n_initial`, `n_seen`: numbers. `key` (2,) uint64, of the random numbers; `Q` (n, m) and `R` (m, m),
+            the factor W W^T + ridge I = Q R^T R Q^T; `positions` (k,) int64 in the stream and `weights` (k,) of
+            the kept columns; `scores` (n_seen,) and `seen_indices` (n_seen,) int64.
+
+        Raises
+        ------
+        ValueError
+            When no stream was started.
+        """
+        if not hasattr(self, "_stream"):
+            raise ValueError(f"{NAME}.get_state: expected a started stream, got none; call partial_fit_columns first.")
+        state: dict[str, Any] = self._stream.to_state()
+        return state
+
+    def set_state(self, state: Mapping[str, Any]) -> Self:
+        """Continue the stream of `state`, as `get_state` returned it; the parameters must be the same.
+
+        `random_state` has no part in this: the state holds the key of the random numbers.
+
+        Raises
+        ------
+        ValueError
+            Missing or unknown entries, wrong types or shapes, a state of other parameters, and values that cannot
+            come from one stream: the stored draws are repeated from key and scores. Nothing is changed then.
+        """
+        return self._publish(stream_from(state, self._rule))
+
+    def _publish(self, stream: Stream) -> Self:
+        self._stream = stream
+        seen = stream["seen_indices"]
+        self.seen_indices_, self.scores_ = seen, stream["scores"]
+        self.indices_, self.weights_ = seen[stream["positions"]], stream["weights"]
+        self.n_seen_ = seen.size
+        self.n_features_in_ = int(seen.max(initial=-1)) + 1
+        self.sampling_rate_ = stream.sampler.rule.rate
+        return self
+
+    def _rule(self, n: int) -> Rule:
+        """Return the rule for columns of length n, from validated parameters."""
+        if not _is_number(self.epsilon) or not 0 < self.epsilon < 1:
+            raise ValueError(f"{NAME}: expected epsilon between 0 and 1, got {self.epsilon!r}.")
+        if self.outside_span not in OUTSIDE_SPAN:
+            raise ValueError(f"{NAME}: expected outside_span in {OUTSIDE_SPAN}, got {self.outside_span!r}.")
+        for name in ("ridge", "sampling_rate"):
+            value = getattr(self, name)
+            if value is not None and not (_is_number(value) and 0 < value < np.inf):
+                raise ValueError(f"{NAME}: expected {name} None or a positive number, got {value!r}.")
+        initial = self.n_initial
+        if isinstance(initial, bool) or not isinstance(initial, int | np.integer) or initial < 0:
+            raise ValueError(f"{NAME}: expected n_initial a non-negative integer, got {initial!r}.")
+        rate = theory_rate(n, self.epsilon) if self.sampling_rate is None else float(self.sampling_rate)
+        return Rule(float(self.epsilon), rate, self.outside_span == "one", float(self.ridge or 0.0), int(initial))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _draw_key(rng: np.random.Generator) -> NDArray[np.uint64]:
+    return rng.integers(0, 2**64, size=2, dtype=np.uint64)
+
+
+def _checked_indices(feature_indices: Any, count: int, stream: Stream) -> NDArray[np.int64]:
+    name = f"{NAME}.partial_fit_columns"
+    if feature_indices is None:
+        indices = stream.sampler.n_seen + np.arange(count)
+    else:
+        indices = np.asarray(feature_indices)
+        if indices.shape != (count,) or indices.dtype.kind not in "iu" or (indices < 0).any():
+            raise ValueError(
+                f"{name}: expected feature_indices to be {count} non-negative integers, one a column of the block, "
+                f"got {indices.dtype} of shape {indices.shape}; pass the column numbers."
+            )
+    if repeated := stream.repeated(indices):
+        raise ValueError(
+            f"{name}: expected every feature to arrive once, got {repeated[:5]} again; "
+            f"pass feature_indices that are distinct over the whole stream."
+        )
+    return indices.astype(np.int64)

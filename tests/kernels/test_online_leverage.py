@@ -1,0 +1,184 @@
+"""Online leverage scores against pseudo-inverses formed anew for each column; spans, random numbers, calibration."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from provsel.kernels.online_calibration import calibrated_pass, compressed_rows, one_pass
+from provsel.kernels.online_leverage import PANEL, OnlineLeverage, Rule, theory_rate, uniforms
+from provsel.kernels.online_span import KeptSpan
+
+KEY = np.array([7, 11], dtype=np.uint64)
+OPTIONS = {"one": {}, "project": {"outside_scores_one": False}, "ridge": {"ridge": 0.3}}
+
+
+def low_rank(n, d, rank, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
+
+
+def counts(n, d, seed=0):
+    """Duplicate and zero columns come of themselves."""
+    return np.random.default_rng(seed).poisson(0.15, (n, d)).astype(float)
+
+
+def textbook(X, rule, key):
+    """Algorithm 1 with an n x n inverse or a pseudo-inverse of all kept columns for every column."""
+    draws = uniforms(key, 0, X.shape[1])
+    W, positions, weights, scores = np.zeros((X.shape[0], 0)), [], [], []
+    for i, a in enumerate(X.T):
+        if rule.ridge:
+            raw = a @ np.linalg.solve(W @ W.T + rule.ridge * np.eye(a.size), a)
+        else:
+            coefficients = np.linalg.pinv(W, rcond=1e-11) @ a if W.shape[1] else np.zeros(0)
+            raw = coefficients @ coefficients
+            if rule.outside_scores_one and np.linalg.norm(a - W @ coefficients) > 1e-8 * np.linalg.norm(a):
+                raw = 1.0
+        scores.append(min((1 + rule.epsilon) * raw, 1.0))
+        p = 1.0 if len(positions) < rule.n_initial else min(rule.rate * scores[-1], 1.0)
+        if a.any() and draws[i] < p:
+            positions.append(i)
+            weights.append(1 / np.sqrt(p))
+            W = np.column_stack([W, a * weights[-1]])
+    return np.array(positions), np.array(weights), np.array(scores)
+
+
+@pytest.mark.parametrize("rate", [0.3, 2.0, 50.0])
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize(
+    "X",
+    [low_rank(15, 200, 6), low_rank(120, 80, 80), low_rank(30, 150, 30, 1), counts(12, 250), np.zeros((4, 3))],
+    ids=["low rank", "tall", "full rank", "counts", "zeros"],
+)
+def test_scores_are_those_of_the_textbook(X, option, rate):
+    rule = Rule(0.5, rate, n_initial=2, **OPTIONS[option])
+    positions, weights, scores = textbook(X, rule, KEY)
+    found = one_pass(X, rule, KEY)
+    np.testing.assert_array_equal(found.positions, positions)
+    np.testing.assert_allclose(found.scores, scores, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(found.weights, weights, rtol=1e-9)
+
+
+@given(seed=st.integers(0, 10_000), rate=st.floats(0.05, 20.0), option=st.sampled_from(sorted(OPTIONS)))
+@settings(max_examples=40, deadline=None)
+def test_textbook_on_any_small_matrix(seed, rate, option):
+    rng = np.random.default_rng(seed)
+    n, d, rank = rng.integers(1, 12), rng.integers(1, 90), rng.integers(1, 8)
+    X = low_rank(n, d, rank, seed) * (rng.random(d) < 0.9)
+    rule = Rule(0.5, rate, n_initial=int(rng.integers(0, 3)), **OPTIONS[option])
+    positions, _, scores = textbook(X, rule, KEY)
+    found = one_pass(X, rule, KEY)
+    np.testing.assert_array_equal(found.positions, positions)
+    np.testing.assert_allclose(found.scores, scores, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("outside", [True, False])
+def test_columns_much_longer_than_those_before(outside):
+    """A rank-one correction of the scores would subtract 1e18 from 1e18 here."""
+    X = low_rank(8, 40, 3)
+    X[:, :5] *= 1e-9
+    rule = Rule(0.5, 0.7, outside, n_initial=5)
+    found = one_pass(X, rule, KEY)
+    each = OnlineLeverage.start(8, rule, KEY)
+    scores = np.concatenate([each.advance(X[:, i : i + 1])[2] for i in range(40)])
+    np.testing.assert_allclose(found.scores, scores, rtol=1e-6)
+    kept = found.positions[found.positions < 20]
+    W = X[:, kept] * found.weights[: kept.size]
+    later = X[:, 20]
+    expected = min(1.5 * later @ np.linalg.pinv(W @ W.T, rcond=1e-12) @ later, 1.0)
+    assert kept.size > 8
+    assert found.scores[20] == pytest.approx(expected, rel=1e-6)
+
+
+def test_span_keeps_its_factor():
+    rng = np.random.default_rng(3)
+    span, W = KeptSpan(20, ridge=0.0), []
+    for i in range(60):
+        inside = np.column_stack(W) @ rng.standard_normal(len(W)) if W else np.zeros(20)
+        inside /= max(np.linalg.norm(inside), 1.0)
+        share = (i % 3 == 0 and i < 36) * (1e-8 if i == 33 else 1.0)
+        a = inside + share * rng.standard_normal(20)
+        z = span.basis.T @ a
+        e = a - span.basis @ z
+        span.append(z, e if np.linalg.norm(e) > 1e-10 * np.linalg.norm(a) else None)
+        W.append(a)
+    kept = np.column_stack(W)
+    assert span.rank == 12
+    np.testing.assert_allclose(span.basis.T @ span.basis, np.eye(12), atol=1e-13)
+    np.testing.assert_allclose(
+        span.basis @ span.R.T @ span.R @ span.basis.T, kept @ kept.T, atol=1e-12 * np.linalg.norm(kept) ** 2
+    )
+
+
+def test_random_numbers_depend_on_the_position_only():
+    whole = uniforms(KEY, 0, 1000)
+    for start, count in [(0, 1), (3, 7), (4, 4), (997, 3), (501, 0)]:
+        np.testing.assert_array_equal(uniforms(KEY, start, count), whole[start : start + count])
+    assert np.unique(whole).size == 1000
+    assert abs(whole.mean() - 0.5) < 0.05
+    assert not np.isin(uniforms(KEY + np.uint64(1), 0, 1000), whole).any()
+
+
+def test_a_sparse_block_is_made_dense_a_panel_at_a_time():
+    X = counts(40, 3 * PANEL + 5)
+    rule = Rule(0.5, 1.0)
+    dense, other = one_pass(X, rule, KEY), one_pass(sparse.csc_array(X), rule, KEY)
+    np.testing.assert_array_equal(dense.positions, other.positions)
+    np.testing.assert_array_equal(dense.scores, other.scores)
+
+
+def test_rounded_dependent_columns_lie_in_the_span_in_single_precision():
+    X = low_rank(60, 30, 4)
+    rule = Rule(0.5, 1e-9, n_initial=8)
+    exact = one_pass(X, rule, KEY).scores
+    assert np.median(exact[8:]) < 1.0
+    rounded = X.astype(np.float32)
+    np.testing.assert_allclose(one_pass(rounded, rule, KEY).scores, exact, rtol=1e-4)
+    assert (one_pass(rounded.astype(np.float64), rule, KEY).scores == 1.0).all()
+
+
+def test_theory_rate():
+    assert theory_rate(1440, 0.5) == pytest.approx(232.7, abs=0.1)
+    assert theory_rate(1, 0.5) == theory_rate(2, 0.5) > 0
+
+
+@pytest.mark.parametrize("option", ["one", "ridge"])
+@pytest.mark.parametrize("r", [1, 7, 40, 100])
+def test_calibration_meets_the_wanted_number(option, r):
+    X = low_rank(25, 200, 10)
+    found = calibrated_pass(X, r, Rule(0.5, 1.0, **OPTIONS[option]), KEY)
+    assert found.positions.size == r
+    again = one_pass(X, Rule(0.5, found.rate, **OPTIONS[option]), KEY)
+    np.testing.assert_array_equal(again.positions, found.positions)
+    np.testing.assert_array_equal(again.weights, found.weights)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_calibration_finds_the_nearest_where_the_count_jumps(seed):
+    """As printed, one column more opens the span for many others: the count jumps over r."""
+    X = np.random.default_rng(seed).standard_normal((300, 80))
+    rule = Rule(0.5, 1.0, outside_scores_one=False)
+    grid = [one_pass(X, Rule(0.5, rate, False), KEY).positions.size for rate in np.geomspace(0.5, 200, 150)]
+    wanted = 30
+    found = calibrated_pass(X, wanted, rule, KEY)
+    assert abs(found.positions.size - wanted) <= min(abs(size - wanted) for size in grid) + 3
+
+
+def test_calibration_stops_where_no_rate_keeps_more():
+    X = np.zeros((5, 50))
+    X[:, ::10] = low_rank(5, 5, 5)
+    assert calibrated_pass(X, 20, Rule(0.5, 1.0), KEY).positions.size == 5
+    assert calibrated_pass(np.zeros((5, 9)), 4, Rule(0.5, 1.0), KEY).positions.size == 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
+def test_compressed_rows_keep_all_inner_products(form, monkeypatch):
+    monkeypatch.setattr("provsel.kernels.online_calibration.CHUNK", 50)
+    X = counts(333, 30)
+    R = compressed_rows(form(X))
+    assert R.shape == (30, 30)
+    np.testing.assert_allclose(R.T @ R, X.T @ X, atol=1e-12)
+    wide = form(X[:50])
+    assert compressed_rows(wide) is wide

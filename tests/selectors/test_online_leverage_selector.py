@@ -1,0 +1,354 @@
+"""OnlineLeverageSelector: its theorems, streams in any blocks, interruptions, memory, and every error."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from provsel.selectors import OnlineLeverageSelector
+
+N, D, RANK = 30, 260, 8
+OPTIONS = {
+    "one": {"sampling_rate": 1.5},
+    "project": {"sampling_rate": 1.5, "outside_span": "project"},
+    "ridge": {"sampling_rate": 1.5, "ridge": 0.5, "n_initial": 3},
+    "theory": {},
+}
+
+
+def low_rank(n, d, rank, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
+
+
+@pytest.fixture(name="X", scope="module")
+def made_columns():
+    return low_rank(N, D, RANK)
+
+
+@pytest.fixture(params=OPTIONS)
+def selector(request):
+    return OnlineLeverageSelector(random_state=5, **OPTIONS[request.param])
+
+
+def streamed(selector, X, width):
+    for start in range(0, X.shape[1], width):
+        selector.partial_fit_columns(X[:, start : start + width])
+    return selector
+
+
+def assert_same(found, expected):
+    np.testing.assert_array_equal(found.indices_, expected.indices_)
+    np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-12)
+    np.testing.assert_allclose(found.scores_, expected.scores_, rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(found.seen_indices_, expected.seen_indices_)
+    assert (found.n_seen_, found.n_features_in_) == (expected.n_seen_, expected.n_features_in_)
+    assert found.sampling_rate_ == expected.sampling_rate_
+
+
+def spectral_error(X, selector):
+    """Largest eps for which one side of (1 - eps) X X^T <= X S S^T X^T <= (1 + eps) X X^T is tight."""
+    U, sigma, _ = np.linalg.svd(X, full_matrices=False)
+    U = U[:, sigma > 1e-10 * sigma[0]] / sigma[sigma > 1e-10 * sigma[0]]
+    kept = U.T @ (X[:, selector.indices_] * selector.weights_)
+    return np.abs(np.linalg.eigvalsh(kept @ kept.T) - 1.0).max()
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 0.8])
+def test_theorem_1(epsilon):
+    """The spectral inequality in nearly all seeds, while dropping columns; a three-hundredth of c breaks it."""
+    n, trials = 20, 20
+    X = low_rank(n, 4000, 4) * np.random.default_rng(1).uniform(0.5, 2.0, 4000)
+    rate = OnlineLeverageSelector(epsilon=epsilon).fit(X).sampling_rate_
+    assert rate == pytest.approx(8 * np.log(n) / epsilon**2)
+
+    def errors(**options):
+        fits = [OnlineLeverageSelector(epsilon=epsilon, random_state=seed, **options).fit(X) for seed in range(trials)]
+        assert max(fit.indices_.size for fit in fits) < 3000
+        return np.array([spectral_error(X, fit) for fit in fits])
+
+    assert (errors() > epsilon).mean() <= 1 / n
+    assert (errors(sampling_rate=rate / 300) > epsilon).mean() > 0.5
+
+
+def test_theorem_1_needs_one_outside_the_span():
+    """As printed, a rare direction orthogonal to all before is never seen."""
+    X = np.zeros((5, 400))
+    X[:4] = low_rank(4, 400, 4)
+    X[:, -1] = [0.0, 0.0, 0.0, 0.0, 1.0]
+    assert spectral_error(X, OnlineLeverageSelector(random_state=0).fit(X)) <= 0.5
+    assert spectral_error(X, OnlineLeverageSelector(random_state=0, outside_span="project").fit(X)) == pytest.approx(1)
+
+
+def test_lemma_3_k_means_costs():
+    X = low_rank(20, 3000, 4)
+    selector = OnlineLeverageSelector(random_state=0).fit(X)
+    reduced = selector.transform(X)
+    assert reduced.shape[1] < 2500
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        labels = np.eye(3)[rng.permutation(np.arange(20) % 3)]
+        centred = np.eye(20) - labels @ np.linalg.pinv(labels)
+        ratio = np.linalg.norm(centred @ reduced) ** 2 / np.linalg.norm(centred @ X) ** 2
+        assert 0.5 <= ratio <= 1.5
+
+
+@pytest.mark.parametrize("width", [1, 7, 64, D])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array, sparse.csr_matrix])
+def test_any_blocks_select_the_same(selector, X, width, form):
+    fitted = clone(selector).fit(X)
+    assert 1 < fitted.indices_.size < D or fitted.sampling_rate_ > 10
+    assert_same(streamed(selector, form(X), width), fitted)
+    assert selector.transform(X).shape == (N, fitted.indices_.size)
+
+
+@pytest.mark.parametrize("stop", [1, 63, 100, 259])
+def test_an_interrupted_stream_goes_on(selector, X, stop, tmp_path):
+    whole = clone(selector).fit(X)
+    state = clone(selector).partial_fit_columns(X[:, :stop]).get_state()
+    assert all(isinstance(value, int | float | np.ndarray) for value in state.values())
+    np.savez(tmp_path / "state.npz", **state)
+    with np.load(tmp_path / "state.npz", allow_pickle=False) as stored:
+        resumed = clone(selector).set_params(random_state=None).set_state(dict(stored))
+    assert resumed.n_seen_ == stop
+    assert_same(streamed(resumed, X[:, stop:], 40), whole)
+
+
+def test_states_do_not_share_memory(X):
+    first = OnlineLeverageSelector(random_state=1).partial_fit_columns(X[:, :70])
+    state = first.get_state()
+    kept = {name: np.copy(value) for name, value in state.items()}
+    second = OnlineLeverageSelector().set_state(state)
+    first.partial_fit_columns(X[:, 70:])
+    second.partial_fit_columns(X[:, 70:])
+    assert_same(second, first)
+    for name, value in state.items():
+        np.testing.assert_array_equal(value, kept[name])
+
+
+def test_feature_indices_name_the_columns(selector, X):
+    order = np.random.default_rng(2).permutation(D)
+    plain = clone(selector).fit(X[:, order])
+    selector.partial_fit_columns(X[:, order[:90]], order[:90]).partial_fit_columns(X[:, order[90:]], list(order[90:]))
+    np.testing.assert_array_equal(selector.indices_, order[plain.indices_])
+    np.testing.assert_array_equal(selector.seen_indices_, order)
+    assert selector.n_features_in_ == D
+    np.testing.assert_allclose(
+        np.sort(selector.transform(X), axis=1), np.sort(plain.transform(X[:, order]), axis=1), rtol=1e-9
+    )
+
+
+def test_a_fit_starts_the_stream_anew(X):
+    selector = OnlineLeverageSelector(random_state=1).partial_fit_columns(X[:, :50])
+    selector.fit(X).partial_fit_columns(X[:, :20])
+    assert selector.n_seen_ == selector.n_features_in_ == 20
+    assert_same(selector, OnlineLeverageSelector(random_state=1).fit(X[:, :20]))
+
+
+def test_memory_is_that_of_the_kept_columns():
+    """k is 60 of 3,000 columns of 4,000: n x n would take 128 MB, the stream itself 96 MB, n k 2 MB."""
+    n, d = 4000, 3000
+    base = np.random.default_rng(0).standard_normal((n, 20))
+
+    def run(d):
+        selector = OnlineLeverageSelector(sampling_rate=0.2, random_state=0)
+        rng = np.random.default_rng(1)
+        tracemalloc.start()
+        for _ in range(0, d, 50):
+            selector.partial_fit_columns(base @ rng.standard_normal((20, 50)))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak, selector.indices_.size
+
+    (short, _), (long, k) = run(600), run(d)
+    assert k < 100
+    assert long < 8 * n * (2 * k + 6 * 64)
+    assert long < 1.1 * short + 200 * d  # a longer stream costs a few numbers a column
+
+
+@pytest.mark.parametrize("options", [{}, {"outside_span": "project"}, {"ridge": 1.0}])
+@pytest.mark.parametrize("shape", [(N, D), (3 * D, D)])
+def test_the_wanted_number_is_met_and_its_rate_repeats_it(shape, options):
+    X = low_rank(*shape, 20)
+    selector = OnlineLeverageSelector(40, random_state=3, **options).fit(X)
+    # as printed, one direction more raises the scores of all that follow: the count jumps
+    assert abs(selector.indices_.size - 40) <= (3 if "outside_span" in options else 0)
+    again = OnlineLeverageSelector(sampling_rate=selector.sampling_rate_, random_state=3, **options)
+    np.testing.assert_array_equal(clone(again).fit(X).indices_, selector.indices_)
+    np.testing.assert_allclose(clone(again).fit(X).weights_, selector.weights_, rtol=1e-9)
+    both = clone(selector).set_params(sampling_rate=selector.sampling_rate_)  # the rate goes first
+    np.testing.assert_array_equal(streamed(both, X, 50).indices_, selector.indices_)
+
+
+def test_columns_taken_at_the_start(X):
+    zeros = np.hstack([np.zeros((N, 2)), X])
+    selector = OnlineLeverageSelector(sampling_rate=1e-9, n_initial=4, random_state=0).fit(zeros)
+    np.testing.assert_array_equal(selector.indices_, [2, 3, 4, 5])
+    assert (selector.weights_ == 1).all()
+    assert (selector.scores_[:2] == 0).all()
+    assert selector.is_random
+
+
+def test_seeds(X):
+    def drawn(seed):
+        return OnlineLeverageSelector(40, random_state=seed).fit(X).indices_.tolist()
+
+    assert drawn(1) == drawn(1) == drawn(np.random.default_rng(1)) != drawn(2)
+    assert drawn(None) != drawn(None)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": 0}, "expected epsilon between 0 and 1, got 0"),
+        ({"epsilon": 1.0}, "expected epsilon between 0 and 1, got 1.0"),
+        ({"epsilon": "half"}, "expected epsilon between 0 and 1, got 'half'"),
+        ({"outside_span": "zero"}, r"expected outside_span in \('one', 'project'\), got 'zero'"),
+        ({"ridge": 0.0}, "expected ridge None or a positive number, got 0.0"),
+        ({"ridge": np.inf}, "expected ridge None or a positive number, got inf"),
+        ({"sampling_rate": -1}, "expected sampling_rate None or a positive number, got -1"),
+        ({"sampling_rate": True}, "expected sampling_rate None or a positive number, got True"),
+        ({"n_initial": -1}, "expected n_initial a non-negative integer, got -1"),
+        ({"n_initial": 1.5}, "expected n_initial a non-negative integer, got 1.5"),
+    ],
+)
+def test_bad_options_are_refused(options, message, X):
+    with pytest.raises(ValueError, match=message):
+        OnlineLeverageSelector(**options).fit(X)
+    with pytest.raises(ValueError, match=message):
+        OnlineLeverageSelector(**options).partial_fit_columns(X)
+
+
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (D + 1, f"between 1 and the number of features, n_features = {D}, got {D + 1}"),
+        (0, "got 0"),
+        (2.5, "expected an integer n_features_to_select, got 2.5"),
+        (3, "expected n_initial up to n_features_to_select = 3, got 4; lower n_initial"),
+    ],
+)
+def test_bad_counts_are_refused(count, message, X):
+    with pytest.raises(ValueError, match=message):
+        OnlineLeverageSelector(count, n_initial=4).fit(X)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_features_to_select": 3}, {"ridge": 1.0}])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_all_zeros_are_refused(options, form):
+    with pytest.raises(ValueError, match="a column is kept, got none of 6 columns in 4 rows kept; X is all zeros"):
+        OnlineLeverageSelector(**options).fit(form(np.zeros((4, 6))))
+
+
+def test_nothing_kept_without_a_start(X):
+    with pytest.raises(ValueError, match="or n_initial = 0 should be 1 or more"):
+        OnlineLeverageSelector(n_initial=0, outside_span="project").fit(X)
+
+
+def test_a_stream_may_keep_nothing_yet(X):
+    selector = OnlineLeverageSelector(random_state=0).partial_fit_columns(np.zeros((N, 3)))
+    assert selector.indices_.size == 0
+    resumed = OnlineLeverageSelector().set_state(selector.get_state())
+    assert_same(
+        resumed.partial_fit_columns(X), OnlineLeverageSelector(random_state=0).fit(np.hstack([X[:, :3] * 0, X]))
+    )
+
+
+def test_a_stream_needs_a_fixed_rate(X):
+    with pytest.raises(
+        ValueError, match=r"expected a fixed sampling rate, got n_features_to_select = 5, .*several passes"
+    ):
+        OnlineLeverageSelector(5).partial_fit_columns(X)
+
+
+@pytest.mark.parametrize(
+    ("block", "indices", "message"),
+    [
+        (np.ones((N + 1, 2)), None, f"expected columns of the stream's length, n = {N}, got {N + 1}"),
+        (np.full((N, 1), np.nan), None, "block contains NaN"),
+        (np.ones(N), None, "Expected 2D array"),
+        (np.ones((N, 2)), [1.0, 2.0], "expected feature_indices to be 2 non-negative integers.*got float64"),
+        (np.ones((N, 2)), [100], r"one a column of the block, got int64 of shape \(1,\)"),
+        (np.ones((N, 2)), [-1, 100], "2 non-negative integers"),
+        (np.ones((N, 2)), [100, 100], r"expected every feature to arrive once, got \[100\] again"),
+        (np.ones((N, 2)), [100, 3], r"expected every feature to arrive once, got \[3\] again"),
+    ],
+)
+def test_bad_blocks_are_refused_and_change_nothing(block, indices, message, X):
+    selector = OnlineLeverageSelector(random_state=0).partial_fit_columns(X[:, :50])
+    with pytest.raises(ValueError, match=message):
+        selector.partial_fit_columns(block, indices)
+    assert_same(selector.partial_fit_columns(X[:, 50:]), OnlineLeverageSelector(random_state=0).fit(X))
+
+
+def test_no_state_without_a_stream(X):
+    for selector in (OnlineLeverageSelector(), OnlineLeverageSelector().fit(X)):
+        with pytest.raises(ValueError, match="expected a started stream, got none; call partial_fit_columns first"):
+            selector.get_state()
+
+
+def without(name):
+    return lambda state: state.pop(name)
+
+
+def altered(name, change):
+    def alter(state):
+        state[name] = change(state[name])
+
+    return alter
+
+
+def swapped(values):
+    values = values.copy()
+    values[[3, 4]] = values[[4, 3]]
+    return values
+
+
+CORRUPT = {
+    "missing": (without("Q"), r"got a state without \['Q'\]"),
+    "unknown": (lambda state: state.update(extra=1), r"with unknown \['extra'\]"),
+    "version": (altered("version", lambda v: 99), "expected version 1, got 99"),
+    "number": (altered("n_seen", lambda v: "many"), "expected n_seen to be a finite number, got 'many'"),
+    "nan": (altered("epsilon", lambda v: float("nan")), "expected epsilon to be a finite number"),
+    "negative": (altered("n_samples", lambda v: -v), "expected n_samples and n_seen to be counts"),
+    "type": (altered("positions", lambda v: v.astype(float)), r"expected positions to be a int64 array of shape \(k\)"),
+    "key": (altered("key", lambda v: v[:1]), r"expected key to be shape \(2\) with 2 = 2, got \(1,\)"),
+    "rows": (altered("Q", lambda v: v[:-1]), rf"expected Q to be shape \(n_samples, m\) with n_samples = {N}"),
+    "rank": (altered("R", lambda v: v[:-1]), r"expected R to be shape \(m, m\)"),
+    "length": (altered("scores", lambda v: v[:-1]), r"expected scores to be shape \(n_seen\) with n_seen = 200"),
+    "infinite": (altered("R", lambda v: np.full_like(v, np.inf)), "expected R to be finite values"),
+    "basis": (altered("Q", lambda v: v * 1.001), "expected Q to be orthonormal columns"),
+    "factor": (altered("R", lambda v: v.T), "expected R to be an upper triangular matrix"),
+    "scores": (altered("scores", lambda v: v + 1), "expected scores to be values between 0 and 1, got"),
+    "order": (altered("positions", swapped), "expected positions to be increasing positions below n_seen = 200"),
+    "features": (altered("seen_indices", lambda v: v // 2), "expected seen_indices to be distinct non-negative"),
+    "weights": (altered("weights", lambda v: v * 1.01), "expected positions and weights to be those that key and"),
+    "other key": (altered("key", lambda v: v + np.uint64(1)), "expected positions and weights to be those that key"),
+    "skipped start": (
+        lambda state: state.update(positions=state["positions"][1:], weights=state["weights"][1:]),
+        "expected positions and weights to be those that key and scores give",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CORRUPT)
+def test_corrupt_states_are_refused_and_change_nothing(case, X):
+    change, message = CORRUPT[case]
+    options = {"sampling_rate": 1.5, "random_state": 0}
+    state = OnlineLeverageSelector(**options).partial_fit_columns(X[:, :200]).get_state()
+    change(state)
+    selector = OnlineLeverageSelector(**options).partial_fit_columns(X[:, :50])
+    with pytest.raises(ValueError, match=message):
+        selector.set_state(state)
+    assert_same(selector.partial_fit_columns(X[:, 50:]), OnlineLeverageSelector(**options).fit(X))
+
+
+@pytest.mark.parametrize(
+    "options", [{"epsilon": 0.4}, {"sampling_rate": 2.0}, {"ridge": 1.0}, {"outside_span": "project"}, {"n_initial": 2}]
+)
+def test_states_of_other_parameters_are_refused(options, X):
+    state = OnlineLeverageSelector().partial_fit_columns(X).get_state()
+    with pytest.raises(ValueError, match=r"expected a state of the same parameters, Rule\(.*construct the selector as"):
+        OnlineLeverageSelector(**options).set_state(state)
