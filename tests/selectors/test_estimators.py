@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_digits
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
@@ -19,11 +19,13 @@ import provsel.selectors._view as view_module
 from provsel.kernels.leverage import sample_with_replacement
 from provsel.models import LiblinearSVM, LibsvmSVM
 from provsel.selectors import (
+    AbstractSelector,
     ApproximateBSSSelector,
     BSSSelector,
     FullDataSelector,
     LeverageScoreSelector,
     LPSVMSelector,
+    OnlineLeverageSelector,
     OnSupportVectors,
     RRQRSelector,
     SVMRFESelector,
@@ -45,6 +47,7 @@ ESTIMATORS = [
     RRQRSelector(1),
     SVMRFESelector(1),
     LPSVMSelector(),
+    OnlineLeverageSelector(1, random_state=0),
     LibsvmSVM(),
     LiblinearSVM(),
 ]
@@ -67,6 +70,10 @@ SELECTORS = {
     "rfe": SVMRFESelector(R),
     "rfe liblinear": SVMRFESelector(R, solver="liblinear"),
     "lpsvm": LPSVMSelector(),
+    "online leverage": OnlineLeverageSelector(R, random_state=3),
+    "online leverage as printed": OnlineLeverageSelector(R, outside_span="project", random_state=3),
+    "online leverage theory": OnlineLeverageSelector(random_state=3),
+    "online ridge leverage": OnlineLeverageSelector(R, ridge=1.0, random_state=3),
     "rfe on support vectors": OnSupportVectors(SVMRFESelector(R, step=5)),
     "leverage with center": WithEnclosingBallCenter(LeverageScoreSelector(R, random_state=3)),
     "rrqr with center": WithEnclosingBallCenter(RRQRSelector(R)),
@@ -82,12 +89,19 @@ SIGNATURES = {
     "ApproximateBSSSelector": "(n_features_to_select, *, n_projections=256",
     "RRQRSelector": "(n_features_to_select)",
     "SVMRFESelector": "(n_features_to_select, *, step=0.1, C=1.0",
+    "OnlineLeverageSelector": "(n_features_to_select=None, *, epsilon=0.5, outside_span='one', ridge=None, n_initial=1",
+    "LaplacianScoreSelector": "(n_features_to_select, *, n_neighbors=5, kernel_width=None",
+    "AlphaInvestingSelector": "(*, wealth=0.5, delta=0.5",
+    "RidgeLeverageSelector": "(n_features_to_select, *, ridge=",
     "LPSVMSelector": "(*, nu=1.0, solver='auto'",
 }
 
 
 def exported(module):
-    return {name for name in module.__all__ if not name.startswith("Abstract")}
+    """Return the models, or the selectors; transformers that are not selectors have tests of their own."""
+    base = AbstractSelector if module is provsel.selectors else BaseEstimator
+    names = {name for name in module.__all__ if not name.startswith("Abstract")}
+    return {name for name in names if issubclass(getattr(module, name), base)}
 
 
 def as_it_comes(cls, r):
@@ -145,7 +159,8 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
     random = {name for name in NAMED if SELECTORS[name].is_random}
     assert random == {
         "leverage", "leverage distinct", "uniform", "leverage on support vectors", "approximate bss",
-        "leverage with center",
+        "leverage with center", "online leverage", "online leverage as printed", "online leverage theory",
+        "online ridge leverage",
     }  # fmt: skip
 
 

@@ -7,10 +7,25 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 import provsel.models
 import provsel.selectors
+from provsel.selectors import AbstractSelector
 
 REGISTRIES: dict[str, ModuleType] = {"selector": provsel.selectors, "model": provsel.models}
+BASES: dict[str, type] = {"selector": AbstractSelector, "model": BaseEstimator}
+"""What a registered component inherits from; a registry may export other classes, as transformers."""
+
+
+def registered(kind: str) -> list[str]:
+    """Return the names of the classes of `kind`, "selector" or "model", that a config can name."""
+    registry, base = REGISTRIES[kind], BASES[kind]
+    return [
+        name
+        for name in registry.__all__
+        if not name.startswith("Abstract") and issubclass(getattr(registry, name), base)
+    ]
 
 
 def component_class(kind: str, config: Mapping[str, Any]) -> type:
@@ -28,7 +43,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
         For anything that is not a registered class of that kind: a config cannot run other code.
     """
     registry = REGISTRIES[kind]
-    known = {f"{registry.__name__}.{name}": name for name in registry.__all__ if not name.startswith("Abstract")}
+    known = {f"{registry.__name__}.{name}": name for name in registered(kind)}
     target = config.get("_target_")
     if not isinstance(target, str) or target not in known:
         raise ValueError(

@@ -1,4 +1,8 @@
-"""Feature selectors with the scikit-learn API. The folder is the registry: every final class in it is exported."""
+"""Feature selectors with the scikit-learn API. The folder is the registry: every final class in it is exported.
+
+Plain transformers that live here too, such as `SparseEmbedding`, do not inherit from `AbstractSelector`: they are
+exported, but only selectors can be named in the configs of experiments.
+"""
 
 from __future__ import annotations
 

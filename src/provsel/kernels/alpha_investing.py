@@ -1,0 +1,110 @@
+"""Alpha-investing: one pass over the columns, each tested against a wealth that acceptances replenish."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import erfc
+
+from provsel.kernels.spectral import Array, Matrix
+
+BLOCK = 64
+"""Columns that are made dense and orthogonalised together, by matrix products instead of vector products."""
+
+DEPENDENT = 1e-8
+"""A column of which less than this fraction lies outside the span of the accepted ones explains nothing new."""
+
+P_VALUES: dict[str, Callable[[float], float]] = {
+    "likelihood_ratio": lambda statistic: math.exp(-statistic / 2),
+    "chi2": lambda statistic: float(erfc(math.sqrt(statistic / 2))),  # upper tail, one degree of freedom
+}
+"""From n drop / RSS, twice the gain in log-likelihood at the current variance, to a p-value."""
+
+
+@dataclass(frozen=True)
+class Investment:
+    """What one pass accepted.
+
+    Attributes
+    ----------
+    accepted : ndarray of shape (k,), int64
+        Columns, increasing.
+    p_values : ndarray of shape (d,)
+        1 for columns in the span of the constant and the accepted ones before them.
+    wealth : ndarray of shape (d,)
+        After each column.
+    residual : ndarray of shape (n,)
+        Of the target after the last column; orthogonal to the constant and the accepted columns.
+    """
+
+    accepted: NDArray[np.int64]
+    p_values: Array
+    wealth: Array
+    residual: Array
+
+
+def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_value: str) -> Investment:
+    """Test the columns in their order; the i-th, from 1, is accepted when its p-value is below wealth / (2 i).
+
+    The residual of `target` is that of least squares on the constant and the accepted columns. An orthonormal
+    basis of these is kept, so that a column costs O(n k), with k accepted; memory O(n (k + `BLOCK`)) beside X.
+
+    Parameters
+    ----------
+    X : ndarray or sparse of shape (n, d)
+        Sparse X is made dense `BLOCK` columns at a time.
+    target : ndarray of shape (n,)
+        Not constant.
+    wealth, delta : float
+        The wealth at the start, and what an acceptance adds; every test costs its level.
+    p_value : {"likelihood_ratio", "chi2"}
+    """
+    n, d = X.shape
+    X = X.tocsc() if sparse.issparse(X) else X
+    tail = P_VALUES[p_value]
+    basis = np.full((n, 1), 1 / math.sqrt(n), order="F")
+    residual = _outside(basis, target.astype(np.float64)[:, None])[:, 0]
+    rss = float(residual @ residual)
+    # a residual of rounding errors would be explained by anything
+    exhausted = rss * DEPENDENT**2
+    accepted: list[int] = []
+    p_values, path = np.ones(d), np.empty(d)
+    for start in range(0, d, BLOCK):
+        block = _dense_columns(X, start, min(start + BLOCK, d))
+        sizes = np.einsum("ij,ij->j", block, block)
+        block = _outside(basis, block)
+        for offset in range(block.shape[1]):
+            i, z = start + offset, block[:, offset]
+            level = wealth / (2 * (i + 1))
+            wealth -= level
+            square = float(z @ z)
+            if rss > exhausted and square > sizes[offset] * DEPENDENT**2:
+                drop = float(z @ residual) ** 2 / square
+                p_values[i] = tail(n * drop / rss)
+                if p_values[i] < level:
+                    accepted.append(i)
+                    wealth += delta
+                    # orthogonal to `basis` as a whole again: those accepted in this block came one by one
+                    z = _outside(basis, z[:, None])
+                    basis = np.asfortranarray(np.hstack([basis, z / np.linalg.norm(z)]))
+                    residual = _outside(basis[:, -1:], residual[:, None])[:, 0]
+                    rss = float(residual @ residual)
+                    block[:, offset + 1 :] = _outside(basis[:, -1:], block[:, offset + 1 :])
+            path[i] = wealth
+    return Investment(np.asarray(accepted, dtype=np.int64), p_values, path, residual)
+
+
+def _outside(basis: Array, columns: Array) -> Array:
+    """Return `columns`, shape (n, m), less their projection on `basis`, shape (n, k), orthonormal; done twice."""
+    once = columns - basis @ (basis.T @ columns)
+    return once - basis @ (basis.T @ once)
+
+
+def _dense_columns(X: Matrix, start: int, stop: int) -> Array:
+    columns = X[:, start:stop]
+    return np.asfortranarray(columns.toarray() if sparse.issparse(X) else columns, dtype=np.float64)

@@ -1,0 +1,145 @@
+"""Alpha-investing: supervised streamwise selection, one look at each feature."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provsel.kernels.alpha_investing import P_VALUES, alpha_investing
+from provsel.selectors._base import AbstractSelector, Selection
+from provsel.selectors._view import TrainingView
+
+TARGETS = ("codes", "one_vs_rest")
+
+
+class AlphaInvestingSelector(AbstractSelector):
+    r"""Accept features one by one, in the order of the columns, while false ones stay few; it chooses their number.
+
+    A wealth w pays for the tests. Column i, from 1, is tested at level a = w / (2 i): with z the part of it that
+    is orthogonal to the constant and the accepted columns, and r the residual of the target on these,
+
+        drop = (z . r)^2 / (z . z),   p = exp(-n drop / (2 ||r||^2)).
+
+    Where p < a it is accepted and w <- w + delta - a; else w <- w - a. Deterministic; it depends on the order of
+    the columns by design, and a column that was refused is never looked at again. Costs O(n k) a column with k
+    accepted.
+
+    Parameters
+    ----------
+    wealth : float, default=0.5
+        w at the start.
+    delta : float, default=0.5
+        What an acceptance earns: the expected share of false ones is controlled at about this size. Below 1.
+    p_value : {"likelihood_ratio", "chi2"}, default="likelihood_ratio"
+        "likelihood_ratio" is the formula above, the authors'. "chi2" is the upper tail of chi-squared with one
+        degree of freedom at n drop / ||r||^2; it is the smaller of the two, so that single tests pass more easily.
+    target : {"codes", "one_vs_rest"}, default="codes"
+        What the labels become. "codes" are the numbers 0, 1, ... of the classes in sorted order, in one
+        regression, as is common: of more than two classes it sees what is linear in this order. "one_vs_rest"
+        makes a pass with its own wealth for each class and keeps what any of them accepts. Two classes are one
+        pass either way.
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (k,), int64
+        Increasing, which is the order of acceptance. Where nothing is accepted, the one with the smallest p-value.
+    weights_ : ndarray of shape (k,)
+        Ones.
+    p_values_ : ndarray of shape (n_targets, d)
+        Of each pass and column; 1 where a column lies in the span of the constant and the accepted ones.
+    wealth_ : ndarray of shape (n_targets, d)
+        After each column.
+    n_accepted_ : int
+        0 where nothing was accepted, else k.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`, when there is one class only or an option is out of range.
+
+    Warns
+    -----
+    UserWarning
+        When nothing is accepted.
+
+    References
+    ----------
+    Zhou, Foster, Stine, Ungar (2005), Streaming feature selection using alpha-investing, KDD; (2006), Streamwise
+    feature selection, Journal of Machine Learning Research 7, section 3.
+    """
+
+    algorithm_version = 1
+    needs_labels: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        wealth: float = 0.5,
+        delta: float = 0.5,
+        p_value: str = "likelihood_ratio",
+        target: str = "codes",
+    ) -> None:
+        self.wealth = wealth
+        self.delta = delta
+        self.p_value = p_value
+        self.target = target
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        wealth, delta = self._checked_options()
+        classes, targets = _targets(view.y, self.target)
+        passes = [
+            alpha_investing(view.X, target, wealth=wealth, delta=delta, p_value=self.p_value) for target in targets
+        ]
+        p_values = np.array([found.p_values for found in passes])
+        accepted = np.unique(np.concatenate([found.accepted for found in passes]))
+        kept = accepted
+        if accepted.size == 0:
+            kept = np.array([np.argmin(p_values.min(axis=0))])
+            warnings.warn(
+                f"AlphaInvestingSelector: no feature of {view.n_features} was accepted; kept the one with the smallest "
+                f"p-value, {p_values.min():.3g}. Raise wealth, or put likely features first.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return Selection.unweighted(
+            kept,
+            p_values=p_values,
+            wealth=np.array([found.wealth for found in passes]),
+            n_accepted=int(accepted.size),
+            classes=classes,
+        )
+
+    def _checked_options(self) -> tuple[float, float]:
+        """Return wealth and delta, or raise."""
+        for name, limit in (("wealth", np.inf), ("delta", 1.0)):
+            value = getattr(self, name)
+            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            if not (number and 0 < value < limit):
+                raise ValueError(
+                    f"AlphaInvestingSelector: expected {name} a positive number below {limit:g}, got {value!r}."
+                )
+        for name, known in (("p_value", tuple(P_VALUES)), ("target", TARGETS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"AlphaInvestingSelector: expected {name} in {known}, got {getattr(self, name)!r}.")
+        return float(self.wealth), float(self.delta)
+
+
+def _targets(y: NDArray[Any] | None, kind: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return the classes, sorted, and what is regressed on, shape (n_targets, n); raise for fewer than two classes."""
+    if y is None:
+        raise ValueError("AlphaInvestingSelector: expected labels of at least two classes, got y=None; pass y to fit.")
+    classes, codes = np.unique(y, return_inverse=True)
+    codes = codes.ravel()
+    if classes.size < 2:
+        raise ValueError(
+            f"AlphaInvestingSelector: expected labels of at least two classes, got 1 class ({classes[0]!r}); "
+            f"check the labels or how the rows were split."
+        )
+    if kind == "codes" or classes.size == 2:
+        return classes, codes[None, :].astype(np.float64)
+    return classes, (codes == np.arange(classes.size)[:, None]).astype(np.float64)

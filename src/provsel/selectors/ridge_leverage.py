@@ -1,0 +1,123 @@
+"""Selection by ridge leverage scores, the largest or at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from provsel.kernels.leverage import sample_with_replacement
+from provsel.kernels.ridge_leverage import ridge_leverage_scores
+from provsel.kernels.ties import rank_ascending
+from provsel.selectors._base import AbstractSelector, Selection, checked_count
+from provsel.selectors._view import TrainingView
+
+STRATEGIES = ("top", "sample")
+
+
+class RidgeLeverageSelector(AbstractSelector):
+    r"""Keep the features of the largest ridge leverage scores, or draw with probability proportional to them.
+
+    For the columns a_i of X, shape (n, d),
+
+        l_i = a_i^T (X X^T + ridge I)^-1 a_i = sum_k V_ik^2 s_k^2 / (s_k^2 + ridge),
+
+    with s, V the singular values and right singular vectors of X; for n > d it is the diagonal of
+    G (G + ridge I)^-1, G = X^T X. Unlike leverage scores, which are all 1 where X has full column rank, they tell
+    features apart for every n and d. Computed from the basis that a view shares with other spectral methods.
+
+    Parameters
+    ----------
+    n_features_to_select : int
+        r; number of draws for "sample", where repeated draws merge, so that at most r features are kept.
+    ridge : float, default=None
+        In the units of X squared. None is the mean of the squared singular values, ||X||_F^2 / min(n, d): it
+        follows the units of X, does not depend on r, so that the features of "top" for small r are among those
+        for large r, and bounds the effective dimension, the sum of the scores, by min(n, d) / 2. Wang, Shen, Li
+        do not state theirs.
+    strategy : {"top", "sample"}, default="top"
+        "top" keeps the r largest scores with unit weights. "sample" draws r times with replacement by
+        p_i = l_i / sum(l) and scales by 1 / sqrt(r p_i); repeated draws merge, their squared scales add.
+    random_state : int, Generator, RandomState or None, default=None
+    rescale : bool, default=True
+        Multiply the kept columns by `weights_` in `transform`.
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (k,), int64
+        In order of decreasing score ("sample": of their first draw).
+    weights_ : ndarray of shape (k,)
+    scores_ : ndarray of shape (d,)
+        Between 0 and 1.
+    ridge_ : float
+        The ridge used.
+    effective_dimension_ : float
+        Sum of the scores.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`, when X is all zeros or an option is out of range.
+
+    Notes
+    -----
+    Singular values that the basis drops as rounding (below about 1e-6 of the largest on its Gram route, see
+    `provsel.kernels.spectral`) count as zero: for a ridge below about 1e-12 s_1^2 the scores tend to leverage
+    scores of the numerical rank.
+
+    References
+    ----------
+    Wang, Shen, Li (2018), equation 2.1; Alaoui, Mahoney (2015), Fast randomized kernel ridge regression with
+    statistical guarantees, definition 1.
+    """
+
+    algorithm_version = 1
+
+    def __init__(
+        self,
+        n_features_to_select: int,
+        *,
+        ridge: float | None = None,
+        strategy: str = "top",
+        random_state: Any = None,
+        rescale: bool = True,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.ridge = ridge
+        self.strategy = strategy
+        self.random_state = random_state
+        self.rescale = rescale
+
+    @property
+    def is_random(self) -> bool:
+        """False for the r largest scores."""
+        return self.strategy == "sample"
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        r = checked_count(self, view.n_features)
+        self._check_options()
+        basis = view.basis()
+        if basis.rank == 0:
+            raise ValueError(
+                f"RidgeLeverageSelector: expected X with a non-zero value, got all zeros ({view.n_samples} rows, "
+                f"{view.n_features} columns); remove empty rows or check how X was loaded."
+            )
+        squared_norm = float(np.sum(basis.singular_values**2))
+        ridge = squared_norm / min(view.n_samples, view.n_features) if self.ridge is None else float(self.ridge)
+        scores = ridge_leverage_scores(basis, ridge)
+        attributes = {"scores": scores, "ridge": ridge, "effective_dimension": float(scores.sum())}
+        if self.strategy == "top":
+            return Selection.unweighted(rank_ascending(-scores)[:r], **attributes)
+        return Selection(*sample_with_replacement(scores / scores.sum(), r, rng), attributes)
+
+    def _check_options(self) -> None:
+        ridge = self.ridge
+        number = isinstance(ridge, int | float | np.number) and not isinstance(ridge, bool)
+        if ridge is not None and not (number and 0 < ridge < np.inf):
+            raise ValueError(
+                f"RidgeLeverageSelector: expected ridge None or a positive, finite number, got {ridge!r}; "
+                f"for no ridge use LeverageScoreSelector."
+            )
+        if self.strategy not in STRATEGIES:
+            raise ValueError(f"RidgeLeverageSelector: expected strategy in {STRATEGIES}, got {self.strategy!r}.")

@@ -1,0 +1,83 @@
+"""Sparse embedding: every feature is added to one random column with a random sign. A transformer, no selector."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from provsel.kernels.sparse_embedding import embed, random_buckets
+from provsel.selectors._base import as_generator
+
+FORMS = ("csr", "csc")
+
+
+class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Add each feature, with a random sign, to one random column of the result.
+
+    With h(j) uniform on the m columns and sigma(j) uniform on -1 and 1, all independent,
+
+        X_new[:, h(j)] += sigma(j) X[:, j],
+
+    in time O(nnz). Squared lengths are kept in expectation, with variance at most 2 ||x||^4 / m. The result mixes
+    features: nothing is selected, and it is not a `_target_` of the configs of selectors.
+
+    Parameters
+    ----------
+    n_components : int
+        m; may exceed the number of features.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    buckets_ : ndarray of shape (d,), int64
+        h.
+    signs_ : ndarray of shape (d,), int8
+        sigma.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`, when `n_components` is not a positive integer; NaN or infinite values, empty X.
+
+    Notes
+    -----
+    The fit depends on the number of features and the seed only. Dense rows become dense and sparse rows sparse,
+    with at most as many stored values; float32 stays float32.
+
+    References
+    ----------
+    Liu, Shen, Tsang (2017), Sparse embedded k-means clustering, NIPS; Clarkson, Woodruff (2013), Low rank
+    approximation and regression in input sparsity time, STOC.
+    """
+
+    algorithm_version: ClassVar[int] = 1
+
+    def __init__(self, n_components: int, *, random_state: Any = None) -> None:
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the buckets and signs for X, array-like or sparse of shape (n, d); y is ignored."""
+        X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32])
+        m = self.n_components
+        if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
+            raise ValueError(f"SparseEmbedding: expected n_components a positive integer, got {m!r}.")
+        self.buckets_, self.signs_ = random_buckets(X.shape[1], int(m), as_generator(self.random_state))
+        self._n_features_out = int(m)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the embedded rows, shape (n, n_components), of X, array-like or sparse of shape (n, d)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32], reset=False)
+        return embed(X, self.buckets_, self.signs_, self._n_features_out)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

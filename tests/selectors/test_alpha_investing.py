@@ -1,0 +1,241 @@
+"""AlphaInvestingSelector against a version that refits least squares at each column; wealth, errors, false ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.stats import chi2
+from sklearn.datasets import load_digits
+
+from provsel.kernels import alpha_investing as kernel
+from provsel.selectors import AlphaInvestingSelector
+
+
+def refitting(X, target, wealth=0.5, delta=0.5, p_value="likelihood_ratio"):
+    """Least squares from scratch on the constant, all accepted columns and the new one."""
+    n = len(X)
+
+    def rss(columns):
+        A = np.column_stack([np.ones(n), X[:, columns]])
+        return np.sum((target - A @ np.linalg.lstsq(A, target, rcond=1e-10)[0]) ** 2)
+
+    accepted, p_values, path = [], [], []
+    for i in range(X.shape[1]):
+        level = wealth / (2 * (i + 1))
+        before, after = rss(accepted), rss([*accepted, i])
+        ratio = n * max(before - after, 0) / before
+        p = np.exp(-ratio / 2) if p_value == "likelihood_ratio" else chi2.sf(ratio, 1)
+        wealth -= level
+        if p < level:
+            accepted.append(i)
+            wealth += delta
+        p_values.append(p)
+        path.append(wealth)
+    return accepted, p_values, path
+
+
+def problem(n=80, d=150, seed=0, n_classes=2):
+    """Every seventh feature carries the label; some columns are correlated, some repeat or are constant."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    X = rng.standard_normal((n, d)) + 0.5 * rng.standard_normal((n, 1))
+    X[:, ::7] += 0.8 * y[:, None]
+    X[:, 8] = 3.0
+    X[:, 15] = X[:, 0] - 2 * X[:, 14] + 1
+    return X, y
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("p_value", ["likelihood_ratio", "chi2"])
+@pytest.mark.parametrize("seed", range(3))
+def test_it_accepts_what_refitting_accepts(form, p_value, seed):
+    X, y = problem(seed=seed)
+    selector = AlphaInvestingSelector(wealth=5.0, p_value=p_value).fit(form(X), y)
+    accepted, p_values, path = refitting(X, y, wealth=5.0, p_value=p_value)
+    assert len(accepted) > 3
+    np.testing.assert_array_equal(selector.indices_, accepted)
+    assert selector.n_accepted_ == len(accepted)
+    np.testing.assert_allclose(selector.p_values_, [p_values], rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(selector.wealth_, [path], rtol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(5, 40), st.integers(1, 30), st.integers(0, 10**6), st.floats(0.05, 5), st.floats(0.05, 0.95))
+def test_it_accepts_what_refitting_accepts_anywhere(n, d, seed, wealth, delta):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (n, d)).astype(float)
+    y = (X[:, :3].sum(axis=1) + rng.standard_normal(n) > 0).astype(int)
+    if np.ptp(y) == 0:
+        y[0] = 1 - y[0]
+    found = kernel.alpha_investing(X, y.astype(float), wealth=wealth, delta=delta, p_value="likelihood_ratio")
+    # up to the column where the accepted ones explain all, after which refitting divides rounding by rounding
+    stop = d
+    for i in range(d):
+        A = np.column_stack([np.ones(n), X[:, found.accepted[found.accepted <= i]]])
+        if np.sum((y - A @ np.linalg.lstsq(A, y, rcond=1e-10)[0]) ** 2) < 1e-12:
+            stop = i + 1
+            break
+    accepted, p_values, _ = refitting(X[:, :stop], y, wealth, delta)
+    np.testing.assert_array_equal(found.accepted[found.accepted < stop], accepted)
+    np.testing.assert_allclose(found.p_values[:stop], p_values, rtol=1e-6, atol=1e-9)
+    assert (found.p_values[stop:] == 1).all()
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_blocks_change_nothing(size, monkeypatch):
+    X, y = problem()
+    whole = AlphaInvestingSelector().fit(X, y)
+    monkeypatch.setattr(kernel, "BLOCK", size)
+    again = AlphaInvestingSelector().fit(X, y)
+    np.testing.assert_array_equal(again.indices_, whole.indices_)
+    np.testing.assert_allclose(again.p_values_, whole.p_values_, rtol=1e-9)
+
+
+def test_one_vs_rest_is_a_pass_for_each_class():
+    X, y = problem(n=150, n_classes=4, seed=4)
+    selector = AlphaInvestingSelector(target="one_vs_rest").fit(X, y)
+    passes = [refitting(X, (y == c).astype(float)) for c in range(4)]
+    np.testing.assert_array_equal(selector.indices_, sorted(set().union(*(accepted for accepted, _, _ in passes))))
+    np.testing.assert_allclose(selector.p_values_, [p for _, p, _ in passes], rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(selector.wealth_, [path for _, _, path in passes], rtol=1e-12)
+
+
+def test_one_vs_rest_sees_a_class_in_the_middle_that_codes_do_not():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 60)
+    X = rng.standard_normal((180, 3))
+    X[:, 1] += 3 * (y == 1)
+    with pytest.warns(UserWarning, match="no feature of 3 was accepted"):
+        assert AlphaInvestingSelector().fit(X, y).n_accepted_ == 0
+    assert 1 in AlphaInvestingSelector(target="one_vs_rest").fit(X, y).indices_
+
+
+def test_two_classes_are_one_pass_whatever_their_names():
+    X, y = problem()
+    expected = AlphaInvestingSelector().fit(X, y)
+    for labels in (2 * y - 1, np.where(y, "spam", "ham"), 1 - y):
+        for target in ("codes", "one_vs_rest"):
+            found = AlphaInvestingSelector(target=target).fit(X, labels)
+            np.testing.assert_array_equal(found.indices_, expected.indices_)
+            np.testing.assert_allclose(found.p_values_, expected.p_values_, rtol=1e-7, atol=1e-12)
+            np.testing.assert_array_equal(found.classes_, np.unique(labels))
+
+
+def test_order_matters_and_units_do_not():
+    X, y = problem()
+    selector = AlphaInvestingSelector().fit(X, y)
+    scaled = AlphaInvestingSelector().fit(X * np.exp(np.arange(150) % 9 - 4) + 5, y)
+    np.testing.assert_array_equal(scaled.indices_, selector.indices_)
+    backwards = AlphaInvestingSelector().fit(X[:, ::-1], y)
+    assert set(149 - backwards.indices_) != set(selector.indices_)
+
+
+def test_columns_in_the_span_are_not_accepted():
+    X, y = problem(n=100)
+    copies = np.hstack([X[:, :50], X[:, :50] * 7 + 1, np.full((100, 2), 0.1)])
+    selector = AlphaInvestingSelector(wealth=50.0).fit(copies, y)
+    first = selector.indices_
+    assert first.size > 3
+    assert (first < 50).all()
+    assert (selector.p_values_[0, first + 50] == 1).all()
+    assert (selector.p_values_[0, 100:] == 1).all()
+
+
+def test_a_perfect_fit_leaves_nothing_to_explain():
+    X, y = problem()
+    X[:, 2] = y * 3.0 - 1
+    selector = AlphaInvestingSelector().fit(X, y)
+    assert 2 in selector.indices_
+    assert selector.indices_[-1] == 2
+    assert (selector.p_values_[0, 3:] == 1).all()
+
+
+def test_the_residual_stays_orthogonal_with_nearly_dependent_columns():
+    """Columns that differ by 1e-5 of their size."""
+    rng = np.random.default_rng(1)
+    E = rng.standard_normal((60, 40))
+    y = (E[:, :20].sum(axis=1) > 0).astype(int)
+    X = np.cumsum(np.column_stack([E[:, 0], 1e-5 * E[:, 1:]]), axis=1)
+    near = AlphaInvestingSelector(wealth=100.0, delta=0.9).fit(X, y)
+    accepted, p_values, _ = refitting(X, y, 100.0, 0.9)
+    np.testing.assert_array_equal(near.indices_, accepted)
+    np.testing.assert_allclose(near.p_values_[0], p_values, rtol=1e-3, atol=1e-6)
+
+
+def test_the_residual_meets_the_normal_equations():
+    """A basis that was made orthogonal only once would leave 1e-16 / 1e-6 here."""
+    rng = np.random.default_rng(1)
+    E = rng.standard_normal((60, 40))
+    y = E[:, :20].sum(axis=1) + rng.standard_normal(60)
+    X = np.cumsum(np.column_stack([E[:, 0], 1e-6 * E[:, 1:]]), axis=1)
+    found = kernel.alpha_investing(X, y, wealth=100.0, delta=0.9, p_value="likelihood_ratio")
+    assert found.accepted.size > 5
+    A = np.column_stack([np.ones(60), X[:, found.accepted]])
+    left = np.abs(A.T @ found.residual) / np.linalg.norm(A, axis=0) / np.linalg.norm(y)
+    assert left.max() < 1e-13
+
+
+def test_projecting_twice_leaves_nothing_in_the_span():
+    rng = np.random.default_rng(2)
+    Q = np.linalg.qr(rng.standard_normal((50, 10)))[0]
+    nearly_inside = Q @ rng.standard_normal((10, 4)) + 1e-7 * rng.standard_normal((50, 4))
+    outside = kernel._outside(Q, nearly_inside)
+    assert (np.abs(Q.T @ outside) / np.linalg.norm(outside, axis=0)).max() < 1e-13
+    once = nearly_inside - Q @ (Q.T @ nearly_inside)
+    assert (np.abs(Q.T @ once) / np.linalg.norm(once, axis=0)).max() > 1e-11
+
+
+def test_noise_is_seldom_accepted():
+    """E[false] / (E[false] + 1) is at most delta; with the label in every column many are accepted."""
+    counts = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((100, 60)), rng.permutation(np.arange(100) % 2)
+        found = kernel.alpha_investing(X, y.astype(float), wealth=0.5, delta=0.5, p_value="likelihood_ratio")
+        counts.append(found.accepted.size)
+    assert np.mean(counts) / (np.mean(counts) + 1) <= 0.5
+    found = kernel.alpha_investing(X + y[:, None], y.astype(float), wealth=0.5, delta=0.5, p_value="likelihood_ratio")
+    assert found.accepted.size > 5
+
+
+def test_digits():
+    digits = load_digits()
+    X, y = digits.data[:500], digits.target[:500]
+    selector = AlphaInvestingSelector().fit(X, y)
+    np.testing.assert_array_equal(selector.indices_, refitting(X, y.astype(float))[0])
+
+
+def test_nothing_accepted_keeps_the_best_with_a_warning():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((50, 6)), np.arange(50) % 2
+    with pytest.warns(UserWarning, match=r"no feature of 6 was accepted; kept the one with the smallest p-value"):
+        selector = AlphaInvestingSelector(wealth=1e-6).fit(X, y)
+    assert selector.n_accepted_ == 0
+    correlations = [abs(np.corrcoef(x, y)[0, 1]) for x in X.T]
+    assert selector.indices_.tolist() == [np.argmax(correlations)]
+
+
+@pytest.mark.parametrize("name", ["wealth", "delta"])
+@pytest.mark.parametrize("value", [0, -0.5, np.inf, np.nan, True, "0.5", None])
+def test_bad_wealth_and_delta_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"AlphaInvestingSelector: expected {name} a positive number below"):
+        AlphaInvestingSelector(**{name: value}).fit(*problem())
+
+
+def test_delta_of_one_is_refused():
+    with pytest.raises(ValueError, match=r"expected delta a positive number below 1, got 1\.0"):
+        AlphaInvestingSelector(delta=1.0).fit(*problem())
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(ValueError, match=r"expected p_value in \('likelihood_ratio', 'chi2'\), got 'f'"):
+        AlphaInvestingSelector(p_value="f").fit(*problem())
+    with pytest.raises(ValueError, match=r"expected target in \('codes', 'one_vs_rest'\), got 'ordinal'"):
+        AlphaInvestingSelector(target="ordinal").fit(*problem())
+
+
+def test_one_class_is_refused():
+    X, y = problem()
+    with pytest.raises(ValueError, match=r"expected labels of at least two classes, got 1 class \(.*'ham'"):
+        AlphaInvestingSelector().fit(X, ["ham"] * len(y))

@@ -1,0 +1,205 @@
+"""LaplacianScoreSelector against the dense textbook formula; ties, duplicates, memory, errors."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import load_digits
+from sklearn.neighbors import kneighbors_graph
+
+from provsel.kernels import laplacian
+from provsel.kernels.laplacian import nearest_rows, neighbor_edges
+from provsel.selectors import LaplacianScoreSelector
+from provsel.selectors._view import TrainingView
+
+
+def textbook(X, k=5, t=None):
+    """The formulas with n x n matrices; neighbours at equal distance in the order of the rows."""
+    n = len(X)
+    distances = squareform(pdist(X))
+    t = pdist(X).mean() if t is None else t
+    W = np.zeros((n, n))
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        for j in sorted(others, key=lambda j: (round(distances[i, j], 9), j))[:k]:
+            W[i, j] = W[j, i] = np.exp(-(distances[i, j] ** 2) / (2 * t**2))
+    D = np.diag(W.sum(axis=1))
+    one = np.ones(n)
+    scores = []
+    for x in X.T:
+        variance = x @ D @ x - (one @ D @ x) ** 2 / (one @ D @ one)
+        scores.append((x @ D @ x - x @ W @ x) / variance if np.ptp(x) > 0 else np.inf)
+    return np.array(scores)
+
+
+def gaussian(n=60, d=12, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X[: n // 2, :3] += 4.0  # two groups, seen in the first three columns
+    return X
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize(("k", "t"), [(5, None), (1, None), (59, None), (3, 0.7)])
+def test_scores_are_the_textbooks(form, k, t):
+    X = gaussian()
+    selector = LaplacianScoreSelector(4, n_neighbors=k, kernel_width=t).fit(form(X))
+    expected = textbook(X, k, t)
+    np.testing.assert_allclose(selector.scores_, expected, rtol=1e-10)
+    np.testing.assert_array_equal(selector.indices_, np.argsort(expected)[:4])
+    assert selector.kernel_width_ == pytest.approx(pdist(X).mean() if t is None else t, rel=1e-12)
+
+
+def test_features_that_separate_groups_come_first():
+    assert set(LaplacianScoreSelector(3).fit(gaussian()).indices_) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_ties_go_to_the_lower_row(form):
+    X = np.random.default_rng(1).integers(0, 2, (50, 9)).astype(float)
+    assert np.unique(pdist(X)).size <= 10  # nearly every distance is a tie
+    np.testing.assert_allclose(LaplacianScoreSelector(3).fit(form(X)).scores_, textbook(X), rtol=1e-10)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("copies", [2, 8])
+def test_duplicate_rows(form, copies):
+    X = np.repeat(gaussian(20, 6), copies, axis=0) + 3.0
+    scores = LaplacianScoreSelector(3).fit(form(X)).scores_
+    if copies == 8:  # neighbours are copies only: no edge has a length
+        np.testing.assert_array_equal(scores, 0.0)
+    np.testing.assert_allclose(scores, textbook(X), rtol=1e-10, atol=1e-14)
+
+
+def test_no_row_is_its_own_neighbour_and_edges_are_scikit_learns():
+    X = gaussian(300, 8)
+    neighbors, mean_distance = nearest_rows(X, 5)
+    assert mean_distance == pytest.approx(pdist(X).mean(), rel=1e-12)
+    edges, squares = neighbor_edges(X, neighbors)
+    assert (edges[:, 0] < edges[:, 1]).all()
+    W = kneighbors_graph(X, 5, include_self=False)
+    either = sparse.triu(W.maximum(W.T)).tocoo()
+    assert {tuple(edge) for edge in edges.tolist()} == set(zip(either.row.tolist(), either.col.tolist(), strict=True))
+    np.testing.assert_allclose(squares, squareform(pdist(X))[tuple(edges.T)] ** 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_equal_rows_far_from_the_origin_have_distance_zero(form):
+    X = np.repeat(gaussian(10, 200), 3, axis=0) + 100.0
+    neighbors, mean_distance = nearest_rows(form(X), 2)
+    assert mean_distance == pytest.approx(pdist(X).mean(), rel=1e-10)
+    np.testing.assert_array_equal(neighbors // 3, np.repeat(np.arange(10), 3)[:, None] + np.zeros((1, 2), dtype=int))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_blocks_change_nothing(form, monkeypatch):
+    X = form(gaussian(90, 7))
+    whole = LaplacianScoreSelector(3).fit(X).scores_
+    monkeypatch.setattr(laplacian, "BLOCK", 200)
+    np.testing.assert_allclose(LaplacianScoreSelector(3).fit(X).scores_, whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e6])
+def test_constant_features_rank_last(form, value):
+    X = gaussian()
+    X[:, 2], X[:, 7] = value, -value
+    selector = LaplacianScoreSelector(12).fit(form(X))
+    assert np.flatnonzero(np.isinf(selector.scores_)).tolist() == [2, 7]
+    assert selector.indices_[-2:].tolist() == [2, 7]
+
+
+def test_a_feature_that_is_constant_wherever_there_is_an_edge():
+    X = gaussian(30, 5)
+    X = np.vstack([X, X[:1] + 1e3])  # too far for any weight
+    X[:, 4] = np.arange(31) == 30
+    selector = LaplacianScoreSelector(5, kernel_width=2.0).fit(X)
+    assert np.isinf(selector.scores_[4])
+    assert np.isfinite(selector.scores_[:4]).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_equal_scores_in_the_order_of_the_columns(form):
+    x = np.random.default_rng(3).integers(0, 2, (40, 3)).astype(float)
+    X = np.column_stack([x[:, 1], x, 1 - x[:, 1]])  # a feature, its copy and its complement score the same
+    order = LaplacianScoreSelector(5).fit(form(X)).indices_.tolist()
+    tied = [j for j in order if j in (0, 2, 4)]
+    assert tied == [0, 2, 4]
+
+
+def test_a_far_origin_does_not_matter():
+    X = gaussian()
+    near, far = LaplacianScoreSelector(4).fit(X), LaplacianScoreSelector(4).fit(X + 1e8)
+    np.testing.assert_allclose(far.scores_, near.scores_, rtol=1e-6)
+    np.testing.assert_array_equal(far.indices_, near.indices_)
+
+
+def test_units_do_not_matter():
+    X = gaussian()
+    np.testing.assert_allclose(
+        LaplacianScoreSelector(4).fit(1e-100 * X).scores_, LaplacianScoreSelector(4).fit(X).scores_, rtol=1e-9
+    )
+
+
+def test_digits():
+    X = load_digits().data[:400]
+    selector = LaplacianScoreSelector(10).fit(X)
+    np.testing.assert_allclose(selector.scores_, textbook(X), rtol=1e-9)
+    assert ((selector.scores_ >= 0) | np.isinf(selector.scores_)).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_memory_stays_below_one_square_matrix(form, monkeypatch):
+    n = 4000
+    X = form(np.random.default_rng(0).poisson(0.3, (n, 30)).astype(float))
+    monkeypatch.setattr(laplacian, "BLOCK", 1 << 17)
+    tracemalloc.start()
+    try:
+        LaplacianScoreSelector(5).fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+        square = np.empty((n, n))
+        assert tracemalloc.get_traced_memory()[1] >= square.nbytes  # the meter sees what it should
+    finally:
+        tracemalloc.stop()
+    assert peak < square.nbytes / 5
+
+
+def test_a_view_shares_its_graph():
+    view = TrainingView(gaussian())
+    with view.metered() as first:
+        LaplacianScoreSelector(2).fit_view(view)
+    with view.metered() as second:
+        LaplacianScoreSelector(5, kernel_width=1.0).fit_view(view)
+    assert first.shared == second.shared
+    assert first.shared.wall > 0
+
+
+@pytest.mark.parametrize("count", [0, -1, 2.0, True, None, "5"])
+def test_bad_numbers_of_neighbours_are_refused(count):
+    with pytest.raises(ValueError, match="LaplacianScoreSelector: expected n_neighbors a positive integer, got"):
+        LaplacianScoreSelector(2, n_neighbors=count).fit(gaussian())
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_too_few_rows_are_refused(n):
+    with pytest.raises(ValueError, match=f"expected more rows than n_neighbors = 5, got n_samples = {n}; lower"):
+        LaplacianScoreSelector(2).fit(gaussian()[:n])
+
+
+@pytest.mark.parametrize("width", [0, -1.0, np.inf, np.nan, True, "mean"])
+def test_bad_kernel_widths_are_refused(width):
+    with pytest.raises(ValueError, match="expected kernel_width None or a positive, finite number, got"):
+        LaplacianScoreSelector(2, kernel_width=width).fit(gaussian())
+
+
+def test_a_kernel_width_without_weights_is_refused():
+    with pytest.raises(ValueError, match=r"got 1e-05, where the smallest is .*every weight is zero; raise"):
+        LaplacianScoreSelector(2, kernel_width=1e-5).fit(gaussian())
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_equal_rows_are_refused(form):
+    with pytest.raises(ValueError, match="expected at least two different rows, got 9 equal ones"):
+        LaplacianScoreSelector(2).fit(form(np.tile([0.1, 2.0, 1 / 3], (9, 1))))
