@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from provsel.datasets import DataIntegrityError, MissingDataError, dexter, load_dataset, read_source
+from provsel.datasets import DataIntegrityError, MissingDataError, _locate, dexter, load_dataset, read_source
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def made(mirror, monkeypatch):
     """Write four files of three documents and forget the hashes."""
     source = read_source("dexter")
     files = tuple(replace(file, sha256=None, size=None, max_size=1 << 20) for file in source.files)
-    monkeypatch.setattr(dexter, "read_source", lambda name: replace(source, files=files))
+    monkeypatch.setattr(_locate, "read_source", lambda name: replace(source, files=files))
     monkeypatch.setattr(dexter, "_N_SAMPLES", 3)
     folder = mirror / "dexter"
     folder.mkdir()

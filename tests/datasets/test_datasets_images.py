@@ -18,6 +18,7 @@ from provsel.datasets import (
     DataIntegrityError,
     MissingDataError,
     _cifar,
+    _locate,
     _mat,
     cifar10,
     load_dataset,
@@ -82,7 +83,7 @@ def test_columns_as_samples_and_variables_that_are_not_read(tmp_path, monkeypatc
     path = tmp_path / "made.mat"
     DAT = np.arange(6).reshape(3, 2)
     scipy.io.savemat(path, {"par": {"a": 1}, "labels": [[4, 9]], "DAT": DAT})
-    monkeypatch.setattr(_mat, "locate", lambda file: path)
+    monkeypatch.setattr(_locate, "locate", lambda file: path)
     data = load_dataset("ar")
     np.testing.assert_array_equal(data.X, DAT.T)
     assert data.y.tolist() == [-1, 1]
@@ -113,7 +114,7 @@ def made_usps(path, **changes):
 def test_usps_rows_labels_and_split(tmp_path, monkeypatch):
     path = tmp_path / "usps.mat"
     content = made_usps(path)
-    monkeypatch.setattr(usps, "locate", lambda file: path)
+    monkeypatch.setattr(_locate, "locate", lambda file: path)
     data, train = load_dataset("usps"), load_dataset("usps", part="train")
     np.testing.assert_array_equal(data.X, np.hstack([content["traindata"], content["testdata"]]).T)
     assert data.y.tolist() == [0, 1, 9, 1, 2, 0]
@@ -137,7 +138,7 @@ def test_usps_rows_labels_and_split(tmp_path, monkeypatch):
 def test_bad_usps_files(tmp_path, monkeypatch, changes, message):
     path = tmp_path / "usps.mat"
     made_usps(path, **changes)
-    monkeypatch.setattr(usps, "locate", lambda file: path)
+    monkeypatch.setattr(_locate, "locate", lambda file: path)
     with pytest.raises(ValueError, match=message):
         load_dataset("usps")
 

@@ -10,7 +10,15 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_files
 from test_datasets_rcv1_parse import random_text
 
-from provsel.datasets import DataIntegrityError, MissingDataError, _rcv1_forms, load_dataset, rcv1_ccat, read_source
+from provsel.datasets import (
+    DataIntegrityError,
+    MissingDataError,
+    _locate,
+    _rcv1_forms,
+    load_dataset,
+    rcv1_ccat,
+    read_source,
+)
 
 N_TRAIN, N_ALL = 30, 90
 VECTOR_FILES = ["train", *(f"test_pt{i}" for i in range(4))]
@@ -21,7 +29,7 @@ def small(monkeypatch):
     """Let the official files have 30 + 60 documents and no known hashes."""
     source = read_source("rcv1_ccat")
     files = tuple(replace(file, sha256=None, size=None, max_size=1 << 20) for file in source.files)
-    monkeypatch.setattr(rcv1_ccat, "read_source", lambda name: replace(source, files=files))
+    monkeypatch.setattr(_locate, "read_source", lambda name: replace(source, files=files))
     for module in (rcv1_ccat, _rcv1_forms):
         monkeypatch.setattr(module, "official_sizes", lambda: (N_TRAIN, N_ALL))
 

@@ -1,12 +1,13 @@
 """Find a registered file among the searched folders and verify it."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from ._errors import DataIntegrityError, MissingDataError
 from ._lock import read_lock
 from ._paths import MIRROR_VARIABLE, data_dir, describe_roots, search_roots
-from ._sources import SourceFile
+from ._sources import SourceFile, read_source
 
 _BLOCK = 1 << 20
 
@@ -18,6 +19,19 @@ def file_sha256(path: Path) -> str:
         while block := handle.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()
+
+
+def content_hash(paths: Sequence[Path]) -> str:
+    """Return the SHA-256 of one file, or one over the hashes of several, in their order."""
+    hashes = [file_sha256(path) for path in paths]
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256(" ".join(hashes).encode()).hexdigest()
+
+
+def locate_registered(source: str, path: str) -> Path:
+    """Return `locate` of the file that the registry of `source` has under `path`; a loader names its own files."""
+    file = read_source(source).find(path)
+    assert file is not None
+    return locate(file)
 
 
 def locate(file: SourceFile, *, data: Path | None = None) -> Path:

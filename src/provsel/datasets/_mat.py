@@ -11,9 +11,8 @@ from scipy.io import loadmat, whosmat
 from scipy.io.matlab import MatReadError
 
 from ._cache import cached
-from ._locate import file_sha256, locate
+from ._locate import content_hash, locate_registered
 from ._record import Dataset, make_dataset
-from ._sources import read_source
 
 _NUMERIC = frozenset(
     {"double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
@@ -110,10 +109,8 @@ def load_mat_dataset(
         Dense. Of two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features
         are named "1", "2", ... .
     """
-    file = read_source(name).find(path)
-    assert file is not None
-    found = locate(file)
-    digest = file_sha256(found)
+    found = locate_registered(name, path)
+    digest = content_hash([found])
 
     def build() -> Dataset:
         X, Y = read_mat(found, variables, unread=unread)

@@ -1,6 +1,5 @@
 """DEXTER of the NIPS 2003 feature selection challenge: texts about corporate acquisitions, with probe features."""
 
-import hashlib
 import re
 from pathlib import Path
 
@@ -9,9 +8,8 @@ from scipy import sparse
 
 from ._cache import cached
 from ._checks import check_choice
-from ._locate import file_sha256, locate
+from ._locate import content_hash, locate_registered
 from ._record import Dataset, make_dataset
-from ._sources import read_source
 
 _PARTS = ("train", "all")
 _N_FEATURES = 20000
@@ -44,14 +42,9 @@ def load(*, part: str = "train") -> Dataset:
     """
     check_choice("dexter", "part", part, _PARTS)
     kinds = ("train", "valid") if part == "all" else ("train",)
-    source = read_source("dexter")
-    paths = []
-    for kind in kinds:
-        for suffix in ("data", "labels"):
-            file = source.find(f"dexter/dexter_{kind}.{suffix}")
-            assert file is not None
-            paths.append(locate(file))
-    digest = hashlib.sha256(" ".join(file_sha256(path) for path in paths).encode()).hexdigest()
+    files = [f"dexter/dexter_{kind}.{suffix}" for kind in kinds for suffix in ("data", "labels")]
+    paths = [locate_registered("dexter", file) for file in files]
+    digest = content_hash(paths)
 
     def build() -> Dataset:
         X = sparse.vstack([_read_data(path) for path in paths[::2]], format="csr")

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 from sklearn.datasets import load_digits
 
 from ._checks import check_classes
+from ._classes import keep_classes
 from ._record import Dataset, make_dataset
 
 _SOURCE = (
@@ -37,10 +37,6 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     X, y = bunch.data, bunch.target
     name = "digits"
     if classes is not None:
-        kept = check_classes("digits", classes)
-        rows = np.isin(y, kept)
-        X, y = X[rows], y[rows]
-        name = "digits_" + "_".join(str(digit) for digit in kept)
-        if len(kept) == 2:
-            y = np.where(y == kept[1], 1, -1)
+        rows, y, name = keep_classes("digits", y, check_classes("digits", classes))
+        X = X[rows]
     return make_dataset(X, y, bunch.feature_names, name=name, source=_SOURCE)

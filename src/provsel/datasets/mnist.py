@@ -1,16 +1,15 @@
 """MNIST: handwritten digits, complete."""
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
 
 from ._cache import cached
 from ._checks import check_choice, check_classes
+from ._classes import keep_classes
 from ._idx import read_idx
-from ._locate import file_sha256, locate
+from ._locate import content_hash, locate_registered
 from ._record import Dataset, make_dataset
-from ._sources import read_source
 
 _PARTS = ("all", "train")
 _SIDE = 28
@@ -55,13 +54,9 @@ def load(*, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
     check_choice("mnist", "part", part, _PARTS)
     kept = None if classes is None else check_classes("mnist", classes)
     kinds = ("train", "t10k") if part == "all" else ("train",)
-    source = read_source("mnist")
-    paths = {}
-    for stem in (f"{kind}-{what}" for kind in kinds for what in ("images-idx3", "labels-idx1")):
-        file = source.find(f"mnist/{stem}-ubyte.gz")
-        assert file is not None
-        paths[stem] = locate(file)
-    digest = hashlib.sha256(" ".join(file_sha256(path) for path in paths.values()).encode()).hexdigest()
+    stems = [f"{kind}-{what}" for kind in kinds for what in ("images-idx3", "labels-idx1")]
+    paths = {stem: locate_registered("mnist", f"mnist/{stem}-ubyte.gz") for stem in stems}
+    digest = content_hash([*paths.values()])
 
     def build() -> Dataset:
         images, labels = [], []
@@ -76,11 +71,8 @@ def load(*, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
         split = np.arange(len(y)) < _SAMPLES["train"]
         name = "mnist"
         if kept is not None:
-            rows = np.isin(y, kept)
-            X, y, split = X[rows], y[rows], split[rows]
-            name = "mnist_" + "_".join(str(digit) for digit in kept)
-            if len(kept) == 2:
-                y = np.where(y == kept[1], 1, -1)
+            rows, y, name = keep_classes("mnist", y, kept)
+            X, split = X[rows], split[rows]
         names = [f"pixel_{i}_{j}" for i in range(_SIDE) for j in range(_SIDE)]
         words = f"{_CITATION}; part {part}, SHA-256 {digest}"
         return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)

@@ -1,6 +1,5 @@
 """RCV1-v2, topic CCAT (corporate/industrial news) against the rest, from one of three forms of the collection."""
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +7,11 @@ import numpy as np
 from ._cache import cached
 from ._checks import check_choice, check_integer
 from ._errors import MissingDataError
-from ._locate import file_sha256, locate
+from ._locate import content_hash, locate_registered
 from ._paths import MIRROR_VARIABLE, describe_roots, search_roots
 from ._rcv1_forms import official_sizes, read_official, read_sklearn, read_subsets, sklearn_files
 from ._rcv1_parse import N_TERMS
 from ._record import Dataset, make_dataset
-from ._sources import SourceFile, read_source
 
 _FORMS = ("auto", "subsets", "official", "sklearn")
 _PARTS = ("train", "all")
@@ -68,7 +66,7 @@ def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TR
         )
     chosen = _choose(part, int(n_train)) if form == "auto" else form
     paths = _paths(chosen, part)
-    digest = _content_hash(paths)
+    digest = content_hash(paths)
     params = {"form": chosen, "part": part, "n_train": int(n_train)}
     return cached("rcv1_ccat", params, digest, lambda: _build(chosen, part, int(n_train), list(paths), digest))
 
@@ -101,13 +99,6 @@ def _official_paths(part: str) -> list[str]:
     return [_TRAIN, *(_TEST if part == "all" else ()), _TOPICS]
 
 
-def _registered(path: str) -> SourceFile:
-    """Return the registry's entry of a file."""
-    file = read_source("rcv1_ccat").find(path)
-    assert file is not None
-    return file
-
-
 def _is_present(path: str) -> bool:
     """Tell whether a searched folder has a file."""
     return any((root / path).is_file() for root in search_roots())
@@ -131,10 +122,4 @@ def _paths(form: str, part: str) -> list[Path]:
     if form == "sklearn":
         return sklearn_files()
     needed = [_SUBSETS] if form == "subsets" else _official_paths(part)
-    return [locate(_registered(path)) for path in needed]
-
-
-def _content_hash(paths: list[Path]) -> str:
-    """Return the SHA-256 of one file, or one over the hashes of several."""
-    hashes = [file_sha256(path) for path in paths]
-    return hashes[0] if len(hashes) == 1 else hashlib.sha256(" ".join(hashes).encode()).hexdigest()
+    return [locate_registered("rcv1_ccat", path) for path in needed]

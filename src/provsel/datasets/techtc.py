@@ -1,7 +1,6 @@
 """TechTC text categorization: pairs of web directory categories, from token lists or the official vectors."""
 
 import csv
-import hashlib
 import lzma
 import re
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from ._bag import WEIGHTINGS, Corpus, count_matrix, weigh
 from ._cache import cached
 from ._checks import check_choice, check_integer
 from ._errors import MissingDataError
-from ._locate import file_sha256, locate
+from ._locate import content_hash, locate
 from ._paths import MIRROR_VARIABLE, describe_roots, search_roots
 from ._record import Dataset, make_dataset
 from ._sources import read_source
@@ -68,7 +67,7 @@ def load(
     check_choice("techtc", "weighting", weighting, WEIGHTINGS)
     check_choice("techtc", "form", form, _FORMS)
     path = _find(set, form)
-    digest = _content_hash(path)
+    digest = content_hash(_parts(path))
     params = {"set": set, "min_word_length": int(min_word_length), "weighting": weighting}
 
     def build() -> Dataset:
@@ -168,12 +167,6 @@ def _parts(path: Path) -> list[Path]:
                 "Delete that folder and run `provsel fetch techtc`"
             )
     return parts
-
-
-def _content_hash(path: Path) -> str:
-    """Return the SHA-256 of a token list, or one over the hashes of both official files."""
-    hashes = [file_sha256(part) for part in _parts(path)]
-    return hashes[0] if len(hashes) == 1 else hashlib.sha256(" ".join(hashes).encode()).hexdigest()
 
 
 def _read_corpus(path: Path) -> Corpus:

@@ -6,10 +6,9 @@ import numpy as np
 
 from ._cache import cached
 from ._checks import check_choice
-from ._locate import file_sha256, locate
+from ._locate import content_hash, locate_registered
 from ._mat import read_mat
 from ._record import Dataset, make_dataset
-from ._sources import read_source
 
 _PARTS = ("all", "train")
 _SIDE = 16
@@ -39,10 +38,8 @@ def load(*, part: str = "all") -> Dataset:
         When the file is in none of the searched folders.
     """
     check_choice("usps", "part", part, _PARTS)
-    file = read_source("usps").find("usps/usps.mat")
-    assert file is not None
-    path = locate(file)
-    digest = file_sha256(path)
+    path = locate_registered("usps", "usps/usps.mat")
+    digest = content_hash([path])
 
     def build() -> Dataset:
         variables = [f"{kind}{what}" for kind in ("train", "test") for what in ("data", "label")]

@@ -204,7 +204,7 @@ def _dual_optimum(gram: NDArray[np.float64], signs: NDArray[np.float64], C: floa
 
 
 def _radius(view: TrainingView, reduced: NDArray[np.float64], error: float) -> dict[str, Any]:
-    before = view.shared("enclosing ball", lambda: minimum_enclosing_ball(view.gram()))
+    before = view.enclosing_ball()
     after = minimum_enclosing_ball(reduced)
     if before.squared_radius == 0.0:
         return {"radius": NOT_MEASURED}

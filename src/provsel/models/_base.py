@@ -35,11 +35,7 @@ class AbstractLinearSVM(ClassifierMixin, BaseEstimator, ABC):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
-            raise ValueError(
-                f"{type(self).__name__}: expected labels of at least two classes, got 1 class "
-                f"({self.classes_[0]!r}); check the labels or how the rows were split."
-            )
+        check_several(type(self).__name__, self.classes_)
         self._solve(X, labels)
         return self
 
@@ -63,3 +59,12 @@ class AbstractLinearSVM(ClassifierMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def check_several(name: str, classes: NDArray[Any]) -> None:
+    """Raise unless the distinct labels `classes` are at least two; `name` is who needs them."""
+    if classes.size < 2:
+        raise ValueError(
+            f"{name}: expected labels of at least two classes, got 1 class ({classes[0]!r}); check the labels or how "
+            f"the rows were split."
+        )

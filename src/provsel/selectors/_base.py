@@ -163,11 +163,24 @@ def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
         raise ValueError(f"{name}: expected rank None or a positive integer, got {rank!r}.")
     basis = view.basis(None if rank is None else int(rank))
     if basis.rank == 0:
-        raise ValueError(
-            f"{name}: expected X with a non-zero value, got all zeros ({view.n_samples} rows, "
-            f"{view.n_features} columns); remove empty rows or check how X was loaded."
-        )
+        raise all_zeros(selector, view)
     return basis
+
+
+def all_zeros(selector: Any, view: TrainingView) -> ValueError:
+    """Return the error for rows without a non-zero value."""
+    return ValueError(
+        f"{type(selector).__name__}: expected X with a non-zero value, got all zeros ({view.n_samples} rows, "
+        f"{view.n_features} columns); remove empty rows or check how X was loaded."
+    )
+
+
+def check_budget(rank: int, eps: float) -> None:
+    """Raise unless a theorem can be asked for its number of features at this rank and accuracy."""
+    if rank < 1:
+        raise ValueError(f"budget: expected rank >= 1, got {rank}.")
+    if not 0 < eps <= 0.5:
+        raise ValueError(f"budget: expected eps in (0, 1/2], got {eps}.")
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

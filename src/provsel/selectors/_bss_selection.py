@@ -8,17 +8,14 @@ import numpy as np
 
 from provsel.kernels.bss import bss
 from provsel.kernels.spectral import SpectralBasis
-from provsel.selectors._base import Selection
+from provsel.selectors._base import Selection, check_budget
 
 WEIGHTS = ("sqrt_t", "as_printed")
 
 
 def bss_budget(rank: int, eps: float) -> int:
     """Return r with 3 sqrt(rank / r) <= eps / 2: Lemma 2 then gives what the proof of Theorem 1 needs."""
-    if rank < 1:
-        raise ValueError(f"budget: expected rank >= 1, got {rank}.")
-    if not 0 < eps <= 0.5:
-        raise ValueError(f"budget: expected eps in (0, 1/2], got {eps}.")
+    check_budget(rank, eps)
     return math.ceil(36 * rank / eps**2)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from provsel.kernels.enclosing_ball import EnclosingBall, minimum_enclosing_ball
 from provsel.kernels.spectral import Matrix, SpectralBasis, gram_matrix, needs_row_gram, spectral_basis
 
 
@@ -85,6 +86,10 @@ class TrainingView:
     def gram(self) -> NDArray[np.float64]:
         """Return X X^T, shape (n, n)."""
         return self.shared("gram", lambda: gram_matrix(self.X))
+
+    def enclosing_ball(self) -> EnclosingBall:
+        """Return the minimum enclosing ball of the rows."""
+        return self.shared("enclosing ball", lambda: minimum_enclosing_ball(self.gram()))
 
     def basis(self, rank: int | None = None) -> SpectralBasis:
         """Return the right singular vectors of X, those of the `rank` largest singular values only if given."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provsel.kernels.alpha_investing import P_VALUES, alpha_investing
+from provsel.models._base import check_several
 from provsel.selectors._base import AbstractSelector, Selection
 from provsel.selectors._view import TrainingView
 
@@ -135,11 +136,7 @@ def _targets(y: NDArray[Any] | None, kind: str) -> tuple[NDArray[Any], NDArray[n
         raise ValueError("AlphaInvestingSelector: expected labels of at least two classes, got y=None; pass y to fit.")
     classes, codes = np.unique(y, return_inverse=True)
     codes = codes.ravel()
-    if classes.size < 2:
-        raise ValueError(
-            f"AlphaInvestingSelector: expected labels of at least two classes, got 1 class ({classes[0]!r}); "
-            f"check the labels or how the rows were split."
-        )
+    check_several("AlphaInvestingSelector", classes)
     if kind == "codes" or classes.size == 2:
         return classes, codes[None, :].astype(np.float64)
     return classes, (codes == np.arange(classes.size)[:, None]).astype(np.float64)

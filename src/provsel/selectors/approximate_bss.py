@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from provsel.kernels.spectral import spectral_basis
-from provsel.selectors._base import AbstractSelector, Selection, checked_count
+from provsel.selectors._base import AbstractSelector, Selection, all_zeros, checked_count
 from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_weights
 from provsel.selectors._view import TrainingView
 
@@ -95,10 +95,7 @@ class ApproximateBSSSelector(AbstractSelector):
         check_weights(name, self.weights)
         basis = spectral_basis(gaussian_sketch(view.X, int(t), rng))
         if basis.rank == 0:
-            raise ValueError(
-                f"{name}: expected X with a non-zero value, got all zeros ({view.n_samples} rows, "
-                f"{view.n_features} columns); remove empty rows or check how X was loaded."
-            )
+            raise all_zeros(self, view)
         hint = f"choose at least {basis.rank + 1}" if basis.rank < view.n_features else "there are no more features"
         check_exceeds_rank(name, r, basis.rank, "the sketch", f"{hint}, or n_projections < {r}")
         return bss_selection(basis, r, self.weights)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from provsel.kernels.leverage import leverage_scores, sample_with_replacement, sample_without_replacement
-from provsel.selectors._base import AbstractSelector, Selection, checked_basis, checked_count
+from provsel.selectors._base import AbstractSelector, Selection, check_budget, checked_basis, checked_count
 from provsel.selectors._view import TrainingView
 
 STRATEGIES = ("sample", "top")
@@ -82,10 +82,7 @@ class LeverageScoreSelector(AbstractSelector):
         with replacement gives P(||E||_2 >= s) <= 2 rank exp(-r s^2 / (2 (rank - 1) (1 + s / 3))); the margin
         needs s = eps / 2.
         """
-        if rank < 1:
-            raise ValueError(f"budget: expected rank >= 1, got {rank}.")
-        if not 0 < eps <= 0.5:
-            raise ValueError(f"budget: expected eps in (0, 1/2], got {eps}.")
+        check_budget(rank, eps)
         if not 0 < delta < 1:
             raise ValueError(f"budget: expected delta in (0, 1), got {delta}.")
         s = eps / 2

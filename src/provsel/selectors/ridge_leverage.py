@@ -9,7 +9,7 @@ import numpy as np
 from provsel.kernels.leverage import sample_with_replacement
 from provsel.kernels.ridge_leverage import ridge_leverage_scores
 from provsel.kernels.ties import rank_ascending
-from provsel.selectors._base import AbstractSelector, Selection, checked_count
+from provsel.selectors._base import AbstractSelector, Selection, all_zeros, checked_count
 from provsel.selectors._view import TrainingView
 
 STRATEGIES = ("top", "sample")
@@ -99,10 +99,7 @@ class RidgeLeverageSelector(AbstractSelector):
         self._check_options()
         basis = view.basis()
         if basis.rank == 0:
-            raise ValueError(
-                f"RidgeLeverageSelector: expected X with a non-zero value, got all zeros ({view.n_samples} rows, "
-                f"{view.n_features} columns); remove empty rows or check how X was loaded."
-            )
+            raise all_zeros(self, view)
         squared_norm = float(np.sum(basis.singular_values**2))
         ridge = squared_norm / min(view.n_samples, view.n_features) if self.ridge is None else float(self.ridge)
         scores = ridge_leverage_scores(basis, ridge)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from provsel.kernels.pivoted_qr import PivotedQR
-from provsel.selectors._base import AbstractSelector, Selection, checked_count
+from provsel.selectors._base import AbstractSelector, Selection, all_zeros, checked_count
 from provsel.selectors._view import TrainingView
 
 SHARED_STEP = 64
@@ -67,9 +67,6 @@ class RRQRSelector(AbstractSelector):
                 break
         pivots = state.pivots[:r]
         if pivots.size == 0:
-            raise ValueError(
-                f"RRQRSelector: expected X with a non-zero value, got all zeros ({view.n_samples} rows, "
-                f"{view.n_features} columns); remove empty rows or check how X was loaded."
-            )
+            raise all_zeros(self, view)
         chosen = pivots if pivots.size == r else np.concatenate([pivots, state.completion()[: r - pivots.size]])
         return Selection.unweighted(chosen, rank=pivots.size, n_completed=r - pivots.size)

@@ -16,6 +16,7 @@ from sklearn import config_context
 from sklearn.utils.multiclass import check_classification_targets
 
 from provsel.kernels.elimination import RemainingColumns, best, by_importance, elimination_sizes
+from provsel.models._base import check_several
 from provsel.models.liblinear import LiblinearSVM
 from provsel.models.libsvm import fit_gram
 from provsel.selectors._base import AbstractSelector, Selection, checked_count
@@ -229,9 +230,5 @@ def _checked_labels(y: NDArray[Any] | None) -> NDArray[np.int64]:
         raise ValueError("SVMRFESelector: expected labels y, got None; it ranks features by an SVM of the classes.")
     check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
-    if classes.size < 2:
-        raise ValueError(
-            f"SVMRFESelector: expected labels of at least two classes, got 1 class ({classes[0]!r}); "
-            f"check the labels or how the rows were split."
-        )
+    check_several("SVMRFESelector", classes)
     return labels

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from provsel.kernels.enclosing_ball import minimum_enclosing_ball
 from provsel.selectors._base import AbstractSelector, Selection
 from provsel.selectors._view import TrainingView
 
@@ -70,7 +69,7 @@ class WithEnclosingBallCenter(AbstractSelector):
                 f"WithEnclosingBallCenter: expected a selector that needs no labels, got {name}: the centre of a "
                 f"ball has no label; fit {name} on the rows alone."
             )
-        ball = view.shared("enclosing ball", lambda: minimum_enclosing_ball(view.gram()))
+        ball = view.enclosing_ball()
         rows = view.shared("with enclosing ball center", lambda: _with_row(view, ball.weights @ view.X))
         selector = clone(self.selector).fit_view(rows)
         center = rows.X[[-1]]

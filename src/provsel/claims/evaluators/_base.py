@@ -67,6 +67,22 @@ class AbstractEvaluator(ABC):
         """
 
 
+@dataclass(frozen=True, kw_only=True)
+class AbstractRowEvaluator(AbstractEvaluator):
+    """A test of one row of the artefact.
+
+    Parameters
+    ----------
+    row : str
+    """
+
+    row: str
+
+    def places(self, columns: Sequence[str]) -> list[Place]:
+        """See the base class."""
+        return [(self.artefact, self.row, column) for column in columns]
+
+
 def _typed(name: str, value: Any, hint: Any) -> Any:
     if hint == tuple[str, ...]:
         if isinstance(value, list) and value and all(isinstance(item, str) for item in value):

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from provsel.claims.evaluators._base import ALPHA, AbstractEvaluator
+from provsel.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provsel.claims.evidence import OVER, Evidence, Place, at_least_two, one_data_set
 from provsel.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError
 from provsel.claims.statistics import CorrectedT
 
 
 @dataclass(frozen=True, kw_only=True)
-class AbstractCounting(AbstractEvaluator):
+class AbstractCounting(AbstractRowEvaluator):
     """Mean number of features of `row`, in each column on its own; the claims are about means, hence t-tests.
 
     Parameters
@@ -25,17 +25,12 @@ class AbstractCounting(AbstractEvaluator):
     alpha : float
     """
 
-    row: str
     over: str
     alpha: float = ALPHA
 
     def __post_init__(self) -> None:
         if self.over not in OVER:
             raise ValueError(f"over: expected one of {', '.join(OVER)}, got {self.over!r}.")
-
-    def places(self, columns: Sequence[str]) -> list[Place]:
-        """See the base class."""
-        return [(self.artefact, self.row, column) for column in columns]
 
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""

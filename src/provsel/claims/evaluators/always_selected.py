@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from provsel.claims.evaluators._base import AbstractEvaluator
+from provsel.claims.evaluators._base import AbstractRowEvaluator
 from provsel.claims.evidence import Evidence, Place
 from provsel.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
 from provsel.evaluation import load_from
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlwaysSelected(AbstractEvaluator):
+class AlwaysSelected(AbstractRowEvaluator):
     """All of `features` are in every selection of `row` on `dataset`, in each column.
 
     A statement about these data: no p-value. The effect is the share of the features that were always selected; the
@@ -29,13 +29,8 @@ class AlwaysSelected(AbstractEvaluator):
         Names, as the data set has them.
     """
 
-    row: str
     dataset: str
     features: tuple[str, ...]
-
-    def places(self, columns: Sequence[str]) -> list[Place]:
-        """See the base class."""
-        return [(self.artefact, self.row, column) for column in columns]
 
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""

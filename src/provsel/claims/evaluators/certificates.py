@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from provsel.claims.evaluators._base import AbstractEvaluator
-from provsel.claims.evidence import Evidence, Place
+from provsel.claims.evaluators._base import AbstractRowEvaluator
+from provsel.claims.evidence import Evidence
 from provsel.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
 from provsel.evaluation.certificates import HELD, VACUOUS, VIOLATED
+from provsel.reports.certificates import CERTIFICATES
 
-QUANTITIES = ("spectral", "margin", "soft", "radius")
+QUANTITIES = tuple(CERTIFICATES)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Certificates(AbstractEvaluator):
+class Certificates(AbstractRowEvaluator):
     """The bound on `quantity` holds in all trials of `row`.
 
     One violation contradicts a theorem; a bound that says nothing supports nothing. So: contradicted where any trial
@@ -28,16 +29,11 @@ class Certificates(AbstractEvaluator):
     quantity : {"spectral", "margin", "soft", "radius"}
     """
 
-    row: str
     quantity: str
 
     def __post_init__(self) -> None:
         if self.quantity not in QUANTITIES:
             raise ValueError(f"quantity: expected one of {', '.join(QUANTITIES)}, got {self.quantity!r}.")
-
-    def places(self, columns: Sequence[str]) -> list[Place]:
-        """See the base class."""
-        return [(self.artefact, self.row, column) for column in columns]
 
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, over all columns."""

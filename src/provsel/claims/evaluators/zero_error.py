@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from provsel.claims.evaluators._base import AbstractEvaluator
+from provsel.claims.evaluators._base import AbstractRowEvaluator
 from provsel.claims.evidence import Evidence, Place
 from provsel.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZeroError(AbstractEvaluator):
+class ZeroError(AbstractRowEvaluator):
     """The mean test error of `row` is `at_most`, in every column. A statement about these data: no p-value.
 
     Parameters
@@ -22,12 +22,7 @@ class ZeroError(AbstractEvaluator):
         Percent; what still prints as the paper's number.
     """
 
-    row: str
     at_most: float
-
-    def places(self, columns: Sequence[str]) -> list[Place]:
-        """See the base class."""
-        return [(self.artefact, self.row, column) for column in columns]
 
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""
