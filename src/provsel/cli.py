@@ -19,7 +19,7 @@ from rich.table import Table
 from provsel import __version__
 from provsel.claims import Evidence, Verdict, judge, load_claims, rank, verdict_frame
 from provsel.claims.display import draw_rankings, ranking_frame, ranking_table, totals, verdict_table
-from provsel.configs import Artefact, Entry, artefact_names, cells_of, compose_artefact, compose_config, experiments_dir
+from provsel.configs import Artefact, Entry, artefact_names, cells_of, compose_artefact, experiments_dir
 from provsel.datasets import MissingDataError, fetch, source_names
 from provsel.evaluation import Cell
 from provsel.evaluation.plan import trials_of, unique_cells
@@ -115,18 +115,29 @@ def run_main(config: DictConfig) -> int:
         cells = cells_of(config)
         store = TrialStore(Path(config.results) / "store")
         report = _run(cells, store, config, label="cell")
-        trials = store.query([cell.id for cell in cells], ["cell", "repeat", "fold", "draw", "error"]).to_pandas()
+        names = ["error", "nmi", "ari", "n_selected", "select_cpu", "shared_cpu"]
+        trials = store.query([cell.id for cell in cells], ["cell", "repeat", "fold", "draw", *names]).to_pandas()
         for cell in cells:
             found = trials[trials["cell"] == cell.id]
-            [error] = error_summary(Entry("", "", cell), found)
             name = " ".join(f"{key}={value}" for key, value in cell.dataset.items() if key in ("name", "set"))
             selector = " ".join(f"{key}={value}" for key, value in cell.selector.items() if key != "_target_")
             target = str(cell.selector["_target_"]).rsplit(".", 1)[-1]
-            numbers = f"error {error['value']:.2f} % (sd {error['sd']:.2f}, {len(found)} trials)"
-            print(f"{name} {target} {selector} | {numbers}")
+            print(f"{name} {target} {selector} | {_numbers(cell, found)}, {len(found)} trials")
         return 1 if report.failures else 0
 
     return _guarded(body)
+
+
+def _numbers(cell: Cell, trials: pd.DataFrame) -> str:
+    """Return what one line says of the trials of a cell."""
+    if cell.protocol["split"] == "selection_only":
+        cpu = (trials["select_cpu"] + trials["shared_cpu"]).median()
+        return f"{trials['n_selected'].mean():.0f} features in {cpu:.3g} CPU seconds"
+    [error] = error_summary(Entry("", "", cell), trials)
+    text = f"error {error['value']:.2f} % (sd {error['sd']:.2f})"
+    if cell.protocol["split"] == "all_rows":
+        text += f", NMI {trials['nmi'].mean():.3f}, ARI {trials['ari'].mean():.3f}"
+    return text
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -162,9 +173,8 @@ def _status(results: str, overrides: list[str]) -> int:
         command = f"make reproduce-{name.split('/')[1]}"
         try:
             artefact = compose_artefact(name, overrides)
-        except MissingDataError:
-            dataset = compose_config([f"+experiment={name}", *overrides]).dataset.name
-            table.add_row(name, "", "data missing", f"provsel fetch {dataset}")
+        except MissingDataError as error:
+            table.add_row(name, "", "data missing", f"provsel fetch {error.dataset}")
             continue
         planned = planned_keys(artefact)
         done = len(planned & stored)

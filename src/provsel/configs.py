@@ -13,8 +13,9 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf
 
-from provsel.datasets import dataset_members
+from provsel.datasets import MissingDataError, dataset_members
 from provsel.evaluation import Cell, load_from
+from provsel.evaluation.plan import WHOLE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,11 +44,12 @@ class Entry:
     row: str
     column: str
     cell: Cell
+    label: str = ""
 
     @property
     def dataset(self) -> str:
-        """Name of the data set, as the loaders give it."""
-        return str(self.cell.dataset.get("set", self.cell.dataset["name"]))
+        """Name of the data set, as the artefact or else the loaders give it."""
+        return self.label or str(self.cell.dataset.get("set", self.cell.dataset["name"]))
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,9 @@ def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
 def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
     """Return an artefact: its rows x its columns x its data sets.
 
+    The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
+    `choose`, overrides, and optionally `columns`, those of the artefact that this data set has.
+
     Parameters
     ----------
     name : str
@@ -96,16 +101,22 @@ def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
         raise ValueError(f"artefact: expected one of {', '.join(artefact_names())}, got {name!r}.")
     base = [f"+experiment={name}", *overrides]
     config = compose_config(base)
+    known = list(config.artefact.columns)
     fingerprints: dict[str, str] = {}
     entries = []
-    for row, row_overrides in config.artefact.rows.items():
-        plain = compose_config([*base, *row_overrides])
-        for column, column_overrides in config.artefact.columns.items():
-            fitting = [text for text in column_overrides if _applies(text, plain)]
-            composed = _with_values(plain, fitting)
-            if composed is None:
-                composed = compose_config([*base, *row_overrides, *fitting])
-            entries += [Entry(str(row), str(column), cell) for cell in cells_of(composed, fingerprints)]
+    for label, chosen in config.artefact.get("datasets", {"": {"choose": []}}).items():
+        unknown = [column for column in chosen.get("columns", []) if column not in known]
+        if unknown:
+            raise ValueError(f"{name}: expected columns of {label} among {known}, got {unknown}; add them to columns.")
+        for row, row_overrides in config.artefact.rows.items():
+            row_base = [*base, *chosen["choose"], *row_overrides]
+            plain = compose_config(row_base)
+            for column in chosen.get("columns", known):
+                fitting = [text for text in config.artefact.columns[column] if _applies(text, plain)]
+                composed = _with_values(plain, fitting)
+                if composed is None:
+                    composed = compose_config([*row_base, *fitting])
+                entries += [Entry(str(row), str(column), cell, label) for cell in cells_of(composed, fingerprints)]
     return Artefact(name, str(config.artefact.title), tuple(entries), config)
 
 
@@ -123,16 +134,25 @@ def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> 
         group: OmegaConf.to_container(config[group], resolve=True)
         for group in ("dataset", "selector", "model", "protocol")
     }
-    if parts["protocol"]["split"] == "official":  # type: ignore[index, call-overload]
-        # there is one official split: numbers that a sweep or an artefact sets for its k-fold columns do not apply
-        parts["protocol"] |= {"n_splits": 1, "repeats": 1}  # type: ignore[operator]
+    split = parts["protocol"]["split"]  # type: ignore[index, call-overload]
+    if split in ("official", *WHOLE):
+        # numbers that a sweep or an artefact sets for its k-fold columns do not apply
+        parts["protocol"] |= {"n_splits": 1, **({"repeats": 1} if split == "official" else {})}  # type: ignore[operator]
     cells = []
     for dataset in _members(parts.pop("dataset")):  # type: ignore[arg-type]
         text = repr(sorted(dataset.items()))
         if text not in known:
-            known[text] = load_from(dataset).fingerprint
+            known[text] = _fingerprint(dataset)
         cells.append(Cell(dataset=dataset, fingerprint=known[text], **parts))  # type: ignore[arg-type]
     return cells
+
+
+def _fingerprint(dataset: Mapping[str, Any]) -> str:
+    try:
+        return load_from(dataset).fingerprint
+    except MissingDataError as error:
+        error.dataset = str(dataset["name"])
+        raise
 
 
 def _members(dataset: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

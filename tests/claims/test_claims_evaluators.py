@@ -314,6 +314,17 @@ def test_certificates(made, states, verdict, share):
         assert f"{states.count(state)} {state}" in found.detail
 
 
+@pytest.mark.parametrize(("violated", "verdict"), [(0, REPLICATED), (1, REPLICATED), (5, CONTRADICTED)])
+def test_a_theorem_with_high_probability_may_fail_now_and_then(made, violated, verdict):
+    states = ["violated"] * violated + ["held"] * (10 - violated)
+    made.put("made/one", "A", "r=1", np.zeros(10), certificate_cost=states)
+    claimed = {"artefact": "made/one", "row": "A", "quantity": "cost"}
+    found = verdict_on(made, claim("certificates", at_most=0.05, **claimed))
+    assert found.verdict == verdict
+    assert found.finding.p_value == pytest.approx({0: 1.0, 1: 0.4013, 5: 6.37e-5}[violated], rel=1e-3)
+    assert verdict_on(made, claim("certificates", **claimed)).verdict == (CONTRADICTED if violated else REPLICATED)
+
+
 def test_certificates_of_nothing(made):
     found = verdict_on(made, claim("certificates", artefact="made/one", row="A", quantity="radius"))
     assert (found.verdict, found.state) == (NOT_RUN, NOT_RUN)
@@ -362,3 +373,82 @@ def test_rankings_of_two_methods(made):
     [result] = rank([RankingRequest(FIGURE, ("A", "B"), ("r=1",))], made.evidence())
     assert result.ranking is None
     assert result.note == "needs at least 2 data sets and 3 methods, found 20 and 2"
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"), [(-4.0, REPLICATED), (1.0, REPLICATED), (3.0, INCONCLUSIVE), (6.0, CONTRADICTED)]
+)
+def test_not_worse(made, mean, verdict):
+    base(made)
+    put(made, "A", mean)
+    found = verdict_on(made, compare("not_worse", margin=3.0))
+    assert found.verdict == verdict
+    assert found.finding.effect == pytest.approx(mean, abs=0.01)
+
+
+def somewhere(made, first, second):
+    base(made)
+    put(made, "A", first, columns=COLUMNS[:1])
+    put(made, "A", second, columns=COLUMNS[1:])
+    return verdict_on(made, compare("better_somewhere", margin=1.0))
+
+
+def test_better_in_one_column_is_better_somewhere(made):
+    found = somewhere(made, 3.0, -3.0)
+    assert found.verdict == REPLICATED
+    assert found.finding.part == "r=2"
+    assert "better in 1 of 2 columns: r=2" in found.detail
+    raw = SignedRank(spread(-3.0) - 30).p_value(0.0, "less")
+    assert found.finding.p_value == pytest.approx(2 * raw)  # Holm over two columns
+
+
+@pytest.mark.parametrize(("first", "second", "verdict"), [(3.0, 0.0, CONTRADICTED), (3.0, -0.05, INCONCLUSIVE)])
+def test_better_nowhere(made, first, second, verdict):
+    base(made)
+    put(made, "A", first, columns=COLUMNS[:1])
+    put(made, "A", second, scale=0.3 if verdict == CONTRADICTED else 6.0, columns=COLUMNS[1:])
+    assert verdict_on(made, compare("better_somewhere", margin=1.0)).verdict == verdict
+
+
+def test_better_somewhere_needs_something(made):
+    base(made)
+    found = verdict_on(made, compare("better_somewhere", margin=1.0))
+    assert found.verdict == NOT_RUN
+    assert "nothing stored for A and B" in found.detail
+
+
+def put_seconds(made, row, seconds, data, pass_cpu=None):
+    times = {"select_cpu": seconds, "shared_cpu": [0.25] * len(seconds), "pass_cpu": pass_cpu or [None] * len(seconds)}
+    made.put(FIGURE, row, "r=1", [0.0] * len(seconds), data=data, **times)
+
+
+def test_faster(made):
+    faster = claim("faster", row="A", than=["B", "C"], share=0.5, columns=["r=1"])
+    assert verdict_on(made, faster).verdict == NOT_RUN
+    for data in SETS[:2]:
+        put_seconds(made, "A", [9.0, 9.0], data, pass_cpu=[1.0, 2.0])  # the search does not count
+        put_seconds(made, "B", [1.75, 2.75], data)
+    found = verdict_on(made, faster)
+    assert (found.verdict, found.finding.effect, found.finding.n) == (REPLICATED, 100.0, 2)
+    for data in SETS[:2]:
+        put_seconds(made, "C", [0.5, 0.5], data)
+    half = verdict_on(made, faster)
+    assert (half.verdict, half.finding.effect) == (CONTRADICTED, 50.0)
+    assert "2.00 times C on set0, 2.00 times C on set1" in half.detail
+    other = claim("faster", row="A", than=["B", "C"], share=0.4, columns=["r=1"])
+    assert verdict_on(made, other).verdict == REPLICATED
+
+
+def test_a_claim_about_one_data_set(made):
+    """Over the folds of that one; others have no say, and no part in the correction."""
+    for data, shift in (("set3", -0.03), ("set4", 0.05)):
+        for row, error in (("A", 0.30 + shift), ("B", 0.30)):
+            made.put(FIGURE, row, "r=1", error + np.array([0.001, -0.001]) * (row == "A"), data=data, n_test=0)
+    parameters = {"over": "folds", "margin": 1.0, "columns": ["r=1"]}
+    one, other = (compare("better", name=f"made.{data}", dataset=data, **parameters) for data in ("set3", "set4"))
+    first, second = judge([one, other], made.evidence())
+    assert (first.verdict, second.verdict) == (REPLICATED, CONTRADICTED)
+    assert first.finding.effect == pytest.approx(-3.0)
+    assert first.state == "partial (4 of 4)" or first.state == "complete"
+    assert "Holm over 1" in first.finding.test
+    assert verdict_on(made, compare("better", dataset="set5", **parameters)).verdict == NOT_RUN

@@ -122,6 +122,55 @@ def test_two_classes_are_one_pass_whatever_their_names():
             np.testing.assert_array_equal(found.classes_, np.unique(labels))
 
 
+@pytest.mark.parametrize("target", ["codes", "one_vs_rest"])
+def test_the_stream_stops_at_the_number_asked_for(target):
+    """The shortest stream that accepts as many, by any pass, ends with the last one kept."""
+    X, y = problem(n=150, n_classes=4, seed=4)
+    whole = AlphaInvestingSelector(wealth=5.0, target=target).fit(X, y)
+    assert whole.n_accepted_ == whole.indices_.size > 6
+    for most in (1, 4, whole.n_accepted_ - 1):
+        found = AlphaInvestingSelector(most, wealth=5.0, target=target).fit(X, y)
+        assert found.indices_.size == found.weights_.size == found.transform(X).shape[1] == most
+        last = found.indices_[-1]
+        stopped = AlphaInvestingSelector(wealth=5.0, target=target).fit(X[:, : last + 1], y)
+        np.testing.assert_array_equal(found.indices_, stopped.indices_)
+        assert AlphaInvestingSelector(wealth=5.0, target=target).fit(X[:, :last], y).n_accepted_ == most - 1
+        assert found.n_accepted_ == whole.n_accepted_
+        np.testing.assert_array_equal(found.p_values_, whole.p_values_)
+
+
+def test_columns_that_several_passes_accept_count_once():
+    X, y = problem(n=150, n_classes=4, seed=4)
+    passes = [refitting(X, (y == c).astype(float), wealth=5.0)[0] for c in range(4)]
+    order = [column for column in range(150) if any(column in accepted for accepted in passes)]
+    assert sum(map(len, passes)) > len(order)
+    assert len(set(map(len, passes))) > 1
+    found = AlphaInvestingSelector(5, wealth=5.0, target="one_vs_rest").fit(X, y)
+    assert found.indices_.tolist() == order[:5]
+
+
+def test_more_than_the_wealth_buys_are_not_kept():
+    X, y = problem()
+    whole = AlphaInvestingSelector().fit(X, y)
+    found = AlphaInvestingSelector(150).fit(X, y)
+    assert found.n_accepted_ < 150
+    np.testing.assert_array_equal(found.indices_, whole.indices_)
+
+
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (151, "expected n_features_to_select between 1 and the number of features, n_features = 150, got 151"),
+        (0, "expected n_features_to_select between 1 and .*, got 0"),
+        (2.0, r"AlphaInvestingSelector: expected an integer n_features_to_select, got 2\.0"),
+        (True, "expected an integer n_features_to_select, got True"),
+    ],
+)
+def test_bad_counts_are_refused(count, message):
+    with pytest.raises(ValueError, match=message):
+        AlphaInvestingSelector(count).fit(*problem())
+
+
 def test_order_matters_and_units_do_not():
     X, y = problem()
     selector = AlphaInvestingSelector().fit(X, y)

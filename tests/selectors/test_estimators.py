@@ -20,6 +20,7 @@ from provsel.kernels.leverage import sample_with_replacement
 from provsel.models import LiblinearSVM, LibsvmSVM
 from provsel.selectors import (
     AbstractSelector,
+    AlphaInvestingSelector,
     ApproximateBSSSelector,
     BSSSelector,
     FullDataSelector,
@@ -27,6 +28,7 @@ from provsel.selectors import (
     LPSVMSelector,
     OnlineLeverageSelector,
     OnSupportVectors,
+    RidgeLeverageSelector,
     RRQRSelector,
     SVMRFESelector,
     UniformSelector,
@@ -74,6 +76,8 @@ SELECTORS = {
     "online leverage as printed": OnlineLeverageSelector(R, outside_span="project", random_state=3),
     "online leverage theory": OnlineLeverageSelector(random_state=3),
     "online ridge leverage": OnlineLeverageSelector(R, ridge=1.0, random_state=3),
+    "alpha investing": AlphaInvestingSelector(wealth=5.0),
+    "ridge leverage at random": RidgeLeverageSelector(R, strategy="sample", random_state=3),
     "rfe on support vectors": OnSupportVectors(SVMRFESelector(R, step=5)),
     "leverage with center": WithEnclosingBallCenter(LeverageScoreSelector(R, random_state=3)),
     "rrqr with center": WithEnclosingBallCenter(RRQRSelector(R)),
@@ -91,7 +95,7 @@ SIGNATURES = {
     "SVMRFESelector": "(n_features_to_select, *, step=0.1, C=1.0",
     "OnlineLeverageSelector": "(n_features_to_select=None, *, epsilon=0.5, outside_span='one', ridge=None, n_initial=1",
     "LaplacianScoreSelector": "(n_features_to_select, *, n_neighbors=5, kernel_width=None",
-    "AlphaInvestingSelector": "(*, wealth=0.5, delta=0.5",
+    "AlphaInvestingSelector": "(n_features_to_select=None, *, wealth=0.5, delta=0.5",
     "RidgeLeverageSelector": "(n_features_to_select, *, ridge=",
     "LPSVMSelector": "(*, nu=1.0, solver='auto'",
 }
@@ -160,7 +164,7 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
     assert random == {
         "leverage", "leverage distinct", "uniform", "leverage on support vectors", "approximate bss",
         "leverage with center", "online leverage", "online leverage as printed", "online leverage theory",
-        "online ridge leverage",
+        "online ridge leverage", "ridge leverage at random",
     }  # fmt: skip
 
 

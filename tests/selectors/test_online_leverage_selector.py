@@ -263,11 +263,18 @@ def test_a_stream_needs_a_fixed_rate(X):
         OnlineLeverageSelector(5).partial_fit_columns(X)
 
 
+spoiled = np.eye(N, 4)
+spoiled[[2, 5, 5], [1, 1, 3]] = np.nan, np.inf, -np.inf
+
+
 @pytest.mark.parametrize(
     ("block", "indices", "message"),
     [
         (np.ones((N + 1, 2)), None, f"expected columns of the stream's length, n = {N}, got {N + 1}"),
-        (np.full((N, 1), np.nan), None, "block contains NaN"),
+        (np.full((N, 1), np.nan), None, r"got NaN or infinity in 1 of its 1 features, \[50\]; impute"),
+        (spoiled, [90, 80, 70, 60], r"got NaN or infinity in 2 of its 4 features, \[60, 80\]; impute"),
+        (sparse.csr_array(spoiled), None, r"got NaN or infinity in 2 of its 4 features, \[51, 53\]; impute"),
+        (np.full((N, 7), -np.inf), None, r"in 7 of its 7 features, \[50, 51, 52, 53, 54\] and more; impute"),
         (np.ones(N), None, "Expected 2D array"),
         (np.ones((N, 2)), [1.0, 2.0], "expected feature_indices to be 2 non-negative integers.*got float64"),
         (np.ones((N, 2)), [100], r"one a column of the block, got int64 of shape \(1,\)"),
@@ -281,6 +288,17 @@ def test_bad_blocks_are_refused_and_change_nothing(block, indices, message, X):
     with pytest.raises(ValueError, match=message):
         selector.partial_fit_columns(block, indices)
     assert_same(selector.partial_fit_columns(X[:, 50:]), OnlineLeverageSelector(random_state=0).fit(X))
+
+
+@pytest.mark.parametrize(("block", "indices"), [(spoiled, None), (np.ones((N, 2)), [4, 4])])
+def test_a_refused_first_block_starts_nothing(block, indices, X):
+    rng = np.random.default_rng(3)
+    selector = OnlineLeverageSelector(random_state=rng, sampling_rate=1.5)
+    with pytest.raises(ValueError, match=r"expected (finite numbers in the block|every feature to arrive once)"):
+        selector.partial_fit_columns(block, indices)
+    assert not hasattr(selector, "indices_")
+    assert rng.bit_generator.state == np.random.default_rng(3).bit_generator.state
+    assert_same(selector.partial_fit_columns(X), OnlineLeverageSelector(random_state=3, sampling_rate=1.5).fit(X))
 
 
 def test_no_state_without_a_stream(X):

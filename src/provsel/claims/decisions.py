@@ -52,6 +52,14 @@ def comparable(part: str, test: AbstractPairedTest, *, margin: float, alpha: flo
     return near(part, test, low=-margin, high=margin, alpha=alpha, unit=POINTS)
 
 
+def not_worse(part: str, test: AbstractPairedTest, *, margin: float, alpha: float) -> Finding:
+    """Judge "the row's error is at most `margin` above": replicated or contradicted where that is significant."""
+    below, above = test.p_value(margin, "less"), test.p_value(margin, "greater")
+    verdict = REPLICATED if below < alpha else CONTRADICTED if above < alpha else INCONCLUSIVE
+    name = f"{test.name}, not worse by {margin:g}"
+    return _finding(part, verdict, test, min(below, above), name, 1 - 2 * alpha, POINTS)
+
+
 def near(part: str, test: AbstractPairedTest, *, low: float, high: float, alpha: float, unit: str) -> Finding:
     """Judge "the location is between `low` and `high`": two one-sided tests for it, and one on each side against it."""
     inside = equivalence_p_value(test, low, high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from functools import cache
 
@@ -33,6 +34,16 @@ def artefact_layout(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(map(str, config.rows)), tuple(map(str, config.columns))
 
 
+@cache
+def artefact_datasets(name: str) -> dict[str, tuple[str, ...]]:
+    """Return the data sets that an artefact lists itself, and the columns of each; needs no data."""
+    config = compose_config([f"+experiment={name}"]).artefact
+    return {
+        str(label): tuple(map(str, chosen.get("columns", config.columns)))
+        for label, chosen in config.get("datasets", {}).items()
+    }
+
+
 class Evidence:
     """Stored trials of artefacts, read once.
 
@@ -46,6 +57,7 @@ class Evidence:
     def __init__(self, store: TrialStore, overrides: Sequence[str] = ()) -> None:
         self.store = store
         self.overrides = list(overrides)
+        self.dataset = ""
         self.unfitting: dict[str, Exception] = {}
         self._artefacts: dict[str, Artefact | str] = {}
         self._trials: dict[tuple[str, tuple[str, ...]], dict[tuple[str, str], pd.DataFrame]] = {}
@@ -68,9 +80,18 @@ class Evidence:
             raise UnavailableError(found)
         return found
 
+    def on(self, dataset: str) -> Evidence:
+        """Return what is known of one data set alone; "" is all of them."""
+        if not dataset:
+            return self
+        part = copy.copy(self)  # shares what was read
+        part.dataset, part._errors, part._tests, part._p_values = dataset, {}, {}, {}
+        return part
+
     def entries(self, name: str, row: str, column: str) -> list[Entry]:
         """Return the entries, one a data set, of a number of an artefact."""
-        return [entry for entry in self.artefact(name).entries if (entry.row, entry.column) == (row, column)]
+        found = [entry for entry in self.artefact(name).entries if (entry.row, entry.column) == (row, column)]
+        return [entry for entry in found if self.dataset in ("", entry.dataset)]
 
     def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
         """Return the stored trials behind a number of an artefact, with `columns` of their records."""
@@ -81,7 +102,8 @@ class Evidence:
             groups = stored.groupby(["row", "column"], sort=False)
             self._trials[key] = {(str(r), str(c)): part for (r, c), part in groups}
         empty = pd.DataFrame(columns=["row", "column", "dataset", "repeat", "fold", "draw", *columns])
-        return self._trials[key].get((row, column), empty)
+        found = self._trials[key].get((row, column), empty)
+        return found[found["dataset"] == self.dataset] if self.dataset else found
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
         """Return how many trials behind some numbers are stored, and how many are planned."""
@@ -107,7 +129,8 @@ class Evidence:
         ----------
         place, other : (artefact, row, column)
         over : {"datasets", "folds"}
-            Differences of the data sets' mean errors (signed rank), or of the folds of one data set (corrected t).
+            Differences of the data sets' mean errors (signed rank), or of the folds of one data set (corrected t);
+            where all rows are clustered, a fold is a seed.
 
         Raises
         ------
@@ -145,9 +168,8 @@ class Evidence:
     def _compose(self, name: str) -> Artefact | str:
         try:
             return compose_artefact(name, self.overrides)
-        except MissingDataError:
-            dataset = compose_config([f"+experiment={name}", *self.overrides]).dataset.name
-            return f"data missing: provsel fetch {dataset}"
+        except MissingDataError as error:
+            return f"data missing: provsel fetch {error.dataset}"
         except (ValueError, HydraException, OmegaConfBaseException) as error:
             if not self.overrides:
                 raise

@@ -27,7 +27,7 @@ from typing import Any
 import yaml
 
 from provsel.claims.evaluators import AbstractEvaluator, evaluator_class
-from provsel.claims.evidence import artefact_layout
+from provsel.claims.evidence import artefact_datasets, artefact_layout
 
 KEYS = ("id", "where", "claim", "artefact", "test", "parameters")
 
@@ -116,6 +116,12 @@ def _claim(subject: str, paper: str, entry: Any) -> Claim:
         raise ValueError(f"{subject}: {error}") from error
     for name, row, column in evaluator.places((*evaluator.columns, *evaluator.also)):
         check_names(subject, name, (row,), (column,))
+    listed = artefact_datasets(entry["artefact"]) if evaluator.dataset else {}
+    if listed and not set(evaluator.columns) <= set(listed.get(evaluator.dataset, ())):
+        raise ValueError(
+            f"{subject}: expected a data set of {entry['artefact']} and columns that it has, of {listed}, "
+            f"got {evaluator.dataset!r} with {', '.join(evaluator.columns)}."
+        )
     return Claim(str(entry["id"]), paper, str(entry["where"]), " ".join(str(entry["claim"]).split()), evaluator)
 
 

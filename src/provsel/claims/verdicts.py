@@ -106,7 +106,7 @@ def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
 
 
 def _judge(claim: Claim, evidence: Evidence, family: Sequence[Claim]) -> Verdict:
-    evaluator = claim.evaluator
+    evaluator, evidence = claim.evaluator, evidence.on(claim.evaluator.dataset)
     peers = [other.evaluator for other in family if type(other.evaluator) is type(evaluator)]
     try:
         findings = evaluator.findings(evaluator.columns, evidence, peers)

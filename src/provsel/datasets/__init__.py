@@ -1,5 +1,6 @@
 """Data sets: loaders that return a `Dataset`, the registry of their sources, and the download of files."""
 
+from ._columns import column_blocks
 from ._errors import DataIntegrityError, FetchError, MissingDataError
 from ._fetch import fetch
 from ._locate import locate
@@ -14,6 +15,7 @@ __all__ = [
     "MissingDataError",
     "Source",
     "SourceFile",
+    "column_blocks",
     "dataset_members",
     "dataset_names",
     "fetch",

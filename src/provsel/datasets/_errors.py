@@ -2,7 +2,9 @@
 
 
 class MissingDataError(FileNotFoundError):
-    """A file that a data set needs is in none of the searched folders."""
+    """A file that a data set needs is in none of the searched folders; `dataset` names it once a config is read."""
+
+    dataset: str = ""
 
 
 class DataIntegrityError(ValueError):

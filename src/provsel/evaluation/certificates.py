@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.evaluation.fold import reduced_rows
+from provsel.evaluation.reduction import reduced_rows
 from provsel.kernels.enclosing_ball import minimum_enclosing_ball
 from provsel.kernels.hard_margin import hard_margin
 from provsel.kernels.spectral import gram_matrix
@@ -32,8 +32,9 @@ class Certificate:
     """Measured quantities of one selection, the bounds they should meet, and whether they do.
 
     With V the right singular vectors of the rows that were selected from, R = S D the selection with its
-    weights, and E = V^T V - V^T R R^T V. States are "held", "violated", "vacuous" (the bound says nothing, as
-    ||E||_2 >= 1/2), "not separable", "no bound" (the method promises none), or "not measured".
+    weights, and E = V^T V - V^T R R^T V. States are "held", "violated", "vacuous" (the bound says nothing: it needs
+    ||E||_2 < 1/2, or nothing was left out), "not separable", "no bound" (the method promises none), or "not
+    measured".
 
     Attributes
     ----------
@@ -54,10 +55,22 @@ class Certificate:
     radius_ratio, radius_bound : float
         Squared radius of the minimum enclosing ball after over before, and its bound 1 + ||E||_2 (Theorem 5).
     radius : str
+    score_sum, score_sum_bound : float
+        Sum of online leverage scores, and what the proof of Lemma 2 of Wang, Shen, Li promises for it.
+    scores : str
+    cost_ratio_min, cost_ratio_max : float
+        k-means cost of a partition on the selection over that on all features, over the partitions at hand; their
+        Lemma 3 promises 1 -+ epsilon.
+    cost : str
+    partition_ratio, partition_bound : float
+        Cost on all features of the partition that is best on the selection over that of the partition of all
+        features, and (1 + epsilon) / (1 - epsilon), their Theorem 2.
+    partition : str
 
     References
     ----------
-    Paul, Magdon-Ismail, Drineas (2016), Lemmas 1-3, Theorems 1-5.
+    Paul, Magdon-Ismail, Drineas (2016), Lemmas 1-3, Theorems 1-5. Wang, Shen, Li (2018), Theorem 1 (of eigenvalues),
+    Lemmas 2 and 3, Theorem 2.
     """
 
     spectral_error: float = np.nan
@@ -76,11 +89,21 @@ class Certificate:
     radius_ratio: float = np.nan
     radius_bound: float = np.nan
     radius: str = NOT_MEASURED
+    score_sum: float = np.nan
+    score_sum_bound: float = np.nan
+    scores: str = NOT_MEASURED
+    cost_ratio_min: float = np.nan
+    cost_ratio_max: float = np.nan
+    cost: str = NOT_MEASURED
+    partition_ratio: float = np.nan
+    partition_bound: float = np.nan
+    partition: str = NOT_MEASURED
 
     @property
     def held(self) -> bool:
         """Whether nothing that was measured violates its bound."""
-        return VIOLATED not in (self.spectral, self.margin, self.soft, self.radius)
+        states = (self.spectral, self.margin, self.soft, self.radius, self.scores, self.cost, self.partition)
+        return VIOLATED not in states
 
     def as_record(self) -> dict[str, float | str]:
         """Return the fields with the prefix `certificate_`."""
@@ -129,10 +152,13 @@ def certify(
     return certify_view(selector, view, C=C, radius=radius)
 
 
-def certify_view(selector: AbstractSelector, view: TrainingView, *, C: float | None, radius: bool) -> Certificate:
+def certify_view(
+    selector: AbstractSelector, view: TrainingView, *, C: float | None, radius: bool, margin: bool = True
+) -> Certificate:
     """Certify on the rows that were selected from; fits on the same view share their full-feature parts."""
     inner = selector.selector_ if isinstance(selector, OnSupportVectors) else selector
-    V = view.basis().V
+    basis = view.basis()
+    V = basis.V
     kept = V[inner.indices_] * inner.weights_[:, None]
     eigenvalues = np.linalg.eigvalsh(kept.T @ kept)
     error = float(max(1 - eigenvalues[0], eigenvalues[-1] - 1, 0.0))
@@ -143,24 +169,38 @@ def certify_view(selector: AbstractSelector, view: TrainingView, *, C: float | N
         "spectral": NO_BOUND,
     }
     bound = getattr(inner, "spectral_bound_", None)
-    if bound is not None and inner.rank_ == V.shape[1]:
+    if bound is not None and getattr(inner, "rank_", V.shape[1]) == V.shape[1]:
         low, high = inner.eigenvalue_range_
         inside = low * (1 - SLACK) <= eigenvalues[0] and eigenvalues[-1] <= high * (1 + SLACK)
+        nothing_left_out = error <= SLACK and bool((inner.weights_ == 1.0).all())
+        held = HELD if inside and error <= bound * (1 + SLACK) else VIOLATED
         fields |= {
             "spectral_bound": bound,
             "eigenvalue_low": low,
             "eigenvalue_high": high,
-            "spectral": HELD if inside and error <= bound * (1 + SLACK) else VIOLATED,
+            "spectral": VACUOUS if nothing_left_out else held,
         }
-    if view.n_samples <= MAX_ROWS:
+    if hasattr(inner, "score_sum_bound"):
+        fields |= _score_sum(inner, view.n_samples, float(basis.singular_values[0]))
+    if view.n_samples <= MAX_ROWS and (margin or radius):
         reduced = gram_matrix(reduced_rows(inner, view.X))
-        if view.y is not None and np.unique(view.y).size == 2:
+        if margin and view.y is not None and np.unique(view.y).size == 2:
             fields |= _margin(view, reduced, error)
             if C is not None:
                 fields |= _soft_margin(view, reduced, error, C)
         if radius:
             fields |= _radius(view, reduced, error)
     return Certificate(**fields)
+
+
+def _score_sum(selector: Any, n: int, spectral_norm: float) -> dict[str, Any]:
+    total = float(selector.scores_.sum())
+    if not hasattr(selector, "spectral_bound_"):
+        return {"score_sum": total, "scores": NO_BOUND}
+    bound = selector.score_sum_bound(n, spectral_norm)
+    held = HELD if total <= bound * (1 + SLACK) else VIOLATED
+    # no score is above 1, so that a bound above the number of columns says nothing
+    return {"score_sum": total, "score_sum_bound": bound, "scores": VACUOUS if bound >= selector.n_seen_ else held}
 
 
 def _margin(view: TrainingView, reduced: NDArray[np.float64], error: float) -> dict[str, Any]:

@@ -7,19 +7,18 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 
 import provsel.models
 import provsel.selectors
-from provsel.selectors import AbstractSelector
 
 REGISTRIES: dict[str, ModuleType] = {"selector": provsel.selectors, "model": provsel.models}
-BASES: dict[str, type] = {"selector": AbstractSelector, "model": BaseEstimator}
-"""What a registered component inherits from; a registry may export other classes, as transformers."""
+BASES: dict[str, type] = {"selector": TransformerMixin, "model": BaseEstimator}
+"""What a registered component inherits from. Plain transformers can stand in the place of a selector."""
 
 
 def registered(kind: str) -> list[str]:
-    """Return the names of the classes of `kind`, "selector" or "model", that a config can name."""
+    """Return the names of the classes of `kind`, "selector" (or transformer) or "model", that a config can name."""
     registry, base = REGISTRIES[kind], BASES[kind]
     return [
         name

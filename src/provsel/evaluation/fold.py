@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.model_selection import StratifiedKFold
 
 from provsel.datasets import Dataset
-from provsel.kernels.spectral import Matrix
-from provsel.selectors._base import AbstractSelector
+from provsel.evaluation.plan import WHOLE
 from provsel.selectors._view import TrainingView
 
 Rows: TypeAlias = NDArray[np.int64]
 
-DENSE_VALUES = 2_000_000
-"""Reduced rows with at most so many values are made dense: BLAS then beats sparse products."""
-
 
 class FoldContext:
-    """Training and test rows of one fold of one repeat.
+    """Training and test rows of one fold of one repeat; all rows and no test rows where there are no folds.
 
     The full-feature SVM, its support vectors, the Gram matrix and the spectral basis are computed by `view`, lazily
     and once for all trials of the fold.
@@ -29,13 +24,17 @@ class FoldContext:
     Parameters
     ----------
     dataset : Dataset
-    split : {"kfold", "kfold_inverse", "official"}
-        Train on all folds but one and test on that one; the other way round; or the data set's own split.
+    split : {"kfold", "kfold_inverse", "official", "all_rows", "selection_only"}
+        Train on all folds but one and test on that one; the other way round; the data set's own split; or all rows.
     n_splits, split_seed, fold : int
-        Of the stratified, shuffled k-fold split of this repeat; not used by the official split.
+        Of the stratified, shuffled k-fold split of this repeat; not used by the other splits.
     """
 
     def __init__(self, dataset: Dataset, *, split: str, n_splits: int, split_seed: int, fold: int) -> None:
+        if split in WHOLE:  # as they are: a copy of the largest data sets would cost half a gigabyte
+            self.view = TrainingView(dataset.X, dataset.y)
+            self.X_test, self.y_test = dataset.X[:0], dataset.y[:0]
+            return
         if split == "official":
             train, test = _official_split(dataset)
         else:
@@ -63,11 +62,3 @@ def _official_split(dataset: Dataset) -> tuple[Rows, Rows]:
             f"or load a form of the data set that has its test rows (such as dataset.part=all)."
         )
     return np.flatnonzero(dataset.official_train), np.flatnonzero(~dataset.official_train)
-
-
-def reduced_rows(selector: AbstractSelector, X: Matrix) -> Matrix | NDArray[np.float64]:
-    """Return the rows X, shape (n, d), on the kept columns, weighted; dense where that is small."""
-    reduced: Any = selector.reduce(X)
-    if sparse.issparse(reduced) and reduced.shape[0] * reduced.shape[1] <= DENSE_VALUES:
-        return reduced.toarray()
-    return reduced

@@ -8,11 +8,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from sklearn.base import is_clusterer
+
 from provsel.evaluation.components import build, component_arguments, component_class
 from provsel.evaluation.keys import canonical_json, digest, seed_from
+from provsel.evaluation.reduction import is_random
 
 SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
-SPLITS = ("kfold", "kfold_inverse", "official")
+SPLITS = ("kfold", "kfold_inverse", "official", "all_rows", "selection_only")
+WHOLE = ("all_rows", "selection_only")
+"""Splits without test rows: repeats differ in their seed only."""
+
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
 
 
@@ -27,7 +33,9 @@ class Cell:
     selector, model : mapping
         `_target_` and arguments.
     protocol : mapping
-        split, n_splits, repeats, draws, setting, seed, certify.
+        split, n_splits, repeats, draws, setting, seed, certify. Splits: "kfold"; "kfold_inverse"; "official", the data
+        set's own; "all_rows", where the model is a clusterer; "selection_only", a fit on all rows, each time from
+        nothing, and no model.
     fingerprint : str
         Of the loaded data set.
     """
@@ -51,15 +59,24 @@ class Cell:
                 raise ValueError(f"protocol.{name}: expected a positive integer, got {self.protocol[name]!r}.")
         if self.protocol["split"] not in SPLITS:
             raise ValueError(f"protocol.split: expected one of {SPLITS}, got {self.protocol['split']!r}.")
-        n_splits = self.protocol["n_splits"]
-        if self.protocol["split"] == "official":
-            if (n_splits, self.protocol["repeats"]) != (1, 1):
-                raise ValueError(
-                    f"protocol: expected n_splits = repeats = 1 for the official split, there is only one; "
-                    f"got n_splits = {n_splits!r}, repeats = {self.protocol['repeats']!r}."
-                )
-        elif not isinstance(n_splits, int) or n_splits < 2:
+        split, n_splits = self.protocol["split"], self.protocol["n_splits"]
+        if split == "official" and (n_splits, self.protocol["repeats"]) != (1, 1):
+            raise ValueError(
+                f"protocol: expected n_splits = repeats = 1 for the official split, there is only one; "
+                f"got n_splits = {n_splits!r}, repeats = {self.protocol['repeats']!r}."
+            )
+        if split in WHOLE and (n_splits, self.protocol["setting"]) != (1, "unsupervised"):
+            raise ValueError(
+                f"protocol: expected n_splits = 1 and setting = unsupervised for the split {split}, which has no test "
+                f"rows; got n_splits = {n_splits!r}, setting = {self.protocol['setting']!r}."
+            )
+        if split.startswith("kfold") and (not isinstance(n_splits, int) or n_splits < 2):
             raise ValueError(f"protocol.n_splits: expected an integer above 1, got {n_splits!r}.")
+        if split != "selection_only" and is_clusterer(build("model", self.model)) != (split == "all_rows"):
+            raise ValueError(
+                f"protocol.split: expected all_rows with a model that clusters, and only with such a one, "
+                f"got {split} with {self.model['_target_']}; use protocol=clustering model=kmeans together."
+            )
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -69,7 +86,7 @@ class Cell:
             "dataset": dict(self.dataset),
             "fingerprint": self.fingerprint,
             "selector": _component_identity("selector", self.selector),
-            "model": _component_identity("model", self.model),
+            "model": None if self.protocol["split"] == "selection_only" else _component_identity("model", self.model),
             "protocol": {name: value for name, value in self.protocol.items() if name not in counts},
         }
 
@@ -81,7 +98,7 @@ class Cell:
     @cached_property
     def n_draws(self) -> int:
         """Draws of a fold: one for a deterministic method."""
-        return self.protocol["draws"] if build("selector", self.selector).is_random else 1
+        return self.protocol["draws"] if is_random(build("selector", self.selector)) else 1
 
     @property
     def n_trials(self) -> int:
@@ -100,7 +117,11 @@ class Trial:
 
 @dataclass(frozen=True)
 class Task:
-    """All missing trials that share data set, repeat and fold: one unit of work, a plain function's argument."""
+    """All missing trials that share data set, repeat and fold: one unit of work, a plain function's argument.
+
+    Where there are no folds, the missing trials of one cell in one repeat: they share their rows with all others, and
+    may take minutes each.
+    """
 
     dataset: Mapping[str, Any]
     fingerprint: str
@@ -146,19 +167,20 @@ def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
 
 def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
     """Group the trials that are not `done` into tasks, data set by data set, then repeat, then fold."""
-    groups: dict[tuple[str, str, int, int, int, int], list[tuple[Cell, int, str]]] = {}
+    groups: dict[tuple[str, str, int, int, int, int, int], list[tuple[Cell, int, str]]] = {}
     datasets: dict[str, Mapping[str, Any]] = {}
-    for cell in unique_cells(cells):
+    for place_of_cell, cell in enumerate(unique_cells(cells)):
         datasets.setdefault(cell.fingerprint, cell.dataset)
         protocol = cell.protocol
+        alone = place_of_cell if protocol["split"] in WHOLE else 0
+        fixed = cell.fingerprint, protocol["split"], protocol["n_splits"], protocol["seed"]
         for repeat, fold, draw, key in trials_of(cell):
             if key not in done:
-                group = (cell.fingerprint, protocol["split"], protocol["n_splits"], protocol["seed"], repeat, fold)
-                groups.setdefault(group, []).append((cell, draw, key))
+                groups.setdefault((*fixed, repeat, fold, alone), []).append((cell, draw, key))
     order = {fingerprint: place for place, fingerprint in enumerate(datasets)}
     tasks = []
     for group in sorted(groups, key=lambda g: (order[g[0]], *g[1:])):
-        fingerprint, split, n_splits, seed, repeat, fold = group
+        fingerprint, split, n_splits, seed, repeat, fold, _ = group
         members = groups[group]
         task_cells = list({id(cell): cell for cell, _, _ in members}.values())
         place = {id(cell): k for k, cell in enumerate(task_cells)}

@@ -16,12 +16,21 @@ from provsel.datasets import Dataset, load_dataset
 from provsel.evaluation.certificates import Certificate, certify_view
 from provsel.evaluation.components import build
 from provsel.evaluation.environment import environment, git_revision
-from provsel.evaluation.fold import FoldContext, reduced_rows
+from provsel.evaluation.fold import FoldContext
 from provsel.evaluation.keys import canonical_json, seed_from
+from provsel.evaluation.partitions import certify_clustering, cluster_rows
 from provsel.evaluation.plan import Cell, Task, Trial
+from provsel.evaluation.reduction import (
+    fit_reducer,
+    is_random,
+    kept_features,
+    leaves_nothing_out,
+    n_columns,
+    reduced_rows,
+)
 from provsel.models.libsvm import LibsvmSVM
 from provsel.selectors._base import AbstractSelector
-from provsel.selectors._view import TrainingView
+from provsel.selectors._view import Cost, Meter, TrainingView
 from provsel.selectors.on_support_vectors import OnSupportVectors
 from provsel.selectors.with_enclosing_ball_center import WithEnclosingBallCenter
 
@@ -36,6 +45,15 @@ class TaskResult:
     failures: list[tuple[str, str, str]] = field(default_factory=list)
 
 
+@dataclass
+class Fitted:
+    """A reducer fitted on `rows`, which are those of the fold or its support vectors, and what that cost."""
+
+    reducer: Any
+    rows: TrainingView
+    selecting: Meter
+
+
 def run_task(task: Task) -> TaskResult:
     """Run all trials of a task on one BLAS thread.
 
@@ -45,9 +63,7 @@ def run_task(task: Task) -> TaskResult:
     result = TaskResult()
     with threadpool_limits(1):
         dataset = _load(canonical_json(dict(task.dataset)))
-        context = FoldContext(
-            dataset, split=task.split, n_splits=task.n_splits, split_seed=task.split_seed, fold=task.fold
-        )
+        context = _context(task, dataset)
         for trial in task.trials:
             cell = task.cells[trial.cell]
             try:
@@ -59,33 +75,22 @@ def run_task(task: Task) -> TaskResult:
 
 
 def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: FoldContext) -> Record:
-    model, view = build("model", cell.model), context.view
-    selector: Any = _seeded(build("selector", cell.selector), trial.key)
-    setting = cell.protocol["setting"]
-    if setting == "supervised":
-        selector = OnSupportVectors(selector, svm=model)
-    elif setting == "unsupervised_with_center":
-        selector = WithEnclosingBallCenter(selector)
-    with view.metered() as selecting:
-        selector.fit_view(view)
-    inner = selector if setting == "unsupervised" else selector.selector_
-    rows = view.on_support_vectors(model) if isinstance(selector, OnSupportVectors) else view
-    with view.metered() as training:
-        error = _test_error(inner, model, view, rows, context)
-    certificate = Certificate()
-    if cell.protocol["certify"] and hasattr(inner, "budget"):
-        certificate = certify_view(
-            inner,
-            rows,
-            C=model.C if isinstance(model, LibsvmSVM) else None,
-            radius=setting != "supervised",
-        )
-    return {
+    fitted = _select(task, cell, trial, context.view)
+    if task.split == "selection_only":
+        measured = _search_and_pass(fitted, trial.key)
+    elif task.split == "all_rows":
+        measured = _cluster(task, cell, fitted)
+    else:
+        measured = _classify(cell, fitted, context)
+    if cell.protocol["certify"] and task.split == "selection_only" and _promises(fitted.reducer):
+        measured |= certify_view(fitted.reducer, fitted.rows, C=None, margin=False, radius=False).as_record()
+    inner, view, features = fitted.reducer, context.view, kept_features(fitted.reducer)
+    record = {
         "key": trial.key,
         "cell": cell.id,
         "dataset": dataset.name,
         "fingerprint": dataset.fingerprint,
-        "setting": setting,
+        "setting": cell.protocol["setting"],
         "selector": type(inner).__name__,
         "config": canonical_json(cell.identity),
         "repeat": task.repeat,
@@ -96,38 +101,101 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: 
         "n_train": view.n_samples,
         "n_test": len(context.y_test),
         "n_features": view.n_features,
-        "n_rows": rows.n_samples,
+        "n_rows": fitted.rows.n_samples,
         "rank": getattr(inner, "rank_", None),
-        "n_selected": inner.indices_.size,
+        "n_selected": n_columns(inner),
         "n_repeats": getattr(inner, "n_repeats_", None),
-        "error": error,
-        **certificate.as_record(),
-        "features": None if inner.indices_.size == view.n_features else inner.indices_.astype(np.int32),
+        "sampling_rate": getattr(inner, "sampling_rate_", None),
+        **dict.fromkeys(("error", "nmi", "ari", "cost")),
+        **Certificate().as_record(),
+        "features": None if features is None or features.size == view.n_features else features.astype(np.int32),
         "environment": environment(),
         "git_revision": git_revision(),
-        "select_cpu": selecting.own.cpu,
-        "select_wall": selecting.own.wall,
-        "shared_cpu": selecting.shared.cpu,
-        "shared_wall": selecting.shared.wall,
-        "train_cpu": training.own.cpu,
-        "train_wall": training.own.wall,
+        "select_cpu": fitted.selecting.own.cpu,
+        "select_wall": fitted.selecting.own.wall,
+        "shared_cpu": fitted.selecting.shared.cpu,
+        "shared_wall": fitted.selecting.shared.wall,
+        **dict.fromkeys(("train_cpu", "train_wall", "pass_cpu", "pass_wall")),
     }
+    return record | measured
 
 
-def _test_error(
-    selector: AbstractSelector, model: Any, view: TrainingView, rows: TrainingView, context: FoldContext
-) -> float:
-    if selector.indices_.size == view.n_features and (selector.weights_ == 1.0).all():
-        # nothing was left out: the SVM that gave the support vectors is the trained model
-        predicted = view.svm(model).predict(context.X_test)
-    else:
-        trained = clone(model).fit(reduced_rows(selector, rows.X), rows.y)
-        predicted = trained.predict(reduced_rows(selector, context.X_test))
-    return float(np.mean(predicted != context.y_test))
+def _select(task: Task, cell: Cell, trial: Trial, view: TrainingView) -> Fitted:
+    selector: Any = build("selector", cell.selector)
+    if is_random(selector):
+        selector.set_params(random_state=seed_from(trial.key))
+    setting, model = cell.protocol["setting"], build("model", cell.model)
+    if setting == "supervised":
+        selector = OnSupportVectors(selector, svm=model)
+    elif setting == "unsupervised_with_center":
+        selector = WithEnclosingBallCenter(selector)
+    with view.metered() as selecting:
+        if task.split == "all_rows" and not is_random(selector):
+            # the rows are those of every other repeat, and so is the selection
+            selector = view.shared(f"fitted {selector!r}", lambda: fit_reducer(selector, view))
+        else:
+            fit_reducer(selector, view)
+    rows = view.on_support_vectors(model) if setting == "supervised" else view
+    return Fitted(selector if setting == "unsupervised" else selector.selector_, rows, selecting)
 
 
-def _seeded(selector: AbstractSelector, key: str) -> AbstractSelector:
-    return selector.set_params(random_state=seed_from(key)) if selector.is_random else selector
+def _search_and_pass(fitted: Fitted, key: str) -> Record:
+    """Time the fit again with what its search found, where the method searches for a parameter."""
+    if not hasattr(fitted.reducer, "calibrated"):
+        return {}
+    start = Cost.now()
+    again = fitted.reducer.calibrated().set_params(random_state=seed_from(key)).fit_view(TrainingView(fitted.rows.X))
+    cost = Cost.now() - start
+    if not np.array_equal(again.indices_, fitted.reducer.indices_):
+        raise ArithmeticError(f"{type(again).__name__}: the pass at the calibrated rate keeps other features.")
+    return {"pass_cpu": cost.cpu, "pass_wall": cost.wall}
+
+
+def _cluster(task: Task, cell: Cell, fitted: Fitted) -> Record:
+    model, view = build("model", cell.model), fitted.rows
+    if "random_state" in model.get_params():
+        model.set_params(random_state=task.split_seed)  # that of all methods: they differ in what they select only
+    with view.metered() as training:
+        clustering = cluster_rows(fitted.reducer, model, view)
+    record: Record = {**clustering.scores, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
+    if cell.protocol["certify"] and _promises(fitted.reducer):
+        certificate = certify_view(fitted.reducer, view, C=None, margin=False, radius=False)
+        record |= certificate.as_record()
+        record |= certify_clustering(fitted.reducer, model, view, clustering, certificate)
+    return record
+
+
+def _classify(cell: Cell, fitted: Fitted, context: FoldContext) -> Record:
+    model, inner, view, rows = build("model", cell.model), fitted.reducer, context.view, fitted.rows
+    with view.metered() as training:
+        if leaves_nothing_out(inner, view):
+            # the SVM that gave the support vectors is the trained model
+            predicted = view.svm(model).predict(context.X_test)
+        else:
+            trained = clone(model).fit(reduced_rows(inner, rows.X), rows.y)
+            predicted = trained.predict(reduced_rows(inner, context.X_test))
+        error = float(np.mean(predicted != context.y_test))
+    record: Record = {"error": error, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
+    if cell.protocol["certify"] and _promises(inner):
+        C = model.C if isinstance(model, LibsvmSVM) else None
+        record |= certify_view(inner, rows, C=C, radius=cell.protocol["setting"] != "supervised").as_record()
+    return record
+
+
+def _promises(reducer: Any) -> bool:
+    return isinstance(reducer, AbstractSelector) and (hasattr(reducer, "budget") or hasattr(reducer, "spectral_bound_"))
+
+
+def _context(task: Task, dataset: Dataset) -> FoldContext:
+    if task.split == "all_rows":
+        return _all_rows(canonical_json(dict(task.dataset)))
+    return FoldContext(dataset, split=task.split, n_splits=task.n_splits, split_seed=task.split_seed, fold=task.fold)
+
+
+@lru_cache(maxsize=1)
+def _all_rows(config: str) -> FoldContext:
+    """Return the context of all rows, shared by the tasks of a worker: it does not depend on the repeat."""
+    return FoldContext(_load(config), split="all_rows", n_splits=1, split_seed=0, fold=0)
 
 
 @lru_cache(maxsize=2)

@@ -1,6 +1,7 @@
-"""Linear models with the scikit-learn API."""
+"""Linear models, and k-means, with the scikit-learn API."""
 
+from provsel.models.kmeans import KMeansClustering
 from provsel.models.liblinear import LiblinearSVM
 from provsel.models.libsvm import LibsvmSVM
 
-__all__ = ["LiblinearSVM", "LibsvmSVM"]
+__all__ = ["KMeansClustering", "LiblinearSVM", "LibsvmSVM"]

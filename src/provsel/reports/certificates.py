@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,15 @@ from provsel.evaluation.certificates import HELD, NOT_SEPARABLE, VACUOUS, VIOLAT
 from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_figure, style
 
 CERTIFICATES = {"spectral": "Lemmas 1-2", "margin": "Theorems 1-4", "soft": "equation 11", "radius": "Theorem 5"}
-"""Certificates of a record, and where the paper promises what they check."""
+"""Certificates of paul2016 in a record, and where the paper promises what they check."""
+
+CLUSTERING_CERTIFICATES = {
+    "spectral": "Theorem 1",
+    "scores": "Lemma 2",
+    "cost": "Lemma 3",
+    "partition": "Theorem 2",
+}
+"""Those of wang2018."""
 
 STATES = (HELD, VIOLATED, VACUOUS, NOT_SEPARABLE)
 
@@ -27,10 +36,10 @@ TRIAL_COLUMNS = [
 """Columns of the records that this module reads."""
 
 
-def count_states(trials: pd.DataFrame) -> dict[str, str]:
+def count_states(trials: pd.DataFrame, names: Iterable[str] = tuple(CERTIFICATES)) -> dict[str, str]:
     """Return for each certificate how many trials are in each state: "held 12, vacuous 88"; "" without a bound."""
     counts = {}
-    for name in CERTIFICATES:
+    for name in names:
         found = trials[f"certificate_{name}"].value_counts()
         counts[name] = ", ".join(f"{state} {found[state]:,}" for state in STATES if found.get(state, 0))
     return counts

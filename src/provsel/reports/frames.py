@@ -14,6 +14,9 @@ from provsel.store import TrialStore
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""
 
+TIMES = ["select_cpu", "shared_cpu", "pass_cpu"]
+"""Columns of the records that `selection_seconds` reads."""
+
 Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
 
 
@@ -80,6 +83,22 @@ def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]
     """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first."""
     folds = 100 * trials.groupby(["repeat", "fold"])["error"].mean()
     return [{"value": folds.mean(), "sd": folds.std(ddof=1)}]
+
+
+def selection_seconds(trials: pd.DataFrame) -> pd.Series:
+    """Return the CPU seconds of each selection: of one pass where the method searched for its sampling rate first."""
+    return trials["pass_cpu"].astype(float).fillna(trials["select_cpu"] + trials["shared_cpu"])
+
+
+def seed_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
+    """Clustering accuracy, NMI and ARI in percent and the number of columns kept, mean and sd over seeds."""
+    numbers = {
+        entry.column: 100 * (1 - trials["error"]),
+        f"{entry.column}, NMI": 100 * trials["nmi"],
+        f"{entry.column}, ARI": 100 * trials["ari"],
+        f"{entry.column}, features": trials["n_selected"],
+    }
+    return [{"column": name, "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()]
 
 
 def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") -> str:

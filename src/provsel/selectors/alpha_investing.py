@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from provsel.kernels.alpha_investing import P_VALUES, alpha_investing
 from provsel.models._base import check_several
-from provsel.selectors._base import AbstractSelector, Selection
+from provsel.selectors._base import AbstractSelector, Selection, checked_count
 from provsel.selectors._view import TrainingView
 
 TARGETS = ("codes", "one_vs_rest")
@@ -30,6 +30,10 @@ class AlphaInvestingSelector(AbstractSelector):
 
     Parameters
     ----------
+    n_features_to_select : int, default=None
+        Stop the stream where so many are accepted; fewer are kept where the wealth does not buy so many. None keeps
+        all that are accepted. Several passes run side by side, column by column, and a column counts once however
+        many of them accept it.
     wealth : float, default=0.5
         w at the start.
     delta : float, default=0.5
@@ -50,18 +54,20 @@ class AlphaInvestingSelector(AbstractSelector):
     weights_ : ndarray of shape (k,)
         Ones.
     p_values_ : ndarray of shape (n_targets, d)
-        Of each pass and column; 1 where a column lies in the span of the constant and the accepted ones.
+        Of each pass and column; 1 where a column lies in the span of the constant and the accepted ones. Tested are
+        all columns, also those after the last that is kept.
     wealth_ : ndarray of shape (n_targets, d)
         After each column.
     n_accepted_ : int
-        0 where nothing was accepted, else k.
+        How many were accepted in all, kept or not; 0 where nothing was.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, when there is one class only or an option is out of range.
+        From `fit`, when there is one class only, more features are asked for than there are, or an option is out of
+        range.
 
     Warns
     -----
@@ -79,18 +85,21 @@ class AlphaInvestingSelector(AbstractSelector):
 
     def __init__(
         self,
+        n_features_to_select: int | None = None,
         *,
         wealth: float = 0.5,
         delta: float = 0.5,
         p_value: str = "likelihood_ratio",
         target: str = "codes",
     ) -> None:
+        self.n_features_to_select = n_features_to_select
         self.wealth = wealth
         self.delta = delta
         self.p_value = p_value
         self.target = target
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        most = None if self.n_features_to_select is None else checked_count(self, view.n_features)
         wealth, delta = self._checked_options()
         classes, targets = _targets(view.y, self.target)
         passes = [
@@ -98,7 +107,7 @@ class AlphaInvestingSelector(AbstractSelector):
         ]
         p_values = np.array([found.p_values for found in passes])
         accepted = np.unique(np.concatenate([found.accepted for found in passes]))
-        kept = accepted
+        kept = accepted[:most]  # the passes know nothing of each other, and what is accepted later changes nothing
         if accepted.size == 0:
             kept = np.array([np.argmin(p_values.min(axis=0))])
             warnings.warn(

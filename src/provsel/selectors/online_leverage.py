@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_array
+from sklearn.base import clone
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from provsel.kernels.online_calibration import Pass, calibrated_pass, compressed_rows, one_pass
 from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate
@@ -64,6 +66,9 @@ class OnlineLeverageSelector(AbstractSelector):
     n_seen_ : int
     sampling_rate_ : float
         The c used.
+    spectral_bound_ : float
+        epsilon, and `eigenvalue_range_` (1 - epsilon, 1 + epsilon): what Theorem 1 promises, at its own c and without a
+        ridge only. It is claimed, and so it is set, for "project" too, where it does not hold in general.
     n_features_in_ : int
         On a stream: one more than the largest feature seen.
 
@@ -74,8 +79,8 @@ class OnlineLeverageSelector(AbstractSelector):
 
     Notes
     -----
-    There is no `budget`: Lemma 2 bounds the sum of scores by O(n log ||X||_2), without a constant to compute from,
-    and its proof mixes a ridge that Algorithm 1 does not have.
+    There is no `budget`: Lemma 2 bounds the sum of scores by O(n log ||X||_2) with high probability, and its proof
+    mixes in a ridge that Algorithm 1 does not have; `score_sum_bound` is its last line.
 
     References
     ----------
@@ -124,8 +129,9 @@ class OnlineLeverageSelector(AbstractSelector):
                 f"{NAME}: expected X of which a column is kept, got none of {view.n_features} columns in "
                 f"{view.n_samples} rows kept; X is all zeros, or n_initial = {rule.n_initial} should be 1 or more."
             )
-        if hasattr(self, "_stream"):
-            del self._stream
+        for name in ("_stream", "spectral_bound_", "eigenvalue_range_"):  # of a fit before
+            if hasattr(self, name):
+                delattr(self, name)
         return Selection(
             done.positions,
             done.weights,
@@ -134,8 +140,26 @@ class OnlineLeverageSelector(AbstractSelector):
                 "seen_indices": np.arange(view.n_features),
                 "n_seen": view.n_features,
                 "sampling_rate": done.rate,
+                **self._promise(),
             },
         )
+
+    def calibrated(self) -> OnlineLeverageSelector:
+        """Return an unfitted selector with the c of this fit: one pass over the columns in place of a search."""
+        check_is_fitted(self)
+        return clone(self).set_params(sampling_rate=self.sampling_rate_)
+
+    @staticmethod
+    def score_sum_bound(n: int, spectral_norm: float) -> float:
+        """Return 8 n + 8 n ln(||X||_2^2), the last line of the proof of Lemma 2; it depends on the units of X."""
+        return 8.0 * n * (1.0 + 2.0 * math.log(spectral_norm))
+
+    def _promise(self) -> dict[str, Any]:
+        """Return what Theorem 1 promises for these parameters: nothing unless c is its own."""
+        if self.n_features_to_select is not None or self.sampling_rate is not None or self.ridge:
+            return {}
+        epsilon = float(self.epsilon)
+        return {"spectral_bound": epsilon, "eigenvalue_range": (1 - epsilon, 1 + epsilon)}
 
     def partial_fit_columns(self, block: Any, feature_indices: Any = None) -> Self:
         """See the next columns of a stream; the selection does not depend on how the stream is cut into blocks.
@@ -165,18 +189,23 @@ class OnlineLeverageSelector(AbstractSelector):
                 f"{self.n_features_to_select!r}, whose search needs several passes; set n_features_to_select=None, or "
                 f"sampling_rate to the sampling_rate_ of a fit on earlier data."
             )
-        block = check_array(block, accept_sparse="csc", dtype=[np.float64, np.float32], input_name="block")
+        block = check_array(
+            block, accept_sparse="csc", dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="block"
+        )
         stream: Stream | None = getattr(self, "_stream", None)
         if stream is None:
             rule = self._rule(block.shape[0])
-            key = _draw_key(as_generator(self.random_state))
-            stream = Stream(OnlineLeverage.start(block.shape[0], rule, key))
+            stream = Stream(OnlineLeverage.start(block.shape[0], rule, np.zeros(2, dtype=np.uint64)))
         elif block.shape[0] != stream.n_samples:
             raise ValueError(
                 f"{NAME}.partial_fit_columns: expected columns of the stream's length, n = {stream.n_samples}, "
                 f"got {block.shape[0]}; pass blocks of the same rows."
             )
-        stream.advance(block, _checked_indices(feature_indices, block.shape[1], stream))
+        indices = _checked_indices(feature_indices, block.shape[1], stream)
+        _check_finite(block, indices)
+        if not hasattr(self, "_stream"):  # drawn last: a block that is refused leaves a shared generator alone
+            stream.sampler.key = _draw_key(as_generator(self.random_state))
+        stream.advance(block, indices)
         return self._publish(stream)
 
     def get_state(self) -> dict[str, Any]:
@@ -221,6 +250,8 @@ class OnlineLeverageSelector(AbstractSelector):
         self.n_seen_ = seen.size
         self.n_features_in_ = int(seen.max(initial=-1)) + 1
         self.sampling_rate_ = stream.sampler.rule.rate
+        for name, value in self._promise().items():
+            setattr(self, f"{name}_", value)
         return self
 
     def _rule(self, n: int) -> Rule:
@@ -265,3 +296,19 @@ def _checked_indices(feature_indices: Any, count: int, stream: Stream) -> NDArra
             f"pass feature_indices that are distinct over the whole stream."
         )
     return indices.astype(np.int64)
+
+
+def _check_finite(block: Any, indices: NDArray[np.int64]) -> None:
+    finite = np.isfinite(block.data[: block.indptr[-1]] if sparse.issparse(block) else block)
+    if finite.all():
+        return
+    if sparse.issparse(block):
+        columns = np.repeat(indices, np.diff(block.indptr))[~finite]
+    else:
+        columns = indices[~finite.all(axis=0)]
+    features = np.unique(columns).tolist()
+    raise ValueError(
+        f"{NAME}.partial_fit_columns: expected finite numbers in the block, got NaN or infinity in {len(features)} of "
+        f"its {indices.size} features, {features[:5]}{' and more' if len(features) > 5 else ''}; impute or leave them "
+        f"out."
+    )

@@ -22,7 +22,7 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         X_new[:, h(j)] += sigma(j) X[:, j],
 
     in time O(nnz). Squared lengths are kept in expectation, with variance at most 2 ||x||^4 / m. The result mixes
-    features: nothing is selected, and it is not a `_target_` of the configs of selectors.
+    features: nothing is selected. In experiments it can stand in the place of a selector.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from provsel.evaluation import Certificate
 VERSION = 1
 """Raised when a column changes its meaning; a new column is filled with nulls in older files."""
 
-TIMING = ("select_cpu", "select_wall", "shared_cpu", "shared_wall", "train_cpu", "train_wall")
+TIMING = ("select_cpu", "select_wall", "shared_cpu", "shared_wall", "train_cpu", "train_wall", "pass_cpu", "pass_wall")
 """Seconds: the only columns that differ between two runs of the same trial on the same machine."""
 
 
@@ -43,7 +43,11 @@ SCHEMA = pa.schema(
         ("rank", pa.int32()),
         ("n_selected", pa.int32()),
         ("n_repeats", pa.int32()),
+        ("sampling_rate", pa.float64()),
         ("error", pa.float64()),
+        ("nmi", pa.float64()),
+        ("ari", pa.float64()),
+        ("cost", pa.float64()),
         *_certificate_columns(),
         ("features", pa.list_(pa.int32())),
         ("environment", pa.string()),

@@ -26,11 +26,14 @@ class AbstractEvaluator(ABC):
         Columns that the verdict is about: all of them.
     also : tuple of str
         Columns that are tested and reported beside, without a say in the verdict.
+    dataset : str
+        The only data set that the claim is about; "" for all of the artefact.
     """
 
     artefact: str
     columns: tuple[str, ...]
     also: tuple[str, ...] = ()
+    dataset: str = ""
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:

@@ -30,9 +30,9 @@ class Better(AbstractComparison):
     margin: float
 
     @property
-    def family(self) -> tuple[str, str, str]:
+    def family(self) -> tuple[str, str, str, str]:
         """Comparisons with the same family are corrected together."""
-        return self.artefact, self.than_artefact, self.over
+        return self.artefact, self.than_artefact, self.over, self.dataset
 
     def decide(self, column: str, test: AbstractPairedTest, evidence: Evidence, peers: Sequence[Any]) -> Finding:
         """See the base class."""

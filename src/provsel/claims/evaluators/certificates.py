@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from provsel.claims.evaluators._base import AbstractRowEvaluator
+from scipy.stats import binomtest
+
+from provsel.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provsel.claims.evidence import Evidence
 from provsel.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
 from provsel.evaluation.certificates import HELD, VACUOUS, VIOLATED
-from provsel.reports.certificates import CERTIFICATES
+from provsel.reports.certificates import CERTIFICATES, CLUSTERING_CERTIFICATES
 
-QUANTITIES = tuple(CERTIFICATES)
+QUANTITIES = tuple({**CERTIFICATES, **CLUSTERING_CERTIFICATES})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificates(AbstractRowEvaluator):
-    """The bound on `quantity` holds in all trials of `row`.
+    """The bound on `quantity` holds in all trials of `row`, or in all but the share that the theorem lets fail.
 
-    One violation contradicts a theorem; a bound that says nothing supports nothing. So: contradicted where any trial
-    violates it, replicated where most of those that apply hold and none violates it, else inconclusive: most are
-    vacuous. The effect is the share that held of those that apply: held, violated or vacuous.
+    One violation contradicts a theorem that holds surely; one that fails with probability `at_most` is contradicted by
+    significantly more violations than that (binomial test). A bound that says nothing supports nothing. So:
+    contradicted, else replicated where most of those that apply hold, else inconclusive: most are vacuous. The effect
+    is the share that held of those that apply: held, violated or vacuous.
 
     Parameters
     ----------
     row : str
-    quantity : {"spectral", "margin", "soft", "radius"}
+    quantity : {"spectral", "margin", "soft", "radius", "scores", "cost", "partition"}
+    at_most : float
+        Probability of failure that the theorem allows.
     """
 
     quantity: str
+    at_most: float = 0.0
+    alpha: float = ALPHA
 
     def __post_init__(self) -> None:
         if self.quantity not in QUANTITIES:
@@ -51,6 +59,12 @@ class Certificates(AbstractRowEvaluator):
         applicable = held + violated + vacuous
         if not applicable:
             return [Finding(part, INCONCLUSIVE, test=test, note=f"applies to no trial: {note}")]
-        verdict = CONTRADICTED if violated else REPLICATED if 2 * held > applicable else INCONCLUSIVE
+        p_value = math.nan
+        contradicted = violated > 0
+        if self.at_most and held + violated:
+            p_value = float(binomtest(violated, held + violated, self.at_most, alternative="greater").pvalue)
+            contradicted = p_value < self.alpha
+            test += f", more than {100 * self.at_most:g} % violated (binomial)"
+        verdict = CONTRADICTED if contradicted else REPLICATED if 2 * held > applicable else INCONCLUSIVE
         share = 100 * held / applicable
-        return [Finding(part, verdict, share, n=applicable, test=test, unit="% of trials held", note=note)]
+        return [Finding(part, verdict, share, math.nan, math.nan, p_value, applicable, test, "% of trials held", note)]

@@ -1,0 +1,32 @@
+"""make reproduce-ofs-options | python experiments/wang2018/ofs-options.py [protocol.repeats=1]."""
+
+import sys
+
+from provsel.cli import Rendering, artefact_main
+from provsel.reports.frames import cell_text, seed_summary
+from provsel.reports.tables import write_tables
+
+
+def render(made: Rendering) -> str:
+    config = made.artefact.config
+    accuracy = made.frame[made.frame["column"].str.isdecimal()]
+    header = list(dict.fromkeys(zip(accuracy["dataset"], accuracy["column"], strict=True)))
+    lines = made.frame.assign(column=made.frame["dataset"] + " " + made.frame["column"]).set_index(["row", "column"])
+    rows = []
+    for row in config.artefact.rows:
+        names = [f"{dataset} {column}" for dataset, column in header]
+        kept = [cell_text(lines, row, f"{name}, features").removesuffix(".00") for name in names]
+        values = [cell_text(lines, row, name) for name in names]
+        rows.append([row, *(f"{value} ({n})" if value else "" for value, n in zip(values, kept, strict=True))])
+    return write_tables(
+        made.tables,
+        ["method", *(f"{dataset}, {column}" for dataset, column in header)],
+        rows,
+        caption=f"{made.artefact.title}: k-means accuracy in %, mean over {config.protocol.repeats} seeds.",
+        note=f"{made.note} Data set, number of features asked for; in parentheses the mean number kept.".strip(),
+    )
+
+
+if __name__ == "__main__":
+    columns = ["error", "nmi", "ari", "n_selected"]
+    sys.exit(artefact_main("wang2018/ofs-options", render, summarise=seed_summary, columns=columns))

@@ -1,0 +1,41 @@
+"""make reproduce-ofs-table2 | python experiments/wang2018/ofs-table2.py [~artefact.datasets.MNIST]."""
+
+import sys
+
+from provsel.cli import Rendering, artefact_main
+from provsel.evaluation import load_from
+from provsel.reports.frames import cell_text
+from provsel.reports.tables import write_tables
+
+COLUMNS = ["data points", "features", "classes"]
+
+
+def summarise(entry, trials):
+    data = load_from(entry.cell.dataset)
+    values = [*data.X.shape, len(set(data.y.tolist()))]
+    return [{"column": column, "value": value} for column, value in zip(COLUMNS, values, strict=True)]
+
+
+def render(made: Rendering) -> str:
+    lines = made.frame.set_index(["dataset", "column"])
+    rows = [
+        [name, *(_with_printed(lines, name, column) for column in COLUMNS)]
+        for name in made.frame["dataset"].unique()
+    ]  # fmt: skip
+    return write_tables(
+        made.tables,
+        ["data set", *COLUMNS],
+        rows,
+        caption=f"Table 2. {made.artefact.title}; printed numbers in brackets where they differ.",
+        note=f"{made.note} AR: another crop of the same photographs. ORL: the printed number of data points cannot be "
+        "that of the ORL faces, of which there are 400.".strip(),
+    )
+
+
+def _with_printed(lines, dataset, column):
+    ours, printed = cell_text(lines, dataset, column), cell_text(lines, dataset, column, "printed_value")
+    return ours if printed in ("", ours) else f"{ours} [{printed}]"
+
+
+if __name__ == "__main__":
+    sys.exit(artefact_main("wang2018/ofs-table2", render, summarise=summarise, columns=["n_selected"]))

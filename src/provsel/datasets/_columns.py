@@ -1,0 +1,112 @@
+"""Streams of columns, from memory or from files that do not fit there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ._checks import check_integer
+from ._column_sources import NAME, ArrayColumns, ColumnSource, NpyColumns, ParquetColumns, SparseColumns
+
+_BY_SUFFIX: dict[str, Callable[[Path], ColumnSource]] = {
+    ".npy": NpyColumns,
+    ".npz": SparseColumns.load,
+    ".parquet": ParquetColumns,
+}
+
+
+class ColumnBlocks:
+    """Blocks of columns, in order; every iteration reads them anew. Made by `column_blocks`.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+        n and d of the whole source, wherever the stream starts.
+    """
+
+    def __init__(self, source: ColumnSource, block_size: int, start: int) -> None:
+        self.n_samples, self.n_features = source.shape
+        self._source = source
+        self._starts = range(start, self.n_features, block_size)
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return len(self._starts)
+
+    def __iter__(self) -> Iterator[tuple[Any, NDArray[np.int64]]]:
+        """Yield (block, feature_indices): shape (n, b), dense or CSC, and shape (b,), int64."""
+        for first in self._starts:
+            stop = min(first + self._starts.step, self.n_features)
+            yield self._source.read(first, stop), np.arange(first, stop, dtype=np.int64)
+
+
+def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> ColumnBlocks:
+    """Return the columns of an array or a file in blocks, for `OnlineLeverageSelector.partial_fit_columns`.
+
+    A block of float32 stays float32, other numbers become float64. A file is never read as a whole, except .npz::
+
+        for block, features in column_blocks("counts.parquet"):
+            selector.partial_fit_columns(block, features)
+
+    Parameters
+    ----------
+    source : ndarray, sparse matrix, str or Path
+        Of shape (n, d):
+
+        - an array or a `numpy.memmap`. Blocks are views of it where the type is kept;
+        - a `.npy` file, mapped. Fortran order makes blocks contiguous; in C order each of them touches every row;
+        - a SciPy matrix in CSC form, or a `.npz` file of one as `scipy.sparse.save_npz` writes, which is loaded:
+          it needs memory for its non-zeros;
+        - a `.parquet` file of n rows, each column a feature: integers, floats or booleans without nulls, float32
+          when all are. Only the columns of a block are read; its footer, which grows with d, stays in memory.
+    block_size : int, default=1024
+        Columns a block; the last one may have fewer.
+    start : int, default=0
+        Position of the first column, up to d; `n_seen_` of a selector resumes its stream there.
+
+    Returns
+    -------
+    ColumnBlocks
+        An iterable of (block, feature_indices), with `len`, `n_samples` and `n_features`.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        For another kind of source, a damaged file, contents that are not real numbers of shape (n, d), and
+        block_size or start out of range. From the iteration: nulls or damage in the columns of a block.
+    """
+    check_integer(NAME, "block_size", block_size, minimum=1)
+    check_integer(NAME, "start", start, minimum=0)
+    columns = _source_of(source)
+    if start > columns.shape[1]:
+        raise ValueError(
+            f"{NAME}: expected start up to the number of columns, d = {columns.shape[1]}, got {start}; "
+            f"pass the n_seen_ of a stream of this source."
+        )
+    return ColumnBlocks(columns, int(block_size), int(start))
+
+
+def _source_of(source: Any) -> ColumnSource:
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if path.suffix.lower() in _BY_SUFFIX:
+            if not path.is_file():
+                raise FileNotFoundError(f"{NAME}: expected a file, got {path}, which is none; check the path.")
+            return _BY_SUFFIX[path.suffix.lower()](path)
+    elif sparse.issparse(source):
+        return SparseColumns(source)
+    elif isinstance(source, np.ndarray) and not isinstance(source, np.ma.MaskedArray):
+        return ArrayColumns(source)
+    got = repr(str(source)) if isinstance(source, str | os.PathLike) else type(source).__name__
+    raise ValueError(
+        f"{NAME}: expected a NumPy array without mask, a SciPy CSC matrix, or the path of a "
+        f"{', '.join(_BY_SUFFIX)} file, got {got}; convert it to one of these."
+    )

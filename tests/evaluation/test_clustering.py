@@ -1,0 +1,201 @@
+"""k-means, agreement with the classes, and the cost of a partition, each against its definition."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone, is_clusterer
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from provsel.evaluation import clustering
+from provsel.evaluation.clustering import clustering_accuracy, clustering_scores, kmeans_cost
+from provsel.models import KMeansClustering
+
+FORMS = {"dense": np.asarray, "csr_array": sparse.csr_array, "csc_matrix": sparse.csc_matrix}
+LABELLINGS = st.integers(1, 12).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n) for _ in range(2)])
+)
+
+
+def best_renaming(y, labels):
+    """The largest agreement over all injections of clusters into classes, padded with classes that do not occur."""
+    classes, clusters = sorted(set(y)), sorted(set(labels))
+    classes += [None] * max(len(clusters) - len(classes), 0)
+    renamings = (dict(zip(clusters, chosen, strict=True)) for chosen in permutations(classes, len(clusters)))
+    return max(np.mean([renaming[b] == a for a, b in zip(y, labels, strict=True)]) for renaming in renamings)
+
+
+def groups(n=60, d=12, k=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % k)
+    return 2 * rng.standard_normal((k, d))[y] + rng.standard_normal((n, d)), y
+
+
+@settings(deadline=None)
+@given(LABELLINGS)
+def test_accuracy_is_that_of_the_best_renaming(labellings):
+    y, labels = labellings
+    assert clustering_accuracy(y, labels) == pytest.approx(best_renaming(y, labels))
+
+
+def test_greedy_matching_would_be_worse():
+    """The largest count, 3, takes both its row and its column: 3 + 0 against 2 + 2."""
+    y = [0, 0, 0, 0, 0, 1, 1]
+    labels = [0, 0, 0, 1, 1, 0, 0]
+    assert clustering_accuracy(y, labels) == pytest.approx(4 / 7)
+
+
+def test_a_cluster_is_matched_with_one_class_only():
+    assert clustering_accuracy([0, 0, 1, 1, 2, 2], [0] * 6) == pytest.approx(1 / 3)
+    assert clustering_accuracy([0] * 6, np.arange(6)) == pytest.approx(1 / 6)
+    assert clustering_accuracy([0, 0, 1, 1, 2, 2], [5, 5, 5, 5, 7, 7]) == pytest.approx(4 / 6)
+
+
+def test_label_values_do_not_matter():
+    y, labels = np.array(["ham", "spam", "eggs", "ham"]), np.array([-7, 10**6, 3, -7])
+    assert clustering_scores(y, labels) == {"accuracy": 1.0, "nmi": 1.0, "ari": 1.0}
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 5, 50), rng.integers(0, 4, 50)
+    assert clustering_scores(np.array(list("vwxyz"))[a], 100 - 7.5 * b) == clustering_scores(a, b)
+
+
+def test_scores_are_scikit_learns():
+    rng = np.random.default_rng(1)
+    y, labels = rng.integers(0, 3, 80), rng.integers(0, 5, 80)
+    labels[:40] = y[:40]
+    scores = clustering_scores(y, labels)
+    assert scores["accuracy"] == pytest.approx(best_renaming(y, labels))
+    assert scores["nmi"] == pytest.approx(normalized_mutual_info_score(y, labels))
+    assert scores["ari"] == pytest.approx(adjusted_rand_score(y, labels))
+    assert 0 < scores["ari"] < scores["accuracy"] < 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_cost_is_the_distance_to_the_projection(form, dtype, monkeypatch):
+    monkeypatch.setattr(clustering, "BLOCK_VALUES", 150)  # several blocks of columns, the last one shorter
+    rng = np.random.default_rng(2)
+    X = (10 * rng.standard_normal((30, 13)) * (rng.random((30, 13)) < 0.5)).astype(dtype)
+    labels = np.array([3, -1, 40, 40])[rng.integers(0, 4, 30)]
+    P = (labels[:, None] == np.unique(labels)).astype(float)
+    P /= np.linalg.norm(P, axis=0)
+    expected = np.linalg.norm(X - P @ P.T @ X) ** 2
+    assert kmeans_cost(FORMS[form](X), labels) == pytest.approx(expected, rel=1e-12)
+    assert kmeans_cost(FORMS[form](X), rng.permutation(labels)) != pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_cost_is_scikit_learns_inertia(form):
+    X, _ = groups()
+    found = KMeans(4, n_init=1, random_state=0).fit(X)
+    assert kmeans_cost(FORMS[form](X), found.labels_) == pytest.approx(found.inertia_, rel=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_large_means_do_not_cancel(form):
+    X, y = groups()
+    shifted = X + 1e7
+    difference = (shifted**2).sum() - sum((shifted[y == c].sum(axis=0) ** 2).sum() / (y == c).sum() for c in range(4))
+    expected = kmeans_cost(X, y)
+    assert kmeans_cost(FORMS[form](shifted), y) == pytest.approx(expected, rel=1e-7)
+    assert difference != pytest.approx(expected, rel=1e-3)
+
+
+def test_cost_of_one_cluster_and_of_a_cluster_for_each_row():
+    X, _ = groups()
+    assert kmeans_cost(X, np.zeros(60)) == pytest.approx(60 * X.var(axis=0).sum())
+    assert kmeans_cost(X, np.arange(60)) == 0
+    before = X.copy()
+    kmeans_cost(X, np.zeros(60))
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("score", [clustering_accuracy, clustering_scores])
+@pytest.mark.parametrize("labellings", [([0, 1], [0, 1, 1]), ([], []), ([[0, 1]], [[0, 1]])])
+def test_labels_that_do_not_fit_are_refused(score, labellings):
+    with pytest.raises(ValueError, match=rf"{score.__name__}: expected as many labels as rows, at least one, got sh"):
+        score(*labellings)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_cost_refuses_labels_of_other_rows(form):
+    with pytest.raises(ValueError, match=r"kmeans_cost: expected as many .*, got shapes \(3,\) and \(4,\); pass lab"):
+        kmeans_cost(FORMS[form](np.eye(4)), [0, 1, 1])
+    with pytest.raises(ValueError, match=r"kmeans_cost: expected as many labels as rows, at least one"):
+        kmeans_cost(FORMS[form](np.ones((0, 4))), [])
+
+
+def test_cost_refuses_a_vector():
+    with pytest.raises(ValueError, match=r"kmeans_cost: expected X of two dimensions, got shape \(4,\)"):
+        kmeans_cost(np.arange(4), [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", ["dense", "csr_array"])
+def test_kmeans_finds_groups_and_is_a_fixed_point(form, dtype):
+    """Each row is nearest to the mean of its own cluster: no assignment can change."""
+    X, y = groups(k=3)
+    X = X.astype(dtype)
+    model = KMeansClustering(n_init=3, random_state=0).fit(FORMS[form](X), y)
+    assert clustering_accuracy(y, model.labels_) > 0.95
+    means = np.vstack([X[model.labels_ == c].mean(axis=0) for c in range(3)])
+    np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1), model.labels_)
+    assert model.inertia_ == pytest.approx(kmeans_cost(X, model.labels_), rel=1e-5)
+    assert model.cluster_centers_.dtype == dtype
+    assert model.labels_.dtype == np.int64
+    assert is_clusterer(model)
+
+
+def test_kmeans_on_digits_is_as_good_as_scikit_learns_default():
+    digits = load_digits()
+    ours = [KMeansClustering(random_state=seed).fit(digits.data, digits.target) for seed in range(5)]
+    theirs = KMeans(10, n_init=10, random_state=0).fit(digits.data)
+    assert theirs.inertia_ * (1 - 1e-3) < min(model.inertia_ for model in ours) < theirs.inertia_ * 1.02
+    assert max(model.inertia_ for model in ours) < theirs.inertia_ * 1.2
+    assert clustering_scores(digits.target, ours[0].labels_)["nmi"] > 0.6
+
+
+def test_kmeans_takes_its_number_from_the_classes_unless_it_is_given():
+    X, y = groups()
+    assert KMeansClustering(random_state=0).fit(X, y).n_clusters_ == 4
+    assert KMeansClustering(random_state=0).fit(X, np.array(list("spqr"))[y]).n_clusters_ == 4
+    assert np.unique(KMeansClustering(random_state=0).fit_predict(X, y)).size == 4
+    given_, without = (KMeansClustering(3, random_state=0).fit(X, labels) for labels in (y, None))
+    assert given_.n_clusters_ == 3
+    np.testing.assert_array_equal(given_.labels_, without.labels_)
+
+
+def test_kmeans_seeds_and_options_reach_scikit_learn():
+    X, y = load_digits(return_X_y=True)
+    model = KMeansClustering(random_state=3).fit(X, y)
+    np.testing.assert_array_equal(clone(model).fit(X, y).labels_, model.labels_)
+    assert (clone(model).set_params(random_state=4).fit(X, y).labels_ != model.labels_).any()
+    assert clone(model).set_params(n_init=8).fit(X, y).inertia_ < model.inertia_
+    assert clone(model).set_params(tol=0.1).fit(X, y).n_iter_ < model.n_iter_
+    with pytest.warns(ConvergenceWarning, match="distinct clusters"):
+        KMeansClustering(3).fit(np.ones((5, 2)))
+    assert clone(model).set_params(max_iter=1).fit(X, y).n_iter_ == 1
+
+
+def test_kmeans_without_a_number_is_refused():
+    with pytest.raises(ValueError, match="KMeansClustering: expected n_clusters, or labels y to count the classes of, "):
+        KMeansClustering().fit(groups()[0])
+
+
+@pytest.mark.parametrize("count", [0, 61, 2.0, True, "all"])
+def test_kmeans_refuses_bad_numbers(count):
+    with pytest.raises(ValueError, match=rf"expected n_clusters None or .* number of rows, 60, got {count!r}"):
+        KMeansClustering(count).fit(groups()[0])
+
+
+def test_kmeans_refuses_labels_of_another_length():
+    X, y = groups()
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        KMeansClustering().fit(X, y[:-1])

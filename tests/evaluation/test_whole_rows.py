@@ -1,0 +1,144 @@
+"""Trials on all rows: clustering, selection alone, and transformers in the place of selectors."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+
+from provsel.evaluation import load_from, make_tasks, run_task
+from provsel.evaluation.clustering import clustering_accuracy
+from provsel.selectors import LaplacianScoreSelector, OnlineLeverageSelector, SparseEmbedding
+from provsel.store import TIMING, TrialStore
+from small_runs import DATASET, FULL, UNIFORM, run_quietly, small_cell
+
+KMEANS = {"_target_": "provsel.models.KMeansClustering", "n_clusters": None}
+LAPLACIAN = {"_target_": "provsel.selectors.LaplacianScoreSelector", "n_features_to_select": 15}
+ONLINE = {"_target_": "provsel.selectors.OnlineLeverageSelector", "n_features_to_select": 15}
+EMBEDDING = {"_target_": "provsel.selectors.SparseEmbedding", "n_components": 15}
+WHOLE = {"n_splits": 1, "repeats": 2, "draws": 1, "setting": "unsupervised", "certify": False}
+CLUSTERED = {**WHOLE, "split": "all_rows"}
+ALONE = {**WHOLE, "split": "selection_only"}
+
+
+def clustering(selector, dataset=None, **protocol):
+    return small_cell(selector, dataset=dataset, model=KMEANS, **{**CLUSTERED, **protocol})
+
+
+def records_of(*cells):
+    results = [run_task(task) for task in make_tasks(cells)]
+    assert [failure for result in results for failure in result.failures] == []
+    return [record for result in results for record in result.records]
+
+
+def test_a_task_is_a_cell_and_a_repeat():
+    tasks = make_tasks([clustering(LAPLACIAN), clustering(UNIFORM)])
+    assert [(task.repeat, len(task.cells), len(task.trials)) for task in tasks] == [(0, 1, 1)] * 2 + [(1, 1, 1)] * 2
+    assert len({task.split_seed for task in tasks}) == 2  # of k-means: the same for both methods
+
+
+@pytest.mark.parametrize("selector", [LAPLACIAN, UNIFORM, EMBEDDING, FULL])
+def test_clustering_is_plain_kmeans_on_the_reduced_rows(selector):
+    cell = clustering(selector)
+    data = load_from(cell.dataset)
+    seeds = [task.split_seed for task in make_tasks([cell])]
+    for record, seed in zip(records_of(cell), seeds, strict=True):
+        if selector is EMBEDDING:
+            rows = SparseEmbedding(15, random_state=record["seed"]).fit_transform(data.X)
+            assert record["features"] is None
+            assert record["n_selected"] == 15
+        else:
+            rows = data.X if selector is FULL else data.X[:, np.sort(record["features"])]
+        found = KMeans(2, n_init=1, max_iter=100, tol=0.0, random_state=seed).fit(rows)
+        assert record["error"] == pytest.approx(1 - clustering_accuracy(data.y, found.labels_))
+        means = np.array([data.X[found.labels_ == k].mean(axis=0) for k in range(2)])
+        assert record["cost"] == pytest.approx(((data.X - means[found.labels_]) ** 2).sum())
+        assert record["n_test"] == 0
+        assert record["n_train"] == record["n_rows"] == DATASET["n_samples"]
+        assert 0 <= record["nmi"] <= 1
+        assert record["train_cpu"] >= 0
+        assert record["pass_cpu"] is None
+
+
+def test_a_selection_without_chance_is_made_once_for_all_repeats(monkeypatch):
+    calls, select = [], LaplacianScoreSelector._select
+
+    def counting(self, view, rng):
+        calls.append(view)
+        return select(self, view, rng)
+
+    monkeypatch.setattr(LaplacianScoreSelector, "_select", counting)
+    fresh = {"n_samples": 61}  # rows that no other test has had, so that nothing is there yet
+    records = records_of(clustering(LAPLACIAN, fresh, repeats=3))
+    assert len(calls) == 1
+    assert len(records) == 3
+    assert records[1]["shared_cpu"] == pytest.approx(records[0]["shared_cpu"])  # charged to each, whoever paid
+    assert {tuple(record["features"]) for record in records} == {tuple(records[0]["features"])}
+
+
+def test_random_selections_differ_between_repeats():
+    first, second = records_of(clustering(UNIFORM))
+    assert set(first["features"]) != set(second["features"])
+
+
+def test_results_do_not_depend_on_the_executor(tmp_path):
+    cells = [clustering(selector) for selector in (LAPLACIAN, ONLINE, EMBEDDING, FULL)]
+    tables = []
+    for name, executor in (("serial", {"name": "serial"}), ("loky", {"name": "loky", "n_jobs": 2})):
+        store = TrialStore(tmp_path / name)
+        run_quietly(cells, store, executor)
+        tables.append(store.query().drop_columns([*TIMING]).to_pandas())
+    assert len(tables[0]) == 8
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
+
+
+def test_selection_alone_has_no_model_and_no_error():
+    cell = small_cell(LAPLACIAN, **ALONE)
+    other = small_cell(LAPLACIAN, model=KMEANS, **ALONE)
+    assert cell.id == other.id
+    assert cell.identity["model"] is None
+    for record in records_of(cell):
+        assert record["error"] is record["train_cpu"] is record["pass_cpu"] is record["nmi"] is None
+        assert record["select_cpu"] + record["shared_cpu"] > 0
+        assert len(record["features"]) == 15
+
+
+def test_a_search_and_its_last_pass_are_timed_apart():
+    cell = small_cell(ONLINE, **ALONE)
+    for record in records_of(cell):
+        selector = OnlineLeverageSelector(15, random_state=record["seed"]).fit(load_from(cell.dataset).X)
+        assert record["sampling_rate"] == selector.sampling_rate_
+        assert record["features"].tolist() == selector.indices_.tolist()
+        again = selector.calibrated().set_params(random_state=record["seed"]).fit(load_from(cell.dataset).X)
+        assert again.indices_.tolist() == selector.indices_.tolist()
+        assert record["pass_cpu"] > 0
+
+
+def test_a_pass_that_keeps_other_features_is_a_failure(monkeypatch):
+    monkeypatch.setattr(
+        OnlineLeverageSelector, "calibrated", lambda self: OnlineLeverageSelector(sampling_rate=1e-9, n_initial=1)
+    )
+    [task, _] = make_tasks([small_cell(ONLINE, **ALONE)])
+    result = run_task(task)
+    assert result.records == []
+    assert "keeps other features" in result.failures[0][2]
+
+
+@pytest.mark.parametrize("split", ["all_rows", "selection_only"])
+@pytest.mark.parametrize("wrong", [{"n_splits": 3}, {"setting": "supervised"}])
+def test_without_test_rows_there_are_neither_folds_nor_support_vectors(split, wrong):
+    with pytest.raises(ValueError, match=f"expected n_splits = 1 and setting = unsupervised for the split {split}"):
+        small_cell(LAPLACIAN, model=KMEANS, **{**WHOLE, "split": split, **wrong})
+
+
+def test_clusterers_cluster_and_classifiers_classify():
+    with pytest.raises(ValueError, match=r"expected all_rows with a model that clusters.*got kfold with .*KMeans"):
+        small_cell(LAPLACIAN, model=KMEANS)
+    with pytest.raises(ValueError, match=r"expected all_rows .*got all_rows with .*LibsvmSVM; use protocol=clustering"):
+        small_cell(LAPLACIAN, **CLUSTERED)
+
+
+def test_a_transformer_can_be_cross_validated():
+    [record, *_] = records_of(small_cell(EMBEDDING, setting="unsupervised", draws=1))
+    assert record["n_selected"] == 15
+    assert record["features"] is None
+    assert 0 <= record["error"] <= 1
