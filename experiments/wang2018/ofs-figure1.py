@@ -1,4 +1,4 @@
-"""make reproduce-ofs-figure1 | python experiments/wang2018/ofs-figure1.py [protocol.repeats=1]."""
+"""make reproduce-ofs-figure1 | python experiments/wang2018/ofs-figure1.py [protocol.repeats=1] [artefact.only=[AR]]."""
 
 import sys
 

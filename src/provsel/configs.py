@@ -87,7 +87,8 @@ def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
     """Return an artefact: its rows x its columns x its data sets.
 
     The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
-    `choose`, overrides, and optionally `columns`, those of the artefact that this data set has.
+    `choose`, overrides, and optionally `columns`, those of the artefact that this data set has. `artefact.only` is a
+    list of some of their names.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
     known = list(config.artefact.columns)
     fingerprints: dict[str, str] = {}
     entries = []
-    for label, chosen in config.artefact.get("datasets", {"": {"choose": []}}).items():
+    for label, chosen in _listed_datasets(name, config.artefact).items():
         unknown = [column for column in chosen.get("columns", []) if column not in known]
         if unknown:
             raise ValueError(f"{name}: expected columns of {label} among {known}, got {unknown}; add them to columns.")
@@ -145,6 +146,18 @@ def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> 
             known[text] = _fingerprint(dataset)
         cells.append(Cell(dataset=dataset, fingerprint=known[text], **parts))  # type: ignore[arg-type]
     return cells
+
+
+def _listed_datasets(name: str, artefact: DictConfig) -> dict[str, DictConfig]:
+    """Return the data sets that an artefact lists, or those of them that `only` names; "" is that of the config."""
+    listed = dict(artefact.get("datasets", OmegaConf.create({"": {"choose": []}})).items())
+    only = artefact.get("only")
+    if only is None:
+        return {str(label): chosen for label, chosen in listed.items()}
+    unknown = [label for label in only if label not in listed]
+    if unknown or not only:
+        raise ValueError(f"{name}: expected artefact.only to name some of {', '.join(listed)}, got {list(only)}.")
+    return {str(label): listed[label] for label in only}
 
 
 def _fingerprint(dataset: Mapping[str, Any]) -> str:

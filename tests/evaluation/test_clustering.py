@@ -153,6 +153,17 @@ def test_kmeans_finds_groups_and_is_a_fixed_point(form, dtype):
     assert is_clusterer(model)
 
 
+@pytest.mark.parametrize("form", ["dense", "csr_array"])
+def test_kmeans_leaves_the_rows_as_they_are(form):
+    X, y = groups()
+    rows = FORMS[form](X)
+    values = rows.data if sparse.issparse(rows) else rows
+    before = values.copy()
+    values.flags.writeable = False
+    KMeansClustering(random_state=0).fit(rows, y)
+    np.testing.assert_array_equal(values, before)
+
+
 def test_kmeans_on_digits_is_as_good_as_scikit_learns_default():
     digits = load_digits()
     ours = [KMeansClustering(random_state=seed).fit(digits.data, digits.target) for seed in range(5)]
@@ -185,7 +196,9 @@ def test_kmeans_seeds_and_options_reach_scikit_learn():
 
 
 def test_kmeans_without_a_number_is_refused():
-    with pytest.raises(ValueError, match="KMeansClustering: expected n_clusters, or labels y to count the classes of, "):
+    with pytest.raises(
+        ValueError, match="KMeansClustering: expected n_clusters, or labels y to count the classes of, "
+    ):
         KMeansClustering().fit(groups()[0])
 
 

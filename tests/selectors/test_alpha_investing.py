@@ -128,7 +128,7 @@ def test_the_stream_stops_at_the_number_asked_for(target):
     X, y = problem(n=150, n_classes=4, seed=4)
     whole = AlphaInvestingSelector(wealth=5.0, target=target).fit(X, y)
     assert whole.n_accepted_ == whole.indices_.size > 6
-    for most in (1, 4, whole.n_accepted_ - 1):
+    for most in (2, 4, whole.n_accepted_ - 1):
         found = AlphaInvestingSelector(most, wealth=5.0, target=target).fit(X, y)
         assert found.indices_.size == found.weights_.size == found.transform(X).shape[1] == most
         last = found.indices_[-1]

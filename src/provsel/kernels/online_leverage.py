@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from provsel.kernels.online_span import KeptSpan
+from provsel.kernels.online_span import KeptSpan, Panel
 
 Array = NDArray[np.float64]
 Matrix = Any
 
-PANEL = 64
-"""Columns that are projected together; a sparse block is made dense a panel at a time."""
+PANEL = 128
+"""Columns that are projected together, at most; a sparse block is made dense a panel at a time."""
+
+PANEL_VALUES = 1 << 19
+"""Values of a panel, unless it has a quarter of its columns: 4 MiB stay in a cache while single columns are kept."""
 
 OUTSIDE = 1e-10
 """A column whose part outside the span is longer than this share of it counts as outside."""
@@ -48,6 +50,11 @@ class Rule:
     ridge: float = 0.0
     n_initial: int = 1
 
+    @property
+    def needs_residuals(self) -> bool:
+        """Whether the score of a column depends on its part outside the span."""
+        return self.outside_scores_one or self.ridge > 0
+
     def probability(self, score: Any) -> Any:
         """Return min(c l, 1) of a clipped score l, or of an array of them."""
         return np.minimum(self.rate * score, 1.0)
@@ -66,6 +73,11 @@ def uniforms(key: NDArray[np.uint64], start: int, count: int) -> Array:
     """
     counter, skip = divmod(start, 4)  # a counter gives four numbers
     return np.random.Generator(np.random.Philox(key=key, counter=counter)).random(skip + count)[skip:]
+
+
+def panel_width(n: int) -> int:
+    """Return the number of columns of length n that are projected together."""
+    return min(max(PANEL_VALUES // max(n, 1), PANEL // 4), PANEL)
 
 
 @dataclass
@@ -115,66 +127,64 @@ class OnlineLeverage:
         positions: list[int] = []
         weights: list[float] = []
         scores = np.zeros(block.shape[1])
-        for first in range(0, block.shape[1], PANEL):
-            part = slice(first, first + PANEL)
-            panel = block[:, part]
-            panel = panel.toarray() if sparse.issparse(panel) else panel
-            kept = self._advance_panel(
-                np.array(panel, dtype=np.float64, order="F"), draws[part], scores[part], tolerance, most
-            )
+        step = panel_width(block.shape[0])
+        for first in range(0, block.shape[1], step):
+            part = slice(first, first + step)
+            kept = self._advance_panel(Panel(self.span, block[:, part]), draws[part], scores[part], tolerance, most)
             positions += [self.n_seen + column for column, _ in kept]
             weights += [weight for _, weight in kept]
-            self.n_seen += panel.shape[1]
+            self.n_seen += scores[part].size
             if most is not None and self.n_kept > most:
                 break
         return np.array(positions, dtype=np.int64), np.array(weights, dtype=np.float64), scores
 
     def _advance_panel(
-        self, B: Array, draws: Array, scores: Array, tolerance: float, most: int | None
+        self, panel: Panel, draws: Array, scores: Array, tolerance: float, most: int | None
     ) -> list[tuple[int, float]]:
-        """Score and keep the columns of B, shape (n, b), filling `scores` in place; B is overwritten.
+        """Score and keep the columns of a panel, filling `scores`, shape (b,), in place.
 
-        All columns are projected on the span at the panel's start at once. Scores are taken ahead for a window of
-        columns, which a kept column makes stale: the window starts anew at one column and doubles while none is
-        kept. So a score is always solved for with the present factor, never corrected by a subtraction, which
-        loses all digits after a column much longer than those before; and at most half of the work is in vain.
+        Scores are taken ahead for a window of columns, which a kept column makes stale: the window starts anew at
+        one column and doubles while none is kept. So a score is always solved for with the present factor, never
+        corrected by a subtraction, which loses all digits after a column much longer than those before; and at
+        most half of the work is in vain.
         """
-        span, rule = self.span, self.rule
-        lengths = np.sqrt(np.einsum("ij,ij->j", B, B))
-        base = span.rank
-        Z = span.basis.T @ B
-        B -= span.basis @ Z
+        rule, b = self.rule, draws.size
+        nonzero = panel.lengths > 0
+        if rule.needs_residuals:
+            panel.hold(np.arange(b))
+        window = slice(0, b)
+        found = self._scores(panel, window, tolerance)
+        likely = np.flatnonzero(nonzero & (draws < rule.probability(found)))
+        if not rule.needs_residuals:
+            panel.hold(likely)
+        panel.sharpen(likely)
         kept: list[tuple[int, float]] = []
-        ahead, first, width = B.shape[1], 0, B.shape[1]
-        while first < width:
-            window = slice(first, min(first + ahead, width))
-            E, coordinates = B[:, window], Z[:, window]
-            if span.rank > base:  # directions that this panel added
-                added = span.basis[:, base:]
-                more = added.T @ E
-                E, coordinates = E - added @ more, np.vstack([coordinates, more])
-            inside = span.squared_norms(coordinates)
-            outside = np.sqrt(np.einsum("ij,ij->j", E, E))
-            is_outside = outside > tolerance * lengths[window]
+        ahead = b
+        while True:
+            p = np.where(self.n_kept < rule.n_initial, 1.0, rule.probability(found))
+            accepted = np.flatnonzero(nonzero[window] & (draws[window] < p))
+            if accepted.size:
+                j = window.start + int(accepted[0])
+                root = math.sqrt(p[accepted[0]])
+                panel.keep(j, root, tolerance)
+                kept.append((j, 1.0 / root))
+                self.n_kept += 1
+                window, found, ahead = slice(window.start, j + 1), found[: accepted[0] + 1], 0
+            scores[window] = found
+            if window.stop >= b or (most is not None and self.n_kept > most):
+                return kept
+            ahead = max(1, 2 * ahead)
+            window = slice(window.stop, min(window.stop + ahead, b))
+            found = self._scores(panel, window, tolerance)
+
+    def _scores(self, panel: Panel, window: slice, tolerance: float) -> Array:
+        """Return the clipped scores of the columns of `window` against the span as it is."""
+        rule = self.rule
+        raw = self.span.squared_norms(panel.coordinates(window))
+        if rule.needs_residuals:
+            outside = panel.outside(window)
             if rule.ridge:
-                raw = inside + outside**2 / rule.ridge
+                raw = raw + outside**2 / rule.ridge
             else:
-                raw = np.where(is_outside, 1.0, inside) if rule.outside_scores_one else inside
-            found = np.minimum((1.0 + rule.epsilon) * raw, 1.0)
-            p = rule.probability(found)
-            nonzero = lengths[window] > 0
-            accepted = np.flatnonzero(nonzero & ((self.n_kept < rule.n_initial) | (draws[window] < p)))
-            if accepted.size == 0:
-                scores[window] = found
-                first, ahead = window.stop, 2 * ahead
-                continue
-            j = int(accepted[0])
-            scores[first : first + j + 1] = found[: j + 1]
-            root = 1.0 if self.n_kept < rule.n_initial else math.sqrt(p[j])
-            span.append(coordinates[:, j] / root, E[:, j] / root if is_outside[j] else None)
-            kept.append((first + j, 1.0 / root))
-            self.n_kept += 1
-            if most is not None and self.n_kept > most:
-                break
-            first, ahead = first + j + 1, 1
-        return kept
+                raw[outside > tolerance * panel.lengths[window]] = 1.0
+        return np.asarray(np.minimum((1.0 + rule.epsilon) * raw, 1.0))

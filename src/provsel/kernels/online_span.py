@@ -1,15 +1,25 @@
-"""A thin factor of the kept columns that grows one column at a time and scores whole blocks of others."""
+"""A thin factor of the kept columns that grows one column at a time, and panels of columns measured against it."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
+from scipy import sparse
+from scipy.linalg import blas, lapack
 
 Array = NDArray[np.float64]
+Matrix = Any
 
 GROWTH = 1.5
 """A new direction beyond the capacity enlarges the buffer of Q by this factor: O(n k) in total."""
+
+ROWS = 64
+"""Rows copied together: all at once, the copy of a panel from rows into columns takes six times as long."""
+
+SHRUNK = 0.1
+"""A residual that directions of its own panel shorten below this share is projected on the whole basis again."""
 
 
 class KeptSpan:
@@ -52,7 +62,7 @@ class KeptSpan:
         Y, _ = lapack.dtrtrs(self.R, Z, lower=0, trans=1)
         return np.einsum("ij,ij->j", Y, Y)
 
-    def append(self, z: Array, e: Array | None) -> None:
+    def append(self, z: Array, e: Array | None, done: int = 0) -> None:
         """Add the column Q z + e to W, in place.
 
         Parameters
@@ -60,17 +70,21 @@ class KeptSpan:
         z : ndarray of shape (m,)
         e : ndarray of shape (n,) or None
             Part outside the span, orthogonal to Q up to rounding of the whole column; None when there is none.
+        done : int, default=0
+            To so many of the first columns of Q it is orthogonal up to rounding of e itself.
         """
         R = self.R
         if e is not None:
             # e may be 1e-10 of its column: project once more, or the new direction is orthogonal to six digits only
-            again = self.basis.T @ e
-            e = e - self.basis @ again
+            directions = self.basis[:, done:]
+            again = directions.T @ e
+            e = e - directions @ again
             length = float(np.linalg.norm(e))
             R = np.zeros((self.rank + 1, self.rank + 1), order="F")
             R[:-1, :-1] = self.R
             R[-1, -1] = np.sqrt(self.ridge)
-            z = np.append(z + again, length)
+            z = np.append(z, length)
+            z[done:-1] += again
             self._extend(e / length)
         if self.rank:
             self.R = lapack.dtpqrt(0, min(32, self.rank), R, z[None, :], overwrite_a=e is not None)[0]
@@ -83,3 +97,94 @@ class KeptSpan:
             self._buffer = buffer
         self._buffer[:, self.rank] = q
         self.rank += 1
+
+
+class Panel:
+    """Columns B, shape (n, b), with their coordinates in the basis of `span`, which `keep` extends in place.
+
+    Scores need the coordinates only. Residuals B - Q Q^T B cost twice as much again, and are computed together,
+    by matrix products, for the columns that are foreseen to be kept (`hold`, `sharpen`), and one by one for the
+    others that are. Which ones were foreseen changes nothing beyond rounding.
+
+    Attributes
+    ----------
+    lengths : ndarray of shape (b,)
+    """
+
+    def __init__(self, span: KeptSpan, columns: Matrix) -> None:
+        self.span = span
+        self._B = _by_columns(columns)
+        self._base = span.rank
+        n, b = self._B.shape
+        self.lengths = _lengths(self._B)
+        self._Z = np.empty((min(self._base + b, n), b), order="F")
+        self._Z[: self._base] = span.basis.T @ self._B
+        self._held = np.zeros(0, dtype=np.int64)
+        self._E = np.empty((n, 0), order="F")
+        self._sharp = np.zeros(0)
+
+    def coordinates(self, window: slice) -> Array:
+        """Return Q^T of the columns of `window`, shape (m, w)."""
+        return self._Z[: self.span.rank, window]
+
+    def outside(self, window: slice) -> Array:
+        """Return the lengths of the residuals of `window`, where all columns are held."""
+        return _lengths(self._E[:, window])
+
+    def hold(self, columns: NDArray[np.int64]) -> None:
+        """Compute the residuals of these columns, increasing, before anything is kept."""
+        self._held = columns
+        self._E = np.array(self._B[:, columns], order="F")
+        self._sharp = np.full(columns.size, np.inf)
+        self._subtract(self._E, self._Z[: self._base, columns])
+
+    def sharpen(self, columns: NDArray[np.int64]) -> None:
+        """Project residuals that are held once more: then they are orthogonal to Q up to their own rounding."""
+        slots = np.searchsorted(self._held, columns)
+        E = np.array(self._E[:, slots], order="F")
+        again = self.span.basis.T @ E
+        self._subtract(E, again)
+        self._Z[: self._base, columns] += again
+        self._E[:, slots] = E
+        self._sharp[slots] = _lengths(E)
+
+    def keep(self, j: int, root: float, tolerance: float) -> None:
+        """Append column j, divided by `root`, to the span."""
+        span, rank, slot = self.span, self.span.rank, int(np.searchsorted(self._held, j))
+        z, sharp, later = self._Z[:rank, j], False, slot
+        if slot < self._held.size and self._held[slot] == j:
+            e, later = self._E[:, slot], slot + 1
+        else:
+            e = self._B[:, j] - span.basis @ z
+        length = float(np.linalg.norm(e))
+        sharp = later > slot and length > SHRUNK * self._sharp[slot]
+        outside = length > tolerance * self.lengths[j]
+        span.append(z / root, e / root if outside else None, done=self._base if sharp else 0)
+        if span.rank == rank:
+            return
+        q = span.basis[:, rank]
+        if self._held.size < self._B.shape[1]:
+            self._Z[rank, j + 1 :] = q @ self._B[:, j + 1 :]
+        if later < self._held.size:
+            E = self._E[:, later:]
+            inner = q @ E
+            self._Z[rank, self._held[later:]] = inner
+            blas.dger(-1.0, q, inner, a=E, overwrite_a=1)
+
+    def _subtract(self, E: Array, Z: Array) -> None:
+        """Subtract Q Z from E, in place."""
+        if Z.size:
+            blas.dgemm(-1.0, self.span.basis, Z, 1.0, E, overwrite_c=1)
+
+
+def _by_columns(columns: Matrix) -> Array:
+    if sparse.issparse(columns):
+        return np.asarray(columns.toarray(order="F"), dtype=np.float64, order="F")
+    B = np.empty(columns.shape, order="F")
+    for start in range(0, columns.shape[0], ROWS):
+        B[start : start + ROWS] = columns[start : start + ROWS]
+    return B
+
+
+def _lengths(columns: Array) -> Array:
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", columns, columns)))

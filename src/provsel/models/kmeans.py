@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_consistent_length, validate_data
@@ -89,6 +90,8 @@ class KMeansClustering(ClusterMixin, BaseEstimator):
             max_iter=self.max_iter,
             tol=self.tol,
             random_state=self.random_state,
+            # dense rows are centred in the copy; sparse ones are only read, and copied by the seeding anyway
+            copy_x=not (sparse.issparse(X) and X.data.flags.writeable),
             algorithm="lloyd",
         ).fit(X)
         self.labels_ = found.labels_.astype(np.int64)

@@ -60,7 +60,7 @@ def draw_curves(frame: pd.DataFrame, stem: Path, title: str, *, ylabel: str, fla
             panel.set_axis_off()
         for line in panels:
             line[0].set_ylabel(ylabel)
-        for panel in panels[-1]:
+        for panel in panels.flat[: len(datasets)][-panels.shape[1] :]:  # with none below
             panel.set_xlabel("number of selected features")
         handles, labels = panels[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))

@@ -1,7 +1,7 @@
 """Feature selectors with the scikit-learn API. The folder is the registry: every final class in it is exported.
 
-Plain transformers that live here too, such as `SparseEmbedding`, do not inherit from `AbstractSelector`. Configs can name
-them in the place of a selector: they reduce rows, and have no features to show.
+Plain transformers that live here too, such as `SparseEmbedding`, do not inherit from `AbstractSelector`. Configs can
+name them in the place of a selector: they reduce rows, and have no features to show.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class GrowingArray:
 
 
 class Stream:
-    """A pass over columns that arrive in blocks, with what it has seen."""
+    """A pass over columns that arrive in blocks, with what it has seen; `largest` is the largest feature, or -1."""
 
     def __init__(self, sampler: OnlineLeverage, known: Mapping[str, NDArray[Any]] | None = None) -> None:
         self.sampler = sampler
@@ -57,7 +57,9 @@ class Stream:
             name: GrowingArray(np.zeros(0, ARRAYS[name][0]) if known is None else known[name])
             for name in ("positions", "weights", "scores", "seen_indices")
         }
-        self._known = set(self._log["seen_indices"].values.tolist())
+        # features 0, 1, ... up to `_first` arrived, and `_others`: a set of all would be most of a long stream's memory
+        self._first, self._others, self.largest = 0, set[int](), -1
+        self._remember(self._log["seen_indices"].values)
 
     @property
     def n_samples(self) -> int:
@@ -67,14 +69,26 @@ class Stream:
     def repeated(self, indices: NDArray[np.int64]) -> list[int]:
         """Return those of `indices` that arrived before, or stand twice among them."""
         distinct, times = np.unique(indices, return_counts=True)
-        return [int(i) for i, m in zip(distinct, times, strict=True) if m > 1 or int(i) in self._known]
+        again = (times > 1) | (distinct < self._first)
+        if self._others:
+            again |= np.fromiter((i in self._others for i in distinct.tolist()), bool, distinct.size)
+        return [int(i) for i in distinct[again]]
 
     def advance(self, block: Any, indices: NDArray[np.int64]) -> None:
         """See the columns of `block`, named `indices`, in place."""
         for name, values in zip(("positions", "weights", "scores"), self.sampler.advance(block), strict=True):
             self._log[name].append(values)
         self._log["seen_indices"].append(indices)
-        self._known.update(indices.tolist())
+        self._remember(indices)
+
+    def _remember(self, indices: NDArray[np.int64]) -> None:
+        self.largest = max(self.largest, int(indices.max(initial=-1)))
+        if not self._others:
+            elsewhere = np.flatnonzero(indices != self._first + np.arange(indices.size))
+            consecutive = int(elsewhere[0]) if elsewhere.size else indices.size
+            self._first += consecutive
+            indices = indices[consecutive:]
+        self._others.update(indices.tolist())
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._log[name].values

@@ -31,9 +31,9 @@ class AlphaInvestingSelector(AbstractSelector):
     Parameters
     ----------
     n_features_to_select : int, default=None
-        Stop the stream where so many are accepted; fewer are kept where the wealth does not buy so many. None keeps
-        all that are accepted. Several passes run side by side, column by column, and a column counts once however
-        many of them accept it.
+        Keep the first so many to be accepted, as if the stream stopped there (all columns are tested all the same);
+        fewer where the wealth does not buy so many. None keeps all that are accepted. Several passes run side by
+        side, column by column, and a column counts once however many of them accept it.
     wealth : float, default=0.5
         w at the start.
     delta : float, default=0.5
@@ -54,8 +54,7 @@ class AlphaInvestingSelector(AbstractSelector):
     weights_ : ndarray of shape (k,)
         Ones.
     p_values_ : ndarray of shape (n_targets, d)
-        Of each pass and column; 1 where a column lies in the span of the constant and the accepted ones. Tested are
-        all columns, also those after the last that is kept.
+        Of each pass and column; 1 where a column lies in the span of the constant and the accepted ones.
     wealth_ : ndarray of shape (n_targets, d)
         After each column.
     n_accepted_ : int

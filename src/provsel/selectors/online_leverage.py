@@ -248,7 +248,7 @@ class OnlineLeverageSelector(AbstractSelector):
         self.seen_indices_, self.scores_ = seen, stream["scores"]
         self.indices_, self.weights_ = seen[stream["positions"]], stream["weights"]
         self.n_seen_ = seen.size
-        self.n_features_in_ = int(seen.max(initial=-1)) + 1
+        self.n_features_in_ = stream.largest + 1
         self.sampling_rate_ = stream.sampler.rule.rate
         for name, value in self._promise().items():
             setattr(self, f"{name}_", value)
