@@ -6,11 +6,13 @@ STAMP := $(VENV)/.installed
 OVERRIDES ?=
 
 ARTEFACTS := $(notdir $(basename $(wildcard conf/experiment/*/*.yaml)))
+PAPERS := $(notdir $(wildcard conf/experiment/*))
 
-.PHONY: help setup reproduce verify bench test check format lock status clean $(addprefix reproduce-,$(ARTEFACTS))
+.PHONY: help setup reproduce verify bench test check format lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
+	@echo "make reproduce-PAPER   all of one paper: $(PAPERS)"
 	@echo "make reproduce   all artefacts        make status   how much of each is stored"
 	@echo "make verify      what becomes of each claim of the papers, from what is stored"
 	@echo "make bench       speed and memory, side by side with peers (minutes; a quiet machine)"
@@ -32,6 +34,9 @@ reproduce: $(addprefix reproduce-,$(ARTEFACTS))
 $(addprefix reproduce-,$(ARTEFACTS)): reproduce-%: $(STAMP)
 	$(BIN)/python $(wildcard experiments/*/$*.py) $(OVERRIDES)
 
+.SECONDEXPANSION:
+$(addprefix reproduce-,$(PAPERS)): reproduce-%: $$(addprefix reproduce-,$$(notdir $$(basename $$(wildcard conf/experiment/$$*/*.yaml))))
+
 verify: $(STAMP)
 	$(BIN)/provsel verify $(OVERRIDES)
 
@@ -39,7 +44,7 @@ status: $(STAMP)
 	$(BIN)/provsel status
 
 bench: $(STAMP)
-	set -e; for name in bss rrqr rfe lpsvm fold; do echo "== $$name"; $(BIN)/python experiments/benchmarks/$$name.py; done
+	set -e; for name in bss rrqr rfe lpsvm fold ofs filters stream; do echo "== $$name"; $(BIN)/python experiments/benchmarks/$$name.py; done
 	$(BIN)/python experiments/benchmarks/fold.py --setting unsupervised
 
 test: $(STAMP)

@@ -27,7 +27,7 @@ def render(made: Rendering) -> str:
     values = made.frame.astype({"value": float}).set_index(["row", "dataset", "column"])["value"]
     rows = []
     for (row, dataset), found in trials.groupby(["row", "dataset"], sort=False):
-        numbers = [f"{values[row, dataset, name]:.4g}" for name, _ in NUMBERS.values()]
+        numbers = [_text(values[row, dataset, name]) for name, _ in NUMBERS.values()]
         rows.append([dataset, row, *numbers, *count_states(found, CLUSTERING_CERTIFICATES).values()])
     epsilon, seeds = made.artefact.config.selector.epsilon, made.artefact.config.protocol.repeats
     return write_tables(
@@ -39,6 +39,10 @@ def render(made: Rendering) -> str:
         f"ratio up to {(1 + epsilon) / (1 - epsilon):.3g}. vacuous: every column kept with weight 1, or a bound "
         "above the number of columns.".strip(),
     )
+
+
+def _text(value):
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 if __name__ == "__main__":

@@ -101,9 +101,11 @@ class AlphaInvestingSelector(AbstractSelector):
         most = None if self.n_features_to_select is None else checked_count(self, view.n_features)
         wealth, delta = self._checked_options()
         classes, targets = _targets(view.y, self.target)
-        passes = [
-            alpha_investing(view.X, target, wealth=wealth, delta=delta, p_value=self.p_value) for target in targets
-        ]
+        options: dict[str, Any] = {"wealth": wealth, "delta": delta, "p_value": self.p_value}
+        passes = view.shared(  # they do not depend on how many features are wanted
+            f"alpha-investing {options} {self.target}",
+            lambda: [alpha_investing(view.X, target, **options) for target in targets],
+        )
         p_values = np.array([found.p_values for found in passes])
         accepted = np.unique(np.concatenate([found.accepted for found in passes]))
         kept = accepted[:most]  # the passes know nothing of each other, and what is accepted later changes nothing
