@@ -49,8 +49,15 @@ def textbook(X, rule, key):
 @pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.parametrize(
     "X",
-    [low_rank(15, 200, 6), low_rank(120, 80, 80), low_rank(30, 150, 30, 1), counts(12, 250), np.zeros((4, 3))],
-    ids=["low rank", "tall", "full rank", "counts", "zeros"],
+    [
+        low_rank(15, 200, 6),
+        low_rank(120, 80, 80),
+        low_rank(250, 60, 40),
+        low_rank(30, 150, 30, 1),
+        counts(12, 250),
+        np.zeros((4, 3)),
+    ],
+    ids=["low rank", "tall", "compressible", "full rank", "counts", "zeros"],
 )
 def test_scores_are_those_of_the_textbook(X, option, rate):
     rule = Rule(0.5, rate, n_initial=2, **OPTIONS[option])
@@ -127,6 +134,42 @@ def test_a_sparse_block_is_made_dense_a_panel_at_a_time():
     dense, other = one_pass(X, rule, KEY), one_pass(sparse.csc_array(X), rule, KEY)
     np.testing.assert_array_equal(dense.positions, other.positions)
     np.testing.assert_array_equal(dense.scores, other.scores)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("change", [{"FORESIGHT": 0.0}, {"FORESIGHT": 1e9}, {"PANEL": 4, "PANEL_VALUES": 0}])
+def test_neither_foresight_nor_the_width_of_panels_changes_anything(change, option, monkeypatch):
+    """Columns that get nearly dependent in their own panel are the hard case: 1e-7 of each is its own."""
+    X = low_rank(60, 150, 4) + 1e-7 * np.random.default_rng(2).standard_normal((60, 150))
+    rule = Rule(0.5, 1.0, n_initial=10, **OPTIONS[option])
+    found = one_pass(X, rule, KEY)
+    for name, value in change.items():
+        monkeypatch.setattr(f"provsel.kernels.online_leverage.{name}", value)
+    other = one_pass(X, rule, KEY)
+    assert 10 < found.positions.size < 150
+    np.testing.assert_array_equal(other.positions, found.positions)
+    np.testing.assert_allclose(other.scores, found.scores, rtol=1e-7)
+    state = OnlineLeverage.start(60, rule, KEY)
+    state.advance(X)
+    np.testing.assert_allclose(state.span.basis.T @ state.span.basis, np.eye(state.span.rank), atol=1e-13)
+
+
+@pytest.mark.parametrize(("rate", "compressed"), [(0.2, 0), (3.0, 1)])
+def test_a_pass_that_keeps_many_columns_of_a_tall_matrix_goes_on_with_compressed_rows(rate, compressed, monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        "provsel.kernels.online_calibration.compressed_rows", lambda X: calls.append(1) or compressed_rows(X)
+    )
+    X = np.random.default_rng(4).standard_normal((300, 100))
+    rule = Rule(0.5, rate)
+    found = one_pass(X, rule, KEY)
+    assert len(calls) == compressed
+    positions, weights, scores = OnlineLeverage.start(300, rule, KEY).advance(X)
+    np.testing.assert_array_equal(found.positions, positions)
+    np.testing.assert_allclose(found.weights, weights, rtol=1e-12)
+    np.testing.assert_allclose(found.scores, scores, rtol=1e-12)
+    one_pass(X.astype(np.float32), rule, KEY)
+    assert len(calls) == compressed
 
 
 def test_rounded_dependent_columns_lie_in_the_span_in_single_precision():

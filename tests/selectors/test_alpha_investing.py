@@ -212,6 +212,29 @@ def test_the_residual_stays_orthogonal_with_nearly_dependent_columns():
     np.testing.assert_allclose(near.p_values_[0], p_values, rtol=1e-3, atol=1e-6)
 
 
+def test_lengths_outside_the_span_are_not_differences_of_near_numbers(monkeypatch):
+    """A millionth of each column lies outside the span: as a difference its squared length has four digits."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6)) @ rng.standard_normal((6, 150)) + 1e-6 * rng.standard_normal((200, 150))
+    y = (X[:, 140] + X[:, 3] > 0).astype(float)
+
+    def worst():
+        found = kernel.alpha_investing(X, y, wealth=0.5, delta=0.5, p_value="chi2")
+        assert found.accepted.size > 5
+        errors = []
+        for i in range(150):
+            A = np.column_stack([np.ones(200), X[:, found.accepted[found.accepted < i]]])
+            Q = np.linalg.qr(A)[0]
+            z, residual = (v - Q @ (Q.T @ (v - Q @ (Q.T @ v))) - Q @ (Q.T @ v) for v in (X[:, i], y))
+            expected = chi2.sf(200 * (z @ residual) ** 2 / (z @ z) / (residual @ residual), 1)
+            errors.append(abs(found.p_values[i] - expected))
+        return max(errors)
+
+    assert worst() < 1e-7
+    monkeypatch.setattr(kernel, "CANCELLED", 0.0)
+    assert worst() > 1e-5
+
+
 def test_the_residual_meets_the_normal_equations():
     """A basis that was made orthogonal only once would leave 1e-16 / 1e-6 here."""
     rng = np.random.default_rng(1)

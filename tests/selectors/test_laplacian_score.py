@@ -166,14 +166,45 @@ def test_memory_stays_below_one_square_matrix(form, monkeypatch):
     assert peak < square.nbytes / 5
 
 
-def test_a_view_shares_its_graph():
-    view = TrainingView(gaussian())
+def test_a_view_shares_its_scores_and_for_other_widths_its_graph(monkeypatch):
+    X, calls = gaussian(), []
+    for name in ("nearest_rows", "laplacian_scores"):
+        function = getattr(laplacian, name)
+        monkeypatch.setattr(
+            f"provsel.selectors.laplacian_score.{name}",
+            lambda *args, name=name, function=function: calls.append(name) or function(*args),
+        )
+    view = TrainingView(X)
     with view.metered() as first:
         LaplacianScoreSelector(2).fit_view(view)
     with view.metered() as second:
-        LaplacianScoreSelector(5, kernel_width=1.0).fit_view(view)
+        more = LaplacianScoreSelector(5).fit_view(view)
+    assert calls == ["nearest_rows", "laplacian_scores"]
     assert first.shared == second.shared
     assert first.shared.wall > 0
+    other = LaplacianScoreSelector(5, kernel_width=1.0).fit_view(view)
+    assert calls == ["nearest_rows", "laplacian_scores", "laplacian_scores"]
+    LaplacianScoreSelector(5, n_neighbors=4).fit_view(view)
+    assert calls[3:] == ["nearest_rows", "laplacian_scores"]
+    np.testing.assert_allclose(more.scores_, textbook(X), rtol=1e-10)
+    np.testing.assert_allclose(other.scores_, textbook(X, t=1.0), rtol=1e-10)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("side", [1, 2, 3, 16, 59])
+def test_tiles_change_nothing(form, side, monkeypatch):
+    """Nearly every distance is a tie, and rows have fewer neighbours in a tile than they need."""
+    X = np.random.default_rng(1).integers(0, 2, (60, 9)).astype(float)
+    X[40:] = X[:20]
+    distances = squareform(pdist(X, "sqeuclidean"))
+    np.fill_diagonal(distances, np.inf)
+    expected = np.sort(np.argsort(distances, axis=1, kind="stable")[:, :7], axis=1)
+    whole, mean_distance = nearest_rows(form(X), 7)
+    monkeypatch.setattr(laplacian, "TILE", side * side)
+    neighbors, same = nearest_rows(form(X), 7)
+    np.testing.assert_array_equal(np.sort(whole, axis=1), expected)
+    np.testing.assert_array_equal(np.sort(neighbors, axis=1), expected)
+    assert same == pytest.approx(mean_distance, rel=1e-12)
 
 
 @pytest.mark.parametrize("count", [0, -1, 2.0, True, None, "5"])

@@ -14,7 +14,10 @@ from scipy.special import erfc
 from provsel.kernels.spectral import Array, Matrix
 
 BLOCK = 64
-"""Columns that are made dense and orthogonalised together, by matrix products instead of vector products."""
+"""Columns that are made dense and projected together, by matrix products instead of vector products."""
+
+CANCELLED = 1e-5
+"""Where a squared length outside the span is a smaller fraction of the whole, it is not taken as a difference."""
 
 DEPENDENT = 1e-8
 """A column of which less than this fraction lies outside the span of the accepted ones explains nothing new."""
@@ -67,8 +70,8 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
     n, d = X.shape
     X = X.tocsc() if sparse.issparse(X) else X
     tail = P_VALUES[p_value]
-    basis = np.full((n, 1), 1 / math.sqrt(n), order="F")
-    residual = _outside(basis, target.astype(np.float64)[:, None])[:, 0]
+    directions, k = np.full((n, 8), 1 / math.sqrt(n), order="F"), 1  # the first k columns count
+    residual = _outside(directions[:, :1], target.astype(np.float64))
     rss = float(residual @ residual)
     # a residual of rounding errors would be explained by anything
     exhausted = rss * DEPENDENT**2
@@ -77,34 +80,51 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
     for start in range(0, d, BLOCK):
         block = _dense_columns(X, start, min(start + BLOCK, d))
         sizes = np.einsum("ij,ij->j", block, block)
-        block = _outside(basis, block)
+        inside = directions[:, :k].T @ block
+        squares = sizes - np.einsum("ij,ij->j", inside, inside)
+        # numbers of Python: a thousand columns of a thousand rows take no longer than their tests
+        numbers = list(zip(sizes.tolist(), squares.tolist(), (residual @ block).tolist(), strict=True))
         for offset in range(block.shape[1]):
-            i, z = start + offset, block[:, offset]
+            i, (size, square, product) = start + offset, numbers[offset]
             level = wealth / (2 * (i + 1))
             wealth -= level
-            square = float(z @ z)
-            if rss > exhausted and square > sizes[offset] * DEPENDENT**2:
-                drop = float(z @ residual) ** 2 / square
-                p_values[i] = tail(n * drop / rss)
-                if p_values[i] < level:
+            if square < size * CANCELLED:
+                z = _outside(directions[:, :k], block[:, offset])
+                square, product = float(z @ z), float(z @ residual)
+            if rss > exhausted and square > size * DEPENDENT**2:
+                p = p_values[i] = tail(n * (product * product / square) / rss)
+                if p < level:
                     accepted.append(i)
                     wealth += delta
-                    # orthogonal to `basis` as a whole again: those accepted in this block came one by one
-                    z = _outside(basis, z[:, None])
-                    basis = np.asfortranarray(np.hstack([basis, z / np.linalg.norm(z)]))
-                    residual = _outside(basis[:, -1:], residual[:, None])[:, 0]
+                    z = _outside(directions[:, :k], block[:, offset])
+                    directions = _with_room(directions, k)
+                    directions[:, k] = q = z / np.linalg.norm(z)
+                    k += 1
+                    residual = _outside(q[:, None], residual)
                     rss = float(residual @ residual)
-                    block[:, offset + 1 :] = _outside(basis[:, -1:], block[:, offset + 1 :])
+                    later = block[:, offset + 1 :]
+                    squares[offset + 1 :] -= (q @ later) ** 2
+                    found = sizes[offset + 1 :], squares[offset + 1 :], residual @ later
+                    numbers[offset + 1 :] = zip(*(values.tolist() for values in found), strict=True)
             path[i] = wealth
     return Investment(np.asarray(accepted, dtype=np.int64), p_values, path, residual)
 
 
-def _outside(basis: Array, columns: Array) -> Array:
-    """Return `columns`, shape (n, m), less their projection on `basis`, shape (n, k), orthonormal; done twice."""
-    once = columns - basis @ (basis.T @ columns)
+def _outside(basis: Array, column: Array) -> Array:
+    """Return `column`, shape (n,), less its projection on `basis`, shape (n, k), orthonormal; done twice."""
+    once = column - basis @ (basis.T @ column)
     return once - basis @ (basis.T @ once)
+
+
+def _with_room(directions: Array, k: int) -> Array:
+    """Return `directions` with at least one column beyond the first k, which it may have copied."""
+    if k < directions.shape[1]:
+        return directions
+    larger = np.empty((directions.shape[0], 2 * k), order="F")
+    larger[:, :k] = directions
+    return larger
 
 
 def _dense_columns(X: Matrix, start: int, stop: int) -> Array:
     columns = X[:, start:stop]
-    return np.asfortranarray(columns.toarray() if sparse.issparse(X) else columns, dtype=np.float64)
+    return np.asarray(columns.toarray(order="F") if sparse.issparse(X) else columns, dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,17 +12,20 @@ from scipy import sparse
 from provsel.kernels.spectral import Array, Matrix
 
 BLOCK = 1 << 22
-"""Values of a dense block of distances or differences: 32 MiB of float64."""
+"""Values of a dense block of differences: 32 MiB of float64."""
+
+TILE = 1 << 19
+"""Values of a square block of distances: 4 MiB, which stay in a cache while neighbours are looked for."""
 
 TIE = 4e-12
 """Squared distances closer than this fraction of what they were computed from are equal: rounding is far less."""
 
 
 def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]:
-    """Return the nearest other rows of each row and the mean distance of two rows, in one pass over all pairs.
+    """Return the nearest other rows of each row and the mean distance of two rows, with one look at each pair.
 
-    Time O(n^2 d), memory O(n n_neighbors) and one block of `BLOCK` values: n x n is never formed. Of rows at the
-    same distance (`TIE`) those of lower number are taken, so that the graph depends on neither the order of
+    Time O(n^2 d), memory O(n n_neighbors) and one square block of `TILE` values: n x n is never formed. Of rows at
+    the same distance (`TIE`) those of lower number are taken, so that the graph depends on neither the order of
     floating-point sums nor the form of X.
 
     Parameters
@@ -40,17 +44,28 @@ def nearest_rows(X: Matrix, n_neighbors: int) -> tuple[NDArray[np.int64], float]
     """
     n = X.shape[0]
     norms = _squared_norms(X)
-    neighbors, total = np.empty((n, n_neighbors), dtype=np.int64), 0.0
-    for start, stop in _blocks(n, n):
-        squares = _squared_distances(X, norms, start, stop)
-        # below the rounding of the norms nothing is known: equal rows must come out equal
-        squares[squares <= TIE * norms[start:stop, None]] = 0.0
-        own = np.arange(stop - start), np.arange(start, stop)
-        squares[own] = 0.0
-        total += float(np.sqrt(squares).sum())
-        squares[own] = np.inf
-        neighbors[start:stop] = _smallest(squares, n_neighbors, norms[start:stop])
-    return neighbors, total / (n * (n - 1))
+    nearest, squares = np.full((n, n_neighbors), n), np.full((n, n_neighbors), np.inf)
+    total = 0.0
+    step = max(1, math.isqrt(TILE))
+    for first in range(0, n, step):
+        rows = slice(first, min(first + step, n))
+        for second in range(first, n, step):
+            columns = slice(second, min(second + step, n))
+            tile = _squared_distances(X, norms, rows, columns)
+            # below the rounding of the norms nothing is known: equal rows must come out equal
+            unknown = tile <= TIE * norms[rows, None]
+            if unknown.any():
+                tile[unknown] = 0.0
+            if first == second:
+                np.fill_diagonal(tile, 0.0)
+                total += float(np.sqrt(tile).sum())
+                np.fill_diagonal(tile, np.inf)
+            else:
+                # every row meets the others in the order of their numbers: tiles above it came before
+                total += 2.0 * float(np.sqrt(tile).sum())
+                _merge(nearest[columns], squares[columns], tile.T, first, norms[columns])
+            _merge(nearest[rows], squares[rows], tile, second, norms[rows])
+    return nearest, total / (n * (n - 1))
 
 
 def neighbor_edges(X: Matrix, neighbors: NDArray[np.int64]) -> tuple[NDArray[np.int64], Array]:
@@ -128,24 +143,57 @@ def _weighted_variance(X: Matrix, degrees: Array) -> Array:
     return on_values + np.maximum(off_values, 0.0) * means**2
 
 
-def _squared_distances(X: Matrix, norms: Array, start: int, stop: int) -> Array:
-    products = X[start:stop] @ X.T
-    squares = products.toarray() if sparse.issparse(products) else products
-    squares *= -2.0
-    squares += norms
-    squares += norms[start:stop, None]
+def _squared_distances(X: Matrix, norms: Array, rows: slice, columns: slice) -> Array:
+    products = (X[rows] * -2.0) @ X[columns].T
+    squares: Array = products.toarray() if sparse.issparse(products) else products
+    squares += norms[columns]
+    squares += norms[rows, None]
     return squares
 
 
-def _smallest(squares: Array, count: int, norms: Array) -> NDArray[np.int64]:
-    """Return the columns of the `count` smallest values of each row, of equal values those of lower number."""
-    last = np.partition(squares, count - 1, axis=1)[:, count - 1]
-    tolerance = TIE * (norms + last)
-    rows, columns = np.nonzero(squares <= (last + tolerance)[:, None])
-    equal = squares[rows, columns] >= (last - tolerance)[rows]
-    order = np.lexsort((columns, equal, rows))
-    first = np.searchsorted(rows, np.arange(len(squares)))
-    return columns[order][first[:, None] + np.arange(count)]
+def _merge(nearest: NDArray[np.int64], squares: Array, tile: Array, start: int, norms: Array) -> None:
+    """Update the nearest rows found so far, shape (m, k), and their squared distances by a tile, in place.
+
+    Parameters
+    ----------
+    tile : ndarray of shape (m, w)
+        Squared distances to the rows start, ..., start + w - 1, which come after all that were met before.
+    norms : ndarray of shape (m,)
+    """
+    k = squares.shape[1]
+    last = squares.max(axis=1)
+    if np.isinf(last).any() and tile.shape[1] > k:
+        last = np.minimum(last, np.partition(tile, k - 1, axis=1)[:, k - 1])
+    rows, columns = _where_at_most(tile, last + _margin(last, norms))
+    if rows.size == 0:
+        return
+    met = np.unique(rows)
+    values = np.concatenate([squares[met].ravel(), tile[rows, columns]])
+    numbers = np.concatenate([nearest[met].ravel(), start + columns])
+    rows = np.concatenate([np.repeat(met, k), rows])
+    # the k smallest, of equal ones those of lower number
+    by_value = np.lexsort((values, rows))
+    first = np.searchsorted(rows[by_value], met)
+    last[met] = values[by_value][first + k - 1]
+    margin = _margin(last, norms)
+    equal, too_far = values >= (last - margin)[rows], values > (last + margin)[rows]
+    order = np.lexsort((numbers, equal, too_far, rows))
+    chosen = order[first[:, None] + np.arange(k)]
+    nearest[met], squares[met] = numbers[chosen], values[chosen]
+
+
+def _margin(squares: Array, norms: Array) -> Array:
+    return np.where(np.isinf(squares), 0.0, TIE * (norms + squares))
+
+
+def _where_at_most(tile: Array, limits: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return row and column numbers of the values of `tile` up to the limit of their row."""
+    below = np.less_equal(tile, limits[:, None], order="K")
+    if below.flags.c_contiguous:
+        rows, columns = np.divmod(np.flatnonzero(below), tile.shape[1])
+    else:
+        columns, rows = np.divmod(np.flatnonzero(below.T), tile.shape[0])
+    return rows, columns
 
 
 def _differences(X: Matrix, edges: NDArray[np.int64]) -> Matrix:

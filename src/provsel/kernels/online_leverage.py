@@ -20,6 +20,9 @@ PANEL = 128
 PANEL_VALUES = 1 << 19
 """Values of a panel, unless it has a quarter of its columns: 4 MiB stay in a cache while single columns are kept."""
 
+FORESIGHT = 1.5
+"""Columns are foreseen to be kept at a probability so many times theirs at the panel's start: scores may grow."""
+
 OUTSIDE = 1e-10
 """A column whose part outside the span is longer than this share of it counts as outside."""
 
@@ -100,9 +103,9 @@ class OnlineLeverage:
     n_kept: int = 0
 
     @classmethod
-    def start(cls, n: int, rule: Rule, key: NDArray[np.uint64]) -> OnlineLeverage:
-        """Return the state before the first column of length n."""
-        return cls(rule, key, KeptSpan(n, rule.ridge))
+    def start(cls, n: int, rule: Rule, key: NDArray[np.uint64], capacity: int = 0) -> OnlineLeverage:
+        """Return the state before the first column of length n; `capacity` as for `KeptSpan`."""
+        return cls(rule, key, KeptSpan(n, rule.ridge, capacity))
 
     def advance(self, block: Matrix, most: int | None = None) -> tuple[NDArray[np.int64], Array, Array]:
         """See the columns of `block`, in place.
@@ -154,7 +157,7 @@ class OnlineLeverage:
             panel.hold(np.arange(b))
         window = slice(0, b)
         found = self._scores(panel, window, tolerance)
-        likely = np.flatnonzero(nonzero & (draws < rule.probability(found)))
+        likely = np.flatnonzero(nonzero & (draws < FORESIGHT * rule.probability(found)))
         if not rule.needs_residuals:
             panel.hold(likely)
         panel.sharpen(likely)

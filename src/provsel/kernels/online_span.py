@@ -33,13 +33,15 @@ class KeptSpan:
     n : int
         Length of a column.
     ridge : float, default=0.0
+    capacity : int, default=0
+        Directions to reserve addresses for; memory that is never written to is never taken.
     """
 
-    def __init__(self, n: int, ridge: float = 0.0) -> None:
+    def __init__(self, n: int, ridge: float = 0.0, capacity: int = 0) -> None:
         self.ridge = ridge
         self.rank = 0
         self.R = np.zeros((0, 0), order="F")
-        self._buffer = np.empty((n, 0), order="F")
+        self._buffer = np.empty((n, capacity), order="F")
 
     @classmethod
     def from_factors(cls, Q: Array, R: Array, ridge: float = 0.0) -> KeptSpan:
@@ -140,18 +142,19 @@ class Panel:
 
     def sharpen(self, columns: NDArray[np.int64]) -> None:
         """Project residuals that are held once more: then they are orthogonal to Q up to their own rounding."""
-        slots = np.searchsorted(self._held, columns)
-        E = np.array(self._E[:, slots], order="F")
+        slots, every = np.searchsorted(self._held, columns), columns.size == self._held.size
+        E = self._E if every else np.array(self._E[:, slots], order="F")
         again = self.span.basis.T @ E
         self._subtract(E, again)
         self._Z[: self._base, columns] += again
-        self._E[:, slots] = E
+        if not every:
+            self._E[:, slots] = E
         self._sharp[slots] = _lengths(E)
 
     def keep(self, j: int, root: float, tolerance: float) -> None:
         """Append column j, divided by `root`, to the span."""
         span, rank, slot = self.span, self.span.rank, int(np.searchsorted(self._held, j))
-        z, sharp, later = self._Z[:rank, j], False, slot
+        z, later = self._Z[:rank, j], slot
         if slot < self._held.size and self._held[slot] == j:
             e, later = self._E[:, slot], slot + 1
         else:

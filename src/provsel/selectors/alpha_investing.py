@@ -79,7 +79,7 @@ class AlphaInvestingSelector(AbstractSelector):
     feature selection, Journal of Machine Learning Research 7, section 3.
     """
 
-    algorithm_version = 1
+    algorithm_version = 2
     needs_labels: ClassVar[bool] = True
 
     def __init__(

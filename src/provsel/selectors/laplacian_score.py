@@ -25,8 +25,8 @@ class LaplacianScoreSelector(AbstractSelector):
     between 0 and 2; the smallest are kept. Deterministic: rows at the same distance are neighbours in the order
     of their numbers, features of the same score in theirs.
 
-    Time O(n^2 d + n n_neighbors d), exact for every n: neighbours and mean distance come from one pass over all
-    pairs. Memory O(n n_neighbors) and blocks of 32 MiB beside X; n x n is never formed.
+    Time O(n^2 d + n n_neighbors d), exact for every n: neighbours and mean distance come from one look at each
+    pair. Memory O(n n_neighbors) and blocks of 32 MiB beside X; n x n is never formed.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class LaplacianScoreSelector(AbstractSelector):
     He, Cai, Niyogi (2005), Laplacian score for feature selection, section 2.
     """
 
-    algorithm_version = 1
+    algorithm_version = 2
 
     def __init__(self, n_features_to_select: int, *, n_neighbors: int = 5, kernel_width: float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
@@ -75,22 +75,9 @@ class LaplacianScoreSelector(AbstractSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         n_neighbors, width = self._checked_options(view.n_samples)
-        part = f"laplacian graph of {n_neighbors} neighbors"
-        edges, squares, mean_distance = view.shared(part, lambda: _graph(view.X, n_neighbors))
-        width = mean_distance if width is None else width
-        if width == 0:
-            raise ValueError(
-                f"LaplacianScoreSelector: expected at least two different rows, got {view.n_samples} equal ones; "
-                f"check how X was loaded."
-            )
-        weights = np.exp(-squares / width / width / 2)
-        if not weights.any():
-            raise ValueError(
-                f"LaplacianScoreSelector: expected kernel_width near the distance of neighbours, got {width:g}, where "
-                f"the smallest is {np.sqrt(squares.min()):g}: every weight is zero; raise kernel_width or set it None."
-            )
-        scores = laplacian_scores(_centred(view.X), edges, weights)
-        return Selection.unweighted(rank_ascending(scores)[:r], scores=scores, kernel_width=float(width))
+        part = f"laplacian scores of {n_neighbors} neighbors, width {width}"
+        scores, width = view.shared(part, lambda: _scores(view, n_neighbors, width))
+        return Selection.unweighted(rank_ascending(scores)[:r], scores=scores, kernel_width=width)
 
     def _checked_options(self, n_samples: int) -> tuple[int, float | None]:
         """Return the number of neighbours and t, or raise."""
@@ -108,6 +95,25 @@ class LaplacianScoreSelector(AbstractSelector):
                 f"LaplacianScoreSelector: expected kernel_width None or a positive, finite number, got {width!r}."
             )
         return int(k), None if width is None else float(width)
+
+
+def _scores(view: TrainingView, n_neighbors: int, width: float | None) -> tuple[NDArray[np.float64], float]:
+    """Return the scores and t, or raise; every t uses the same graph."""
+    part = f"laplacian graph of {n_neighbors} neighbors"
+    edges, squares, mean_distance = view.shared(part, lambda: _graph(view.X, n_neighbors))
+    width = mean_distance if width is None else width
+    if width == 0:
+        raise ValueError(
+            f"LaplacianScoreSelector: expected at least two different rows, got {view.n_samples} equal ones; "
+            f"check how X was loaded."
+        )
+    weights = np.exp(-squares / width / width / 2)
+    if not weights.any():
+        raise ValueError(
+            f"LaplacianScoreSelector: expected kernel_width near the distance of neighbours, got {width:g}, where "
+            f"the smallest is {np.sqrt(squares.min()):g}: every weight is zero; raise kernel_width or set it None."
+        )
+    return laplacian_scores(_centred(view.X), edges, weights), width
 
 
 def _graph(X: Any, n_neighbors: int) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:

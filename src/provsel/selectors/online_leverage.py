@@ -87,7 +87,7 @@ class OnlineLeverageSelector(AbstractSelector):
     Wang, Shen, Li (2018), Algorithm 1, Theorems 1 and 2; Cohen, Musco, Pachocki (2016) for scores outside the span.
     """
 
-    algorithm_version = 1
+    algorithm_version = 2
 
     def __init__(
         self,
