@@ -12,7 +12,7 @@ from sklearn.base import is_clusterer
 
 from provsel.evaluation.components import build, component_arguments, component_class
 from provsel.evaluation.keys import canonical_json, digest, seed_from
-from provsel.evaluation.reduction import is_random
+from provsel.evaluation.reduction import is_random, is_random_model
 
 SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
 SPLITS = ("kfold", "kfold_inverse", "official", "all_rows", "selection_only")
@@ -97,8 +97,9 @@ class Cell:
 
     @cached_property
     def n_draws(self) -> int:
-        """Draws of a fold: one for a deterministic method."""
-        return self.protocol["draws"] if is_random(build("selector", self.selector)) else 1
+        """Draws of a fold: one where neither the method nor the model draws anything."""
+        model_draws = self.protocol["split"] not in WHOLE and is_random_model(build("model", self.model))
+        return self.protocol["draws"] if model_draws or is_random(build("selector", self.selector)) else 1
 
     @property
     def n_trials(self) -> int:

@@ -21,6 +21,11 @@ def is_random(reducer: Any) -> bool:
     return bool(getattr(reducer, "is_random", "random_state" in reducer.get_params(deep=False)))
 
 
+def is_random_model(model: Any) -> bool:
+    """Tell whether two fits of a model with different seeds are meant to differ; seeds of solvers do not count."""
+    return bool(getattr(model, "is_random", False))
+
+
 def fit_reducer(reducer: Any, view: TrainingView) -> Any:
     """Return the reducer, fitted on the rows of `view`."""
     if isinstance(reducer, AbstractSelector):

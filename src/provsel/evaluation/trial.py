@@ -23,6 +23,7 @@ from provsel.evaluation.plan import Cell, Task, Trial
 from provsel.evaluation.reduction import (
     fit_reducer,
     is_random,
+    is_random_model,
     kept_features,
     leaves_nothing_out,
     n_columns,
@@ -81,7 +82,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: 
     elif task.split == "all_rows":
         measured = _cluster(task, cell, fitted)
     else:
-        measured = _classify(cell, fitted, context)
+        measured = _classify(cell, trial, fitted, context)
     if cell.protocol["certify"] and task.split == "selection_only" and _promises(fitted.reducer):
         measured |= certify_view(fitted.reducer, fitted.rows, C=None, margin=False, radius=False).as_record()
     inner, view, features = fitted.reducer, context.view, kept_features(fitted.reducer)
@@ -106,7 +107,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: 
         "n_selected": n_columns(inner),
         "n_repeats": getattr(inner, "n_repeats_", None),
         "sampling_rate": getattr(inner, "sampling_rate_", None),
-        **dict.fromkeys(("error", "nmi", "ari", "cost")),
+        **dict.fromkeys(("error", "objective", "nmi", "ari", "cost")),
         **Certificate().as_record(),
         "features": None if features is None or features.size == view.n_features else features.astype(np.int32),
         "environment": environment(),
@@ -165,17 +166,20 @@ def _cluster(task: Task, cell: Cell, fitted: Fitted) -> Record:
     return record
 
 
-def _classify(cell: Cell, fitted: Fitted, context: FoldContext) -> Record:
+def _classify(cell: Cell, trial: Trial, fitted: Fitted, context: FoldContext) -> Record:
     model, inner, view, rows = build("model", cell.model), fitted.reducer, context.view, fitted.rows
+    if is_random_model(model):
+        model.set_params(random_state=seed_from(trial.key))
     with view.metered() as training:
-        if leaves_nothing_out(inner, view):
+        if leaves_nothing_out(inner, view) and not is_random_model(model):
             # the SVM that gave the support vectors is the trained model
-            predicted = view.svm(model).predict(context.X_test)
+            trained = view.svm(model)
         else:
             trained = clone(model).fit(reduced_rows(inner, rows.X), rows.y)
-            predicted = trained.predict(reduced_rows(inner, context.X_test))
+        predicted = trained.predict(reduced_rows(inner, context.X_test))
         error = float(np.mean(predicted != context.y_test))
     record: Record = {"error": error, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
+    record["objective"] = getattr(trained, "objective_", None)
     if cell.protocol["certify"] and _promises(inner):
         C = model.C if isinstance(model, LibsvmSVM) else None
         record |= certify_view(inner, rows, C=C, radius=cell.protocol["setting"] != "supervised").as_record()

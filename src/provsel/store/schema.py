@@ -45,6 +45,7 @@ SCHEMA = pa.schema(
         ("n_repeats", pa.int32()),
         ("sampling_rate", pa.float64()),
         ("error", pa.float64()),
+        ("objective", pa.float64()),
         ("nmi", pa.float64()),
         ("ari", pa.float64()),
         ("cost", pa.float64()),

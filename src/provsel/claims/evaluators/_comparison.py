@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from provsel.claims.evaluators._base import ALPHA, AbstractEvaluator
 from provsel.claims.evidence import OVER, Evidence, Place
@@ -68,3 +68,21 @@ class AbstractComparison(AbstractEvaluator):
     @staticmethod
     def _stored(evidence: Evidence, name: str, row: str, column: str) -> bool:
         return len(evidence.fold_errors((name, row, column))) > 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractMarginComparison(AbstractComparison):
+    """A comparison whose verdict is one rule of `decisions` with a margin.
+
+    Parameters
+    ----------
+    margin : float
+        Percentage points.
+    """
+
+    margin: float
+    rule: ClassVar[Callable[..., Finding]]
+
+    def decide(self, column: str, test: AbstractPairedTest, evidence: Evidence, peers: Sequence[Any]) -> Finding:
+        """See the base class."""
+        return type(self).rule(column, test, margin=self.margin, alpha=self.alpha)

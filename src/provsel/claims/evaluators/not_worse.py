@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from provsel.claims import decisions
-from provsel.claims.evaluators._comparison import AbstractComparison
-from provsel.claims.evidence import Evidence
-from provsel.claims.outcome import Finding
-from provsel.claims.statistics import AbstractPairedTest
+from provsel.claims.evaluators._comparison import AbstractMarginComparison
 
 
 @dataclass(frozen=True, kw_only=True)
-class NotWorse(AbstractComparison):
+class NotWorse(AbstractMarginComparison):
     """The error of `row` is less than a margin above that of `than`; see `decisions.not_worse`.
 
     Parameters
@@ -23,8 +18,4 @@ class NotWorse(AbstractComparison):
         Percentage points.
     """
 
-    margin: float
-
-    def decide(self, column: str, test: AbstractPairedTest, evidence: Evidence, peers: Sequence[Any]) -> Finding:
-        """See the base class."""
-        return decisions.not_worse(column, test, margin=self.margin, alpha=self.alpha)
+    rule = staticmethod(decisions.not_worse)
