@@ -6,7 +6,7 @@ from provsel.cli import Rendering, artefact_main
 from provsel.reports.frames import TIMES, selection_seconds
 from provsel.reports.tables import write_tables
 
-SEARCH = "search"
+SEARCH, KEPT = "search", "features kept"
 
 
 def summarise(entry, trials):
@@ -15,22 +15,25 @@ def summarise(entry, trials):
     if trials["pass_cpu"].notna().any():  # the fit searched for its sampling rate before that pass
         search = trials["select_cpu"] + trials["shared_cpu"]
         lines.append({"column": SEARCH, "value": search.median(), "sd": search.std(ddof=1)})
+        lines.append({"column": KEPT, "value": trials["n_selected"].mean(), "sd": trials["n_selected"].std(ddof=1)})
     return lines
 
 
 def render(made: Rendering) -> str:
     found = made.frame.dropna(subset=["value"])
-    times = {(line.dataset, line.row, line.column == SEARCH): line for line in found.itertuples()}
+    numbers = {}
+    for line in found.itertuples():
+        numbers[line.dataset, line.row, line.column if line.column in (SEARCH, KEPT) else "time"] = line
     methods = [row for row in made.artefact.config.artefact.rows if row != "OFS"]
     rows = []
     for name in made.frame["dataset"].unique():
-        ofs, search = times.get((name, "OFS", False)), times.get((name, "OFS", True))
-        cells = [_ratio(ofs, times.get((name, row, False))) for row in methods]
-        rows.append([name, *cells, *(f"{line.value:.3g}" if line else "" for line in (ofs, search))])
+        ofs, *beside = (numbers.get((name, "OFS", part)) for part in ("time", SEARCH, KEPT))
+        cells = [_ratio(ofs, numbers.get((name, row, "time"))) for row in methods]
+        rows.append([name, *cells, *(f"{line.value:.3g}" if line else "" for line in (ofs, *beside))])
     protocol = made.artefact.config.protocol
     return write_tables(
         made.tables,
-        ["data set", *methods, "OFS", "its search"],
+        ["data set", *methods, "OFS", "its search", "features kept"],
         rows,
         caption=f"Table 3. {made.artefact.title}: median CPU seconds of {protocol.repeats} runs, one BLAS thread; in "
         "parentheses the time of OFS over that of the method, and in brackets the printed ratio.",
@@ -47,4 +50,4 @@ def _ratio(ofs, other):
 
 
 if __name__ == "__main__":
-    sys.exit(artefact_main("wang2018/ofs-table3", render, summarise=summarise, columns=TIMES))
+    sys.exit(artefact_main("wang2018/ofs-table3", render, summarise=summarise, columns=[*TIMES, "n_selected"]))

@@ -6,6 +6,7 @@ from ._fetch import fetch
 from ._locate import locate
 from ._record import Dataset, make_dataset
 from ._registry import dataset_members, dataset_names, load_dataset
+from ._rows import row_chunks
 from ._sources import Source, SourceFile, read_source, source_names
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "locate",
     "make_dataset",
     "read_source",
+    "row_chunks",
     "source_names",
 ]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ._checks import check_integer
 from ._column_sources import NAME, ArrayColumns, ColumnSource, NpyColumns, ParquetColumns, SparseColumns
+from ._streams import source_of
 
-_BY_SUFFIX: dict[str, Callable[[Path], ColumnSource]] = {
+_FILES: dict[str, Callable[[Path], ColumnSource]] = {
     ".npy": NpyColumns,
     ".npz": SparseColumns.load,
     ".parquet": ParquetColumns,
@@ -85,28 +84,17 @@ def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> Col
     """
     check_integer(NAME, "block_size", block_size, minimum=1)
     check_integer(NAME, "start", start, minimum=0)
-    columns = _source_of(source)
+    columns: ColumnSource = source_of(
+        NAME,
+        source,
+        files=_FILES,
+        array=ArrayColumns,
+        matrix=SparseColumns,
+        kinds=f"a NumPy array without mask, a SciPy CSC matrix, or the path of a {', '.join(_FILES)} file",
+    )
     if start > columns.shape[1]:
         raise ValueError(
             f"{NAME}: expected start up to the number of columns, d = {columns.shape[1]}, got {start}; "
             f"pass the n_seen_ of a stream of this source."
         )
     return ColumnBlocks(columns, int(block_size), int(start))
-
-
-def _source_of(source: Any) -> ColumnSource:
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        if path.suffix.lower() in _BY_SUFFIX:
-            if not path.is_file():
-                raise FileNotFoundError(f"{NAME}: expected a file, got {path}, which is none; check the path.")
-            return _BY_SUFFIX[path.suffix.lower()](path)
-    elif sparse.issparse(source):
-        return SparseColumns(source)
-    elif isinstance(source, np.ndarray) and not isinstance(source, np.ma.MaskedArray):
-        return ArrayColumns(source)
-    got = repr(str(source)) if isinstance(source, str | os.PathLike) else type(source).__name__
-    raise ValueError(
-        f"{NAME}: expected a NumPy array without mask, a SciPy CSC matrix, or the path of a "
-        f"{', '.join(_BY_SUFFIX)} file, got {got}; convert it to one of these."
-    )

@@ -1,7 +1,8 @@
 """Linear models, and k-means, with the scikit-learn API."""
 
+from provsel.models.compressed_svm import CompressedLinearSVM
 from provsel.models.kmeans import KMeansClustering
 from provsel.models.liblinear import LiblinearSVM
 from provsel.models.libsvm import LibsvmSVM
 
-__all__ = ["KMeansClustering", "LiblinearSVM", "LibsvmSVM"]
+__all__ = ["CompressedLinearSVM", "KMeansClustering", "LiblinearSVM", "LibsvmSVM"]

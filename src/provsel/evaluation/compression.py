@@ -1,0 +1,118 @@
+"""What compression costs a linear SVM: its objective beside the optimum, and Theorem 5 of the report, measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from provsel.evaluation.certificates import HELD, SLACK, VIOLATED
+from provsel.kernels.hinge_dual import HingeDual, hinge_dual
+from provsel.kernels.spectral import Matrix
+from provsel.models.compressed_svm import CompressedLinearSVM
+
+
+def compression_objective(X: Matrix, y: Any, coef: NDArray[np.float64], c: float) -> float:
+    """Return (1/n) sum_i max(0, 1 - y_i <x_i, coef>) + c ||coef||^2.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, m)
+    y : array-like of shape (n,)
+        -1 and 1, or two other labels, the larger being the positive one.
+    coef : ndarray of shape (m,)
+    c : float
+
+    Raises
+    ------
+    ValueError
+        Labels of more or fewer than two classes, unless they are -1 or 1.
+    """
+    loss = np.maximum(0.0, 1.0 - _signs("compression_objective", y) * (X @ coef)).mean()
+    return float(loss + c * coef @ coef)
+
+
+def uncompressed_optimum(X: Matrix, y: Any, c: float, *, tol: float = 1e-6) -> HingeDual:
+    """Return the SVM on all features with its duality gap; arguments and errors as in `compression_objective`.
+
+    Works on rows of any shape, dense or CSR; the optimum lies between `dual` and `primal`.
+    """
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    return hinge_dual(X.astype(np.float64, copy=False), _signs("uncompressed_optimum", y), c, tol=tol)
+
+
+def theorem5(
+    X: Matrix, y: Any, model: CompressedLinearSVM, w_opt_objective: float, delta: float, *, gap: float = 0.0
+) -> dict[str, Any]:
+    r"""Return both sides of Theorem 5 for the vector that a fitted model recovered, and whether they hold.
+
+    With f(w) = L(Phi w) + c ||w||^2, it promises (1 + delta)^-2 f(w_rec) - delta <= f(w_opt) <= f(w_rec), for
+    l in Omega(s log m / delta^2) where w_opt has s non-zero entries. The right-hand side is optimality, and tests the
+    solver only; the left-hand one is the promise.
+
+    Parameters
+    ----------
+    X, y
+        Training rows, of shapes (n, m) and (n,), dense or CSR.
+    model : CompressedLinearSVM
+        Fitted on them, with either recovery.
+    w_opt_objective : float
+        f(w_opt), as `primal` of `uncompressed_optimum(X, y, model.c)`.
+    delta : float
+        Between 0 and 1/2.
+    gap : float, default=0.0
+        Relative gap of `w_opt_objective`: both comparisons grant it.
+
+    Returns
+    -------
+    dict
+        `lower`, `optimum`, `upper`: the three terms. `lower_state`, `upper_state`: "held" or "violated".
+        `smallest_delta`: from which delta >= 0 on the left inequality holds, also beyond 1/2. `trivial`: whether
+        w = 0, whose objective is 1, meets the left inequality too, so that holding says nothing.
+
+    Raises
+    ------
+    ValueError
+        delta out of range, and as `compression_objective`.
+
+    References
+    ----------
+    Giesen, Laue, Mueller (2013), Theorem 5.
+    """
+    if not 0 < delta < 0.5:
+        raise ValueError(f"theorem5: expected delta between 0 and 1/2, got {delta!r}; the theorem is for these.")
+    upper = compression_objective(X, y, model.coef_[0], model.c)
+    lower = _lower(upper, delta)
+    tolerance = (SLACK + gap) * w_opt_objective
+    return {
+        "lower": lower,
+        "optimum": w_opt_objective,
+        "upper": upper,
+        "lower_state": HELD if lower <= w_opt_objective + tolerance else VIOLATED,
+        "upper_state": HELD if w_opt_objective <= upper + tolerance else VIOLATED,
+        "smallest_delta": _smallest_delta(upper, w_opt_objective),
+        "trivial": _lower(1.0, delta) <= w_opt_objective + tolerance,
+    }
+
+
+def _lower(objective: float, delta: float) -> float:
+    return objective / (1.0 + delta) ** 2 - delta
+
+
+def _smallest_delta(objective: float, optimum: float) -> float:
+    """Return delta with `_lower` = optimum; it falls with delta, from the objective to below 0 at the objective."""
+    if objective <= optimum:
+        return 0.0
+    return float(brentq(lambda delta: _lower(objective, delta) - optimum, 0.0, objective, xtol=1e-14))
+
+
+def _signs(name: str, y: Any) -> NDArray[np.float64]:
+    y = np.asarray(y)
+    classes = np.unique(y)
+    if np.isin(classes, (-1, 1)).all():
+        return y.astype(np.float64)
+    if classes.size != 2:
+        raise ValueError(f"{name}: expected labels of two classes, got {classes.size}; the problem is a binary one.")
+    return np.where(y == classes[1], 1.0, -1.0)

@@ -1,0 +1,139 @@
+"""Chunks of rows that a model reads several times, checked on every pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+CHUNK_ROWS = 4096
+
+
+class RowSlices:
+    """Rows X, shape (n, m), and labels y, shape (n,), in memory, as a re-iterable of (X_chunk, y_chunk)."""
+
+    def __init__(self, X: Any, y: NDArray[Any]) -> None:
+        self._X, self._y = X, y
+
+    def __iter__(self) -> Iterator[tuple[Any, NDArray[Any]]]:
+        for start in range(0, self._y.size, CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            yield self._X[rows], self._y[rows]
+
+
+class RowStream:
+    """A re-iterable of (X_chunk, y_chunk) whose passes are checked against each other.
+
+    Parameters
+    ----------
+    name : str
+        Who reads, for the messages.
+    chunks : iterable
+        X_chunk of shape (b, m), dense or sparse, y_chunk of shape (b,); b may vary.
+
+    Attributes
+    ----------
+    n_features : int
+        m, known after the first chunk of the first pass.
+    labels : ndarray of shape (n,)
+        y of all rows, known after the first pass.
+    """
+
+    n_features: int
+    labels: NDArray[Any]
+
+    def __init__(self, name: str, chunks: Any) -> None:
+        self._name, self._chunks = name, chunks
+
+    def first_pass(self) -> Iterator[Any]:
+        """Yield the X_chunks, dense or CSR of float64; then `labels` is set.
+
+        Raises
+        ------
+        ValueError
+            No rows, labels missing or of another number, widths that differ, NaN or infinite values.
+        """
+        labels: list[NDArray[Any]] = []
+        start = 0
+        for number, chunk in enumerate(self._iterate()):
+            X, y = self._checked(number, chunk, start)
+            labels.append(y)
+            start += y.size
+            yield X
+        if start == 0:
+            raise ValueError(f"{self._name}: expected chunks with at least one row, got none; check the source.")
+        self.labels = np.concatenate(labels)
+
+    def again(self) -> Iterator[tuple[Any, slice]]:
+        """Yield (X_chunk, its rows), checked to be the rows of the first pass.
+
+        Raises
+        ------
+        ValueError
+            Another number of rows, as from a generator, which can be read once only, or other labels.
+        """
+        stop = 0
+        for number, chunk in enumerate(self._iterate()):
+            X, y = self._checked(number, chunk, stop)
+            rows = slice(stop, stop + y.size)
+            stop = rows.stop
+            if stop <= self.labels.size and not np.array_equal(y, self.labels[rows]):
+                raise ValueError(
+                    f"{self._name}: expected the same rows in the same order on each pass, got other labels in "
+                    f"chunk {number}; pass chunks without shuffling."
+                )
+            yield X, rows
+        if stop != self.labels.size:
+            raise ValueError(
+                f"{self._name}: expected the {self.labels.size} rows of the first pass on each further one, got "
+                f"{stop}; pass chunks that can be iterated anew, as row_chunks(...) or a list, not a generator."
+            )
+
+    def _iterate(self) -> Iterator[Any]:
+        try:
+            return iter(self._chunks)
+        except TypeError:
+            raise ValueError(
+                f"{self._name}: expected an iterable of (X_chunk, y_chunk), got {type(self._chunks).__name__}; "
+                f"pass row_chunks(...) or a list."
+            ) from None
+
+    def _checked(self, number: int, chunk: Any, start: int) -> tuple[Any, NDArray[Any]]:
+        where = f"{self._name}: chunk {number}"
+        if not isinstance(chunk, tuple | list) or len(chunk) != 2 or chunk[1] is None:
+            raise ValueError(f"{where}: expected (X_chunk, y_chunk), got no labels; pass the y of the rows.")
+        X: Any = chunk[0].tocsr() if sparse.issparse(chunk[0]) else np.asarray(chunk[0])
+        y = np.asarray(chunk[1])
+        if X.ndim != 2 or X.dtype.kind not in "biuf":
+            raise ValueError(f"{where}: expected real numbers of shape (b, m), got {X.dtype} of shape {X.shape}.")
+        if number == 0 and not hasattr(self, "n_features"):
+            self.n_features = X.shape[1]
+        if X.shape[1] != self.n_features or not X.shape[1]:
+            raise ValueError(
+                f"{where}: expected {getattr(self, 'n_features', 0) or 'at least 1'} features as in the first chunk, "
+                f"got {X.shape[1]}; give all chunks the same columns."
+            )
+        if y.shape != X.shape[:1]:
+            raise ValueError(
+                f"{where}: expected one label for each of its {X.shape[0]} rows, got labels of shape {y.shape}."
+            )
+        X = X.astype(np.float64, copy=False)  # sums in float32 would show how the rows were chunked
+        rows = _rows_not_finite(X)
+        if rows.size:
+            listed = ", ".join(map(str, start + rows[:5])) + (", ..." if rows.size > 5 else "")
+            raise ValueError(
+                f"{where}: expected finite values, got NaN or infinity in {rows.size} of its rows, in the stream rows "
+                f"{listed} (from 0); clean or drop them."
+            )
+        return X, y
+
+
+def _rows_not_finite(X: Any) -> NDArray[np.intp]:
+    """Return the rows of X, dense or CSR, that hold NaN or infinity."""
+    if not sparse.issparse(X):
+        return np.flatnonzero(~np.isfinite(X).all(axis=1))
+    positions = np.flatnonzero(~np.isfinite(X.data))
+    return np.unique(np.searchsorted(X.indptr, positions, side="right") - 1)

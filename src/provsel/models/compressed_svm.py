@@ -1,0 +1,246 @@
+"""Linear SVM trained on Gaussian random combinations of the features, streamed from disk."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+
+from provsel.kernels.gaussian_blocks import GaussianBlocks
+from provsel.kernels.hinge_dual import hinge_dual
+from provsel.models._base import AbstractLinearSVM, check_several
+from provsel.models._row_stream import RowSlices, RowStream
+
+CHOICES = {"recovery": ["dual", "transpose"], "variance": ["1/m", "1/l"]}
+
+
+class CompressedLinearSVM(AbstractLinearSVM):
+    r"""Two-class linear SVM whose solver sees l random combinations of the m features.
+
+    With Phi, shape (n, m), the rows and Lambda, shape (l, m), Gaussian, Phi Lambda^T is summed chunk by chunk and
+
+        min_w (1/n) sum_i max(0, 1 - y_i <Lambda Phi_i, w>) + c ||w||^2
+
+    is solved with a duality gap as certificate; the solution w_bar gives back m coefficients:
+
+    - `recovery="transpose"`, the report's: Lambda^T w_bar, in which all but l directions are lost. One pass.
+    - `recovery="dual"`, of Zhang et al.: Phi^T (y alpha) with the dual variables 0 <= alpha <= 1 / (2 c n) of the
+      compressed problem. Two passes, and one more for `objective_`.
+
+    Memory O((n + m) l): the rows are never together in memory, Lambda only with `store`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        l.
+    c : float, default=1e-4
+        Weight of ||w||^2 beside the mean hinge loss, the same for the compressed and the original problem. In terms
+        of a sum of losses, C = 1 / (2 c n).
+    recovery : {"dual", "transpose"}, default="dual"
+    variance : {"1/m", "1/l"}, default="1/m"
+        Of the entries of Lambda. "1/m" is printed; it makes ||Lambda^T w|| about ||w|| (Lemma 4), but shrinks the rows:
+        E[Lambda Phi_i . Lambda Phi_k] = (l/m) Phi_i . Phi_k, so that the compressed problem at c stands for the
+        original one at c m / l, stronger regularised, and the vector of "dual" is m / l times as long as its
+        solution. "1/l" keeps inner products (Lemmas 1-2), and "dual" then approximates the optimum at c itself;
+        the vector of "transpose" is then about sqrt(m / l) ||w_bar|| long.
+    tol : float, default=1e-6
+        Relative duality gap asked for in the compressed problem.
+    random_state : int, Generator, RandomState or None, default=None
+    store : bool, default=False
+        Keep Lambda in memory during the fit instead of regenerating its blocks for each chunk.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    coef_ : ndarray of shape (1, m)
+        In the original space.
+    intercept_ : ndarray of shape (1,)
+        Zero: the report has none. Append a constant feature for a (penalised) one.
+    compressed_coef_ : ndarray of shape (l,)
+        w_bar.
+    dual_coef_ : ndarray of shape (n,)
+        y_i alpha_i of the compressed problem.
+    objective_ : float
+        (1/n) sum_i max(0, 1 - y_i <Phi_i, coef>) + c ||coef||^2 over the training rows.
+    compressed_objective_, gap_ : float
+        Optimum of the compressed problem, and its relative duality gap.
+    compression_ratio_ : float
+        m / l.
+    n_features_in_ : int
+    n_iter_ : int
+        Newton steps of the solver.
+
+    Raises
+    ------
+    ValueError
+        From `fit` and `fit_stream`; afterwards the model is unfitted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When `gap_` stays above `tol`.
+
+    Notes
+    -----
+    With variance "1/l" and rows of a rank far below l, the vector of "dual" is close to the optimum. Otherwise, where n
+    and the rank exceed l, the compressed rows are harder to separate than the rows: alpha fills its box and the
+    vector is far too long, so that `objective_` is large also where the predictions are good. Where a few
+    directions dominate the rows, as in uncentred pixels, "dual" can predict worse than "transpose".
+
+    The seed fixes Lambda, which is that of `GaussianCompression` with the same arguments. Other chunks change the
+    compressed rows by rounding only (1e-12, relative), and the coefficients by about what the gap leaves open.
+
+    References
+    ----------
+    Giesen, Laue, Mueller (2013), Compressing support vector machines, sections 2 and 3. Zhang, Mahdavi, Jin, Yang
+    (2013), Recovering the optimal solution by dual random projection, COLT.
+    """
+
+    algorithm_version = 1
+    is_random: ClassVar[bool] = True  # in experiments each fold repeats the draw of Lambda
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        c: float = 1e-4,
+        recovery: str = "dual",
+        variance: str = "1/m",
+        tol: float = 1e-6,
+        random_state: Any = None,
+        store: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.c = c
+        self.recovery = recovery
+        self.variance = variance
+        self.tol = tol
+        self.random_state = random_state
+        self.store = store
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit on X of shape (n, m), dense or sparse, and labels y of shape (n,) with two distinct values."""
+        with self._whole_or_nothing():
+            return super().fit(X, y)
+
+    def fit_stream(self, chunks: Any) -> Self:
+        """Fit on the rows of `chunks`, an iterable of (X_chunk, y_chunk) that can be iterated several times.
+
+        X_chunk of shape (b, m), dense or sparse, and y_chunk of shape (b,); b may vary. `recovery="dual"` reads
+        them three times, "transpose" once; every pass is checked.
+
+        Raises
+        ------
+        ValueError
+            Parameters out of range; chunks of different widths, NaN or infinite values, missing labels, other than
+            two classes, and rows that are gone or in another order on a later pass.
+        """
+        with self._whole_or_nothing():
+            stream = RowStream(type(self).__name__, chunks)
+            Z, projection = self._compress(stream)
+            check_classification_targets(stream.labels)
+            self.classes_, labels = np.unique(stream.labels, return_inverse=True)
+            check_several(type(self).__name__, self.classes_)
+            self.n_features_in_ = stream.n_features
+            self._recover(stream, Z, projection, labels)
+        return self
+
+    def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
+        stream = RowStream(type(self).__name__, RowSlices(X, labels))
+        self._recover(stream, *self._compress(stream), labels)
+
+    def _compress(self, stream: RowStream) -> tuple[NDArray[np.float64], GaussianBlocks]:
+        """Return Z = Phi Lambda^T, shape (n, l), and Lambda."""
+        size = self._checked_components()
+        Z, projection = np.empty((0, size)), None
+        for X in stream.first_pass():
+            if projection is None:
+                variance = 1.0 / (X.shape[1] if self.variance == "1/m" else size)
+                key = _key(self.random_state)
+                projection = GaussianBlocks(size, X.shape[1], variance=variance, key=key, store=self.store)
+            start = Z.shape[0]
+            # realloc moves pages, not values: no second copy of Z, as from concatenating parts
+            Z.resize((start + X.shape[0], size), refcheck=False)
+            Z[start:] = projection.project(X)
+        assert projection is not None  # the stream refuses to be empty
+        return Z, projection
+
+    def _recover(
+        self, stream: RowStream, Z: NDArray[np.float64], projection: GaussianBlocks, labels: NDArray[np.int64]
+    ) -> None:
+        if self.classes_.size > 2:
+            raise ValueError(
+                f"{type(self).__name__}: Only binary classification is supported. Expected labels of two classes, got "
+                f"{self.classes_.size}; wrap it in sklearn.multiclass.OneVsRestClassifier."
+            )
+        signs = np.where(labels == 1, 1.0, -1.0)
+        solved = hinge_dual(Z, signs, self.c, tol=self.tol)
+        if not solved.converged:
+            warnings.warn(
+                f"{type(self).__name__}: expected a relative duality gap of at most {self.tol:g}, got {solved.gap:.2g} "
+                f"after {solved.n_iter} Newton steps; scale the features, or raise c or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        self.dual_coef_ = signs * solved.alpha
+        if self.recovery == "transpose":
+            coef = projection.expand(solved.w)
+            # Phi Lambda^T w_bar is Z w_bar: no second pass
+            loss = np.maximum(0.0, 1.0 - signs * (Z @ solved.w)).sum()
+        else:
+            coef = np.zeros(self.n_features_in_)
+            for X, rows in stream.again():
+                coef += X.T @ self.dual_coef_[rows]
+            loss = sum(np.maximum(0.0, 1.0 - signs[rows] * (X @ coef)).sum() for X, rows in stream.again())
+        self.coef_, self.intercept_ = coef[None, :], np.zeros(1)
+        self.objective_ = float(loss / signs.size + self.c * coef @ coef)
+        self.compressed_coef_, self.compressed_objective_, self.gap_ = solved.w, solved.primal, solved.gap
+        self.compression_ratio_ = self.n_features_in_ / Z.shape[1]
+        self.n_iter_ = solved.n_iter
+
+    def _checked_components(self) -> int:
+        """Return l, or raise for any parameter out of range."""
+        name, size = type(self).__name__, self.n_components
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+            raise ValueError(f"{name}: expected n_components a positive integer, got {size!r}.")
+        for parameter in ("c", "tol"):
+            value = getattr(self, parameter)
+            if not 0 < value < np.inf:
+                raise ValueError(f"{name}: expected {parameter} a positive number, got {value!r}.")
+        for parameter, known in CHOICES.items():
+            value = getattr(self, parameter)
+            if value not in known:
+                raise ValueError(f"{name}: expected {parameter} in {known}, got {value!r}.")
+        return int(size)
+
+    @contextmanager
+    def _whole_or_nothing(self) -> Iterator[None]:
+        """Forget an earlier fit, and a failed one."""
+        self._forget()
+        try:
+            yield
+        except BaseException:
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _key(random_state: Any) -> int:
+    """Return the key of the blocks from None, an int, a Generator, or a RandomState, as `GaussianCompression` does."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31, size=4)
+    return int(np.random.default_rng(random_state).integers(2**63))

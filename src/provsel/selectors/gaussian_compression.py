@@ -1,0 +1,138 @@
+"""Gaussian compression: each new column is a random combination of all features. A transformer, no selector."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from provsel.kernels.compression_bounds import loss_components, norm_components
+from provsel.kernels.gaussian_blocks import GaussianBlocks
+from provsel.selectors._base import as_generator
+
+FORMS = ("csr", "csc")
+VARIANCES = ("1/m", "1/l")
+KEPT_BYTES = 2**28
+"""With store="auto", a Lambda of up to this size, 256 MB, is kept."""
+
+
+class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Replace the m features by l combinations of them with independent Gaussian coefficients, X Lambda^T.
+
+    Lambda, shape (l, m), is determined by m and the seed. It is made in blocks of columns when it is needed, so that
+    rows can be compressed chunk by chunk, in memory for one chunk and its compressed rows::
+
+        compression = GaussianCompression(400, random_state=0)
+        compressed = np.vstack([compression.partial_compress(X) for X, _ in row_chunks("counts.parquet")])
+
+    Parameters
+    ----------
+    n_components : int
+        l; may exceed the number of features.
+    variance : {"1/m", "1/l"}, default="1/m"
+        Of the entries of Lambda. "1/m" is what the report prints: ||Lambda^T w|| is close to ||w|| for l << m. With
+        "1/l", lengths, distances and scalar products of rows are kept in expectation, as its Lemmas 1 and 2 need.
+        The two differ by the factor sqrt(l / m).
+    store : "auto" or bool, default="auto"
+        Keep Lambda, 8 l m bytes, instead of making it again for each chunk; "auto": when it takes up to 256 MB.
+        The results have the same bits.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    blocks_ : GaussianBlocks
+        Lambda: `blocks_.expand(w)` is Lambda^T w, `blocks_.dense()` the matrix. Copies and pickles leave out what it
+        keeps.
+    compression_ratio_ : float
+        m / l.
+    n_features_in_ : int
+        m.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, when a parameter is none of the above; NaN or infinite values, empty X.
+
+    Notes
+    -----
+    The fit depends on the number of features and the seed only. The result is dense. float32 stays float32, with
+    Lambda rounded. Chunks of a few thousand rows are fast; see `GaussianBlocks`.
+
+    References
+    ----------
+    Giesen, Laue, Mueller (2013), Compressing support vector machines, section 2.
+    """
+
+    algorithm_version: ClassVar[int] = 1
+
+    def __init__(
+        self, n_components: int, *, variance: str = "1/m", store: bool | str = "auto", random_state: Any = None
+    ) -> None:
+        self.n_components = n_components
+        self.variance = variance
+        self.store = store
+        self.random_state = random_state
+
+    @staticmethod
+    def n_components_for(n_points: int, delta: float) -> int:
+        """Return the l for which lengths of n rows and their scalar products with a fixed w are kept: Lemma 1.
+
+        See `provsel.kernels.compression_bounds.loss_components`; it is about variance "1/l".
+        """
+        return loss_components(n_points, delta)
+
+    @staticmethod
+    def n_components_for_theorem5(sparsity: int, n_features: int, delta: float) -> int:
+        """Return the l of Theorem 5 for s-sparse solutions, with the constant that its Lemma 2 leaves open.
+
+        See `provsel.kernels.compression_bounds.norm_components`. The proof needs Lemma 1 too: take the larger of this
+        and `n_components_for`.
+        """
+        return norm_components(sparsity, n_features, delta)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the seed of Lambda for X, array-like or sparse of shape (n, m); y is ignored."""
+        X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32])
+        m, count = X.shape[1], self.n_components
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise ValueError(f"GaussianCompression: expected n_components a positive integer, got {count!r}.")
+        if self.variance not in VARIANCES:
+            raise ValueError(f"GaussianCompression: expected variance in {VARIANCES}, got {self.variance!r}.")
+        if not (isinstance(self.store, bool) or self.store == "auto"):
+            raise ValueError(f'GaussianCompression: expected store True, False or "auto", got {self.store!r}.')
+        self.blocks_ = GaussianBlocks(
+            int(count),
+            m,
+            variance=1 / (m if self.variance == "1/m" else int(count)),
+            key=int(as_generator(self.random_state).integers(2**63)),
+            store=8 * int(count) * m <= KEPT_BYTES if self.store == "auto" else bool(self.store),
+        )
+        self.compression_ratio_ = m / int(count)
+        self._n_features_out = int(count)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the compressed rows, dense of shape (n, n_components), of X, array-like or sparse of shape (n, m)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32], reset=False)
+        return self.blocks_.project(X)
+
+    def partial_compress(self, chunk: Any) -> Any:
+        """Return the compressed rows of the next chunk of a stream, as `transform`; the first one fits.
+
+        Raises
+        ------
+        ValueError
+            When the chunk has another width than the first, or NaN or infinite values.
+        """
+        if not hasattr(self, "blocks_"):
+            self.fit(chunk)
+        return self.transform(chunk)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,162 @@
+"""GaussianBlocks against its definition block by block, the moments of a Gaussian matrix, and its memory."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import kstest
+
+from provsel.kernels import gaussian_blocks
+from provsel.kernels.gaussian_blocks import GaussianBlocks
+
+L, M = 7, 1000  # four blocks, the last one not whole
+FORMS = [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csr_matrix, sparse.csc_array]
+
+
+def blocks(ell=L, m=M, variance=0.25, key=5, **options):
+    return GaussianBlocks(ell, m, variance=variance, key=key, **options)
+
+
+def rows(n=40, m=M, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, m)) * (rng.random((n, m)) < 0.1)
+
+
+def definition(ell, m, variance, key):
+    seeds = np.random.SeedSequence(key).spawn(-(-m // 256))
+    parts = [np.random.Generator(np.random.SFC64(seed)).standard_normal((256, ell)) for seed in seeds]
+    return np.sqrt(variance) * np.concatenate(parts)[:m].T
+
+
+@pytest.fixture(params=[1, 2 * 256 * L, 2**20])
+def panels(request, monkeypatch):
+    """A block, two blocks or all of them before a product."""
+    monkeypatch.setattr(gaussian_blocks, "PANEL", request.param)
+
+
+@pytest.mark.parametrize("m", [1, 255, 256, 257, M])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("store", [False, True])
+def test_it_is_its_definition(m, form, store, panels):
+    made, expected, X = blocks(m=m, store=store), definition(L, m, 0.25, 5), rows(m=m)
+    np.testing.assert_allclose(made.dense(), expected, rtol=1e-15)
+    np.testing.assert_allclose(made.project(form(X)), X @ expected.T, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(made.expand(np.arange(L)), expected.T @ np.arange(L), rtol=1e-12, atol=1e-12)
+    W = np.random.default_rng(1).random((L, 3))
+    np.testing.assert_allclose(made.expand(W), expected.T @ W, rtol=1e-12, atol=1e-12)
+    assert np.abs(blocks(m=m, key=6).dense() - expected).max() > 0.1
+
+
+def test_moments():
+    """Within five standard deviations of independent N(0, 1 / 4); the rows and the blocks are not correlated."""
+    ell, m = 64, 3072
+    normals = 2 * blocks(ell, m).dense()
+    assert abs(normals.mean()) < 5 / np.sqrt(ell * m)
+    assert abs(normals.var() - 1) < 5 * np.sqrt(2 / (ell * m))
+    assert kstest(normals.ravel(), "norm").pvalue > 1e-3
+    of_rows, of_columns = normals @ normals.T / m, normals.T @ normals / ell
+    assert np.abs(of_rows[np.triu_indices(ell, 1)]).max() < 5.5 / np.sqrt(m)
+    assert np.abs(of_columns[np.triu_indices(m, 1)]).max() < 8 / np.sqrt(ell)
+    apart = normals.reshape(ell, m // 256, 256).transpose(1, 0, 2).reshape(m // 256, -1)
+    assert np.abs(np.corrcoef(apart)[np.triu_indices(m // 256, 1)]).max() < 5 / np.sqrt(ell * 256)
+    repeated = np.concatenate([apart[:1], apart[:1]])  # what one stream for all blocks would give
+    assert np.corrcoef(repeated)[0, 1] > 0.99
+
+
+def test_a_block_depends_neither_on_the_order_nor_on_the_width():
+    first, second = blocks(), blocks()
+    last = np.zeros((1, M))
+    last[0, -1] = 1
+    from_last = first.project(sparse.csr_array(last))
+    whole = second.dense()
+    np.testing.assert_array_equal(from_last[0], whole[:, -1])
+    np.testing.assert_array_equal(first.dense(), whole)
+    np.testing.assert_array_equal(blocks(m=300).dense(), whole[:, :300])
+
+
+@pytest.mark.parametrize("size", [1, 3, 13, 40])
+@pytest.mark.parametrize("form", FORMS)
+def test_any_chunks_give_the_same_rows(size, form, panels):
+    X, made = rows(), blocks()
+    parts = [made.project(form(X[start : start + size])) for start in range(0, 40, size)]
+    whole = made.project(X)
+    np.testing.assert_allclose(np.concatenate(parts), whole, rtol=1e-12, atol=1e-12 * np.abs(whole).max())
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_kept_blocks_change_no_bit(form, dtype, panels):
+    X, w = form(rows().astype(dtype)), np.arange(L)
+    again, kept = blocks(), blocks(store=True)
+    for _ in range(2):
+        np.testing.assert_array_equal(kept.project(X), again.project(X))
+        np.testing.assert_array_equal(kept.expand(w), again.expand(w))
+    restored = pickle.loads(pickle.dumps(kept))  # noqa: S301
+    np.testing.assert_array_equal(restored.project(X), kept.project(X))
+    assert len(pickle.dumps(kept)) < 2000 < 8 * L * M
+
+
+def test_expand_is_the_adjoint_of_project():
+    X, w, made = rows(), np.random.default_rng(2).standard_normal(L), blocks()
+    np.testing.assert_allclose(X @ made.expand(w), made.project(X) @ w, rtol=1e-11, atol=1e-11)
+    assert np.abs(X @ blocks(key=6).expand(w) - made.project(X) @ w).max() > 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_float32_stays_float32(form):
+    X = rows().astype(np.float32)
+    single = blocks().project(form(X))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, blocks().project(X.astype(np.float64)), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("store", [False, True])
+def test_only_the_blocks_of_a_sparse_chunk_are_made(store, panels, monkeypatch):
+    calls, make = [], GaussianBlocks._make
+    monkeypatch.setattr(GaussianBlocks, "_make", lambda self, block, out: calls.append(block) or make(self, block, out))
+    X = sparse.csr_array((np.ones(3), ([0, 1, 1], [5, 600, 700])), shape=(2, M))
+    made = blocks(store=store)
+    for _ in range(2):
+        made.project(X)
+    assert calls == ([0, 2] if store else [0, 2, 0, 2])
+    made.project(X.toarray())
+    assert sorted(calls[-4:]) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_matrix_is_never_held(form):
+    """Lambda would take 64 MB; keeping it shows that the measure sees it."""
+    ell, m = 200, 40_000
+    X = form(np.eye(20, m) + np.eye(20, m, m - 20))
+    w = np.ones(ell)
+
+    def peak(store):
+        tracemalloc.start()
+        try:
+            made = blocks(ell, m, store=store)
+            made.project(X)
+            made.expand(w)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert peak(False) < 8 * ell * m / 4
+    assert peak(True) >= 8 * ell * m
+
+
+def test_distances_are_kept_at_variance_one_over_l():
+    """Squared distances have mean 1 and variance 2 / l; at variance 1 / m they shrink by l / m."""
+    ell, n = 400, 20
+    X = rows(n)
+    pairs = np.triu_indices(n, 1)
+
+    def squared(Z):
+        return ((Z[:, None] - Z) ** 2).sum(axis=2)[pairs]
+
+    kept = squared(blocks(ell, variance=1 / ell).project(X)) / squared(X)
+    assert np.abs(kept - 1).max() < 5 * np.sqrt(2 / ell)
+    shrunk = squared(blocks(ell, variance=1 / M).project(X)) / squared(X)
+    np.testing.assert_allclose(shrunk, kept * ell / M)
+    assert shrunk.max() < 1 - 5 * np.sqrt(2 / ell)
