@@ -2,6 +2,8 @@
 
 import sys
 
+import pandas as pd
+
 from provsel.cli import Rendering, artefact_main
 from provsel.reports.curves import draw_curves
 from provsel.reports.frames import seed_summary
@@ -10,7 +12,7 @@ from provsel.reports.tables import write_tables
 
 def render(made: Rendering) -> str:
     config, accuracy = made.artefact.config, made.frame[made.frame["column"].str.isdecimal()].astype({"value": float})
-    how = f"k-means, mean over {config.protocol.repeats} seeds, bars of one sd"
+    how = f"k-means, mean and sd over seeds: {config.protocol.repeats}"
     title = f"{made.artefact.title} ({how}). {made.note}".strip()
     paths = draw_curves(accuracy, made.figures, title, ylabel="clustering accuracy (%)", flat="k-means")
     table = accuracy.groupby(["row", "dataset"], sort=False)["value"].mean().unstack(sort=False)
@@ -18,12 +20,16 @@ def render(made: Rendering) -> str:
     text = write_tables(
         made.tables,
         ["method", *datasets],
-        [[row, *(f"{table.loc[row, name]:.2f}" for name in datasets)] for row in config.artefact.rows],
+        [[row, *(_text(table.loc[row, name]) for name in datasets)] for row in config.artefact.rows],
         caption=f"Figure 1 in numbers. {made.artefact.title}: accuracy in %, mean over the numbers of features.",
         note=f"{made.note} Random: as many features at random, which the paper does not have. NMI, ARI and the number "
         "of features that were kept are in the CSV file.".strip(),
     )
     return text + "\n" + "\n".join(str(path) for path in paths)
+
+
+def _text(value):
+    return "" if pd.isna(value) else f"{value:.2f}"
 
 
 if __name__ == "__main__":

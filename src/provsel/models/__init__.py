@@ -1,8 +1,9 @@
 """Linear models, and k-means, with the scikit-learn API."""
 
 from provsel.models.compressed_svm import CompressedLinearSVM
+from provsel.models.feature_selective_svm import FeatureSelectiveSVM
 from provsel.models.kmeans import KMeansClustering
 from provsel.models.liblinear import LiblinearSVM
 from provsel.models.libsvm import LibsvmSVM
 
-__all__ = ["CompressedLinearSVM", "KMeansClustering", "LiblinearSVM", "LibsvmSVM"]
+__all__ = ["CompressedLinearSVM", "FeatureSelectiveSVM", "KMeansClustering", "LiblinearSVM", "LibsvmSVM"]

@@ -1,0 +1,190 @@
+"""What the classifier and the selector of the feature-selective SVM share: options, starts, warnings, what is kept."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from provsel.kernels.feature_selective import feature_selective_svm, kernel_weights
+from provsel.kernels.feature_selective_compressed import feature_selective_compressed
+from provsel.kernels.feature_selective_printed import feature_selective_printed, printed_weights
+from provsel.kernels.gaussian_blocks import GaussianBlocks
+from provsel.kernels.ties import rank_ascending
+
+Array = NDArray[np.float64]
+
+FORMS = ("kernel_weights", "as_printed")
+VARIANCES = ("1/m", "1/l")
+MAX_ITER = {True: 1000, False: 100}
+"""Steps of the interior point method where the problem is convex, rounds of a start where it is not."""
+
+
+class FeatureSelectiveFit(NamedTuple):
+    """A solution; `mu`, `w` and `coef` have shape (m,).
+
+    Attributes
+    ----------
+    indices : ndarray of shape (k,), int64
+        Features with mu > 0, in order of decreasing mu, ties by index; where there is none, the first to enter.
+    mu, w, coef : ndarray of shape (m,)
+        coef = sqrt(mu) * w, or mu * w as printed; w = Lambda^T w_bar where compressed.
+    compressed_coef : ndarray of shape (l,) or None
+        w_bar.
+    objective, dual_objective, gap : float
+        The last two are NaN where the problem is not convex.
+    start_objectives : ndarray of shape (n_starts + 1,) or (1,)
+        The last of w = 0; the only one of the convex problem.
+    n_iter : int
+    """
+
+    indices: NDArray[np.int64]
+    mu: Array
+    w: Array
+    coef: Array
+    compressed_coef: Array | None
+    objective: float
+    dual_objective: float
+    gap: float
+    start_objectives: Array
+    n_iter: int
+
+
+def fit_feature_selective(
+    subject: str,
+    X: Any,
+    y: Array,
+    rng: np.random.Generator,
+    *,
+    c1: float,
+    c2: float,
+    form: str,
+    n_components: int | None,
+    variance: str,
+    n_starts: int,
+    tol: float,
+    max_iter: int | None,
+) -> FeatureSelectiveFit:
+    """Check the options of the estimator named `subject`, and solve its problem.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, m)
+    y : ndarray of shape (n,)
+        Labels -1.0 and 1.0.
+
+    Raises
+    ------
+    ValueError
+        An option out of range; no feature whose column differs between the classes, so that none can enter; stopped
+        before any weight.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Stopped before `tol`.
+    UserWarning
+        All weights are zero.
+    """
+    _check(subject, c1, c2, form, n_components, variance, n_starts, tol, max_iter)
+    X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else X.astype(np.float64, copy=False)
+    m = X.shape[1]
+    printed, convex = form == "as_printed", form == "kernel_weights" and n_components is None
+    limit = MAX_ITER[convex] if max_iter is None else max_iter
+    starts = [np.ones(m)]
+    if n_components is None:
+        solved = feature_selective_svm(X, y, c1, c2, tol=tol, max_iter=limit if convex else MAX_ITER[True])
+        if convex:
+            mu = kernel_weights(solved.v, c1, c2)
+            w = np.divide(solved.v, np.sqrt(mu), out=np.zeros(m), where=mu > 0)
+            if not solved.gap <= tol:
+                expected = f"a relative duality gap of at most tol = {tol:g}, got {solved.gap:.3g}"
+                _warn_early(subject, f"{expected} after {solved.n_iter} steps")
+                if not mu.any():
+                    raise ValueError(
+                        f"{subject}: expected at least one feature with non-zero weight, got none of {m} at c1={c1:g} "
+                        f"with a relative duality gap of {solved.gap:.3g}; raise max_iter."
+                    )
+            values = solved.objective, solved.dual, solved.gap, np.array([solved.objective]), solved.n_iter
+            return FeatureSelectiveFit(_kept(subject, X, y, mu, c1), mu, w, solved.v, None, *values)
+        starts.append(printed_weights(solved.v, c1, c2))
+    options: dict[str, Any] = {"tol": tol, "max_iter": limit}
+    if n_components is None:
+        starts = _completed(starts, n_starts, rng)
+        found = feature_selective_printed(X, y, c1, c2, starts, **options)
+        w, w_bar = found.w, None
+    else:
+        scale = 1.0 / (m if variance == "1/m" else n_components)
+        key = int.from_bytes(rng.bytes(16), "little")
+        projection = GaussianBlocks(int(n_components), m, variance=scale, key=key, store=True)
+        starts = _completed(starts, n_starts, rng)
+        found = feature_selective_compressed(X, y, c1, c2, projection, starts, as_printed=printed, **options)
+        w, w_bar = projection.expand(found.w), found.w
+    if not found.converged:
+        expected = f"rounds that lower the objective by less than tol = {tol:g} of it"
+        _warn_early(subject, f"{expected}, got {found.n_iter} that lower it by more")
+    values = found.objective, np.nan, np.nan, np.array(found.objectives), found.n_iter
+    return FeatureSelectiveFit(_kept(subject, X, y, found.mu, c1), found.mu, w, found.v, w_bar, *values)
+
+
+def _completed(starts: list[Array], count: int, rng: np.random.Generator) -> list[Array]:
+    """Return `count` starts, the missing ones uniformly random, and 0: no local optimum may be worse than w = 0."""
+    random = [rng.random(starts[0].size) for _ in range(count - len(starts))]
+    return [*starts[:count], *random, np.zeros(starts[0].size)]
+
+
+def _kept(subject: str, X: Any, y: Array, mu: Array, c1: float) -> NDArray[np.int64]:
+    """Return the features with positive mu, in order; where there is none, the first to enter, with a warning."""
+    kept = np.flatnonzero(mu)
+    if kept.size:
+        return kept[rank_ascending(-mu[kept])].astype(np.int64)
+    pull = np.abs(X.T @ y)
+    if not pull.max() > 0:
+        raise ValueError(
+            f"{subject}: expected at least one feature with non-zero weight, got none of {pull.size} at c1={c1:g}; "
+            f"check that some feature differs between the classes."
+        )
+    warnings.warn(
+        f"{subject}: every weight is zero at c1={c1:g}; kept the one feature that gets weight first as c1 falls. "
+        f"Lower c1, see c1_max.",
+        UserWarning,
+        stacklevel=5,
+    )
+    return np.array([np.argmax(pull)])
+
+
+def _warn_early(subject: str, expected: str) -> None:
+    warnings.warn(
+        f"{subject}: expected {expected}; raise max_iter or tol.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+
+
+def _check(
+    subject: str,
+    c1: float,
+    c2: float,
+    form: str,
+    n_components: int | None,
+    variance: str,
+    n_starts: int,
+    tol: float,
+    max_iter: int | None,
+) -> None:
+    for name, value in {"c1": c1, "c2": c2, "tol": tol}.items():
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+            raise ValueError(f"{subject}: expected a positive, finite {name}, got {value!r}.")
+    for name, choice, known in (("form", form, FORMS), ("variance", variance, VARIANCES)):
+        if choice not in known:
+            raise ValueError(f"{subject}: expected {name} in {known}, got {choice!r}.")
+    for name, count in {"n_components": n_components, "n_starts": n_starts, "max_iter": max_iter}.items():
+        if count is None and name != "n_starts":
+            continue
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            allowed = "" if name == "n_starts" else "None or "
+            raise ValueError(f"{subject}: expected {name} {allowed}a positive integer, got {count!r}.")

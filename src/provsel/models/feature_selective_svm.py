@@ -1,0 +1,168 @@
+"""Linear SVM that chooses its features by a weight on each, jointly with its coefficients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, check_X_y
+
+from provsel.kernels.feature_selective import largest_c1
+from provsel.kernels.feature_selective_fit import fit_feature_selective
+from provsel.models._base import AbstractLinearSVM, check_several
+
+
+class FeatureSelectiveSVM(SelectorMixin, AbstractLinearSVM):
+    r"""Two-class linear SVM with feature weights mu in [0, 1]; features with mu = 0 are dropped.
+
+        min over mu, w   (1/n) sum_i max(0, 1 - y_i <Phi_i, D(f) w>) + c2 ||w||^2 + c1 ||mu||_1
+
+    - `form="kernel_weights"`: f = sqrt(mu), so that mu_j weights the rank-one kernel of feature j. Convex: in
+      v = D(f) w the penalty is 2 sqrt(c1 c2) |v_j| up to |v_j| = sqrt(c1 / c2), and c2 v_j^2 + c1 beyond. Solved with
+      a duality gap as certificate.
+    - `form="as_printed"`: f = mu, so that the kernels' weights are mu_j^2. The penalty grows like |v_j|^(2/3); not
+      convex. Alternating minimisation from several starts: a local optimum, at best.
+
+    Compressed, with `n_components` = l, D(f) w is D(f) Lambda^T w_bar with a Gaussian Lambda, shape (l, m), and
+    the penalty is c2 ||w_bar||^2. Neither form is convex then; both are solved by alternating between w_bar, an
+    SVM, and f. As printed, that is a linear program, with sparse solutions; with weights on the kernels it is a
+    quadratic program with the price c1 ||f||^2, which is flat at 0, so that only about half of the mu become zero.
+
+    Parameters
+    ----------
+    c1 : float, default=1e-3
+        Price of a feature in full use, in units of the mean hinge loss. From `c1_max` on, none is used.
+    c2 : float, default=1e-4
+        Weight of ||w||^2.
+    form : {"kernel_weights", "as_printed"}, default="kernel_weights"
+    n_components : int, default=None
+        l; None does not compress. Lambda is kept in memory during the fit, 8 l m bytes.
+    variance : {"1/m", "1/l"}, default="1/m"
+        Of the entries of Lambda; the first is printed. Without effect on what is not compressed.
+    n_starts : int, default=3
+        Where the problem is not convex: mu = 1, then the solution of the convex form unless compressed, then
+        uniformly random mu. The best end is taken, or w = 0 if that is better than all.
+    tol : float, default=1e-6
+        Relative duality gap asked for; where the problem is not convex, the share of the objective by which a round
+        must lower it for another to follow.
+    max_iter : int, default=None
+        Bound on the steps of the interior point method, None is 1000; or on the rounds of a start, None is 100.
+    random_state : int, Generator, RandomState or None, default=None
+        Of the starts and of Lambda.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    mu_ : ndarray of shape (m,)
+    coef_ : ndarray of shape (1, m)
+        v: the effective weights on the original features, compressed or not.
+    intercept_ : ndarray of shape (1,)
+        Zero: the report has none. Append a constant feature for a (penalised) one.
+    indices_ : ndarray of shape (k,), int64
+        Features with mu > 0, in order of decreasing mu, ties by index. Where all are zero, the one that gets weight
+        first as c1 falls.
+    w_ : ndarray of shape (m,)
+        w, or Lambda^T w_bar, before the weights: `coef_` is w_ times mu_ or its root.
+    compressed_coef_ : ndarray of shape (l,) or None
+        w_bar.
+    objective_ : float
+        Of the problem above over the training rows, with ||w_bar||^2 where compressed.
+    dual_objective_, gap_ : float
+        A lower bound on the optimum, and (objective_ - dual_objective_) / objective_: a certificate, whatever the
+        solver did. NaN where the problem is not convex.
+    start_objectives_ : ndarray of shape (n_starts + 1,) or (1,)
+        What each start ended with, the last being w = 0; the only one of the convex problem.
+    n_iter_ : int
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`: not two classes, a parameter out of range, or no feature that differs between the classes.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When `tol` was not reached.
+    UserWarning
+        When every weight is zero.
+
+    Notes
+    -----
+    Equal columns get equal weights in the convex form. w = 0 is a local optimum as printed for every c1.
+
+    References
+    ----------
+    Giesen, Laue, Mueller (2013), Compressing support vector machines, section 4.
+    """
+
+    algorithm_version = 1
+
+    def __init__(
+        self,
+        *,
+        c1: float = 1e-3,
+        c2: float = 1e-4,
+        form: str = "kernel_weights",
+        n_components: int | None = None,
+        variance: str = "1/m",
+        n_starts: int = 3,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.c1 = c1
+        self.c2 = c2
+        self.form = form
+        self.n_components = n_components
+        self.variance = variance
+        self.n_starts = n_starts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
+        if self.classes_.size > 2:
+            raise ValueError(
+                f"{type(self).__name__}: Only binary classification is supported. Expected labels of two classes, got "
+                f"{self.classes_.size}; wrap it in sklearn.multiclass.OneVsRestClassifier."
+            )
+        options = self.get_params(deep=False)
+        seed = options.pop("random_state")
+        if isinstance(seed, np.random.RandomState):
+            seed = seed.randint(2**31, size=4)
+        signs = np.where(labels == 1, 1.0, -1.0)
+        fit = fit_feature_selective(type(self).__name__, X, signs, np.random.default_rng(seed), **options)
+        for name, value in fit._asdict().items():
+            setattr(self, f"{name}_", value)
+        self.coef_, self.intercept_ = fit.coef[None, :], np.zeros(1)
+
+    @staticmethod
+    def c1_max(X: Any, y: Any, c2: float) -> float:
+        """Return the c1 from which on form="kernel_weights" drops all features of X, shape (n, m).
+
+        max_j |Phi_j^T y / n|^2 / (4 c2), with y of shape (n,), two classes.
+        """
+        X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
+        if not 0 < c2 < np.inf:
+            raise ValueError(f"c1_max: expected a positive, finite c2, got {c2!r}.")
+        classes = np.unique(y)
+        check_several("c1_max", classes)
+        if classes.size > 2:
+            raise ValueError(f"c1_max: expected labels of two classes, got {classes.size}; pass the rows of two.")
+        X = sparse.csr_array(X) if sparse.issparse(X) else X
+        return largest_c1(X, np.where(y == classes[1], 1.0, -1.0), c2)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.indices_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

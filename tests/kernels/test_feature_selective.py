@@ -1,0 +1,375 @@
+"""The feature-selective SVM against a quadratic program, grids and linear programs, and its pieces against formulas."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import linprog, minimize
+
+from provsel.kernels import diagonal_gram
+from provsel.kernels.diagonal_gram import diagonal_gram_solver
+from provsel.kernels.feature_selective import (
+    feature_selective_svm,
+    kernel_weight_penalty,
+    kernel_weights,
+    largest_c1,
+)
+from provsel.kernels.feature_selective_compressed import feature_selective_compressed
+from provsel.kernels.feature_selective_printed import (
+    feature_selective_printed,
+    printed_penalty,
+    printed_weights,
+)
+from provsel.kernels.gaussian_blocks import GaussianBlocks
+from provsel.kernels.hinge_barrier import Parts, hinge_barrier
+from provsel.kernels.hinge_dual import hinge_dual
+
+MU = np.geomspace(1e-7, 1, 100_001)
+
+
+def rows(n, m, seed=0, noise=0.5, informative=4):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, m))
+    y = np.where(X[:, :informative].sum(axis=1) + noise * rng.standard_normal(n) > 0, 1.0, -1.0)
+    return X, y
+
+
+def objective(X, y, c1, c2, v):
+    """L + the penalty, minimised over mu on a grid for each feature: knows no closed form but that mu = 0 at v = 0."""
+    grid = [0.0 if value == 0 else (c2 * value**2 / MU + c1 * MU).min() for value in v]
+    return np.maximum(0, 1 - y * (X @ v)).mean() + sum(grid)
+
+
+def quadratic_program(X, y, c1, c2):
+    """SLSQP on the primal with v = p - q and slacks, whose cost is piecewise quadratic: no dual, no barrier, no mu."""
+    n, m = X.shape
+    corner, slope = np.sqrt(c1 / c2), 2 * np.sqrt(c1 * c2)
+    signed = y[:, None] * X
+    A = np.hstack([signed, -signed, np.eye(n)])
+
+    def over(z):
+        return np.maximum(z[: 2 * m] - corner, 0)
+
+    found = minimize(
+        lambda z: slope * z[: 2 * m].sum() + c2 * over(z) @ over(z) + z[2 * m :].mean(),
+        np.append(np.zeros(2 * m), np.ones(n)),
+        jac=lambda z: np.append(slope + 2 * c2 * over(z), np.full(n, 1 / n)),
+        bounds=[(0, None)] * (2 * m + n),
+        constraints={"type": "ineq", "fun": lambda z: A @ z - 1, "jac": lambda z: A},
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 500},
+    )
+    assert found.success
+    return found.fun
+
+
+def problems():
+    X, y = rows(60, 12)
+    wide, labels = rows(30, 80)
+    counts = np.random.default_rng(2).poisson(0.4, (40, 60)).astype(float) + (labels[:1] > 9)
+    spam = np.where(counts[:, :3].sum(axis=1) > 1, 1.0, -1.0)
+    return {
+        "tall": (X, y, 1e-2, 1e-2),
+        "tall, weak": (X, y, 1e-3, 1e-4),
+        "wide": (wide, labels, 1e-2, 1e-2),
+        "linear part only": (wide, labels, 1e2, 1e-6),
+        "quadratic part only": (X, y, 1e-6, 1e-1),
+        "both parts": (wide, labels, 1e-3, 5e-2),
+        "counts": (counts, spam, 1e-2, 1e-2),
+        "duplicates": (np.hstack([X, X[:, :3]]), y, 1e-2, 1e-2),
+        "duplicate rows": (np.vstack([X, X]), np.append(y, y), 1e-2, 1e-3),
+        "twins of other label": (np.vstack([X, X[:20]]), np.append(y, -y[:20]), 1e-3, 1e-3),
+        "zero rows and columns": (X * (np.arange(60)[:, None] % 5 > 0) * (np.arange(12) > 1), y, 1e-2, 1e-3),
+        "one class": (X + 0.5, np.ones(60), 1e-2, 1e-2),
+    }
+
+
+@pytest.fixture(params=problems(), ids=lambda name: name.replace(" ", "_"))
+def problem(request):
+    return problems()[request.param]
+
+
+def test_penalty_is_the_least_over_mu():
+    for c1, c2 in ((0.3, 0.2), (1e-3, 4.0), (2.0, 1e-3)):
+        v = np.append(0.0, np.sqrt(c1 / c2) * np.array([1e-3, 0.2, -0.7, 1.0, -1.5, 40.0]))
+        for penalty, weights, power in (
+            (kernel_weight_penalty, kernel_weights, 1),
+            (printed_penalty, printed_weights, 2),
+        ):
+            found, mu = penalty(v, c1, c2), weights(v, c1, c2)
+            least = np.array([0.0, *((c2 * value**2 / MU**power + c1 * MU).min() for value in v[1:])])
+            np.testing.assert_allclose(found, least, rtol=1e-5)
+            np.testing.assert_allclose(found[1:], (c2 * v**2)[1:] / mu[1:] ** power + c1 * mu[1:], rtol=1e-12)
+            assert mu[0] == 0.0
+            assert ((mu >= 0) & (mu <= 1)).all()
+        # negative control: each penalty is not the other, and the printed one is not convex
+        assert (printed_penalty(v[1:4], c1, c2) > 1.01 * kernel_weight_penalty(v[1:4], c1, c2)).all()
+        assert printed_penalty(v[1:2] / 2, c1, c2) > printed_penalty(v[1:2], c1, c2) / 2
+
+
+def test_meets_the_quadratic_program(problem):
+    X, y, c1, c2 = problem
+    fit = feature_selective_svm(X, y, c1, c2)
+    assert fit.gap <= 1e-6
+    assert fit.objective == pytest.approx(quadratic_program(X, y, c1, c2), rel=1e-6)
+
+
+def test_is_certified(problem):
+    X, y, c1, c2 = problem
+    fit = feature_selective_svm(X, y, c1, c2)
+    assert fit.objective == pytest.approx(objective(X, y, c1, c2, fit.v), rel=1e-6)
+    assert 0 <= fit.alpha.min() <= fit.alpha.max() <= (1 + 1e-12) / y.size
+    u = X.T @ (y * fit.alpha)
+    # the conjugate of the penalty, as the largest value over a grid of v
+    v = np.linspace(-3, 3, 60_001) * max(np.sqrt(c1 / c2), np.abs(u).max() / (2 * c2))
+    conjugates = [(value * v - kernel_weight_penalty(v, c1, c2)).max() for value in u]
+    assert fit.dual == pytest.approx(fit.alpha.sum() - sum(conjugates), rel=1e-6)
+    assert fit.dual <= fit.objective * (1 + 1e-12)
+    assert (fit.v[np.abs(u) < 2 * np.sqrt(c1 * c2) * (1 - 1e-4)] == 0).all()
+
+
+def test_a_wrong_solution_has_a_gap():
+    """Negative control: neither the oracle nor the certificate takes a vector near the optimum for it."""
+    X, y, c1, c2 = problems()["both parts"]
+    fit = feature_selective_svm(X, y, c1, c2)
+    assert objective(X, y, c1, c2, 1.02 * fit.v) > (1 + 1e-5) * fit.objective
+    least = np.argmin(np.where(fit.v == 0, np.inf, np.abs(fit.v)))
+    assert objective(X, y, c1, c2, np.where(np.arange(fit.v.size) == least, 0, fit.v)) > (1 + 2e-6) * fit.objective
+    for other in ({"c1": 1.1 * c1, "c2": c2}, {"c1": c1, "c2": 1.1 * c2}):
+        assert abs(quadratic_program(X, y, **other) / fit.objective - 1) > 1e-3
+
+
+def test_the_parts_are_what_the_names_say():
+    kinds = {}
+    for name, (X, y, c1, c2) in problems().items():
+        mu = kernel_weights(feature_selective_svm(X, y, c1, c2).v, c1, c2)
+        kinds[name] = int(((mu > 0) & (mu < 1)).sum()), int((mu == 1).sum())
+    assert kinds["linear part only"][0] > 0 == kinds["linear part only"][1]
+    assert kinds["quadratic part only"][1] >= 11
+    assert min(kinds["both parts"]) > 0
+
+
+def test_sparse_is_dense(problem):
+    X, y, c1, c2 = problem
+    dense, spread = (feature_selective_svm(form(X), y, c1, c2) for form in (np.asarray, sparse.csr_array))
+    assert spread.objective == pytest.approx(dense.objective, rel=2e-6)
+    np.testing.assert_allclose(spread.v, dense.v, atol=1e-6 * np.abs(dense.v).max() + 1e-12)
+
+
+def test_many_columns_come_into_play_in_rounds():
+    X, y = rows(80, 3000, informative=30)
+    c1, c2 = 1e-3, 1e-3
+    fit = feature_selective_svm(X, y, c1, c2)
+    assert fit.gap <= 1e-6
+    kept = np.flatnonzero(fit.v)
+    assert 20 < kept.size < 500
+    again = feature_selective_svm(X[:, kept], y, c1, c2)
+    assert again.objective == pytest.approx(fit.objective, rel=1e-6)
+    assert feature_selective_svm(X[:, kept[1:]], y, c1, c2).objective > fit.objective * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-2, 1e3, 1e7])
+def test_units_do_not_matter(scale):
+    """Columns s times as long with c2 s^2 times as dear are the same problem; also where margins need tiny v."""
+    X, y, c1, c2 = problems()["wide"]
+    fit, other = feature_selective_svm(X, y, c1, c2), feature_selective_svm(scale * X, y, c1, c2 * scale**2)
+    np.testing.assert_allclose(scale * other.v, fit.v, atol=1e-5)
+    assert other.objective == pytest.approx(fit.objective, rel=2e-6)
+    long = feature_selective_svm(scale * X, y, c1 * scale**2, c2)
+    assert long.gap <= 1e-6
+
+
+def test_free_features_are_the_plain_svm():
+    X, y, _, c2 = problems()["wide"]
+    plain = hinge_dual(X, y, c2, tol=1e-9)
+    fit = feature_selective_svm(X, y, 1e-12, c2, tol=1e-8)
+    assert fit.objective == pytest.approx(plain.primal, rel=1e-6)
+    np.testing.assert_allclose(fit.v, plain.w, atol=1e-3 * np.abs(plain.w).max())
+    assert feature_selective_svm(X, y, 1e-4, c2).objective > plain.primal * (1 + 1e-4)  # negative control
+
+
+def test_largest_c1_is_where_everything_is_dropped(problem):
+    X, y, _, c2 = problem
+    most = largest_c1(X, y, c2)
+    assert largest_c1(sparse.csr_array(X), y, c2) == pytest.approx(most)
+    assert not feature_selective_svm(X, y, 1.0001 * most, c2).v.any()
+    below = feature_selective_svm(X, y, 0.9999 * most, c2, tol=1e-9)
+    assert below.v.any()
+    assert below.objective < 1
+    pull = np.abs(X.T @ y)
+    assert pull[np.argmax(np.abs(below.v))] == pytest.approx(pull.max())
+
+
+def test_equal_columns_get_equal_weights():
+    X, y, c1, c2 = problems()["duplicates"]
+    v = feature_selective_svm(X, y, c1, c2).v
+    np.testing.assert_allclose(v[12:], v[:3], rtol=1e-6)
+    assert v[:3].all()
+
+
+def test_an_early_stop_says_so():
+    X, y, c1, c2 = problems()["wide"]
+    optimum = feature_selective_svm(X, y, c1, c2).objective
+    for steps in (1, 4):
+        fit = feature_selective_svm(X, y, c1, c2, max_iter=steps)
+        assert fit.n_iter == steps
+        assert fit.gap > 1e-6
+        assert fit.dual <= optimum <= fit.objective
+
+
+def test_nothing_to_learn():
+    y = np.array([1.0, -1.0] * 3)
+    for X in (np.zeros((6, 3)), np.ones((6, 3))):
+        fit = feature_selective_svm(X, y, 1e-3, 1e-3)
+        assert not fit.v.any()
+        assert fit.objective == pytest.approx(1.0)
+        assert fit.gap < 1e-15
+
+
+@given(st.integers(2, 40), st.integers(1, 40), st.integers(0, 2**32 - 1), st.floats(-6, 1), st.floats(-6, 1))
+@settings(deadline=None, max_examples=60)
+def test_random_problems(n, m, seed, first, second):
+    X, y = rows(n, m, seed, noise=2.0)
+    assert feature_selective_svm(X, y, 10.0**first, 10.0**second).gap <= 1e-6
+
+
+@given(st.integers(2, 14), st.integers(1, 6), st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=60)
+def test_degenerate_integer_rows(n, m, seed):
+    """Small integers give duplicates, dependent rows and ties all the time."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-2, 3, (n, m)).astype(float), rng.choice([-1.0, 1.0], n)
+    assert feature_selective_svm(X, y, 1e-2, 1e-2).gap <= 1e-6
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
+@pytest.mark.parametrize("through_columns", [False, True])
+def test_diagonal_gram(form, through_columns, monkeypatch):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((40, 8))
+    D, F = np.exp(4 * rng.standard_normal(8)), np.exp(6 * rng.standard_normal(40))
+    F[:5] = 1e-12  # rows on the margin, fewer than columns
+    monkeypatch.setattr(diagonal_gram, "MAX_ROW_ORDER", 0 if through_columns else 500)
+    right = rng.standard_normal(40)
+    matrix = A @ np.diag(D) @ A.T + np.diag(F)
+    found = diagonal_gram_solver(form(A), D, F)(right)
+    np.testing.assert_allclose(matrix @ found, right, atol=1e-7)
+    np.testing.assert_allclose(found, np.linalg.solve(matrix, right), rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("quadratic", [0.0, 0.5])
+def test_barrier_on_a_box(quadratic):
+    """With q = 0 a linear program, by HiGHS; with q > 0 the conditions of optimality."""
+    X, y = rows(30, 20)
+    A, C, n = y[:, None] * X, 0.3, 30
+    parts = Parts.of([1], [0.7], [quadratic], [0.5])
+    *_, last = hinge_barrier(A, C, parts, max_iter=25)
+    x = last.x[0]
+    value = C * np.maximum(0, 1 - A @ x).sum() + parts.cost(last.x)
+    assert value - (last.alpha.sum() - parts.conjugate(A.T @ last.alpha).sum()) < 1e-6 * value
+    if quadratic == 0:
+        cost = np.append(np.full(20, 0.7), np.full(n, C))
+        bounds = [(0, 0.5)] * 20 + [(0, None)] * n
+        found = linprog(cost, np.hstack([-A, -np.eye(n)]), -np.ones(n), bounds=bounds)
+        assert value == pytest.approx(found.fun, rel=1e-6)
+    slope = 0.7 + quadratic * x - A.T @ last.alpha
+    assert (slope[x < 1e-6] > -1e-6).all()
+    assert (slope[x > 0.5 - 1e-6] < 1e-6).all()
+    assert np.abs(slope[(x > 1e-4) & (x < 0.5 - 1e-4)]).max(initial=0) < 1e-4
+
+
+class Identity:
+    """In the place of Lambda, so that the compressed problem is the other one."""
+
+    def __init__(self, m):
+        self.n_components = m
+
+    def project(self, X):
+        return X
+
+    def expand(self, w):
+        return w
+
+
+def printed_objective(X, y, c1, c2, v):
+    """The printed objective of v, minimised over mu on a grid."""
+    grid = [0.0 if value == 0 else (c2 * value**2 / MU**2 + c1 * MU).min() for value in v]
+    return np.maximum(0, 1 - y * (X @ v)).mean() + sum(grid)
+
+
+def starts(m, count=4):
+    return [np.ones(m), *np.random.default_rng(1).random((count - 1, m))]
+
+
+@pytest.mark.parametrize("name", ["tall", "wide", "counts", "duplicates"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_printed_form_descends_to_a_fixed_point(name, form):
+    X, y, c1, c2 = problems()[name]
+    fit = feature_selective_printed(form(X), y, c1, c2, starts(X.shape[1]))
+    assert fit.converged
+    assert np.diff(fit.values).max() <= 1e-12
+    assert fit.objective == min(fit.objectives) == fit.values[-1]
+    np.testing.assert_array_equal(fit.v, fit.mu * fit.w)
+    np.testing.assert_allclose(fit.mu, printed_weights(fit.v, c1, c2), rtol=1e-9)
+    assert fit.objective == pytest.approx(printed_objective(X, y, c1, c2, fit.v), rel=1e-5)
+    # its penalty is the larger one, so that the convex optimum is a lower bound
+    assert fit.objective >= feature_selective_svm(X, y, c1, c2).dual
+    kept = np.flatnonzero(fit.mu)
+    if kept.size:
+        svm = hinge_dual(X[:, kept] * fit.mu[kept], y, c2, tol=1e-9)
+        assert fit.objective == pytest.approx(svm.primal + c1 * fit.mu.sum(), rel=1e-5)
+
+
+def test_printed_form_finds_the_least_value_on_a_grid():
+    X, y = rows(12, 2, informative=2)
+    c1, c2 = 0.05, 0.02
+    line = np.linspace(-4, 4, 401)
+    v = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    penalties = printed_penalty(v[:, 0], c1, c2) + printed_penalty(v[:, 1], c1, c2)
+    least = (np.maximum(0, 1 - y * (v @ X.T)).mean(axis=1) + penalties).min()
+    fit = feature_selective_printed(X, y, c1, c2, starts(2, 12))
+    assert fit.v.any() > 0
+    assert least * (1 - 1e-3) <= fit.objective <= least * (1 + 1e-9)
+    identity = feature_selective_compressed(X, y, c1, c2, Identity(2), starts(2, 12))
+    assert least * (1 - 1e-3) <= identity.objective <= least * (1 + 1e-2)
+
+
+def test_one_round_is_not_enough():
+    X, y, c1, c2 = problems()["wide"]
+    fit = feature_selective_printed(X, y, c1, c2, starts(80), max_iter=1)
+    assert not fit.converged
+    assert fit.n_iter == 1
+    assert fit.objective > feature_selective_printed(X, y, c1, c2, starts(80)).objective
+
+
+@pytest.mark.parametrize("name", ["tall", "wide", "both parts"])
+def test_uncompressed_by_the_compressed_method(name):
+    """With the identity for Lambda and weights on the kernels it is the convex problem, slowly."""
+    X, y, c1, c2 = problems()[name]
+    optimum = feature_selective_svm(X, y, c1, c2)
+    fit = feature_selective_compressed(
+        X, y, c1, c2, Identity(X.shape[1]), [np.ones(X.shape[1])], as_printed=False, tol=1e-7, max_iter=200
+    )
+    assert optimum.dual <= fit.objective <= optimum.objective * 1.05
+
+
+@pytest.mark.parametrize("as_printed", [True, False])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_compressed_descends(form, as_printed):
+    X, y, c1, c2 = problems()["wide"]
+    c1 = 1e-3
+    projection = GaussianBlocks(25, 80, variance=1 / 25, key=3)
+    fit = feature_selective_compressed(form(X), y, c1, c2, projection, starts(80), as_printed=as_printed)
+    assert np.diff(fit.values).max() <= 1e-9
+    factors = fit.mu if as_printed else np.sqrt(fit.mu)
+    np.testing.assert_allclose(fit.v, factors * (projection.dense().T @ fit.w), rtol=1e-9, atol=1e-15)
+    recomputed = np.maximum(0, 1 - y * (X @ fit.v)).mean() + c2 * fit.w @ fit.w + c1 * fit.mu.sum()
+    assert fit.objective == pytest.approx(recomputed, rel=1e-12)
+    assert ((fit.mu >= 0) & (fit.mu <= 1)).all()
+    assert np.mean(np.sign(X @ fit.v) == y) > 0.9
+    # neither the SVM alone nor the factors alone can lower it by much
+    svm = hinge_dual((X * factors) @ projection.dense().T, y, c2, tol=1e-9)
+    assert fit.objective <= svm.primal + c1 * fit.mu.sum() + 1e-5
+    kept = np.count_nonzero(fit.mu)
+    assert kept < 40 if as_printed else kept > 20  # linear programs have sparse solutions, the other does not

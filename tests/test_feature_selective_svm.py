@@ -1,0 +1,327 @@
+"""The feature-selective SVM and its selector: attributes, kept features, forms of X, warnings, errors, real data."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from provsel.datasets import load_dataset
+from provsel.kernels.feature_selective import feature_selective_svm
+from provsel.kernels.gaussian_blocks import GaussianBlocks
+from provsel.models import FeatureSelectiveSVM, LibsvmSVM
+from provsel.selectors import FeatureSelectiveSelector
+
+_MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
+
+PENALTIES = {"c1": 1e-2, "c2": 1e-2}
+FITS = {
+    "kernel weights": FeatureSelectiveSVM(**PENALTIES),
+    "as printed": FeatureSelectiveSVM(**PENALTIES, form="as_printed", random_state=0),
+    "kernel weights compressed": FeatureSelectiveSVM(**PENALTIES, n_components=20, variance="1/l", random_state=0),
+    "as printed compressed": FeatureSelectiveSVM(
+        c1=2e-3, c2=1e-3, form="as_printed", n_components=20, variance="1/l", random_state=0
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(60) % 2, "spam", "ham")
+    X = rng.standard_normal((60, 90))
+    X[:, [20, 40, 70]] += np.where(y == "spam", 1.0, -1.0)[:, None]
+    X[:, 5] = X[:, 40]
+    return X, y
+
+
+@pytest.fixture(params=FITS, ids=lambda name: name.replace(" ", "_"))
+def model(request):
+    return clone(FITS[request.param])
+
+
+@parametrize_with_checks(
+    [
+        FeatureSelectiveSVM(form="as_printed", random_state=0),
+        FeatureSelectiveSVM(form="as_printed", n_components=20, variance="1/l", random_state=0),
+        FeatureSelectiveSVM(n_components=20, variance="1/l", n_starts=1, random_state=0),
+        FeatureSelectiveSelector(form="as_printed", random_state=0),
+    ]
+)
+def test_scikit_learn_accepts_other_forms(estimator, check):
+    check(estimator)
+
+
+def test_fitted_attributes(model, data):
+    X, y = data
+    fitted = model.fit(X, y)
+    signs = np.where(y == "spam", 1, -1)
+    assert fitted.classes_.tolist() == ["ham", "spam"]
+    assert fitted.coef_.shape == (1, 90)
+    assert fitted.intercept_.tolist() == [0.0]
+    assert fitted.mu_.shape == fitted.w_.shape == (90,)
+    assert ((fitted.mu_ >= 0) & (fitted.mu_ <= 1)).all()
+    factors = fitted.mu_ if fitted.form == "as_printed" else np.sqrt(fitted.mu_)
+    np.testing.assert_allclose(fitted.coef_[0], factors * fitted.w_, rtol=1e-9, atol=1e-15)
+    short = fitted.w_ if fitted.n_components is None else fitted.compressed_coef_
+    loss = np.maximum(0, 1 - signs * fitted.decision_function(X)).mean()
+    expected = loss + fitted.c2 * short @ short + fitted.c1 * fitted.mu_.sum()
+    assert fitted.objective_ == pytest.approx(expected, rel=1e-9)
+    assert fitted.objective_ == fitted.start_objectives_.min()
+    assert fitted.n_iter_ > 0
+    assert fitted.score(X, y) > 0.9
+    convex = fitted.form == "kernel_weights" and fitted.n_components is None
+    assert np.isnan([fitted.gap_, fitted.dual_objective_]).all() == (not convex)
+    assert (fitted.compressed_coef_ is None) == (fitted.n_components is None)
+
+
+def test_it_is_a_selector(model, data):
+    X, y = data
+    fitted = model.fit(X, y)
+    assert fitted.indices_.dtype == np.int64
+    assert set(fitted.indices_) == set(np.flatnonzero(fitted.mu_)) == set(np.flatnonzero(fitted.coef_[0]))
+    order = fitted.mu_[fitted.indices_]
+    assert (np.diff(order) <= 1e-9).all()
+    full = fitted.indices_[order == 1]
+    assert (np.diff(full) > 0).all()
+    np.testing.assert_array_equal(fitted.get_support(indices=True), np.sort(fitted.indices_))
+    np.testing.assert_array_equal(fitted.transform(X), X[:, np.sort(fitted.indices_)])
+    assert len(fitted.get_feature_names_out()) == fitted.indices_.size
+    if fitted.n_components is None:
+        assert {20, 40, 70} <= set(fitted.indices_)
+
+
+def test_selection_is_small_but_for_compressed_kernel_weights(data):
+    X, y = data
+    sizes = {name: clone(model).fit(X, y).indices_.size for name, model in FITS.items()}
+    assert sizes["as printed"] <= sizes["kernel weights"] < 30
+    assert sizes["as printed compressed"] < 30 < sizes["kernel weights compressed"]
+
+
+def test_convex_form_is_certified(data):
+    X, y = data
+    fitted = FITS["kernel weights"].fit(X, y)
+    found = feature_selective_svm(X, np.where(y == "spam", 1.0, -1.0), 1e-2, 1e-2)
+    np.testing.assert_array_equal(fitted.coef_[0], found.v)
+    assert fitted.gap_ == found.gap <= 1e-6
+    assert fitted.dual_objective_ <= fitted.objective_ * (1 + 1e-12)
+    assert clone(FITS["as printed"]).fit(X, y).objective_ >= fitted.dual_objective_
+    assert fitted.mu_[5] == pytest.approx(fitted.mu_[40], rel=1e-9)  # equal columns
+
+
+def test_compressed_solution_comes_from_the_blocks(data):
+    X, y = data
+    fitted = FITS["as printed compressed"].fit(X, y)
+    key = int.from_bytes(np.random.default_rng(0).bytes(16), "little")
+    blocks = GaussianBlocks(20, 90, variance=1 / 20, key=key)
+    np.testing.assert_array_equal(fitted.w_, blocks.expand(fitted.compressed_coef_))
+    printed = clone(fitted).set_params(variance="1/m").fit(X, y)
+    assert printed.objective_ != pytest.approx(fitted.objective_, rel=1e-3)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
+def test_sparse_is_dense(model, form, data):
+    X, y = data
+    dense, spread = clone(model).fit(X, y), model.fit(form(X), y)
+    assert spread.objective_ == pytest.approx(dense.objective_, rel=1e-6)
+    np.testing.assert_array_equal(spread.predict(form(X)), dense.predict(X))
+    if model.n_components is None:
+        np.testing.assert_array_equal(spread.indices_, dense.indices_)
+        np.testing.assert_allclose(spread.coef_, dense.coef_, atol=1e-6)
+    assert sparse.issparse(spread.transform(form(X)))
+
+
+def test_single_precision_is_solved_in_double(data):
+    X, y = data
+    X = X.astype(np.float32)
+    single, double = (FeatureSelectiveSVM(**PENALTIES).fit(form, y) for form in (X, X.astype(np.float64)))
+    np.testing.assert_array_equal(single.coef_, double.coef_)
+
+
+@pytest.mark.parametrize("labels", [("a", "b"), (0, 1), (3, 7), (False, True)])
+def test_any_two_labels(labels, data):
+    X, y = data
+    fitted = FeatureSelectiveSVM(**PENALTIES).fit(X, np.where(y == "spam", labels[1], labels[0]))
+    np.testing.assert_array_equal(fitted.coef_, FeatureSelectiveSVM(**PENALTIES).fit(X, y).coef_)
+
+
+def test_seeds(data):
+    X, y = data
+
+    def drawn(seed, **options):
+        return clone(FITS["as printed compressed"]).set_params(random_state=seed, **options).fit(X, y).coef_
+
+    np.testing.assert_array_equal(drawn(1), drawn(1))
+    np.testing.assert_array_equal(drawn(np.random.default_rng(1)), drawn(1))
+    np.testing.assert_array_equal(drawn(np.random.RandomState(1)), drawn(np.random.RandomState(1)))
+    assert not np.array_equal(drawn(1), drawn(2))
+    convex = [FeatureSelectiveSVM(**PENALTIES, random_state=seed).fit(X, y).coef_ for seed in (1, 2)]
+    np.testing.assert_array_equal(*convex)
+
+
+def test_more_starts_are_no_worse(data):
+    X, y = data
+    few, many = (clone(FITS["as printed"]).set_params(n_starts=count).fit(X, y) for count in (1, 6))
+    assert few.start_objectives_.shape == (2,)
+    assert many.start_objectives_.shape == (7,)
+    assert few.start_objectives_[-1] == many.start_objectives_[-1] == pytest.approx(1.0)  # w = 0
+    assert many.objective_ <= few.objective_
+    assert many.start_objectives_[0] == few.start_objectives_[0]
+
+
+def test_defaults_keep_some_features():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    fitted = FeatureSelectiveSVM().fit(X, y)
+    assert 3 <= fitted.indices_.size < 30
+    assert fitted.score(X, y) > 0.95
+
+
+def test_fewer_features_for_a_higher_price(data):
+    sizes = [FeatureSelectiveSVM(c1=c1, c2=1e-2).fit(*data).indices_.size for c1 in (1e-4, 1e-2, 1.0)]
+    assert sizes[0] > sizes[1] > sizes[2] > 0
+
+
+def test_c1_max(data):
+    X, y = data
+    most = FeatureSelectiveSVM.c1_max(X, y, 1e-2)
+    assert FeatureSelectiveSVM.c1_max(sparse.csc_array(X), y, 1e-2) == pytest.approx(most, rel=1e-12)
+    assert FeatureSelectiveSVM(c1=0.999 * most, c2=1e-2).fit(X, y).coef_.any()
+    with pytest.warns(UserWarning, match="every weight is zero"):
+        assert not FeatureSelectiveSVM(c1=1.001 * most, c2=1e-2).fit(X, y).coef_.any()
+    with pytest.raises(ValueError, match="c1_max: expected a positive, finite c2, got 0"):
+        FeatureSelectiveSVM.c1_max(X, y, 0)
+    with pytest.raises(ValueError, match="c1_max: expected labels of two classes, got 3; pass the rows of two"):
+        FeatureSelectiveSVM.c1_max(X, np.arange(60) % 3, 1.0)
+    with pytest.raises(ValueError, match=r"c1_max: expected labels of at least two classes, got 1 class"):
+        FeatureSelectiveSVM.c1_max(X, np.zeros(60), 1.0)
+
+
+def test_no_weight_at_all_keeps_the_feature_that_comes_first(data):
+    X, y = data
+    first = FeatureSelectiveSVM(c1=0.999 * FeatureSelectiveSVM.c1_max(X, y, 1.0), c2=1.0).fit(X, y).indices_
+    for model in FITS.values():
+        with pytest.warns(UserWarning, match=r"every weight is zero at c1=1e\+06; kept the one feature .* Lower c1"):
+            fitted = clone(model).set_params(c1=1e6, c2=1.0).fit(X, y)
+        assert fitted.indices_.tolist() == first[:1].tolist()
+        assert not fitted.coef_.any()
+        assert fitted.objective_ == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("cls", [FeatureSelectiveSVM, FeatureSelectiveSelector])
+@pytest.mark.parametrize("X", [np.zeros((6, 3)), np.ones((6, 3))])
+def test_nothing_that_differs_between_the_classes_is_refused(cls, X):
+    with pytest.raises(ValueError, match=r"got none of 3 at c1=0.001; check that some feature differs"):
+        cls().fit(X, [0, 1, 0, 1, 0, 1])
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_warning_when_converged(data):
+    for name in ("kernel weights", "as printed"):
+        clone(FITS[name]).fit(*data)
+
+
+def test_stopping_early_warns(data):
+    with pytest.warns(
+        ConvergenceWarning, match=r"gap of at most tol = 1e-06, got 0\.\d+ after 3 steps; raise max_iter"
+    ):
+        fitted = FeatureSelectiveSVM(**PENALTIES, max_iter=3).fit(*data)
+    optimum = FeatureSelectiveSVM(**PENALTIES).fit(*data).objective_
+    assert fitted.dual_objective_ <= optimum <= fitted.objective_
+    for name in ("as printed", "as printed compressed"):
+        with pytest.warns(ConvergenceWarning, match=r"less than tol = 1e-06 of it, got 1 that lower it by more; raise"):
+            clone(FITS[name]).set_params(max_iter=1).fit(*data)
+
+
+def test_stopping_before_any_weight_is_an_error(data):
+    with (
+        pytest.warns(ConvergenceWarning, match="after 1 steps"),
+        pytest.raises(
+            ValueError, match=r"got none of 90 at c1=12.* with a relative duality gap of 0.*; raise max_iter\."
+        ),
+    ):
+        FeatureSelectiveSVM(c1=0.5 * FeatureSelectiveSVM.c1_max(*data, 1e-2), c2=1e-2, max_iter=1).fit(*data)
+
+
+@pytest.mark.parametrize("cls", [FeatureSelectiveSVM, FeatureSelectiveSelector])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"c1": 0}, "expected a positive, finite c1, got 0"),
+        ({"c1": np.nan}, "expected a positive, finite c1, got nan"),
+        ({"c2": -1.0}, "expected a positive, finite c2, got -1.0"),
+        ({"c2": "1"}, "expected a positive, finite c2, got '1'"),
+        ({"tol": np.inf}, "expected a positive, finite tol, got inf"),
+        ({"tol": True}, "expected a positive, finite tol, got True"),
+        ({"form": "convex"}, r"expected form in \('kernel_weights', 'as_printed'\), got 'convex'"),
+        ({"variance": 1.0}, r"expected variance in \('1/m', '1/l'\), got 1.0"),
+        ({"n_components": 0}, "expected n_components None or a positive integer, got 0"),
+        ({"n_components": 2.5}, "expected n_components None or a positive integer, got 2.5"),
+        ({"n_starts": None}, "expected n_starts a positive integer, got None"),
+        ({"n_starts": 0}, "expected n_starts a positive integer, got 0"),
+        ({"max_iter": True}, "expected max_iter None or a positive integer, got True"),
+    ],
+)
+def test_bad_options_are_refused(cls, options, message, data):
+    with pytest.raises(ValueError, match=f"{cls.__name__}: {message}"):
+        cls(**options).fit(*data)
+
+
+def test_bad_input_is_refused(data):
+    X, y = data
+    three = np.arange(60) % 3
+    with pytest.raises(ValueError, match=r"Only binary classification is supported.* got 3; wrap it in .*OneVsRest"):
+        FeatureSelectiveSVM().fit(X, three)
+    with pytest.raises(ValueError, match=r"labels of at least two classes, got 1 class \(.*'ham'"):
+        FeatureSelectiveSVM().fit(X, ["ham"] * 60)
+    with pytest.raises(ValueError, match="labels of two classes, got 3 classes; fit it on two of them at a time"):
+        FeatureSelectiveSelector().fit(X, three)
+    with pytest.raises(ValueError, match="labels of two classes, got 1 class; fit it on two"):
+        FeatureSelectiveSelector().fit(X, ["ham"] * 60)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        FeatureSelectiveSelector().fit(X)
+    with pytest.raises(ValueError, match="contains NaN"):
+        FeatureSelectiveSVM().fit(np.where(X > 2, np.nan, X), y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        FeatureSelectiveSVM().fit(X, y[1:])
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_selector_is_the_model(name, data):
+    X, y = data
+    model = clone(FITS[name])
+    selector = FeatureSelectiveSelector(**model.get_params()).fit(X, y)
+    model.fit(X, y)
+    np.testing.assert_array_equal(selector.indices_, model.indices_)
+    np.testing.assert_array_equal(selector.scores_, model.mu_)
+    np.testing.assert_array_equal(selector.coef_, model.coef_)
+    assert selector.objective_ == model.objective_
+    assert selector.classes_.tolist() == ["ham", "spam"]
+    assert selector.is_random == (name != "kernel weights")
+
+
+def test_selector_before_another_model(data):
+    X, y = data
+    pipeline = make_pipeline(FeatureSelectiveSelector(**PENALTIES), LibsvmSVM()).fit(X, y)
+    assert pipeline.score(X, y) > 0.9
+
+
+@pytest.mark.skipif(
+    not _MIRROR or not (Path(_MIRROR) / "techtc100" / "tokens").is_dir(),
+    reason="needs real data: set PROVSEL_DATA_MIRROR to a folder that holds techtc100/tokens",
+)
+@pytest.mark.parametrize("share", [0.1, 1e-3])
+def test_techtc(share, tmp_path, monkeypatch):
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path))
+    data = load_dataset("techtc", set="Exp_10341_10755")
+    c1 = share * FeatureSelectiveSVM.c1_max(data.X, data.y, 1e-4)
+    fitted = FeatureSelectiveSVM(c1=c1, c2=1e-4).fit(data.X, data.y)
+    assert fitted.gap_ <= 1e-6
+    assert 0 < fitted.indices_.size <= data.y.size
