@@ -46,7 +46,11 @@ def _ratio(ofs, other):
     if ofs is None or other is None:
         return "" if other is None else f"{other.value:.3g}"
     printed = float(ofs.printed_value) / float(other.printed_value)
-    return f"{other.value:.3g} ({ofs.value / other.value:.3g}) [{printed:.3g}]"
+    return f"{other.value:.3g} ({_text(ofs.value / other.value)}) [{_text(printed)}]"
+
+
+def _text(ratio):
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 if __name__ == "__main__":
