@@ -12,7 +12,8 @@ import pytest
 from scipy.stats import t
 
 from provsel import __version__
-from provsel.cli import artefact_main, main
+from provsel.cli import artefact_main, main, run_main
+from provsel.configs import compose_config
 from provsel.reports.frames import COLUMNS
 from provsel.store import TrialStore
 from small_runs import REPO, RUN, SMALL, TABLE1, load_script, run_python
@@ -230,11 +231,24 @@ def test_one_cell(here):
     first, again = (run_python([RUN, *overrides], here) for _ in range(2))
     assert first.returncode == again.returncode == 0, first.stderr
     assert re.search(
-        r"name=digits UniformSelector n_features_to_select=20 \| error \d+\.\d\d % \(sd .*, 6 trials\)", first.stdout
+        r"name=digits UniformSelector n_features_to_select=20 \| error \d+\.\d\d % \(sd .*\), 6 trials", first.stdout
     )
     assert first.stdout == again.stdout
     assert "6 trials: 0 were stored, 6 computed" in first.stderr
     assert "6 trials: 6 were stored, 0 computed" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "numbers"),
+    [
+        (["protocol=clustering", "model=kmeans"], r"error \d+\.\d\d % \(sd .*\), NMI 0\.\d{3}, ARI 0\.\d{3}, 2 trials"),
+        (["protocol=selection"], r"20 features in \d.* CPU seconds, 2 trials"),
+    ],
+)
+def test_one_cell_without_folds(here, capsys, settings, numbers):
+    cell = ["dataset=digits", "selector=laplacian_score", "selector.n_features_to_select=20", "protocol.repeats=2"]
+    assert run_main(compose_config([*cell, *settings, "executor=serial"])) == 0
+    assert re.search(rf"name=digits LaplacianScoreSelector .* \| {numbers}", capsys.readouterr().out)
 
 
 def test_sweep_and_artefact_fill_the_same_store(here, capsys):
