@@ -137,6 +137,12 @@ def test_clusterers_cluster_and_classifiers_classify():
         small_cell(LAPLACIAN, **CLUSTERED)
 
 
+@pytest.mark.parametrize("setting", ["supervised", "unsupervised_with_center"])
+def test_a_transformer_has_no_features_for_the_settings_of_selectors(setting):
+    with pytest.raises(ValueError, match=f"expected unsupervised with SparseEmbedding, .*got '{setting}'"):
+        small_cell(EMBEDDING, setting=setting)
+
+
 def test_a_transformer_can_be_cross_validated():
     [record, *_] = records_of(small_cell(EMBEDDING, setting="unsupervised", draws=1))
     assert record["n_selected"] == 15

@@ -13,6 +13,7 @@ from sklearn.base import is_clusterer
 from provsel.evaluation.components import build, component_arguments, component_class
 from provsel.evaluation.keys import canonical_json, digest, seed_from
 from provsel.evaluation.reduction import is_random, is_random_model
+from provsel.selectors import AbstractSelector
 
 SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
 SPLITS = ("kfold", "kfold_inverse", "official", "all_rows", "selection_only")
@@ -54,6 +55,12 @@ class Cell:
             )
         if self.protocol["setting"] not in SETTINGS:
             raise ValueError(f"protocol.setting: expected one of {SETTINGS}, got {self.protocol['setting']!r}.")
+        method = component_class("selector", self.selector)
+        if self.protocol["setting"] != "unsupervised" and not issubclass(method, AbstractSelector):
+            raise ValueError(
+                f"protocol.setting: expected unsupervised with {method.__name__}, which selects no features, "
+                f"got {self.protocol['setting']!r}."
+            )
         for name in ("repeats", "draws"):
             if not isinstance(self.protocol[name], int) or self.protocol[name] < 1:
                 raise ValueError(f"protocol.{name}: expected a positive integer, got {self.protocol[name]!r}.")
