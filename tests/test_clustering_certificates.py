@@ -138,3 +138,11 @@ def test_as_printed_misses_columns_outside_the_span():
     assert certify(printed, X).spectral == VIOLATED
     assert certify(printed, X).spectral_error == pytest.approx(1.0)
     assert certify(needed, X).spectral == HELD
+
+
+def test_a_stream_forgets_a_promise_too(view):
+    selector = fitted(view)
+    selector.set_params(sampling_rate=1.0).partial_fit_columns(view.X)
+    assert not hasattr(selector, "spectral_bound_")
+    again = OnlineLeverageSelector(random_state=0, epsilon=EPS).partial_fit_columns(view.X)
+    assert (again.spectral_bound_, again.eigenvalue_range_) == (EPS, (1 - EPS, 1 + EPS))

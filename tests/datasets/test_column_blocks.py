@@ -2,13 +2,24 @@
 
 import os
 import re
-import tracemalloc
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import stream_files
 from scipy import sparse
+from stream_files import (
+    dense,
+    npz_of,
+    parquet_of,
+    peak_memory,
+    truncated,
+    write_memmap,
+    write_npy,
+    written,
+    zeroed,
+)
 
 from provsel.datasets import column_blocks
 from provsel.selectors import OnlineLeverageSelector
@@ -23,26 +34,14 @@ def made(dtype=np.float64):
     return (np.abs(10 * X) if np.dtype(dtype).kind == "u" else 10 * X).astype(dtype)
 
 
-def write_npy(folder, X, order="C"):
-    np.save(folder / "X.npy", np.asarray(X, order=order))
-    return folder / "X.npy"
-
-
 def write_npz(folder, X, form=sparse.csc_array):
-    sparse.save_npz(folder / "X.npz", form(X))
-    return folder / "X.npz"
+    return stream_files.write_npz(folder, X, form)
 
 
 def write_parquet(folder, X, names=None, **options):
     names = [f"f{i}" for i in range(X.shape[1])] if names is None else names
     pq.write_table(pa.table([pa.array(column) for column in X.T], names), folder / "X.parquet", **options)
     return folder / "X.parquet"
-
-
-def write_memmap(folder, X):
-    mapped = np.memmap(folder / "X.raw", dtype=X.dtype, mode="w+", shape=X.shape)
-    mapped[:] = X
-    return mapped
 
 
 SOURCES = {
@@ -61,10 +60,6 @@ SOURCES = {
 }
 SPARSE = {"csc", "csc matrix", "npz", "npz of a matrix"}
 every_source = pytest.mark.parametrize("source", SOURCES)
-
-
-def dense(block):
-    return block.toarray() if sparse.issparse(block) else block
 
 
 @every_source
@@ -165,39 +160,13 @@ def test_memory_is_that_of_a_few_blocks(form, tmp_path):
     assert os.path.getsize(path) >= 40e6
 
     def peak(size):
-        """Largest memory of NumPy and of Arrow together."""
-        default = pa.default_memory_pool()
-        counting = pa.proxy_memory_pool(default)
-        pa.set_memory_pool(counting)
-        tracemalloc.start()
-        try:
+        def read():
             assert sum(block.shape[1] for block, _ in column_blocks(path, block_size=size)) == d
-            return tracemalloc.get_traced_memory()[1] + counting.max_memory()
-        finally:
-            tracemalloc.stop()
-            pa.set_memory_pool(default)
+
+        return peak_memory(read)
 
     assert peak(25) < 8e6
     assert peak(d) > 40e6
-
-
-def truncated(path, share):
-    content = path.read_bytes()
-    path.write_bytes(content[: int(share * len(content))])
-    return path
-
-
-def written(folder, name, content):
-    (folder / name).write_bytes(content)
-    return folder / name
-
-
-def zeroed(path, position):
-    """Damage a column; the footer stays whole."""
-    content = bytearray(path.read_bytes())
-    content[position : position + 40] = bytes(40)
-    path.write_bytes(content)
-    return path
 
 
 def replaced(path, old, new):
@@ -205,16 +174,6 @@ def replaced(path, old, new):
     assert old in content
     path.write_bytes(content.replace(old, new))
     return path
-
-
-def npz_of(folder, **entries):
-    np.savez(folder / "X.npz", **entries)
-    return folder / "X.npz"
-
-
-def parquet_of(folder, **columns):
-    pq.write_table(pa.table(columns), folder / "X.parquet")
-    return folder / "X.parquet"
 
 
 def nested(folder):

@@ -5,14 +5,25 @@ import gzip
 import lzma
 import os
 import re
-import tracemalloc
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import stream_files
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
+from stream_files import (
+    dense,
+    npz_of,
+    parquet_of,
+    peak_memory,
+    truncated,
+    write_memmap,
+    write_npy,
+    written,
+    zeroed,
+)
 
 from provsel.datasets import row_chunks
 
@@ -28,20 +39,8 @@ def made(dtype=np.float64):
     return (np.abs(X) if np.dtype(dtype).kind == "u" else X).astype(dtype)
 
 
-def write_npy(folder, X, order="C"):
-    np.save(folder / "X.npy", np.asarray(X, order=order))
-    return folder / "X.npy"
-
-
 def write_npz(folder, X, form=sparse.csr_array):
-    sparse.save_npz(folder / "X.npz", form(X))
-    return folder / "X.npz"
-
-
-def write_memmap(folder, X):
-    mapped = np.memmap(folder / "X.raw", dtype=X.dtype, mode="w+", shape=X.shape)
-    mapped[:] = X
-    return mapped
+    return stream_files.write_npz(folder, X, form)
 
 
 def write_parquet(folder, X, y=Y, **options):
@@ -81,10 +80,6 @@ SOURCES = {
 TEXT = {"svm", "svm from 0", "svmlight.gz", "libsvm.xz", "TXT.bz2"}
 SPARSE = {"csr", "csr matrix", "npz", *TEXT}
 every_source = pytest.mark.parametrize("source", SOURCES)
-
-
-def dense(chunk):
-    return chunk.toarray() if sparse.issparse(chunk) else chunk
 
 
 @every_source
@@ -150,11 +145,6 @@ def test_parquet_names_with_dots_are_no_nested_columns(tmp_path):
     np.testing.assert_array_equal(y, [0, 4])
 
 
-def written(folder, name, content):
-    (folder / name).write_bytes(content)
-    return folder / name
-
-
 def test_svmlight_text_as_scikit_learn_reads_it(tmp_path):
     text = b"# head\n\n+1 qid:3 2:0.5 7:1e-3 # first\n-1\n  \n1 1:-2\n0 7:0 # last, without end of line"
     path = written(tmp_path, "X.txt", text)
@@ -192,17 +182,10 @@ def test_memory_is_that_of_a_few_chunks(form, tmp_path):
         path, held = written(tmp_path, f"X.{form}", PACK.get(form[-3:], bytes)(text)), len(text)
 
     def peak(size):
-        """Largest memory of Python, NumPy and Arrow together."""
-        default = pa.default_memory_pool()
-        counting = pa.proxy_memory_pool(default)
-        pa.set_memory_pool(counting)
-        tracemalloc.start()
-        try:
+        def read():
             assert sum(chunk.shape[0] for chunk, _ in row_chunks(path, chunk_rows=size)) == n
-            return tracemalloc.get_traced_memory()[1] + counting.max_memory()
-        finally:
-            tracemalloc.stop()
-            pa.set_memory_pool(default)
+
+        return peak_memory(read)
 
     assert peak(250) < held / 3
     assert peak(n) > held
@@ -257,23 +240,7 @@ def test_missing_labels_are_refused_in_their_chunk(labels, tmp_path):
             list(row_chunks(source, y=y, chunk_rows=1))
 
 
-def truncated(path, share):
-    content = path.read_bytes()
-    path.write_bytes(content[: int(share * len(content))])
-    return path
-
-
-def parquet_of(folder, **columns):
-    pq.write_table(pa.table(columns), folder / "X.parquet")
-    return folder / "X.parquet"
-
-
 CSR_ENTRIES = {"format": b"csr", "shape": (3, 2), "data": np.ones(2), "indices": [0, 7], "indptr": [0, 1, 1, 2]}
-
-
-def npz_of(folder, **entries):
-    np.savez(folder / "X.npz", **entries)
-    return folder / "X.npz"
 
 
 KINDS = (
@@ -378,14 +345,6 @@ def test_labels_of_files(tmp_path):
 def test_another_width_in_text_is_refused_in_its_row(text, message, tmp_path):
     with pytest.raises(ValueError, match=LINES + message):
         list(row_chunks(written(tmp_path, "X.svm", text), n_features=3))
-
-
-def zeroed(path, position):
-    """Damage a column; the footer stays whole."""
-    content = bytearray(path.read_bytes())
-    content[position : position + 40] = bytes(40)
-    path.write_bytes(content)
-    return path
 
 
 def test_parquet_rows_that_cannot_be_read(tmp_path):

@@ -10,6 +10,12 @@ def check_integer(subject: str, parameter: str, value: object, *, minimum: int) 
         raise ValueError(f"{subject}: {parameter} must be an integer of at least {minimum}, got {value!r}")
 
 
+def check_integers(subject: str, *named: tuple[str, object, int]) -> None:
+    """Raise a `ValueError` unless each (parameter, value, minimum) passes `check_integer`."""
+    for parameter, value, minimum in named:
+        check_integer(subject, parameter, value, minimum=minimum)
+
+
 def check_choice(subject: str, parameter: str, value: object, choices: Collection[str]) -> None:
     """Raise a `ValueError` unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:

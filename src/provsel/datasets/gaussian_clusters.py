@@ -4,7 +4,7 @@ from numbers import Real
 
 import numpy as np
 
-from ._checks import check_choice, check_integer
+from ._checks import check_choice, check_integers
 from ._record import Dataset, make_dataset
 
 _COLUMNS = ("gaussian", "lognormal", "disjoint", "growing")
@@ -57,13 +57,8 @@ def load(
     ValueError
         When a parameter is out of its range.
     """
-    for name, value, minimum in (
-        ("n_samples", n_samples, 1),
-        ("n_features", n_features, 1),
-        ("n_classes", n_classes, 2),
-        ("seed", seed, 0),
-    ):
-        check_integer("gaussian_clusters", name, value, minimum=minimum)
+    sizes = ("n_samples", n_samples, 1), ("n_features", n_features, 1), ("n_classes", n_classes, 2)
+    check_integers("gaussian_clusters", *sizes, ("seed", seed, 0))
     check_choice("gaussian_clusters", "columns", columns, _COLUMNS)
     if n_samples < n_classes:
         raise ValueError(

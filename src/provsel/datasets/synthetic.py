@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._checks import check_integer
+from ._checks import check_integers
 from ._record import Dataset, make_dataset
 
 _SOURCE = (
@@ -38,10 +38,8 @@ def load(*, n_samples: int = 200, n_features: int = 1000, n_relevant: int = 40, 
     ValueError
         When a parameter is no whole number in its range.
     """
-    check_integer("synthetic", "n_samples", n_samples, minimum=1)
-    check_integer("synthetic", "n_features", n_features, minimum=1)
-    check_integer("synthetic", "n_relevant", n_relevant, minimum=1)
-    check_integer("synthetic", "seed", seed, minimum=0)
+    sizes = ("n_samples", n_samples, 1), ("n_features", n_features, 1), ("n_relevant", n_relevant, 1)
+    check_integers("synthetic", *sizes, ("seed", seed, 0))
     if n_relevant > n_features:
         raise ValueError(f"synthetic: n_relevant must be at most n_features={n_features}, got {n_relevant}. Lower it")
     rng = np.random.default_rng(seed)

@@ -78,13 +78,11 @@ def run_task(task: Task) -> TaskResult:
 def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: FoldContext) -> Record:
     fitted = _select(task, cell, trial, context.view)
     if task.split == "selection_only":
-        measured = _search_and_pass(fitted, trial.key)
+        measured = {**_search_and_pass(fitted, trial.key), **_unlabelled_certificate(cell, fitted).as_record()}
     elif task.split == "all_rows":
         measured = _cluster(task, cell, fitted)
     else:
         measured = _classify(cell, trial, fitted, context)
-    if cell.protocol["certify"] and task.split == "selection_only" and _promises(fitted.reducer):
-        measured |= certify_view(fitted.reducer, fitted.rows, C=None, margin=False, radius=False).as_record()
     inner, view, features = fitted.reducer, context.view, kept_features(fitted.reducer)
     record = {
         "key": trial.key,
@@ -159,8 +157,8 @@ def _cluster(task: Task, cell: Cell, fitted: Fitted) -> Record:
     with view.metered() as training:
         clustering = cluster_rows(fitted.reducer, model, view)
     record: Record = {**clustering.scores, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
-    if cell.protocol["certify"] and _promises(fitted.reducer):
-        certificate = certify_view(fitted.reducer, view, C=None, margin=False, radius=False)
+    if _is_certified(cell, fitted.reducer):
+        certificate = _unlabelled_certificate(cell, fitted)
         record |= certificate.as_record()
         record |= certify_clustering(fitted.reducer, model, view, clustering, certificate)
     return record
@@ -180,14 +178,23 @@ def _classify(cell: Cell, trial: Trial, fitted: Fitted, context: FoldContext) ->
         error = float(np.mean(predicted != context.y_test))
     record: Record = {"error": error, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
     record["objective"] = getattr(trained, "objective_", None)
-    if cell.protocol["certify"] and _promises(inner):
+    if _is_certified(cell, inner):
         C = model.C if isinstance(model, LibsvmSVM) else None
         record |= certify_view(inner, rows, C=C, radius=cell.protocol["setting"] != "supervised").as_record()
     return record
 
 
-def _promises(reducer: Any) -> bool:
-    return isinstance(reducer, AbstractSelector) and (hasattr(reducer, "budget") or hasattr(reducer, "spectral_bound_"))
+def _is_certified(cell: Cell, reducer: Any) -> bool:
+    """Tell whether the protocol asks for certificates and the method promises anything."""
+    promises = hasattr(reducer, "budget") or hasattr(reducer, "spectral_bound_")
+    return bool(cell.protocol["certify"]) and isinstance(reducer, AbstractSelector) and promises
+
+
+def _unlabelled_certificate(cell: Cell, fitted: Fitted) -> Certificate:
+    """Return what can be certified of all rows, without classes to separate; nothing where it was not asked for."""
+    if not _is_certified(cell, fitted.reducer):
+        return Certificate()
+    return certify_view(fitted.reducer, fitted.rows, C=None, margin=False, radius=False)
 
 
 def _context(task: Task, dataset: Dataset) -> FoldContext:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from provsel.kernels.online_calibration import Pass, calibrated_pass, compressed_rows, one_pass
 from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate
 from provsel.selectors._base import AbstractSelector, Selection, as_generator, checked_count
+from provsel.selectors._online_input import check_finite, checked_indices
 from provsel.selectors._online_state import Stream, stream_from
 from provsel.selectors._view import TrainingView
 
@@ -129,9 +130,7 @@ class OnlineLeverageSelector(AbstractSelector):
                 f"{NAME}: expected X of which a column is kept, got none of {view.n_features} columns in "
                 f"{view.n_samples} rows kept; X is all zeros, or n_initial = {rule.n_initial} should be 1 or more."
             )
-        for name in ("_stream", "spectral_bound_", "eigenvalue_range_"):  # of a fit before
-            if hasattr(self, name):
-                delattr(self, name)
+        self._forget("_stream", "spectral_bound_", "eigenvalue_range_")
         return Selection(
             done.positions,
             done.weights,
@@ -201,8 +200,8 @@ class OnlineLeverageSelector(AbstractSelector):
                 f"{NAME}.partial_fit_columns: expected columns of the stream's length, n = {stream.n_samples}, "
                 f"got {block.shape[0]}; pass blocks of the same rows."
             )
-        indices = _checked_indices(feature_indices, block.shape[1], stream)
-        _check_finite(block, indices)
+        indices = checked_indices(feature_indices, block.shape[1], stream)
+        check_finite(block, indices)
         if not hasattr(self, "_stream"):  # drawn last: a block that is refused leaves a shared generator alone
             stream.sampler.key = _draw_key(as_generator(self.random_state))
         stream.advance(block, indices)
@@ -250,9 +249,16 @@ class OnlineLeverageSelector(AbstractSelector):
         self.n_seen_ = seen.size
         self.n_features_in_ = stream.largest + 1
         self.sampling_rate_ = stream.sampler.rule.rate
+        self._forget("spectral_bound_", "eigenvalue_range_")
         for name, value in self._promise().items():
             setattr(self, f"{name}_", value)
         return self
+
+    def _forget(self, *names: str) -> None:
+        """Remove attributes that an earlier fit may have set."""
+        for name in names:
+            if hasattr(self, name):
+                delattr(self, name)
 
     def _rule(self, n: int) -> Rule:
         """Return the rule for columns of length n, from validated parameters."""
@@ -277,38 +283,3 @@ def _is_number(value: Any) -> bool:
 
 def _draw_key(rng: np.random.Generator) -> NDArray[np.uint64]:
     return rng.integers(0, 2**64, size=2, dtype=np.uint64)
-
-
-def _checked_indices(feature_indices: Any, count: int, stream: Stream) -> NDArray[np.int64]:
-    name = f"{NAME}.partial_fit_columns"
-    if feature_indices is None:
-        indices = stream.sampler.n_seen + np.arange(count)
-    else:
-        indices = np.asarray(feature_indices)
-        if indices.shape != (count,) or indices.dtype.kind not in "iu" or (indices < 0).any():
-            raise ValueError(
-                f"{name}: expected feature_indices to be {count} non-negative integers, one a column of the block, "
-                f"got {indices.dtype} of shape {indices.shape}; pass the column numbers."
-            )
-    if repeated := stream.repeated(indices):
-        raise ValueError(
-            f"{name}: expected every feature to arrive once, got {repeated[:5]} again; "
-            f"pass feature_indices that are distinct over the whole stream."
-        )
-    return indices.astype(np.int64)
-
-
-def _check_finite(block: Any, indices: NDArray[np.int64]) -> None:
-    finite = np.isfinite(block.data[: block.indptr[-1]] if sparse.issparse(block) else block)
-    if finite.all():
-        return
-    if sparse.issparse(block):
-        columns = np.repeat(indices, np.diff(block.indptr))[~finite]
-    else:
-        columns = indices[~finite.all(axis=0)]
-    features = np.unique(columns).tolist()
-    raise ValueError(
-        f"{NAME}.partial_fit_columns: expected finite numbers in the block, got NaN or infinity in {len(features)} of "
-        f"its {indices.size} features, {features[:5]}{' and more' if len(features) > 5 else ''}; impute or leave them "
-        f"out."
-    )
