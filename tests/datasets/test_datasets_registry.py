@@ -5,6 +5,7 @@ import inspect
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from provsel.datasets import dataset_members, dataset_names, load_dataset
@@ -32,6 +33,19 @@ def test_unknown_parameters_are_refused():
         load_dataset("synthetic", sed=1, rows=3, seed=2)
     with pytest.raises(ValueError, match="'digits' has no parameter name; it accepts classes"):
         load_dataset("digits", name="x")
+
+
+@pytest.mark.parametrize("parameters", [{"name": "digits"}, {"name": "sparse_rows", "n_samples": 20, "n_test": 10}])
+def test_rows_of_length_1(parameters):
+    name, options = parameters["name"], {key: value for key, value in parameters.items() if key != "name"}
+    plain, scaled = load_dataset(name, **options), load_dataset(name, unit_rows=True, **options)
+    X, Z = (dataset.X.toarray() if hasattr(dataset.X, "toarray") else dataset.X for dataset in (plain, scaled))
+    np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1.0)
+    np.testing.assert_allclose(Z * np.linalg.norm(X, axis=1)[:, None], X)
+    assert scaled.fingerprint == load_dataset(name, unit_rows=True, **options).fingerprint != plain.fingerprint
+    np.testing.assert_array_equal(scaled.y, plain.y)
+    with pytest.raises(ValueError, match="unit_rows must be true or false, got 1"):
+        load_dataset(name, unit_rows=1)
 
 
 def test_every_loader_has_keyword_parameters_with_defaults():

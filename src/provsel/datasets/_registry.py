@@ -3,11 +3,14 @@
 import importlib
 import inspect
 import pkgutil
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ._record import Dataset
+from sklearn.preprocessing import normalize
+
+from ._record import Dataset, fingerprint
 
 _FOLDER = Path(__file__).parent
 
@@ -18,13 +21,15 @@ def dataset_names() -> list[str]:
     return sorted(module.name for module in modules if not module.ispkg and not module.name.startswith("_"))
 
 
-def load_dataset(name: str, /, **params: Any) -> Dataset:
+def load_dataset(name: str, /, *, unit_rows: bool = False, **params: Any) -> Dataset:
     """Load a data set by name. Nothing is downloaded; `provsel fetch NAME` does that.
 
     Parameters
     ----------
     name : str
         One of `dataset_names()`.
+    unit_rows : bool, default=False
+        Scale every row to length 1; rows of zeros stay. In a config: `+dataset.unit_rows=true`.
     **params
         Keyword parameters of the loader, see the docstring of `provsel.datasets.<name>.load`.
 
@@ -44,7 +49,9 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     unknown = sorted(set(params) - set(accepted))
     if unknown:
         raise ValueError(f"data set {name!r} has no parameter {', '.join(unknown)}; it accepts {', '.join(accepted)}")
-    return load(**params)
+    if not isinstance(unit_rows, bool):
+        raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {unit_rows!r}")
+    return _with_unit_rows(load(**params)) if unit_rows else load(**params)
 
 
 def dataset_members(name: str) -> list[str]:
@@ -70,3 +77,9 @@ def _loader(name: str) -> ModuleType:
     if name not in known:
         raise ValueError(f"unknown data set {name!r}; known data sets are {', '.join(known)}")
     return importlib.import_module(f"provsel.datasets.{name}")
+
+
+def _with_unit_rows(dataset: Dataset) -> Dataset:
+    X = normalize(dataset.X, copy=True)
+    split = dataset.official_train
+    return replace(dataset, X=X, fingerprint=fingerprint(X, dataset.y, dataset.feature_names, split))
