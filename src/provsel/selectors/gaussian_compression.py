@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from provsel.kernels.compression_bounds import loss_components, norm_components
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.selectors._base import as_generator
+from provsel.selectors._chunk_checks import checked_chunks
+from provsel.selectors._compression_stream import write_compressed
 
 FORMS = ("csr", "csc")
 VARIANCES = ("1/m", "1/l")
@@ -26,6 +32,12 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
         compression = GaussianCompression(400, random_state=0)
         compressed = np.vstack([compression.partial_compress(X) for X, _ in row_chunks("counts.parquet")])
+
+    or from file to file, by several workers::
+
+        compression.compress_to("compressed.parquet", row_chunks("train.svm.xz"), n_jobs=4)
+        for Z, y in row_chunks("compressed.parquet", y="label"):
+            ...
 
     Parameters
     ----------
@@ -94,14 +106,15 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the seed of Lambda for X, array-like or sparse of shape (n, m); y is ignored."""
-        X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32])
-        m, count = X.shape[1], self.n_components
+        count = self.n_components
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise ValueError(f"GaussianCompression: expected n_components a positive integer, got {count!r}.")
         if self.variance not in VARIANCES:
             raise ValueError(f"GaussianCompression: expected variance in {VARIANCES}, got {self.variance!r}.")
         if not (isinstance(self.store, bool) or self.store == "auto"):
             raise ValueError(f'GaussianCompression: expected store True, False or "auto", got {self.store!r}.')
+        X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32])
+        m = X.shape[1]
         self.blocks_ = GaussianBlocks(
             int(count),
             m,
@@ -115,7 +128,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def transform(self, X: Any) -> Any:
         """Return the compressed rows, dense of shape (n, n_components), of X, array-like or sparse of shape (n, m)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "blocks_")
         X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32], reset=False)
         return self.blocks_.project(X)
 
@@ -130,6 +143,48 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         if not hasattr(self, "blocks_"):
             self.fit(chunk)
         return self.transform(chunk)
+
+    def compress_to(self, path: str | Path, chunks: Any, *, n_jobs: int = 1) -> int:
+        """Write the compressed rows of `chunks` to a Parquet file, and return their number; the first one fits.
+
+        `row_chunks(path)`, or `row_chunks(path, y="label")` with labels, reads the same bits again. Memory is that of
+        2 n_jobs chunks, or of 64 MB of small ones put together, with their compressed rows.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends with .parquet. Columns z0, z1, ... and "label"; the metadata of the schema say l, m, variance and key.
+            A file that is there is replaced when the new one is whole.
+        chunks : iterable of (X_chunk, y_chunk or None)
+            As from `provsel.datasets.row_chunks`. X_chunk of shape (b, m), dense or sparse; y_chunk of shape (b,):
+            numbers, strings or booleans.
+        n_jobs : int, default=1
+            Threads, each with one BLAS thread; -1: one a core, as in joblib. The file has the same bits for any number.
+
+        Raises
+        ------
+        ValueError
+            Bad parameters; from chunks: other widths or types, NaN or infinite values, labels of some rows only.
+            Nothing is left, neither a file nor a fit.
+        OSError
+            When the disk is full, with what was written and what is needed. Nothing is left.
+        """
+        name = "GaussianCompression.compress_to"
+        if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+            raise ValueError(f"{name}: expected n_jobs an integer but 0, -1 for all cores, got {n_jobs!r}.")
+        before = dict(vars(self))
+        rows: Iterator[Any] = checked_chunks(name, chunks, self.n_features_in_ if hasattr(self, "blocks_") else None)
+        try:
+            first = next(rows)
+            if not hasattr(self, "blocks_"):
+                self.fit(first[0])
+            rows = chain([first], rows)
+            del first  # or it would stay in memory to the end
+            n_samples = getattr(chunks, "n_samples", None)
+            return write_compressed(name, path, rows, self.blocks_, n_samples, effective_n_jobs(n_jobs))
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,453 @@
+"""From file to compressed file and to the model: the same bits, the same result for any chunks, and every refusal."""
+
+import errno
+import gc
+import gzip
+import json
+import os
+import resource
+from contextlib import contextmanager
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+from sklearn.exceptions import NotFittedError
+
+from provsel.datasets import _compressed_file, row_chunks
+from provsel.kernels import gaussian_blocks
+from provsel.models import CompressedLinearSVM
+from provsel.selectors import GaussianCompression, _compression_stream
+from provsel.store import SCHEMA, TIMING, TrialStore
+from small_runs import FULL, UNIFORM, run_quietly, small_cell
+
+pytestmark = pytest.mark.filterwarnings("error")
+N, M, L = 200, 40, 6
+NAME = r"^GaussianCompression\.compress_to: "
+
+
+def made(n=N, m=M, seed=0, dtype=np.float64, density=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, m)) * (rng.random((n, m)) < density)
+    X[:, -1] = 1
+    y = np.where(X[:, :4].sum(axis=1) + 0.3 * rng.standard_normal(n) > 0, 1, -1)
+    return X.astype(dtype), y
+
+
+def cut(X, y, size):
+    labels = [None] * X.shape[0] if y is None else y
+    return [
+        (X[start : start + size], None if y is None else labels[start : start + size])
+        for start in range(0, X.shape[0], size)
+    ]
+
+
+def read(path, y=None):
+    parts = list(row_chunks(path, y=y, chunk_rows=33))
+    return np.concatenate([Z for Z, _ in parts]), None if y is None else np.concatenate([labels for _, labels in parts])
+
+
+def compression(**options):
+    return GaussianCompression(L, random_state=0, **options)
+
+
+LABELS = {
+    "none": lambda y: None,
+    "int": lambda y: y,
+    "float32": lambda y: (y / 3).astype(np.float32),
+    "bool": lambda y: y > 0,
+    "str": lambda y: np.where(y > 0, "spam", "häm"),
+    "object": lambda y: np.where(y > 0, "spam", "ham").astype(object),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_array])
+def test_the_file_has_the_bits_of_transform(form, dtype, labels, tmp_path):
+    X, y = made(dtype=dtype)
+    y, path = LABELS[labels](y), tmp_path / "Z.parquet"
+    fitted = compression()
+    assert fitted.compress_to(path, [(form(X), y)]) == N
+    Z, found = read(path, None if y is None else "label")
+    np.testing.assert_array_equal(Z, fitted.transform(form(X)), strict=True)
+    if y is not None:
+        np.testing.assert_array_equal(found, y)
+    np.testing.assert_allclose(Z, X @ compression().fit(X).blocks_.dense().T, rtol=1e-5, atol=1e-5)
+    assert os.listdir(tmp_path) == ["Z.parquet"]
+
+
+def test_the_file_says_what_it_is_and_is_plain(tmp_path):
+    X, y = made()
+    fitted = compression(variance="1/l")
+    fitted.compress_to(str(tmp_path / "Z.parquet"), cut(X, y, 50))
+    about = json.loads(pq.read_schema(tmp_path / "Z.parquet").metadata[_compressed_file.METADATA])
+    assert about == {"n_components": L, "n_features": M, "variance": 1 / L, "key": fitted.blocks_.key}
+    column = pq.ParquetFile(tmp_path / "Z.parquet").metadata.row_group(0).column(0)
+    assert (column.compression, column.has_dictionary_page, column.path_in_schema) == ("UNCOMPRESSED", False, "z0")
+    assert "PLAIN" in column.encodings
+
+
+@pytest.mark.parametrize("store", [True, False])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_any_number_of_workers_gives_the_same_file(form, store, tmp_path, monkeypatch):
+    monkeypatch.setattr(_compression_stream, "TOGETHER", 8 * 30 * (M + L))
+    X, y = made()
+    contents = []
+    for n_jobs in (1, 2, 3, -1):
+        fitted, path = compression(store=store), tmp_path / f"{n_jobs}.parquet"
+        assert fitted.compress_to(path, cut(form(X), y, 10), n_jobs=n_jobs) == N
+        assert pq.ParquetFile(path).num_row_groups > 3
+        contents.append(path.read_bytes())
+    assert len(set(contents)) == 1
+    np.testing.assert_allclose(read(path, "label")[0], fitted.transform(X), rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(read(path, "label")[1], y)
+
+
+def test_a_second_file_goes_on_with_the_same_matrix(tmp_path):
+    X, y = made()
+    fitted = GaussianCompression(L)  # no seed: what was drawn stays
+    for name in "ab":
+        fitted.compress_to(tmp_path / f"{name}.parquet", cut(X, y, 50))
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    with pytest.raises(ValueError, match=NAME + rf"chunk 0: expected {M} features as before, got {M - 1}; give all"):
+        fitted.compress_to(tmp_path / "a.parquet", cut(X[:, 1:], y, 50))
+    assert fitted.transform(X).shape == (N, L)
+
+
+def test_few_chunks_are_at_hand():
+    taken = []
+    for n_jobs in (1, 3):
+        taken.clear()
+        items = (taken.append(i) or i for i in range(40))
+        for done, square in enumerate(_compression_stream.in_order(lambda i: i * i, items, n_jobs)):
+            assert square == done**2
+            assert len(taken) <= done + (1 if n_jobs == 1 else 2 * n_jobs)
+        assert done == 39
+
+
+def test_small_chunks_are_put_together_and_large_ones_are_not(monkeypatch):
+    X, y = made()
+    monkeypatch.setattr(_compression_stream, "TOGETHER", 8 * 25 * (M + L))
+    for size, expected in ((1, 25), (10, 20), (60, 60)):
+        parts = list(_compression_stream.together(cut(X, y, size), L))
+        assert [len(labels) for _, labels in parts][:-1] == [expected] * (len(parts) - 1)
+        np.testing.assert_array_equal(np.concatenate([rows for rows, _ in parts]), X)
+        np.testing.assert_array_equal(np.concatenate([labels for _, labels in parts]), y)
+
+
+NAN = np.where(np.isin(np.arange(N), (175, 178))[:, None], np.nan, made()[0])
+X0, Y0 = made()
+FLOATS = Y0 / 2
+GAP = np.where(np.arange(N) == 33, np.nan, FLOATS)
+WORDS = np.where(Y0 > 0, "a", "b").astype(object)
+BAD = {
+    "width": (cut(X0, Y0, 10)[:3] + cut(X0[:, 1:], Y0, 10), rf"chunk 3: expected {M} features as before, got {M - 1};"),
+    "NaN": (cut(NAN, Y0, 10), r"chunk 17: expected finite numbers, got NaN or infinity in rows 175, 178 of all"),
+    "sparse NaN": (cut(sparse.csr_array(NAN), Y0, 10), r"chunk 17: .* in rows 175, 178 of all, counted from 0; fill"),
+    "infinity": ([(np.full((9, M), -np.inf), None)], r"chunk 0: .* in rows 0, 1, 2, 3, 4 and 4 more of all"),
+    "no labels later": (
+        [*cut(X0, Y0, 10)[:3], *cut(X0, None, 10)],
+        r"chunk 3: expected labels of int64 as in the chunks before, got no labels; make all chunks alike",
+    ),
+    "labels later": (
+        [*cut(X0, None, 10)[:3], *cut(X0, Y0, 10)],
+        r"chunk 3: expected no labels as in the chunks before, got labels of int64; make",
+    ),
+    "other labels": (
+        [*cut(X0, Y0, 10)[:3], *cut(X0, WORDS.astype(str), 10)],
+        r"chunk 3: expected labels of int64 as .*, got labels of strings; make",
+    ),
+    "other values": (
+        [*cut(X0, Y0, 10)[:3], *cut(X0.astype(np.float32), Y0, 10)],
+        r"chunk 3: expected values of float64 as .*, got values of float32; make",
+    ),
+    "NaN label": (cut(X0, GAP, 10), r"chunk 3: expected a label for each row, got none or NaN in rows 33 of all"),
+    "None label": (
+        cut(X0, np.where(np.arange(N) == 33, None, WORDS), 10),
+        r"chunk 3: expected a label for each row, got none or NaN in rows 33 of all",
+    ),
+    "mixed labels": (cut(X0, np.where(np.arange(N) == 33, 7, WORDS), 10), r"expected labels all numbers, all strings"),
+    "few labels": ([(X0, Y0[1:])], rf"chunk 0: expected one label for each of its {N} rows, got labels of shape"),
+    "no pairs": ([X0], r"chunk 0: expected \(X_chunk, y_chunk or None\), got ndarray; give pairs"),
+    "1-D": ([(X0[0], None)], r"chunk 0: expected real numbers of shape \(b, m\), got float64 of shape \(40,\)"),
+    "text": ([(X0.astype(str), None)], r"chunk 0: expected real numbers of shape \(b, m\), got <U"),
+    "no columns": ([(X0[:, :0], None)], r"chunk 0: expected at least 1 features, got 0"),
+    "nothing": ([], r"expected chunks with at least one row, got none; check the source"),
+    "no rows": ([(X0[:0], None)], r"expected chunks with at least one row, got none; check the source"),
+    "number": (3, r"expected an iterable of \(X_chunk, y_chunk or None\), got int; pass row_chunks"),
+}
+
+
+@contextmanager
+def nothing_left(fitted, path, error, match):
+    """Expect the error; neither a fit nor a file is left, and a file that was there is."""
+    path.write_bytes(b"earlier")
+    before = dict(vars(fitted))
+    with pytest.raises(error, match=match) as caught:
+        yield caught
+    assert os.listdir(path.parent) == [path.name]
+    assert path.read_bytes() == b"earlier"
+    assert vars(fitted) == before
+    with pytest.raises(NotFittedError):
+        fitted.transform(X0)
+    gc.collect()  # a writer that was left open would complain now
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("case", BAD)
+def test_bad_chunks_leave_nothing(case, n_jobs, tmp_path, monkeypatch):
+    monkeypatch.setattr(_compression_stream, "TOGETHER", 1)  # some rows are in the file already
+    chunks, message = BAD[case]
+    with nothing_left(fitted := compression(), tmp_path / "Z.parquet", ValueError, f"{NAME.rstrip()[:-1]}.*{message}"):
+        fitted.compress_to(tmp_path / "Z.parquet", chunks, n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "message"),
+    [
+        ("Z.npy", {}, r"expected a path that ends with \.parquet, got '.*Z\.npy'; name the file so"),
+        ("folder.parquet", {}, r"expected the path of a file, got the folder .*folder\.parquet; add a name"),
+        ("Z.parquet", {"n_jobs": 0}, "expected n_jobs an integer but 0, -1 for all cores, got 0"),
+        ("Z.parquet", {"n_jobs": True}, "expected n_jobs .* got True"),
+        ("Z.parquet", {"n_jobs": 1.5}, "expected n_jobs .* got 1.5"),
+    ],
+)
+def test_bad_arguments_leave_nothing(path, options, message, tmp_path):
+    (tmp_path / "folder.parquet").mkdir()
+    fitted = compression()
+    with pytest.raises(ValueError, match=NAME + message):
+        fitted.compress_to(tmp_path / path, [(X0, Y0)], **options)
+    assert os.listdir(tmp_path) == ["folder.parquet"]
+    assert not hasattr(fitted, "blocks_")
+
+
+@pytest.mark.parametrize("options", [{"n_components": 0}, {"variance": 3}, {"store": "yes"}])
+def test_a_fit_that_was_refused_is_none(options):
+    fitted = GaussianCompression(**{"n_components": L, **options})
+    with pytest.raises(ValueError, match="GaussianCompression: expected"):
+        fitted.fit(X0)
+    with pytest.raises(NotFittedError):
+        fitted.transform(X0)
+
+
+FILES = {
+    "npy": lambda folder: _npy(folder / "X.npy"),
+    "parquet": lambda folder: _parquet(folder / "X.parquet"),
+    "svm": lambda folder: _svm(folder / "X.svm"),
+    "svm.gz": lambda folder: _packed(_svm(folder / "X.svm")),
+}
+
+
+def _npy(path, X=X0):
+    np.save(path, X)
+    return path, {"y": Y0}
+
+
+def _parquet(path, X=X0, y=Y0):
+    columns = {f"f{i}": pa.array(column) for i, column in enumerate(X.T)}
+    pq.write_table(pa.table({**columns, "label": pa.array(y)}), path, row_group_size=40)
+    return path, {"y": "label"}
+
+
+def _svm(path, X=X0, y=Y0):
+    dump_svmlight_file(X, y, str(path), zero_based=False)
+    return path, {"n_features": X.shape[1]}
+
+
+def _packed(source):
+    path, options = source
+    packed = path.with_name(path.name + ".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    return packed, options
+
+
+@pytest.fixture(params=["compress_to", "fit_stream"])
+def refuses(request, tmp_path, monkeypatch):
+    """Expect both ways of reading a stream to fail with a message, and to leave nothing."""
+    monkeypatch.setattr(_compression_stream, "TOGETHER", 1)
+    folder = tmp_path / "out"
+    folder.mkdir()
+
+    def check(chunks, message):
+        if request.param == "compress_to":
+            with nothing_left(fitted := compression(), folder / "Z.parquet", ValueError, message):
+                fitted.compress_to(folder / "Z.parquet", chunks)
+            return
+        model = CompressedLinearSVM(L, random_state=0).fit(X0, Y0)
+        with pytest.raises(ValueError, match=message):
+            model.fit_stream(chunks)
+        assert not [name for name in vars(model) if name.endswith("_")]
+
+    return check
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_cut_in_the_middle(name, refuses, tmp_path):
+    path, options = FILES[name](tmp_path)
+    chunks = row_chunks(path, chunk_rows=10, **options)
+    content = path.read_bytes()
+    share = 0.5
+    if name == "svm":  # in a value, after its colon
+        share = (content.index(b":", len(content) // 2) + 1) / len(content)
+    path.write_bytes(content[: round(share * len(content))])
+    refuses(chunks, rf"^row_chunks: .*X\.{name}: expected .*(whole|good order|lines).*; write (it|the file) again")
+
+
+@pytest.mark.parametrize("form", ["npy", "parquet"])
+def test_nan_in_a_file(form, refuses, tmp_path):
+    path, options = (_npy if form == "npy" else _parquet)(tmp_path / f"X.{form}", NAN)
+    refuses(
+        row_chunks(path, chunk_rows=10, **options),
+        r"^row_chunks: expected finite numbers, got NaN or infinity in chunk 17, rows 175, 178, both counted from 0; f",
+    )
+
+
+def test_missing_labels_in_a_file(refuses, tmp_path):
+    path, options = _parquet(tmp_path / "X.parquet", y=GAP)
+    refuses(
+        row_chunks(path, chunk_rows=10, **options),
+        r"^row_chunks: expected a label for each row, got none or NaN in chunk 3, rows 33, both counted from 0",
+    )
+
+
+def test_a_wider_row_in_a_text(refuses, tmp_path):
+    path, options = _svm(tmp_path / "X.svm", y=Y0)
+    with path.open("ab") as file:
+        file.write(b"1 41:2\n")
+    refuses(row_chunks(path, chunk_rows=10, **options), r"^row_chunks: .*from 1 to 40, got .* 41 features in row 200;")
+
+
+@contextmanager
+def largest_file(size):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))  # Python ignores SIGXFSZ: write fails with EFBIG
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("known", [True, False])
+def test_no_room_is_told_with_what_is_needed(known, n_jobs, tmp_path, monkeypatch):
+    """48 bytes a row and 8 of its label; the limit is reached in the fourth row group, whose pages come one by one."""
+    monkeypatch.setattr(_compression_stream, "TOGETHER", 1)
+    X, y = made(n=20_000)
+    chunks = row_chunks(X, y=y, chunk_rows=2000) if known else iter(cut(X, y, 2000))
+    needed = r"about 1\.1 MB for 20,000 rows" if known else "about 56 bytes a row"
+    message = (
+        NAME + r"expected room for .*Z\.parquet, got 'File too large' after 6,000 rows and 0\.4 MB; "
+        rf"it needs {needed}: make room, write to another disk, or take a smaller n_components\. Nothing is left"
+    )
+    with (
+        nothing_left(fitted := compression(), tmp_path / "Z.parquet", OSError, f"(?s).*{message[1:]}") as caught,
+        largest_file(400_000),
+    ):
+        fitted.compress_to(tmp_path / "Z.parquet", chunks, n_jobs=n_jobs)
+    assert caught.value.errno == errno.EFBIG
+
+
+@pytest.mark.parametrize(("code", "told"), [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EIO, False)])
+@pytest.mark.parametrize("where", ["__init__", "write_table", "close"])
+def test_other_errors_of_the_disk(where, code, told, tmp_path, monkeypatch):
+    def failing(*_, **__):
+        raise OSError(code, "from the disk")
+
+    monkeypatch.setattr(pq.ParquetWriter, where, failing)
+    message = f"expected room for .*, got {os.strerror(code)!r} after {N if where == 'close' else 0} rows"
+    with nothing_left(
+        fitted := compression(), tmp_path / "Z.parquet", OSError, message if told else "from the disk"
+    ) as caught:
+        fitted.compress_to(tmp_path / "Z.parquet", [(X0, WORDS.astype("S"))])
+    assert caught.value.errno == code
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_interrupt_leaves_nothing(error, n_jobs, tmp_path, monkeypatch):
+    monkeypatch.setattr(_compression_stream, "TOGETHER", 1)
+
+    def interrupted():
+        yield from cut(X0, Y0, 10)[:12]
+        raise error("now")
+
+    with nothing_left(fitted := compression(), tmp_path / "Z.parquet", error, "now"):
+        fitted.compress_to(tmp_path / "Z.parquet", interrupted(), n_jobs=n_jobs)
+
+
+def test_an_error_in_a_worker_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(_compression_stream, "TOGETHER", 1)
+    fitted = compression()
+
+    def failing(self, X):
+        raise MemoryError("in a worker")
+
+    monkeypatch.setattr("provsel.kernels.gaussian_blocks.GaussianBlocks.project", failing)
+    with pytest.raises(MemoryError, match="in a worker"):
+        fitted.compress_to(tmp_path / "Z.parquet", cut(X0, Y0, 10), n_jobs=2)
+    assert not os.listdir(tmp_path)
+    assert not hasattr(fitted, "blocks_")
+
+
+ROWS = 4100
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """The same rows and labels in memory and in files."""
+    folder = tmp_path_factory.mktemp("rows")
+    X, y = made(n=ROWS, m=300, density=0.05)  # two blocks of Lambda
+    np.save(folder / "X.npy", X)
+    svm, options = _svm(folder / "X.svm", np.round(X, 3), y)
+    return {
+        "dense": (X, {"y": y}),
+        "csr": (sparse.csr_array(X), {"y": y}),
+        "npy": (folder / "X.npy", {"y": y}),
+        "parquet": _parquet(folder / "X.parquet", X[:, :40], y),  # 300 columns take long to read
+        "svm": (svm, options),
+    }
+
+
+@pytest.mark.parametrize("source", ["dense", "csr", "npy", "parquet", "svm"])
+def test_chunks_of_any_size_give_the_same(source, sources, monkeypatch):
+    """Z to rounding: chunks below 512 rows add the products with two blocks, larger ones make one of both.
+
+    The coefficients too, up to about what the duality gap leaves open: its root.
+    """
+    monkeypatch.setattr(gaussian_blocks, "PANEL", 1)
+    data, options = sources[source]
+    found = []
+    for size in (ROWS, 7, 64, 4096, *([1] if source in ("dense", "csr") else [])):
+        chunks = list(row_chunks(data, chunk_rows=size, **options))
+        if size == 1:  # more of them take long
+            chunks[500:] = [(data[500:], options["y"][500:])]
+        fitted = compression(store=True)
+        Z = np.concatenate([fitted.partial_compress(X) for X, _ in chunks])
+        model = CompressedLinearSVM(L, c=1e-2, recovery="transpose", tol=1e-12, store=True, random_state=0)
+        found.append((Z, model.fit_stream(chunks).coef_[0], model.gap_))
+    Z, coef, gap = found[0]
+    assert gap <= 1e-12
+    for other, others, _ in found[1:]:
+        np.testing.assert_allclose(other, Z, rtol=1e-12, atol=1e-12 * np.abs(Z).max())
+        np.testing.assert_allclose(others, coef, rtol=0, atol=1e-6 * np.abs(coef).max())
+
+
+def test_trials_do_not_depend_on_the_workers(tmp_path):
+    model = {"_target_": "provsel.models.CompressedLinearSVM", "n_components": 10, "c": 0.01}
+    cells = [
+        small_cell(selector, model={**model, "recovery": recovery}, setting="unsupervised", certify=False, n_splits=2)
+        for selector, recovery in ((FULL, "dual"), (UNIFORM, "transpose"))
+    ]
+    records = []
+    executors = ({"name": "serial"}, {"name": "loky", "n_jobs": 1}, {"name": "loky", "n_jobs": 2})
+    for number, executor in enumerate(executors):
+        store = TrialStore(tmp_path / str(number))
+        report, _ = run_quietly(cells, store, executor)
+        assert not report.failures
+        records.append(store.query(columns=[name for name in SCHEMA.names if name not in TIMING]).to_pylist())
+    assert len(records[0]) == 8
+    assert repr(records[0]) == repr(records[1]) == repr(records[2])
