@@ -452,3 +452,92 @@ def test_a_claim_about_one_data_set(made):
     assert first.state == "partial (4 of 4)" or first.state == "complete"
     assert "Holm over 1" in first.finding.test
     assert verdict_on(made, compare("better", dataset="set5", **parameters)).verdict == NOT_RUN
+
+
+def within(made, deltas, zeros=None, **parameters):
+    columns = {"certificate_delta": deltas, "certificate_zero_delta": zeros or [0.9] * len(deltas)}
+    made.put("made/one", "A", "r=1", [0.1] * len(deltas), **columns)
+    options = {"row": "A", "quantity": "certificate_delta", "bound": 0.2, "columns": ["r=1"], **parameters}
+    return verdict_on(made, claim("within", artefact="made/one", **options))
+
+
+@pytest.mark.parametrize(
+    ("above", "at_most", "verdict"),
+    [
+        (0, 0.0, REPLICATED),
+        (1, 0.0, CONTRADICTED),
+        (0, 0.1, REPLICATED),
+        (1, 0.1, REPLICATED),
+        (2, 0.1, INCONCLUSIVE),
+        (5, 0.1, CONTRADICTED),
+    ],
+)
+def test_within_a_bound(made, above, at_most, verdict):
+    found = within(made, [0.3] * above + [0.2] * (10 - above), at_most=at_most)
+    assert found.verdict == verdict
+    assert (found.finding.effect, found.finding.n) == (100 - 10 * above, 10)
+    assert found.finding.note == ("from 0.2 to 0.3" if above else "from 0.2 to 0.2")
+
+
+@pytest.mark.parametrize(("zero", "verdict"), [(0.1, INCONCLUSIVE), (0.21, REPLICATED)])
+def test_within_a_bound_that_says_nothing(made, zero, verdict):
+    found = within(made, [0.05] * 10, [zero] * 10, trivial="certificate_zero_delta")
+    assert found.verdict == verdict
+    assert f"in {10 if zero < 0.2 else 0} of 10 it says nothing" in found.finding.note
+
+
+def test_within_needs_numbers_and_a_known_quantity(made):
+    assert within(made, [np.nan, np.nan]).verdict == NOT_RUN
+    with pytest.raises(ValueError, match=r"quantity: expected one of certificate_spectral_error, .*got 'delta'"):
+        claim("within", row="A", quantity="delta", bound=0.2)
+    with pytest.raises(ValueError, match=r"trivial: expected one of .*got 'certificate_recovery'"):
+        claim("within", row="A", quantity="certificate_delta", bound=0.2, trivial="certificate_recovery")
+
+
+def falls(made, first, second, **parameters):
+    for column, values in zip(COLUMNS, (first, second), strict=True):
+        made.put("made/one", "A", column, [0.1] * len(values), objective=values)
+    return verdict_on(made, claim("falls", artefact="made/one", **{"row": "A", "quantity": "objective", **parameters}))
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict", "tau"),
+    [
+        ([1, 2, 3, 4, 5], REPLICATED, -1),
+        ([11, 12, 13, 14, 15], CONTRADICTED, 1),
+        ([5, 6, 7, 8, 11], INCONCLUSIVE, None),
+    ],
+)
+def test_a_number_that_falls(made, second, verdict, tau):
+    found = falls(made, [6.0, 7, 8, 9, 10], [float(value) for value in second])
+    assert found.verdict == verdict
+    if tau is not None:
+        # Kendall's tau-b of two groups of five: 25 of 45 pairs, and sqrt(25 * 45) for the ties
+        assert found.finding.effect == pytest.approx(tau * 25 / math.sqrt(25 * 45))
+    assert f"medians 8, {second[2]}" in found.finding.note
+
+
+def test_falls_needs_both_ends(made):
+    made.put("made/one", "A", "r=1", [0.1, 0.1], objective=[1.0, 2.0])
+    found = verdict_on(made, claim("falls", artefact="made/one", row="A", quantity="objective"))
+    assert found.verdict == NOT_RUN
+    with pytest.raises(ValueError, match=r"columns: expected at least two, in their order, got \['r=1'\]"):
+        claim("falls", artefact="made/one", row="A", quantity="objective", columns=["r=1"])
+    with pytest.raises(ValueError, match=r"quantity: expected one of error, .*, got 'key'"):
+        claim("falls", artefact="made/one", row="A", quantity="key")
+
+
+@pytest.mark.parametrize(("errors", "verdict"), [([0.10, 0.11, 0.105], REPLICATED), ([0.2, 0.21, 0.22], CONTRADICTED)])
+def test_draws_against_a_method_without_chance(made, errors, verdict):
+    made.add("made/drawn", ["A", "B"], COLUMNS, ["ccat"], n_splits=2, draws=3)
+    for column in COLUMNS:
+        made.put("made/drawn", "A", column, [errors])
+        made.put("made/drawn", "B", column, [0.1])
+    options = {"artefact": "made/drawn", "over": "draws", "margin": 3.0}
+    found = verdict_on(made, compare("not_worse", **options))
+    assert found.verdict == verdict
+    assert found.finding.n == 3
+    assert found.finding.effect == pytest.approx(100 * (np.mean(errors) - 0.1))
+    swapped = verdict_on(made, compare("not_worse", **{**options, "row": "B", "than": "A"}))
+    assert swapped.verdict == INCONCLUSIVE
+    assert "needs draws on one fold, and one trial of A, found 3" in swapped.detail

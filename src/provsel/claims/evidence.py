@@ -128,9 +128,10 @@ class Evidence:
         Parameters
         ----------
         place, other : (artefact, row, column)
-        over : {"datasets", "folds"}
+        over : {"datasets", "folds", "draws"}
             Differences of the data sets' mean errors (signed rank), or of the folds of one data set (corrected t);
-            where all rows are clustered, a fold is a seed.
+            where all rows are clustered, a fold is a seed. Or of the draws of `place` on the only fold, against the
+            one error of `other`, which draws nothing (t): then the test is about the chance in the method alone.
 
         Raises
         ------
@@ -150,6 +151,13 @@ class Evidence:
         return self._p_values[key]
 
     def _paired_test(self, place: Place, other: Place, over: str) -> AbstractPairedTest:
+        if over == "draws":
+            own, against = (self.trials(side, ["error"]).dropna(subset=["error"]) for side in (place, other))
+            one_data_set(own.set_index("dataset").index)
+            if len(against) != 1 or own["fold"].nunique() != 1:
+                raise UnavailableError(f"needs draws on one fold, and one trial of {other[1]}, found {len(against)}")
+            errors = 100 * (own["error"] - float(against["error"].iloc[0]))
+            return CorrectedT(at_least_two(errors.to_numpy(float), "draws"), ratio=0.0)
         own, against = self.fold_errors(place), self.fold_errors(other)
         both = pd.DataFrame({"own": own["error"], "against": against["error"], "ratio": own["ratio"]}).dropna()
         differences = both["own"] - both["against"]

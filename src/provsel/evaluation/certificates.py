@@ -66,11 +66,24 @@ class Certificate:
         Cost on all features of the partition that is best on the selection over that of the partition of all
         features, and (1 + epsilon) / (1 - epsilon), their Theorem 2.
     partition : str
+    optimum, objective : float
+        Of the SVM without compression, and of the vector recovered from the compressed one, in the original problem;
+        for the feature-selective SVM with the feature weights of the compressed one.
+    delta, zero_delta : float
+        Smallest delta for which the left inequality of Theorem 5 (7) of Giesen, Laue, Mueller holds, and that for
+        which it holds of w = 0, about which there is nothing to say.
+    recovery : str
+        "violated": the right inequality fails, or no delta of the theorem, below 1/2, is enough; "vacuous": `delta` is
+        not below `zero_delta`; else "held".
+    loss_change, norm_ratio, expansion_ratio : float
+        What their proof needs, with w the optimum and w_bar that of the compressed problem: the change of the loss of
+        w, up to delta (Lemma 1); ||Lambda w||^2 / ||w||^2, up to 1 + delta (Lemma 2); ||Lambda^T w_bar||^2 /
+        ||w_bar||^2, up to 1 + delta (Lemma 4).
 
     References
     ----------
     Paul, Magdon-Ismail, Drineas (2016), Lemmas 1-3, Theorems 1-5. Wang, Shen, Li (2018), Theorem 1 (of eigenvalues),
-    Lemmas 2 and 3, Theorem 2.
+    Lemmas 2 and 3, Theorem 2. Giesen, Laue, Mueller (2013), Lemmas 1, 2, 4, Theorems 5 and 7.
     """
 
     spectral_error: float = np.nan
@@ -98,12 +111,19 @@ class Certificate:
     partition_ratio: float = np.nan
     partition_bound: float = np.nan
     partition: str = NOT_MEASURED
+    optimum: float = np.nan
+    objective: float = np.nan
+    delta: float = np.nan
+    zero_delta: float = np.nan
+    recovery: str = NOT_MEASURED
+    loss_change: float = np.nan
+    norm_ratio: float = np.nan
+    expansion_ratio: float = np.nan
 
     @property
     def held(self) -> bool:
         """Whether nothing that was measured violates its bound."""
-        states = (self.spectral, self.margin, self.soft, self.radius, self.scores, self.cost, self.partition)
-        return VIOLATED not in states
+        return VIOLATED not in asdict(self).values()
 
     def as_record(self) -> dict[str, float | str]:
         """Return the fields with the prefix `certificate_`."""

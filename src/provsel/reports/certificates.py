@@ -25,6 +25,9 @@ CLUSTERING_CERTIFICATES = {
 }
 """Those of wang2018."""
 
+COMPRESSION_CERTIFICATES = {"recovery": "Theorems 5, 7"}
+"""Those of giesen2013."""
+
 STATES = (HELD, VIOLATED, VACUOUS, NOT_SEPARABLE)
 
 TRIAL_COLUMNS = [

@@ -22,8 +22,9 @@ class AbstractComparison(AbstractEvaluator):
     row, than : str
     than_artefact : str
         Where `than` stands, when not in the same artefact; its columns have the same names.
-    over : {"datasets", "folds"}
-        What the sample consists of: data sets (signed rank), or folds of the only one (corrected resampled t).
+    over : {"datasets", "folds", "draws"}
+        What the sample consists of: data sets (signed rank), folds of the only one (corrected resampled t), or draws
+        of a random `row` on one fold, where `than` draws nothing (t).
     alpha : float
     """
 
@@ -34,8 +35,8 @@ class AbstractComparison(AbstractEvaluator):
     alpha: float = ALPHA
 
     def __post_init__(self) -> None:
-        if self.over not in OVER:
-            raise ValueError(f"over: expected one of {', '.join(OVER)}, got {self.over!r}.")
+        if self.over not in (*OVER, "draws"):
+            raise ValueError(f"over: expected one of {', '.join(OVER)}, draws, got {self.over!r}.")
 
     def pair(self, column: str) -> tuple[Place, Place]:
         """Return both numbers of a column."""

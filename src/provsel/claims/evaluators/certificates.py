@@ -13,9 +13,9 @@ from provsel.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provsel.claims.evidence import Evidence
 from provsel.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
 from provsel.evaluation.certificates import HELD, VACUOUS, VIOLATED
-from provsel.reports.certificates import CERTIFICATES, CLUSTERING_CERTIFICATES
+from provsel.reports.certificates import CERTIFICATES, CLUSTERING_CERTIFICATES, COMPRESSION_CERTIFICATES
 
-QUANTITIES = tuple({**CERTIFICATES, **CLUSTERING_CERTIFICATES})
+QUANTITIES = tuple({**CERTIFICATES, **CLUSTERING_CERTIFICATES, **COMPRESSION_CERTIFICATES})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Certificates(AbstractRowEvaluator):
     Parameters
     ----------
     row : str
-    quantity : {"spectral", "margin", "soft", "radius", "scores", "cost", "partition"}
+    quantity : {"spectral", "margin", "soft", "radius", "scores", "cost", "partition", "recovery"}
     at_most : float
         Probability of failure that the theorem allows.
     """

@@ -1,0 +1,56 @@
+"""make reproduce-compression-gap | python experiments/giesen2013/compression-gap.py [artefact.only=[DEXTER]]."""
+
+import sys
+
+from provsel.cli import Rendering, artefact_main
+from provsel.reports.components import Panel, draw_against_components
+from provsel.reports.tables import write_tables
+
+NUMBERS = ["error", "objective", "scaled_objective", "certificate_optimum", "n_features"]
+
+
+def summarise(entry, trials):
+    numbers = {entry.column: 100 * trials["error"], f"{entry.column}, objective": trials["objective"]}
+    if entry.cell.model["_target_"].endswith("CompressedLinearSVM"):
+        numbers[f"{entry.column}, scaled objective"] = trials["scaled_objective"]
+        numbers[f"{entry.column}, optimum"] = trials["certificate_optimum"]
+    return [{"column": name, "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()]
+
+
+def render(made: Rendering) -> str:
+    trials = made.trials(NUMBERS)
+    free = trials["row"] == "uncompressed"  # one number, stored once for all columns
+    trials["optimum"] = trials["certificate_optimum"].where(~free, trials["objective"])
+    trials["l"] = trials["column"].astype(float).mask(free)
+    trials["error"] *= 100
+    for name in ("objective", "scaled_objective"):
+        trials[f"{name}_ratio"] = trials[name] / trials["optimum"]
+    rows = []
+    for (dataset, row, column), found in trials.groupby(["dataset", "row", "column"], sort=False):
+        ratio = f"{found['n_features'].iloc[0] / float(column):.1f}"
+        numbers = [f"{found['error'].mean():.2f} ± {found['error'].std(ddof=1):.2f}"]
+        numbers += [f"{found[f'{name}_ratio'].median():.3g}" for name in ("objective", "scaled_objective")]
+        if row != "uncompressed":
+            rows.append([dataset, row, column, ratio, *numbers])
+        elif column == made.artefact.config.artefact.datasets[dataset]["columns"][0]:
+            rows.append([dataset, row, "", "1", f"{found['error'].mean():.2f}", "1", "1"])
+    draws = made.artefact.config.protocol.draws
+    text = write_tables(
+        made.tables,
+        ["data", "recovery", "l", "m / l", "error (%)", "objective / optimum", "at the best length"],
+        rows,
+        caption=f"{made.artefact.title}: test error (mean and sd) and objective (median), {draws} draws of Lambda.",
+        note=made.note,
+    )
+    panels = [
+        Panel("error", "test error (%)"),
+        Panel("objective_ratio", "objective / optimum", log=True),
+        Panel("scaled_objective_ratio", "at the best length", log=True),
+    ]
+    title = f"{made.artefact.title} ({draws} draws of Lambda: median, range). {made.note}".strip()
+    paths = draw_against_components(trials, panels, made.figures, title)
+    return text + "\n" + "\n".join(str(path) for path in paths)
+
+
+if __name__ == "__main__":
+    sys.exit(artefact_main("giesen2013/compression-gap", render, summarise=summarise, columns=NUMBERS))

@@ -1,0 +1,15 @@
+"""make reproduce-theorem5 | python experiments/giesen2013/theorem5.py [protocol.draws=3] [artefact.only=["m = 1000"]]."""
+
+import sys
+
+from provsel.cli import Rendering, artefact_main
+from provsel.reports.recovery import COLUMNS, summarise, write_recovery
+
+
+def render(made: Rendering) -> str:
+    how = {"title": made.artefact.title, "note": made.note, "draws": made.artefact.config.protocol.draws}
+    return write_recovery(made.trials(COLUMNS), made.tables, made.figures, **how)
+
+
+if __name__ == "__main__":
+    sys.exit(artefact_main("giesen2013/theorem5", render, summarise=summarise, columns=COLUMNS))

@@ -1,0 +1,136 @@
+"""Theorems 5 and 7 of the report on compressed SVMs as certificates, with their definitions written out."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from provsel.datasets import load_dataset
+from provsel.evaluation.certificates import HELD, NOT_MEASURED, VACUOUS, VIOLATED
+from provsel.evaluation.compression import certify_compression, compression_objective, is_compressed
+from provsel.evaluation.plan import make_tasks
+from provsel.evaluation.trial import run_task
+from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, HingeSVM
+from provsel.selectors._view import TrainingView
+from small_runs import FULL, small_cell
+
+C = 1e-3
+
+
+@pytest.fixture(scope="module")
+def view():
+    data = load_dataset(
+        "sparse_rows", n_samples=200, n_features=1000, n_relevant=5, n_test=10, mirrored=True, dense=True
+    )
+    return TrainingView(data.X[:200], data.y[:200])
+
+
+def certified(view, n_components=100, **options):
+    model = CompressedLinearSVM(n_components, c=C, random_state=0, **options)
+    return certify_compression(model.fit(view.X, view.y), view)
+
+
+def hinge(scores):
+    return np.maximum(0.0, 1.0 - scores).mean()
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("recovery", ["dual", "transpose"])
+def test_what_is_measured_by_definition(view, recovery, as_sparse):
+    rows = TrainingView(sparse.csr_array(view.X), view.y) if as_sparse else view
+    model = CompressedLinearSVM(60, c=C, recovery=recovery, variance="1/l", random_state=1).fit(rows.X, rows.y)
+    found = certify_compression(model, rows)
+    Lambda, w, w_bar = model.blocks_.dense(), HingeSVM(c=C).fit(view.X, view.y).coef_[0], model.compressed_coef_
+    Z = view.X @ Lambda.T
+    assert found.optimum == pytest.approx(hinge(view.y * (view.X @ w)) + C * w @ w)
+    v = model.coef_[0]
+    assert found.objective == pytest.approx(hinge(view.y * (view.X @ v)) + C * v @ v) == pytest.approx(model.objective_)
+    change = abs(hinge(view.y * (Z @ (Lambda @ w))) - hinge(view.y * (view.X @ w)))
+    assert found.loss_change == pytest.approx(change)
+    assert found.norm_ratio == pytest.approx(np.sum((Lambda @ w) ** 2) / (w @ w))
+    assert found.expansion_ratio == pytest.approx(np.sum((Lambda.T @ w_bar) ** 2) / (w_bar @ w_bar))
+    assert found.objective / (1 + found.delta) ** 2 - found.delta == pytest.approx(found.optimum)
+    assert 1 / (1 + found.zero_delta) ** 2 - found.zero_delta == pytest.approx(found.optimum)
+    # Lemma 3: the compressed problem at w_bar has the loss of the recovered vector of the report
+    if recovery == "transpose":
+        assert hinge(view.y * (Z @ w_bar)) == pytest.approx(hinge(view.y * (view.X @ v)))
+
+
+def test_dual_recovery_holds_and_the_report_fails_one_way_at_each_variance(view):
+    dual = certified(view, 400, variance="1/l")
+    assert (dual.recovery, dual.held) == (HELD, True)
+    assert dual.delta < 0.05 < dual.zero_delta < 0.5
+    printed = certified(view, 10, recovery="transpose")  # variance 1/m: Lemma 1 fails, Lemma 4 holds
+    assert printed.loss_change > 0.5
+    assert printed.expansion_ratio < 1.2
+    assert printed.delta > 0.2
+    other = certified(view, 10, recovery="transpose", variance="1/l")  # Lemma 4 fails
+    assert other.expansion_ratio > 50
+    assert (other.recovery, other.held) == (VIOLATED, False)
+
+
+def test_no_better_than_nothing_is_vacuous(view):
+    model = CompressedLinearSVM(10, c=C, random_state=0).fit(view.X, view.y)
+    model.coef_ = np.zeros_like(model.coef_)
+    found = certify_compression(model, view)
+    assert (found.recovery, found.objective) == (VACUOUS, 1.0)
+    assert found.delta == found.zero_delta
+
+
+def test_a_vector_below_the_optimum_is_a_violation(view):
+    """The right inequality is optimality: only a reference that is none can fail it."""
+    model = CompressedLinearSVM(800, c=C, variance="1/l", random_state=0).fit(view.X, view.y)
+    tampered = TrainingView(view.X, view.y)
+    wrong = HingeSVM(c=C).fit(view.X, view.y)
+    wrong.objective_ *= 2
+    tampered.shared(f"svm {HingeSVM(c=C)!r}", lambda: wrong)
+    assert certify_compression(model, tampered).recovery == VIOLATED
+
+
+@pytest.mark.parametrize("form", ["kernel_weights", "as_printed"])
+def test_theorem_7_by_definition(view, form):
+    options = {"c1": 1e-3, "c2": C, "form": form, "random_state": 0}
+    model = FeatureSelectiveSVM(n_components=100, variance="1/l", **options).fit(view.X, view.y)
+    found = certify_compression(model, view)
+    whole = FeatureSelectiveSVM(**options).fit(view.X, view.y)
+    factors = model.mu_ if form == "as_printed" else np.sqrt(model.mu_)
+    recovered = model.w_
+    loss = hinge(view.y * (view.X @ (factors * recovered)))
+    assert found.objective == pytest.approx(loss + C * recovered @ recovered + 1e-3 * model.mu_.sum())
+    assert found.optimum == pytest.approx(min(whole.objective_, found.objective))
+    if found.delta > 0:
+        assert found.objective * (1 - found.delta) ** 2 - found.delta == pytest.approx(found.optimum)
+    assert (1 - found.zero_delta) ** 2 - found.zero_delta == pytest.approx(found.optimum)
+    w_bar = model.compressed_coef_
+    assert found.expansion_ratio == pytest.approx(recovered @ recovered / (w_bar @ w_bar))
+    assert np.isnan(found.loss_change)
+
+
+def test_which_models_the_theorems_are_about():
+    assert is_compressed(CompressedLinearSVM())
+    assert is_compressed(FeatureSelectiveSVM(n_components=3))
+    assert not is_compressed(FeatureSelectiveSVM())
+    assert not is_compressed(HingeSVM())
+
+
+@pytest.mark.parametrize("certify", [True, False])
+def test_trials_are_certified_where_the_protocol_asks(certify):
+    model = {"_target_": "provsel.models.CompressedLinearSVM", "n_components": 20, "c": C, "variance": "1/l"}
+    cell = small_cell(FULL, model=model, repeats=1, n_splits=2, draws=2, setting="unsupervised", certify=certify)
+    results = [run_task(task) for task in make_tasks([cell])]
+    assert not any(result.failures for result in results)
+    records = [record for result in results for record in result.records]
+    assert len(records) == 4
+    assert len({record["objective"] for record in records}) == 4  # draws of Lambda differ
+    states = {record["certificate_recovery"] for record in records}
+    assert (states == {NOT_MEASURED}) == (not certify)
+    if certify:
+        assert all(record["certificate_objective"] == pytest.approx(record["objective"]) for record in records)
+        assert all(record["certificate_optimum"] <= record["objective"] for record in records)
+        assert all(record["scaled_objective"] <= record["objective"] * (1 + 1e-9) for record in records)
+
+
+@pytest.mark.parametrize("coef", [[0.5, 0.5], [0.0, 0.0]])
+def test_objective_refuses_other_labels(coef):
+    X = np.array([[2.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    with pytest.raises(ValueError, match="expected labels of two classes, got 3; the problem is a binary one"):
+        compression_objective(X, np.arange(3), np.array(coef), 0.1)
