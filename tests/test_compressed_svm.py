@@ -16,7 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from provsel.datasets import row_chunks
 from provsel.evaluation.compression import compression_objective, theorem5, uncompressed_optimum
 from provsel.kernels.gaussian_blocks import GaussianBlocks
-from provsel.models import CompressedLinearSVM, compressed_svm
+from provsel.kernels.hinge_dual import hinge_dual
+from provsel.models import CompressedLinearSVM, HingeSVM, compressed_svm
 from provsel.models._row_stream import RowStream
 from provsel.models.compressed_svm import _key
 from provsel.selectors.gaussian_compression import GaussianCompression
@@ -63,6 +64,7 @@ def attributes(model):
     [
         CompressedLinearSVM(20, random_state=0),
         CompressedLinearSVM(5, recovery="transpose", variance="1/l", store=True, random_state=0),
+        CompressedLinearSVM(3, refinements=2, random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -118,6 +120,125 @@ def test_dual_recovery_gives_a_direction_and_not_a_length():
     )
     assert model.objective_ > 100
     assert scaled.fun < 0.2
+    assert model.scaled_objective_ == pytest.approx(scaled.fun, rel=1e-6)
+    assert model.best_scale_ == pytest.approx(np.exp(scaled.x), rel=1e-2)
+
+
+@pytest.mark.parametrize("recovery", ["dual", "transpose"])
+@pytest.mark.parametrize("variance", ["1/m", "1/l"])
+def test_the_original_problem_is_bounded_without_solving_it(recovery, variance):
+    X, y = rows()
+    optimum = HingeSVM(C, tol=1e-9).fit(X, y)
+    model = CompressedLinearSVM(20, c=C, recovery=recovery, variance=variance, random_state=0).fit(X, y)
+    assert optimum.objective_ * (1 - 1e-9) <= model.scaled_objective_ <= model.objective_
+    assert model.scaled_objective_ == pytest.approx(
+        compression_objective(X, y, model.best_scale_ * model.coef_[0], C), rel=1e-9
+    )
+    if recovery == "transpose":
+        assert np.isnan([model.lower_bound_, model.original_gap_]).all()
+        assert model.n_passes_ == 1
+        return
+    alpha = np.abs(model.dual_coef_)
+    t = min(alpha.sum() / (model.coef_[0] @ model.coef_[0]), 1 / (2 * C * y.size * alpha.max()))
+    bound = 2 * C * (t * alpha.sum() - t * t * model.coef_[0] @ model.coef_[0] / 2)
+    assert model.lower_bound_ == pytest.approx(bound, rel=1e-9)
+    assert 0 < model.lower_bound_ <= optimum.objective_
+    assert model.original_gap_ == pytest.approx(1 - bound / model.scaled_objective_, rel=1e-9)
+    assert model.n_passes_ == 3
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("variance", ["1/m", "1/l"])
+def test_refinements_close_the_gap(variance, form):
+    X, y = rows()
+    c = 0.01
+    optimum = HingeSVM(c, tol=1e-9).fit(X, y)
+    models = [
+        CompressedLinearSVM(10, c=c, variance=variance, refinements=k, random_state=1).fit(form(X), y)
+        for k in (0, 1, 2, 4, 8, 16)
+    ]
+    objectives = np.array([model.scaled_objective_ for model in models])
+    bounds = np.array([model.lower_bound_ for model in models])
+    # each restricted problem is solved up to tol
+    assert np.all(np.diff(objectives) <= 1e-6)
+    assert np.all(np.diff(bounds) >= -1e-12)
+    assert bounds.max() <= optimum.objective_
+    assert objectives.min() >= optimum.dual_objective_
+    assert models[0].original_gap_ > 0.5  # negative control
+    assert models[-1].original_gap_ < 0.1
+    assert models[-1].objective_ / optimum.objective_ < 1.02
+    assert [model.n_passes_ for model in models] == [3, 4, 6, 10, 18, 34]
+    last, signs = models[-1], np.where(y == "spam", 1, -1)
+    assert last.objective_ == pytest.approx(compression_objective(X, y, last.coef_[0], c), rel=1e-9)
+    assert last.best_scale_ == pytest.approx(1.0, abs=0.02)
+    alpha, image = signs * last.dual_coef_, X.T @ last.dual_coef_
+    assert 0 <= alpha.min() <= alpha.max() <= 1 / (2 * c * y.size)
+    assert last.lower_bound_ == pytest.approx(2 * c * (alpha.sum() - image @ image / 2), rel=1e-9)
+    # of the compressed problem, as without refinements
+    assert (last.compressed_objective_, last.gap_) == (models[0].compressed_objective_, models[0].gap_)
+    np.testing.assert_array_equal(last.compressed_coef_, models[0].compressed_coef_)
+    np.testing.assert_array_equal(last.predict(form(X)), np.where(X @ last.coef_[0] > 0, "spam", "ham"))
+
+
+def test_refinements_reach_the_svm_where_the_rank_is_low():
+    """Done when the images span the rows: no more passes than that takes."""
+    X, y = low_rank(rank=8)
+    svm = HingeSVM(0.01, tol=1e-7).fit(X, y)
+    model = CompressedLinearSVM(5, c=0.01, refinements=40, tol=1e-5, random_state=0).fit(X, y)
+    assert model.original_gap_ <= 1e-5
+    assert model.n_passes_ <= 2 + 2 * 9
+    assert model.objective_ == pytest.approx(svm.objective_, rel=1e-5)
+    np.testing.assert_allclose(model.coef_, svm.coef_, atol=0.02 * np.abs(svm.coef_).max())
+
+
+def test_refinements_help_where_no_direction_dominates():
+    """The erratum's rows, which l directions cannot hold: slow, but each step is certified."""
+    X, y = erratum()
+    svm = HingeSVM(0.1).fit(X, y)
+    models = [CompressedLinearSVM(10, c=0.1, refinements=k, random_state=0).fit(X, y) for k in (1, 20)]
+    excess = [model.objective_ / svm.objective_ - 1 for model in models]
+    assert 0 < excess[1] < 0.2 * excess[0]
+    assert models[0].lower_bound_ < models[1].lower_bound_ <= svm.objective_
+    assert models[1].original_gap_ < 0.5 * models[0].original_gap_
+
+
+def uncentred(n, m=400, seed=0):
+    """As pixels: a common offset and a spectrum that falls, with the classes in directions of middling weight."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.5, 1, 0)
+    X = 2 * rng.standard_normal((n, m)) * np.arange(1, m + 1) ** -0.7
+    X[:, 10:20] += 0.4 * y[:, None]
+    return X + 1, y
+
+
+def test_refinements_predict_as_the_svm_at_twenty_fold_compression():
+    X, y = uncentred(2000)
+    train, test = slice(0, 1000), slice(1000, 2000)
+    svm = HingeSVM(C).fit(X[train], y[train])
+    errors = [
+        1 - CompressedLinearSVM(20, c=C, refinements=k, random_state=0).fit(X[train], y[train]).score(X[test], y[test])
+        for k in (0, 4)
+    ]
+    assert errors[0] > 1 - svm.score(X[test], y[test]) + 0.05  # without refinements the goal is missed
+    assert errors[1] <= 1 - svm.score(X[test], y[test]) + 0.01
+
+
+@pytest.mark.parametrize("size", [7, 300])
+def test_refined_stream_equals_fit(size):
+    X, y = rows()
+    model = CompressedLinearSVM(15, c=C, refinements=3, tol=1e-10, random_state=5)
+    whole = CompressedLinearSVM(**model.get_params()).fit(X, y)
+    model.fit_stream(in_chunks(sparse.csr_array(X), y, size))
+    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-3 * np.abs(whole.coef_).max())
+    assert model.objective_ == pytest.approx(whole.objective_, rel=1e-5)
+    assert attributes(model) == attributes(whole)
+
+
+def test_blocks_are_lambda():
+    X, y = rows()
+    model = CompressedLinearSVM(20, c=C, recovery="transpose", store=True, random_state=3).fit(X, y)
+    np.testing.assert_allclose(model.blocks_.dense().T @ model.compressed_coef_, model.coef_[0], rtol=1e-12)
+    np.testing.assert_array_equal(model.blocks_.dense(), GaussianBlocks(20, 60, variance=1 / 60, key=_key(3)).dense())
 
 
 @pytest.mark.parametrize("recovery", ["dual", "transpose"])
@@ -236,11 +357,14 @@ class Drawn:
             yield rng.standard_normal((self.b, self.m)) + 0.05 * y[:, None], y
 
 
-@pytest.mark.parametrize(("chunks", "fits"), [(Drawn(), True), ("all at once", False)])
-def test_memory_is_that_of_the_compressed_rows(chunks, fits):
+@pytest.mark.parametrize(
+    ("chunks", "refinements", "fits"), [(Drawn(), 0, True), (Drawn(), 2, True), ("all at once", 0, False)]
+)
+def test_memory_is_that_of_the_compressed_rows(chunks, refinements, fits):
     size = 10
     tracemalloc.start()
-    CompressedLinearSVM(size, c=C, random_state=0).fit_stream(list(Drawn()) if isinstance(chunks, str) else chunks)
+    model = CompressedLinearSVM(size, c=C, refinements=refinements, random_state=0)
+    model.fit_stream(list(Drawn()) if isinstance(chunks, str) else chunks)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     chunk = 8 * Drawn.b * Drawn.m
@@ -314,6 +438,13 @@ def test_one_pass_is_enough_for_transpose():
         ({"c": float("nan")}, "expected c a positive number, got nan"),
         ({"tol": -1.0}, "expected tol a positive number, got -1.0"),
         ({"recovery": "primal"}, r"expected recovery in \['dual', 'transpose'\], got 'primal'"),
+        ({"refinements": -1}, "expected refinements an integer of at least 0, got -1"),
+        ({"refinements": 1.5}, "expected refinements an integer of at least 0, got 1.5"),
+        ({"refinements": True}, "expected refinements an integer of at least 0, got True"),
+        (
+            {"refinements": 2, "recovery": "transpose"},
+            'expected refinements=0 with recovery="transpose", got 2; use recovery="dual"',
+        ),
         ({"variance": 0.1}, r"expected variance in \['1/m', '1/l'\], got 0.1"),
     ],
 )
@@ -331,6 +462,20 @@ def test_an_open_gap_is_told(monkeypatch):
         model = CompressedLinearSVM(20, random_state=0).fit(X0, Y0)
     assert model.gap_ > 1e-6
     assert model.n_iter_ == 2
+
+
+def test_an_open_gap_of_a_refinement_is_told(monkeypatch):
+    """Only there: the compressed problem has as many features as components."""
+
+    def short(Z, *arguments, **options):
+        return hinge_dual(Z, *arguments, **options, max_iter=2 if Z.shape[1] == 6 else 500)
+
+    monkeypatch.setattr(compressed_svm, "hinge_dual", short)
+    with pytest.warns(ConvergenceWarning, match="after 2 Newton steps; scale the features") as told:
+        model = CompressedLinearSVM(5, c=1e-5, refinements=1, random_state=0).fit(X0, Y0)
+    assert len(told) == 1
+    assert model.gap_ <= 1e-6
+    assert model.objective_ == pytest.approx(compression_objective(X0, Y0, model.coef_[0], model.c), rel=1e-9)
 
 
 def test_objective_by_hand():

@@ -2,6 +2,10 @@
 
 import pickle
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from threading import Barrier
+from time import sleep
 
 import numpy as np
 import pytest
@@ -32,8 +36,9 @@ def definition(ell, m, variance, key):
 
 @pytest.fixture(params=[1, 2 * 256 * L, 2**20])
 def panels(request, monkeypatch):
-    """A block, two blocks or all of them before a product."""
+    """A block, two blocks or all of them before a product; products of 3 or of all rows."""
     monkeypatch.setattr(gaussian_blocks, "PANEL", request.param)
+    monkeypatch.setattr(gaussian_blocks, "PRODUCT", 3 * L if request.param > 1 else 2**21)
 
 
 @pytest.mark.parametrize("m", [1, 255, 256, 257, M])
@@ -83,6 +88,47 @@ def test_any_chunks_give_the_same_rows(size, form, panels):
     parts = [made.project(form(X[start : start + size])) for start in range(0, 40, size)]
     whole = made.project(X)
     np.testing.assert_allclose(np.concatenate(parts), whole, rtol=1e-12, atol=1e-12 * np.abs(whole).max())
+
+
+def test_sparse_rows_as_they_come(panels):
+    """64-bit indices, entries out of order and twice, zeros that are stored, no entries at all."""
+    expected, dense = definition(L, M, 0.25, 5).T, rows(3)
+    wide = sparse.csr_array(dense)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    np.testing.assert_allclose(blocks().project(wide), dense @ expected, rtol=1e-12, atol=1e-12)
+    odd = sparse.csr_array((np.array([1.0, 2, 4, 0]), [900, 3, 900, 500], [0, 3, 3, 4]), shape=(3, M))
+    for X in (odd, odd.tocsc()):
+        np.testing.assert_allclose(blocks().project(X), odd.toarray() @ expected, rtol=1e-12, atol=1e-12)
+    assert odd.indices.tolist() == [900, 3, 900, 500]
+    assert not blocks().project(sparse.csr_array((2, M))).any()
+
+
+@pytest.mark.parametrize("locked", [True, False])
+def test_threads_share_what_is_kept(locked, monkeypatch):
+    """A block is filled with normals, then scaled: a thread that made it again would do so under the others' eyes."""
+    together, calls, make = Barrier(3), [], GaussianBlocks._make
+
+    def slow(self, block, out):
+        calls.append(block)
+        sleep(0.02)
+        make(self, block, out)
+
+    monkeypatch.setattr(GaussianBlocks, "_make", slow)
+    monkeypatch.setattr(gaussian_blocks, "PANEL", 1)
+    made = blocks(store=True)
+    if not locked:  # negative control
+        made._lock = nullcontext()
+
+    def project(X):
+        together.wait()
+        return made.project(X)
+
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(project, [rows(seed=seed) for seed in range(3)]))
+    assert (sorted(calls) == [0, 1, 2, 3]) == locked
+    if locked:
+        for seed, Z in enumerate(found):
+            np.testing.assert_array_equal(Z, blocks().project(rows(seed=seed)))
 
 
 @pytest.mark.parametrize("form", FORMS)

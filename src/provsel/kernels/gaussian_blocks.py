@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,10 @@ WIDTH = 256
 PANEL = 2**20
 """Entries, 8 MB, that are made before one product, and at least as many as its result has: then adding up the results
 costs little beside the products."""
+
+PRODUCT = 2**21
+"""Entries, 16 MB, of a product before it is added to the result. Each larger one would get pages of its own from the
+system, whose zeroing took as long as all else at 18,000 sparse rows and l = 2,361."""
 
 
 class GaussianBlocks:
@@ -42,8 +48,9 @@ class GaussianBlocks:
     A normal takes about 8 ns, as long as a core's matrix product takes for some 350 floating point operations. A
     chunk of n dense rows needs 2 n for each, so that chunks of n = 1,024 rows run at about 0.8 of the rate of a plain
     product on one core, of 4,096 rows at 0.9 or more. A sparse chunk takes less than three times its product with a
-    matrix at hand from about 10 non-zeros a feature on; below that, take larger chunks or `store`. The memory needed
-    beside the result is twice its size, at least 8 MB.
+    matrix at hand from about 10 non-zeros a feature on; below that nearly all the time goes into normals: take larger
+    chunks or `store`, with which it takes about as long as that product. The memory needed beside the result is its
+    size, at least 8 MB, 16 MB for products, and twice that of sparse rows. Threads can share an object.
     """
 
     def __init__(self, n_components: int, n_features: int, *, variance: float, key: int, store: bool = False) -> None:
@@ -52,6 +59,7 @@ class GaussianBlocks:
         self._edges = np.minimum(np.arange(0, n_features + WIDTH, WIDTH), n_features)
         self._kept: Array | None = None
         self._made: set[int] = set()
+        self._lock = Lock()
 
     def project(self, X: Matrix) -> NDArray[Any]:
         """Return X Lambda^T, shape (n, l), dense, for the rows X.
@@ -61,20 +69,27 @@ class GaussianBlocks:
         X : ndarray, CSR or CSC of shape (n, m), float32 or float64
             Of a sparse X only the blocks with a non-zero are made. float32 gives float32, with Lambda rounded.
         """
-        needed = None
+        needed, parts = None, None
+        width = WIDTH * self._blocks_a_panel(X.shape[0] * self.n_components)
         if sparse.issparse(X):
-            X = X.tocsc()
-            needed = np.diff(X.indptr[self._edges]) > 0
+            X = X.tocsr()
+            needed = np.zeros(self._edges.size - 1, dtype=bool)
+            needed[X.indices // WIDTH] = True
+            parts = _column_parts(X, width)
         projected = np.zeros((X.shape[0], self.n_components), dtype=X.dtype)
-        for start, stop, panel in self._panels(projected.size, needed):
-            projected += _rows(X[:, start:stop]) @ panel.astype(X.dtype, copy=False)
+        height = max(1, PRODUCT // self.n_components)
+        for start, stop, panel in self._panels(width // WIDTH, needed):
+            part = X[:, start:stop] if parts is None else parts(start // width, stop - start)
+            panel = panel.astype(X.dtype, copy=False)
+            for first in range(0, X.shape[0], height):
+                projected[first : first + height] += part[first : first + height] @ panel
         return projected
 
     def expand(self, w: Array) -> Array:
         """Return Lambda^T w, shape (m,) or (m, k), for w of shape (l,) or (l, k)."""
         w = np.asarray(w, dtype=np.float64)
         expanded = np.empty((self.n_features, *w.shape[1:]))
-        for start, stop, panel in self._panels(0):
+        for start, stop, panel in self._panels(self._blocks_a_panel(0)):
             expanded[start:stop] = panel @ w
         return expanded
 
@@ -82,28 +97,37 @@ class GaussianBlocks:
         """Return Lambda, shape (l, m)."""
         return self.expand(np.eye(self.n_components)).T
 
-    def _panels(self, size: int, needed: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, int, Array]]:
-        """Yield (start, stop, rows start, ..., stop - 1 of Lambda^T) in panels of `size` entries or PANEL.
+    def _blocks_a_panel(self, size: int) -> int:
+        """Return how many blocks are made before one product whose result has `size` entries."""
+        return max(1, max(PANEL, size) // (WIDTH * self.n_components))
+
+    def _panels(self, count: int, needed: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, int, Array]]:
+        """Yield (start, stop, rows start, ..., stop - 1 of Lambda^T) in panels of `count` blocks.
 
         Rows of blocks that are not `needed` are arbitrary.
         """
-        count, n_blocks = max(1, max(PANEL, size) // (WIDTH * self.n_components)), self._edges.size - 1
-        held = self._kept
-        if held is None:
-            held = np.zeros((self.n_features if self.store else min(count * WIDTH, self.n_features), self.n_components))
-            self._kept = held if self.store else None
+        n_blocks = self._edges.size - 1
+        held = self._all_kept() if self.store else np.zeros((min(count * WIDTH, self.n_features), self.n_components))
         for first in range(0, n_blocks, count):
             last = min(first + count, n_blocks)
             wanted = np.arange(first, last) if needed is None else first + np.flatnonzero(needed[first:last])
             if wanted.size:
                 start, stop = int(self._edges[first]), int(self._edges[last])
                 panel = held[start:stop] if self.store else held[: stop - start]
-                for block in wanted:
-                    if block not in self._made:
-                        self._make(int(block), panel[self._edges[block] - start : self._edges[block + 1] - start])
-                if self.store:
-                    self._made.update(wanted.tolist())
+                with self._lock if self.store else nullcontext():  # or another thread would read unscaled normals
+                    for block in wanted:
+                        if block not in self._made:
+                            self._make(int(block), panel[self._edges[block] - start : self._edges[block + 1] - start])
+                    if self.store:
+                        self._made.update(wanted.tolist())
                 yield start, stop, panel
+
+    def _all_kept(self) -> Array:
+        """Return the rows of Lambda^T that are kept, shape (m, l), of which those of `_made` are made."""
+        with self._lock:
+            if self._kept is None:
+                self._kept = np.zeros((self.n_features, self.n_components))
+            return self._kept
 
     def _make(self, block: int, out: Array) -> None:
         """Write the columns of a block, as rows, to `out`, C-contiguous of shape (up to 256, l)."""
@@ -114,9 +138,26 @@ class GaussianBlocks:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the kept blocks out of copies and pickles, which can make them again."""
-        return {**self.__dict__, "_kept": None, "_made": set()}
+        return {**self.__dict__, "_kept": None, "_made": set(), "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
 
 
-def _rows(part: Matrix) -> Matrix:
-    """Return sparse columns as CSR: then the product writes each row once, where CSC would come back to it."""
-    return part.tocsr() if sparse.issparse(part) else part
+def _column_parts(X: Any, width: int) -> Callable[[int, int], Any]:
+    """Return a function of (k, w): the w columns of the CSR matrix X from k `width` on, as CSR.
+
+    One counting sort puts the columns of each part below those before, where their rows are a slice. To slice CSC and
+    convert each part to CSR takes twice as long, and the product with CSC would come back to each row.
+    """
+    n, m = X.shape
+    k = -(-m // width)
+    if k == 1:
+        return lambda _, __: X
+    kind = np.int32 if max(k * n, m, X.nnz) < 2**31 else np.int64
+    part = (X.indices // width).astype(kind, copy=False)
+    rows = np.repeat(np.arange(n, dtype=kind), np.diff(X.indptr))
+    rows += n * part
+    entries = (X.data, (rows, X.indices - width * part))
+    below = sparse.coo_array(entries, shape=(k * n, width)).tocsr()
+    return lambda part, w: below[part * n : (part + 1) * n, :w]

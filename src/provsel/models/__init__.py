@@ -2,8 +2,9 @@
 
 from provsel.models.compressed_svm import CompressedLinearSVM
 from provsel.models.feature_selective_svm import FeatureSelectiveSVM
+from provsel.models.hinge_svm import HingeSVM
 from provsel.models.kmeans import KMeansClustering
 from provsel.models.liblinear import LiblinearSVM
 from provsel.models.libsvm import LibsvmSVM
 
-__all__ = ["CompressedLinearSVM", "FeatureSelectiveSVM", "KMeansClustering", "LiblinearSVM", "LibsvmSVM"]
+__all__ = ["CompressedLinearSVM", "FeatureSelectiveSVM", "HingeSVM", "KMeansClustering", "LiblinearSVM", "LibsvmSVM"]

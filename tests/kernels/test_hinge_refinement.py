@@ -1,0 +1,188 @@
+"""Refinement in a growing subspace: the subspace itself, monotone bounds, and convergence to the SVM."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.linalg import null_space
+from sklearn.svm import SVC
+
+from provsel.kernels.gaussian_blocks import GaussianBlocks
+from provsel.kernels.growing_span import GrowingSpan
+from provsel.kernels.hinge_dual import hinge_dual
+from provsel.kernels.hinge_refinement import _better, refine
+
+
+def rows(n=200, m=300, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    X = rng.standard_normal((n, m)) * np.arange(1, m + 1) ** -0.5
+    X[:, 5:15] += 0.3 * y[:, None]
+    return X, y
+
+
+def blocks_of(size, m, key=0):
+    return GaussianBlocks(size, m, variance=1 / m, key=key)
+
+
+def span_of(X, size):
+    blocks = blocks_of(size, X.shape[1])
+    return GrowingSpan(blocks, blocks.project(X)), blocks.dense()
+
+
+def refined(X, y, c, size, steps, tol=1e-9, enough=None):
+    blocks = blocks_of(size, X.shape[1])
+    Z = blocks.project(X)
+    alpha = hinge_dual(Z, y, c, tol=tol).alpha
+    calls = {"image": 0, "product": 0}
+
+    def counted(name, matrix, v):
+        calls[name] += 1
+        return matrix @ v
+
+    found = refine(
+        GrowingSpan(blocks, Z),
+        y,
+        c,
+        alpha,
+        steps=steps,
+        tol=tol if enough is None else enough,
+        solve=lambda part: hinge_dual(part, y, c, tol=tol),
+        image=partial(counted, "image", X.T),
+        product=partial(counted, "product", X),
+    )
+    return found, calls
+
+
+def test_span_is_that_of_lambda_and_the_added_vectors():
+    X, _ = rows(50, 80)
+    span, Lambda = span_of(X, 7)
+    rng = np.random.default_rng(1)
+    added = rng.standard_normal((2, 80))
+    for vector in added:
+        direction = span.outside(vector)
+        direction /= np.linalg.norm(direction)
+        span.add(direction, X @ direction)
+    whole = np.vstack([Lambda, added])
+    basis = np.column_stack([span.expand(v) for v in np.eye(9)])
+    np.testing.assert_allclose(basis.T @ basis, np.eye(9), atol=1e-12)
+    np.testing.assert_allclose(basis @ (basis.T @ whole.T), whole.T, atol=1e-12)
+    np.testing.assert_allclose(span.rows(), X @ basis, atol=1e-12)
+    outside = null_space(whole)
+    w = rng.standard_normal(80)
+    np.testing.assert_allclose(span.outside(w), outside @ (outside.T @ w), atol=1e-12)
+    assert np.linalg.norm(span.outside(whole[8])) < 1e-12 * np.linalg.norm(whole[8])
+
+
+@pytest.mark.parametrize("size", [300, 700])
+def test_span_of_more_components_than_features_is_everything(size):
+    """Then Lambda Lambda^T is singular, and 257 columns take two blocks of Lambda."""
+    X, _ = rows(20, 257)
+    span, _ = span_of(X, size)
+    assert span.rows().shape == (20, 257)
+    np.testing.assert_allclose(span.rows() @ span.rows().T, X @ X.T, atol=1e-7 * np.abs(X @ X.T).max())
+    assert np.linalg.norm(span.outside(np.ones(257))) < 1e-7
+
+
+@pytest.mark.parametrize("c", [1e-1, 1e-2, 1e-3])
+def test_bounds_close_on_the_optimum(c):
+    X, y = rows()
+    optimum = hinge_dual(X, y, c, tol=1e-9)
+    found, _ = refined(X, y, c, size=10, steps=12)
+    objectives, bounds = np.array(found.objectives), np.array(found.bounds)
+    assert np.all(np.diff(objectives) <= 1e-8)
+    assert np.all(np.diff(bounds) >= -1e-12)
+    assert objectives.min() >= optimum.dual * (1 - 1e-12)
+    assert bounds.max() <= optimum.primal * (1 + 1e-12)
+    gaps = 1 - bounds[1:] / objectives
+    assert gaps[-1] < 0.2 * gaps[0]
+    # what comes back has these values
+    assert found.objectives[-1] == pytest.approx(
+        np.maximum(0, 1 - y * (X @ found.coef)).mean() + c * found.coef @ found.coef, rel=1e-9
+    )
+    np.testing.assert_allclose(found.scores, y * (X @ found.coef), atol=1e-9)
+    image = X.T @ (y * found.alpha)
+    assert found.bounds[-1] == pytest.approx(2 * c * (found.alpha.sum() - image @ image / 2), rel=1e-9)
+    assert 0 <= found.alpha.min() <= found.alpha.max() <= 1 / (2 * c * y.size)
+
+
+@pytest.mark.parametrize("c", [1e-1, 1e-2])
+def test_a_step_is_the_svm_in_the_span(c):
+    """LIBSVM in an explicit basis; for every row and its mirror image the intercept is 0, and a loss counts twice."""
+    X, y = rows()
+    found, _ = refined(X, y, c, size=10, steps=1)
+    Lambda = blocks_of(10, X.shape[1]).dense()
+    image = X.T @ (y * hinge_dual(X @ Lambda.T, y, c, tol=1e-9).alpha)
+    basis = np.linalg.qr(np.column_stack([Lambda.T, image / np.linalg.norm(image)]))[0]
+    Z = X @ basis
+    svm = SVC(kernel="linear", C=1 / (4 * c * y.size), tol=1e-9).fit(np.vstack([Z, -Z]), np.append(y, -y))
+    theirs = basis @ svm.coef_[0]
+    assert found.objectives[0] == pytest.approx(
+        np.maximum(0, 1 - y * (X @ theirs)).mean() + c * theirs @ theirs, rel=1e-6
+    )
+    np.testing.assert_allclose(found.coef, theirs, atol=1e-3 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_better_dual_variables_are_the_best_of_their_line_and_length(seed):
+    """Against a grid over the plane that the two span, of which the line and the ray are parts."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((12, 5)) + rng.random(), rng.choice([-1.0, 1.0], 12)
+    c = 10.0 ** rng.uniform(-3, 0)
+    most = 1 / (2 * c * 12)
+
+    def dual(alpha):
+        image = X.T @ (y * alpha)
+        return 2 * c * (alpha.sum() - image @ image / 2)
+
+    pairs = [(alpha, X.T @ (y * alpha)) for alpha in most * np.clip(rng.uniform(-0.5, 1.5, (2, 12)), 0, 1)]
+    first, first_bound = _better(None, pairs[0], c)
+    (alpha, image), bound = _better(first, pairs[1], c)
+    assert 0 <= alpha.min() <= alpha.max() <= most
+    np.testing.assert_allclose(image, X.T @ (y * alpha), atol=1e-12 * (1 + np.abs(image).max()))
+    assert bound == pytest.approx(dual(alpha), rel=1e-9)
+    assert bound >= first_bound >= dual(pairs[0][0]) - 1e-12
+    line = [first[0] + t * (pairs[1][0] - first[0]) for t in np.linspace(0, 3, 1000)]
+    inside = [dual(point) for point in line if 0 <= point.min() <= point.max() <= most]
+    assert bound >= max(inside) - 1e-12
+
+
+def test_images_are_worth_more_than_components():
+    """Negative control: three Gaussian columns more do nothing like three images more."""
+    X, y = rows()
+    optimum = hinge_dual(X, y, 1e-2).primal
+    images, components = (refined(X, y, 1e-2, size=size, steps=steps)[0] for size, steps in ((10, 4), (13, 1)))
+    assert images.objectives[-1] / optimum - 1 < 0.4 * (components.objectives[-1] / optimum - 1)
+
+
+def test_converges_to_the_svm():
+    X, y = rows(n=60, m=40)
+    optimum = hinge_dual(X, y, 0.01, tol=1e-10)
+    found, calls = refined(X, y, 0.01, size=5, steps=100, tol=1e-6)
+    assert found.objectives[-1] == pytest.approx(optimum.primal, rel=1e-6)
+    np.testing.assert_allclose(found.coef, optimum.w, atol=0.01 * np.abs(optimum.w).max())
+    assert len(found.objectives) <= 36  # at the latest when the subspace is everything
+    assert calls["image"] == len(found.objectives) + 1
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_two_passes_a_step(steps):
+    _, calls = refined(*rows(), 1e-3, size=10, steps=steps)
+    assert calls == {"image": steps + 1, "product": steps}
+
+
+@pytest.mark.parametrize("enough", [1e-6, 0.0], ids=["by the gap", "by the subspace"])
+def test_a_subspace_that_has_the_image_is_solved_once(enough):
+    """Components for every feature: the first restricted problem is the original one."""
+    X, y = rows(n=60, m=20)
+    optimum = hinge_dual(X, y, 0.01, tol=1e-10).primal
+    found, calls = refined(X, y, 0.01, size=40, steps=5, tol=1e-6, enough=enough)
+    assert found.objectives == pytest.approx([optimum], rel=1e-6)
+    assert calls == {"image": 2, "product": 0}
+
+
+def test_rows_of_zeros():
+    X, y = np.zeros((8, 12)), np.array([1.0, -1.0] * 4)
+    found, _ = refined(X, y, 0.1, size=3, steps=4)
+    assert not found.coef.any()
+    assert (found.objectives[-1], found.bounds[-1]) == pytest.approx((1.0, 1.0))

@@ -1,0 +1,100 @@
+"""The reference SVM: against LIBSVM without intercept, its certificate, and bad input."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from provsel.evaluation.compression import compression_objective
+from provsel.models import HingeSVM
+
+C = 1e-3
+
+
+def rows(n=200, m=30, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.4, "spam", "ham")
+    X = rng.standard_normal((n, m))
+    X[:, :5] += np.where(y == "spam", 0.5, -0.5)[:, None]
+    return X, y
+
+
+def libsvm_without_intercept(X, y, c):
+    """Return LIBSVM's w for every row and its mirror image (-x, -y): so the intercept is 0, and a loss counts twice."""
+    signs = np.where(y == "spam", 1, -1)
+    svm = SVC(kernel="linear", C=1 / (4 * c * len(y)), tol=1e-9)
+    return svm.fit(np.vstack([X, -X]), np.append(signs, -signs)).coef_[0]
+
+
+@parametrize_with_checks([HingeSVM(), HingeSVM(0.1, tol=1e-9)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix], ids=["dense", "csr", "csc"])
+@pytest.mark.parametrize("shape", [(200, 30), (40, 150)], ids=["tall", "wide"])
+def test_is_the_svm_without_intercept(shape, form):
+    X, y = rows(*shape)
+    model = HingeSVM(C, tol=1e-9).fit(form(X), y)
+    theirs = libsvm_without_intercept(X, y, C)
+    np.testing.assert_allclose(model.coef_[0], theirs, atol=1e-4 * np.abs(theirs).max())
+    np.testing.assert_array_equal(model.predict(form(X)), np.where(X @ theirs > 0, "spam", "ham"))
+    assert model.objective_ == pytest.approx(compression_objective(X, y, model.coef_[0], C), rel=1e-9)
+    assert model.objective_ == pytest.approx(compression_objective(X, y, theirs, C), rel=1e-3)
+    assert (model.coef_.shape, model.intercept_.tolist(), model.dual_coef_.shape) == ((1, shape[1]), [0.0], shape[:1])
+
+
+def test_is_certified():
+    X, y = rows()
+    model, signs = HingeSVM(C).fit(X, y), np.where(y == "spam", 1, -1)
+    alpha = signs * model.dual_coef_
+    assert 0 <= alpha.min() <= alpha.max() <= 1 / (2 * C * y.size)
+    image = X.T @ model.dual_coef_
+    assert model.dual_objective_ == pytest.approx(2 * C * (alpha.sum() - image @ image / 2), rel=1e-9)
+    assert model.dual_objective_ <= model.objective_
+    assert model.gap_ == pytest.approx(1 - model.dual_objective_ / model.objective_, rel=1e-9)
+    assert model.gap_ <= 1e-6
+    other = HingeSVM(2 * C).fit(X, y)  # negative control: another c, another optimum
+    assert compression_objective(X, y, other.coef_[0], C) > model.objective_ * (1 + 1e-3)
+
+
+def test_a_repeat_has_the_same_bits_and_float32_is_solved_in_float64():
+    X, y = rows()
+    X = X.astype(np.float32)
+    first, second, wide = (HingeSVM(C).fit(form, y).coef_ for form in (X, X, X.astype(np.float64)))
+    assert first.dtype == np.float64
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(first, wide)
+
+
+def test_an_open_gap_is_told():
+    X, y = rows()
+    with pytest.warns(ConvergenceWarning, match=r"^HingeSVM: expected .* of at most 1e-06, got .* after 2 Newton"):
+        model = HingeSVM(C, max_iter=2).fit(X, y)
+    assert model.gap_ > 1e-6
+    assert model.n_iter_ == 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"c": 0.0}, "expected c a positive number, got 0.0"),
+        ({"c": float("nan")}, "expected c a positive number, got nan"),
+        ({"tol": -1.0}, "expected tol a positive number, got -1.0"),
+        ({"max_iter": 0}, "expected max_iter a positive integer, got 0"),
+        ({"max_iter": 2.5}, "expected max_iter a positive integer, got 2.5"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, message):
+    model = HingeSVM(**parameters)
+    with pytest.raises(ValueError, match=f"^HingeSVM: {message}"):
+        model.fit(*rows())
+    assert not hasattr(model, "coef_")
+
+
+def test_three_classes_are_refused():
+    X, y = rows()
+    with pytest.raises(ValueError, match=r"HingeSVM: Only binary .* got 3; wrap it in sklearn.multiclass.OneVsRest"):
+        HingeSVM().fit(X, np.arange(y.size) % 3)
