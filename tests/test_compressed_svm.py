@@ -10,17 +10,17 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provsel.datasets import row_chunks
-from provsel.evaluation.compression import compression_objective, theorem5, uncompressed_optimum
+from provsel.evaluation.compression import compression_objective
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.kernels.hinge_dual import hinge_dual
 from provsel.models import CompressedLinearSVM, HingeSVM, compressed_svm
 from provsel.models._row_stream import RowStream
 from provsel.models.compressed_svm import _key
 from provsel.selectors.gaussian_compression import GaussianCompression
+from textbook import libsvm_without_intercept
 
 C = 1e-3
 
@@ -47,13 +47,6 @@ def low_rank(rank, n=300, m=1000, seed=0):
 
 def in_chunks(X, y, size):
     return [(X[start : start + size], y[start : start + size]) for start in range(0, len(y), size)]
-
-
-def libsvm_without_intercept(X, y, c):
-    """Return LIBSVM's w for every row and its mirror image (-x, -y): so the intercept is 0, and a loss counts twice."""
-    signs = np.where(y == np.unique(y)[1], 1, -1)
-    svm = SVC(kernel="linear", C=1 / (4 * c * len(y)), tol=1e-9)
-    return svm.fit(np.vstack([X, -X]), np.append(signs, -signs)).coef_[0]
 
 
 def attributes(model):
@@ -244,7 +237,7 @@ def test_blocks_are_lambda():
 @pytest.mark.parametrize("recovery", ["dual", "transpose"])
 def test_many_components_of_variance_1_l_reach_the_optimum(recovery):
     X, y = rows(m=12, relevant=3)
-    optimum = uncompressed_optimum(X, y, C).primal
+    optimum = HingeSVM(C).fit(X, y).objective_
     ratios = [
         CompressedLinearSVM(size, c=C, recovery=recovery, variance="1/l", random_state=0).fit(X, y).objective_ / optimum
         for size in (4, 40, 40_000)
@@ -259,16 +252,16 @@ def test_variance_1_m_solves_another_problem():
     X, y = rows(m=12, relevant=3)
     m, size, c = 12, 40_000, 300.0
     model = CompressedLinearSVM(size, c=c, random_state=0).fit(X, y)
-    other = uncompressed_optimum(X, y, c * m / size).w
+    other = HingeSVM(c * m / size).fit(X, y).coef_[0]
     np.testing.assert_allclose(model.coef_[0] * size / m, other, atol=0.03 * np.abs(other).max())
-    same = uncompressed_optimum(X, y, c).w
+    same = HingeSVM(c).fit(X, y).coef_[0]
     assert np.linalg.norm(model.coef_[0] - same) > 0.5 * np.linalg.norm(same)
 
 
 def test_dual_recovery_reaches_the_optimum_of_rows_of_low_rank():
     """What Zhang et al. prove: components well beyond the rank suffice, far fewer than features."""
     X, y = low_rank(rank=3)
-    optimum = uncompressed_optimum(X, y, 0.01).primal
+    optimum = HingeSVM(0.01).fit(X, y).objective_
 
     def excess(size, recovery):
         models = [
@@ -488,53 +481,3 @@ def test_objective_by_hand():
     assert compression_objective(X, np.ones(3), np.zeros(2), 0.1) == 1.0
     with pytest.raises(ValueError, match="expected labels of two classes, got 3; the problem is a binary one"):
         compression_objective(X, np.arange(3), np.zeros(2), 0.1)
-
-
-@pytest.mark.parametrize("shape", [(40, 200), (200, 40)], ids=["wide", "tall"])
-def test_optimum_is_libsvms(shape):
-    X, y = rows(*shape)
-    found = uncompressed_optimum(sparse.csr_matrix(X), y, C)
-    theirs = compression_objective(X, y, libsvm_without_intercept(X, y, C), C)
-    assert found.primal == pytest.approx(theirs, rel=1e-4)
-    assert found.dual <= theirs
-
-
-def test_theorem5_is_violated_by_the_report_where_components_are_few():
-    X, y = erratum()
-    optimum = uncompressed_optimum(X, y, C)
-    model = CompressedLinearSVM(50, c=C, recovery="transpose", random_state=0).fit(X, y)
-    report = theorem5(X, y, model, optimum.primal, 0.1, gap=optimum.gap)
-    assert (report["lower_state"], report["upper_state"]) == ("violated", "held")
-    assert report["upper"] == pytest.approx(model.objective_, rel=1e-9)
-    assert report["lower"] == pytest.approx(model.objective_ / 1.21 - 0.1, rel=1e-9)
-    assert not report["trivial"]
-    delta = report["smallest_delta"]
-    assert model.objective_ / (1 + delta) ** 2 - delta == pytest.approx(optimum.primal, abs=1e-9)
-    assert 0.1 < delta < 0.5
-    assert theorem5(X, y, model, optimum.primal, delta + 1e-6)["lower_state"] == "held"
-
-
-def test_theorem5_holds_for_the_optimum_itself_and_refuses_a_false_one():
-    X, y = rows(m=12, relevant=3)
-    optimum = uncompressed_optimum(X, y, C)
-    model = CompressedLinearSVM(40_000, c=C, variance="1/l", random_state=0).fit(X, y)
-    held = theorem5(X, y, model, optimum.primal, 0.01, gap=optimum.gap)
-    assert (held["lower_state"], held["upper_state"]) == ("held", "held")
-    assert held["smallest_delta"] < 1e-3
-    false = theorem5(X, y, model, 1.1 * optimum.primal, 0.01)
-    assert (false["upper_state"], false["smallest_delta"]) == ("violated", 0.0)
-
-
-def test_theorem5_says_where_holding_is_trivial():
-    """At delta = 0.45 even w = 0 meets the left side: 1 / 1.45^2 - 0.45 = 0.026."""
-    X, y = erratum()
-    model = CompressedLinearSVM(50, c=C, recovery="transpose", random_state=0).fit(X, y)
-    assert theorem5(X, y, model, 0.03, 0.45)["trivial"]
-    assert not theorem5(X, y, model, 0.02, 0.45)["trivial"]
-
-
-@pytest.mark.parametrize("delta", [0.0, 0.5, -1.0, float("nan")])
-def test_theorem5_refuses_other_deltas(delta):
-    model = CompressedLinearSVM(20, random_state=0).fit(X0, Y0)
-    with pytest.raises(ValueError, match="theorem5: expected delta between 0 and 1/2, got"):
-        theorem5(X0, Y0, model, 0.5, delta)

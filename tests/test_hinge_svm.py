@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provsel.evaluation.compression import compression_objective
 from provsel.models import HingeSVM
+from textbook import libsvm_without_intercept
 
 C = 1e-3
 
@@ -19,13 +19,6 @@ def rows(n=200, m=30, seed=0):
     X = rng.standard_normal((n, m))
     X[:, :5] += np.where(y == "spam", 0.5, -0.5)[:, None]
     return X, y
-
-
-def libsvm_without_intercept(X, y, c):
-    """Return LIBSVM's w for every row and its mirror image (-x, -y): so the intercept is 0, and a loss counts twice."""
-    signs = np.where(y == "spam", 1, -1)
-    svm = SVC(kernel="linear", C=1 / (4 * c * len(y)), tol=1e-9)
-    return svm.fit(np.vstack([X, -X]), np.append(signs, -signs)).coef_[0]
 
 
 @parametrize_with_checks([HingeSVM(), HingeSVM(0.1, tol=1e-9)])

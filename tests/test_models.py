@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC, LinearSVC
 
-from provsel.models import LiblinearSVM, LibsvmSVM
+from provsel.models import CompressedLinearSVM, LiblinearSVM, LibsvmSVM
 from provsel.selectors._view import support_rows
 
 FORMS = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
@@ -165,6 +165,15 @@ def test_support_rows_of_libsvm_are_its_own():
     X, y = two_classes(200, 10)
     model = LibsvmSVM().fit(X, y)
     np.testing.assert_array_equal(support_rows(model, X, y), np.sort(model.support_))
+
+
+def test_support_rows_of_a_compressed_svm_are_those_with_dual_variables():
+    """Its vector can be so long that no row of all features is inside the margin."""
+    X, y = load_digits(return_X_y=True)
+    rows = np.isin(y, (3, 8))
+    model = CompressedLinearSVM(10, c=1e-3, random_state=0).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(support_rows(model, X[rows], y[rows]), np.flatnonzero(model.dual_coef_ != 0))
+    assert support_rows(model, X[rows], y[rows]).size > 0
 
 
 def test_support_rows_without_support():

@@ -1,4 +1,4 @@
-"""make reproduce-theorem5 | python experiments/giesen2013/theorem5.py [protocol.draws=3] [artefact.only=["m = 1000"]]."""
+"""make reproduce-theorem5 | python experiments/giesen2013/theorem5.py [protocol.draws=3] [executor=serial]."""
 
 import sys
 

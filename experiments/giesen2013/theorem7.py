@@ -1,4 +1,4 @@
-"""make reproduce-theorem7 | python experiments/giesen2013/theorem7.py [protocol.draws=3] [artefact.only=["m = 500"]]."""
+"""make reproduce-theorem7 | python experiments/giesen2013/theorem7.py [protocol.draws=3] [executor=serial]."""
 
 import sys
 

@@ -11,7 +11,6 @@ from scipy.optimize import brentq
 from sklearn.base import clone
 
 from provsel.evaluation.certificates import HELD, SLACK, VACUOUS, VIOLATED, Certificate
-from provsel.kernels.hinge_dual import HingeDual, hinge_dual
 from provsel.kernels.spectral import Matrix
 from provsel.models.compressed_svm import CompressedLinearSVM
 from provsel.models.feature_selective_svm import FeatureSelectiveSVM
@@ -112,69 +111,6 @@ def compression_objective(X: Matrix, y: Any, coef: NDArray[np.float64], c: float
     """
     loss = np.maximum(0.0, 1.0 - _signs("compression_objective", y) * (X @ coef)).mean()
     return float(loss + c * coef @ coef)
-
-
-def uncompressed_optimum(X: Matrix, y: Any, c: float, *, tol: float = 1e-6) -> HingeDual:
-    """Return the SVM on all features with its duality gap; arguments and errors as in `compression_objective`.
-
-    Works on rows of any shape, dense or CSR; the optimum lies between `dual` and `primal`.
-    """
-    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-    return hinge_dual(X.astype(np.float64, copy=False), _signs("uncompressed_optimum", y), c, tol=tol)
-
-
-def theorem5(
-    X: Matrix, y: Any, model: CompressedLinearSVM, w_opt_objective: float, delta: float, *, gap: float = 0.0
-) -> dict[str, Any]:
-    r"""Return both sides of Theorem 5 for the vector that a fitted model recovered, and whether they hold.
-
-    With f(w) = L(Phi w) + c ||w||^2, it promises (1 + delta)^-2 f(w_rec) - delta <= f(w_opt) <= f(w_rec), for
-    l in Omega(s log m / delta^2) where w_opt has s non-zero entries. The right-hand side is optimality, and tests the
-    solver only; the left-hand one is the promise.
-
-    Parameters
-    ----------
-    X, y
-        Training rows, of shapes (n, m) and (n,), dense or CSR.
-    model : CompressedLinearSVM
-        Fitted on them, with either recovery.
-    w_opt_objective : float
-        f(w_opt), as `primal` of `uncompressed_optimum(X, y, model.c)`.
-    delta : float
-        Between 0 and 1/2.
-    gap : float, default=0.0
-        Relative gap of `w_opt_objective`: both comparisons grant it.
-
-    Returns
-    -------
-    dict
-        `lower`, `optimum`, `upper`: the three terms. `lower_state`, `upper_state`: "held" or "violated".
-        `smallest_delta`: from which delta >= 0 on the left inequality holds, also beyond 1/2. `trivial`: whether
-        w = 0, whose objective is 1, meets the left inequality too, so that holding says nothing.
-
-    Raises
-    ------
-    ValueError
-        delta out of range, and as `compression_objective`.
-
-    References
-    ----------
-    Giesen, Laue, Mueller (2013), Theorem 5.
-    """
-    if not 0 < delta < 0.5:
-        raise ValueError(f"theorem5: expected delta between 0 and 1/2, got {delta!r}; the theorem is for these.")
-    upper = compression_objective(X, y, model.coef_[0], model.c)
-    lower = _lower(upper, delta)
-    tolerance = (SLACK + gap) * w_opt_objective
-    return {
-        "lower": lower,
-        "optimum": w_opt_objective,
-        "upper": upper,
-        "lower_state": HELD if lower <= w_opt_objective + tolerance else VIOLATED,
-        "upper_state": HELD if w_opt_objective <= upper + tolerance else VIOLATED,
-        "smallest_delta": _smallest_delta(upper, w_opt_objective, _lower),
-        "trivial": _lower(1.0, delta) <= w_opt_objective + tolerance,
-    }
 
 
 def _lower(objective: float, delta: float) -> float:

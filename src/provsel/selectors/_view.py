@@ -146,11 +146,13 @@ class Meter:
 def support_rows(model: Any, X: Matrix, y: NDArray[Any] | None) -> NDArray[np.int64]:
     """Return the rows that are support vectors of the fitted classifier `model`.
 
-    `support_` where the model has it; else, as for LIBLINEAR's squared hinge, the rows with y f(x) < 1 in at
-    least one of the one-against-rest problems.
+    `support_` where the model has it, or the rows with dual variables that are not 0; else, as for LIBLINEAR's squared
+    hinge, the rows with y f(x) < 1 in at least one of the one-against-rest problems.
     """
     if hasattr(model, "support_"):
         return np.sort(np.asarray(model.support_, dtype=np.int64))
+    if hasattr(model, "dual_coef_"):
+        return np.flatnonzero(model.dual_coef_).astype(np.int64)
     decision = np.asarray(model.decision_function(X))
     if decision.ndim == 1:
         decision = decision[:, None]
