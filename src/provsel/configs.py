@@ -15,7 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from provsel.datasets import MissingDataError, dataset_members
 from provsel.evaluation import Cell, load_from
-from provsel.evaluation.plan import WHOLE
+from provsel.evaluation.plan import OWN, WHOLE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -95,8 +95,8 @@ def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
     name : str
         paper/artefact, a file below conf/experiment.
     overrides : sequence of str
-        The user's, below those of row and column. A column's setting of the selector is left out where the row's
-        selector does not have it: full data has no number of features.
+        The user's, below those of row and column. A column's setting of the selector or the model is left out
+        where that of the row does not have it: full data has no number of features.
     """
     if name not in artefact_names():
         raise ValueError(f"artefact: expected one of {', '.join(artefact_names())}, got {name!r}.")
@@ -136,9 +136,9 @@ def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> 
         for group in ("dataset", "selector", "model", "protocol")
     }
     split = parts["protocol"]["split"]  # type: ignore[index, call-overload]
-    if split in ("official", *WHOLE):
+    if split in (*OWN, *WHOLE):
         # numbers that a sweep or an artefact sets for its k-fold columns do not apply
-        parts["protocol"] |= {"n_splits": 1, **({"repeats": 1} if split == "official" else {})}  # type: ignore[operator]
+        parts["protocol"] |= {"n_splits": 1, **({"repeats": 1} if split in OWN else {})}  # type: ignore[operator]
     cells = []
     for dataset in _members(parts.pop("dataset")):  # type: ignore[arg-type]
         text = repr(sorted(dataset.items()))
@@ -192,5 +192,5 @@ def _with_values(config: DictConfig, overrides: Sequence[str]) -> DictConfig | N
 
 
 def _applies(override: str, config: DictConfig) -> bool:
-    path = override.split("=", 1)[0]
-    return not path.startswith("selector.") or path.split(".")[1] in config.selector
+    group, _, setting = override.split("=", 1)[0].partition(".")
+    return group not in ("selector", "model") or not setting or setting in config[group]

@@ -67,5 +67,17 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build(kind: str, config: Mapping[str, Any]) -> Any:
-    """Return an unfitted component from its config."""
-    return component_class(kind, config)(**component_arguments(kind, config))
+    """Return an unfitted component from its config; what it takes another component for is built as well."""
+    arguments = component_arguments(kind, config)
+    built = {name: build(inner_kind(value), value) for name, value in arguments.items() if is_component(value)}
+    return component_class(kind, config)(**{**arguments, **built})
+
+
+def is_component(value: Any) -> bool:
+    """Tell whether an argument in a config stands for a component."""
+    return isinstance(value, Mapping) and "_target_" in value
+
+
+def inner_kind(config: Mapping[str, Any]) -> str:
+    """Return the kind of a component that is an argument of another one: by where its class stands."""
+    return "model" if str(config["_target_"]).startswith(f"{REGISTRIES['model'].__name__}.") else "selector"

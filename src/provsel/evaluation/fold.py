@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from provsel.datasets import Dataset
-from provsel.evaluation.plan import WHOLE
+from provsel.evaluation.plan import OWN, WHOLE
 from provsel.selectors._view import TrainingView
 
 Rows: TypeAlias = NDArray[np.int64]
@@ -24,8 +24,9 @@ class FoldContext:
     Parameters
     ----------
     dataset : Dataset
-    split : {"kfold", "kfold_inverse", "official", "all_rows", "selection_only"}
-        Train on all folds but one and test on that one; the other way round; the data set's own split; or all rows.
+    split : {"kfold", "kfold_inverse", "official", "streamed", "all_rows", "selection_only"}
+        Train on all folds but one and test on that one; the other way round; the data set's own split, twice; or all
+        rows.
     n_splits, split_seed, fold : int
         Of the stratified, shuffled k-fold split of this repeat; not used by the other splits.
     """
@@ -35,7 +36,7 @@ class FoldContext:
             self.view = TrainingView(dataset.X, dataset.y)
             self.X_test, self.y_test = dataset.X[:0], dataset.y[:0]
             return
-        if split == "official":
+        if split in OWN:
             train, test = _official_split(dataset)
         else:
             rest, one = _kfold(dataset, n_splits, split_seed, fold)

@@ -10,15 +10,20 @@ from typing import Any
 
 from sklearn.base import is_clusterer
 
-from provsel.evaluation.components import build, component_arguments, component_class
+from provsel.evaluation.components import build, component_arguments, component_class, inner_kind, is_component
 from provsel.evaluation.keys import canonical_json, digest, seed_from
 from provsel.evaluation.reduction import is_random, is_random_model
+from provsel.models._base import AbstractLinearSVM
 from provsel.selectors import AbstractSelector
+from provsel.selectors.full import FullDataSelector
 
 SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
-SPLITS = ("kfold", "kfold_inverse", "official", "all_rows", "selection_only")
+SPLITS = ("kfold", "kfold_inverse", "official", "streamed", "all_rows", "selection_only")
 WHOLE = ("all_rows", "selection_only")
 """Splits without test rows: repeats differ in their seed only."""
+
+OWN = ("official", "streamed")
+"""Splits into the data set's own training and test rows: there is one."""
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
 
@@ -35,8 +40,8 @@ class Cell:
         `_target_` and arguments.
     protocol : mapping
         split, n_splits, repeats, draws, setting, seed, certify. Splits: "kfold"; "kfold_inverse"; "official", the data
-        set's own; "all_rows", where the model is a clusterer; "selection_only", a fit on all rows, each time from
-        nothing, and no model.
+        set's own; "streamed", the same, where a process of its own trains from a file; "all_rows", where the model is
+        a clusterer; "selection_only", a fit on all rows, each time from nothing, and no model.
     fingerprint : str
         Of the loaded data set.
     """
@@ -67,9 +72,9 @@ class Cell:
         if self.protocol["split"] not in SPLITS:
             raise ValueError(f"protocol.split: expected one of {SPLITS}, got {self.protocol['split']!r}.")
         split, n_splits = self.protocol["split"], self.protocol["n_splits"]
-        if split == "official" and (n_splits, self.protocol["repeats"]) != (1, 1):
+        if split in OWN and (n_splits, self.protocol["repeats"]) != (1, 1):
             raise ValueError(
-                f"protocol: expected n_splits = repeats = 1 for the official split, there is only one; "
+                f"protocol: expected n_splits = repeats = 1 for the {split} split, there is only one; "
                 f"got n_splits = {n_splits!r}, repeats = {self.protocol['repeats']!r}."
             )
         if split in WHOLE and (n_splits, self.protocol["setting"]) != (1, "unsupervised"):
@@ -83,6 +88,16 @@ class Cell:
             raise ValueError(
                 f"protocol.split: expected all_rows with a model that clusters, and only with such a one, "
                 f"got {split} with {self.model['_target_']}; use protocol=clustering model=kmeans together."
+            )
+
+        if split == "streamed" and (method is not FullDataSelector or self.protocol["setting"] != "unsupervised"):
+            raise ValueError(
+                f"protocol.split: expected selector=full and setting=unsupervised with streamed, which trains on the "
+                f"rows as they are in a file; got {method.__name__} and {self.protocol['setting']}."
+            )
+        if split == "streamed" and not issubclass(component_class("model", self.model), AbstractLinearSVM):
+            raise ValueError(
+                f"protocol.split: expected a linear model with streamed, got {self.model['_target_']}; use model=..."
             )
 
     @cached_property
@@ -210,8 +225,13 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
 
 def _component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     cls = component_class(kind, config)
+    arguments = component_arguments(kind, config)
+    inner = {name: value for name, value in arguments.items() if is_component(value)}
     return {
         "name": cls.__name__,
         "algorithm_version": cls.algorithm_version,  # type: ignore[attr-defined]
-        "arguments": component_arguments(kind, config),
+        "arguments": {
+            **arguments,
+            **{name: _component_identity(inner_kind(value), value) for name, value in inner.items()},
+        },
     }

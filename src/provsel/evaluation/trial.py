@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from provsel.datasets import Dataset, load_dataset
 from provsel.evaluation.certificates import Certificate, certify_view
 from provsel.evaluation.components import build
+from provsel.evaluation.compression import certify_compression, is_compressed
 from provsel.evaluation.environment import environment, git_revision
 from provsel.evaluation.fold import FoldContext
 from provsel.evaluation.keys import canonical_json, seed_from
@@ -29,6 +30,7 @@ from provsel.evaluation.reduction import (
     n_columns,
     reduced_rows,
 )
+from provsel.evaluation.streamed import classify_streamed
 from provsel.models.libsvm import LibsvmSVM
 from provsel.selectors._base import AbstractSelector
 from provsel.selectors._view import Cost, Meter, TrainingView
@@ -81,6 +83,8 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: 
         measured = {**_search_and_pass(fitted, trial.key), **_unlabelled_certificate(cell, fitted).as_record()}
     elif task.split == "all_rows":
         measured = _cluster(task, cell, fitted)
+    elif task.split == "streamed":
+        measured = classify_streamed(_seeded(cell.model, trial.key), context)
     else:
         measured = _classify(cell, trial, fitted, context)
     inner, view, features = fitted.reducer, context.view, kept_features(fitted.reducer)
@@ -105,7 +109,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: 
         "n_selected": n_columns(inner),
         "n_repeats": getattr(inner, "n_repeats_", None),
         "sampling_rate": getattr(inner, "sampling_rate_", None),
-        **dict.fromkeys(("error", "objective", "nmi", "ari", "cost")),
+        **dict.fromkeys(("error", "objective", "scaled_objective", "nmi", "ari", "cost")),
         **Certificate().as_record(),
         "features": None if features is None or features.size == view.n_features else features.astype(np.int32),
         "environment": environment(),
@@ -114,7 +118,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: 
         "select_wall": fitted.selecting.own.wall,
         "shared_cpu": fitted.selecting.shared.cpu,
         "shared_wall": fitted.selecting.shared.wall,
-        **dict.fromkeys(("train_cpu", "train_wall", "pass_cpu", "pass_wall")),
+        **dict.fromkeys(("train_cpu", "train_wall", "pass_cpu", "pass_wall", "file_bytes", "peak_memory")),
     }
     return record | measured
 
@@ -178,10 +182,22 @@ def _classify(cell: Cell, trial: Trial, fitted: Fitted, context: FoldContext) ->
         error = float(np.mean(predicted != context.y_test))
     record: Record = {"error": error, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
     record["objective"] = getattr(trained, "objective_", None)
-    if _is_certified(cell, inner):
+    if hasattr(trained, "indices_"):  # a model that drops features itself, of those that the selector left it
+        left = kept_features(inner)
+        features = trained.indices_ if left is None else np.sort(left)[trained.indices_]
+        record |= {"n_selected": features.size, "features": None if left is None else features.astype(np.int32)}
+    record["scaled_objective"] = getattr(trained, "scaled_objective_", None)
+    if cell.protocol["certify"] and is_compressed(model) and leaves_nothing_out(inner, view):
+        record |= certify_compression(trained, rows).as_record()
+    elif _is_certified(cell, inner):
         C = model.C if isinstance(model, LibsvmSVM) else None
         record |= certify_view(inner, rows, C=C, radius=cell.protocol["setting"] != "supervised").as_record()
     return record
+
+
+def _seeded(config: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return the config of a model with the seed of the trial where the model draws."""
+    return {**config, "random_state": seed_from(key)} if is_random_model(build("model", config)) else dict(config)
 
 
 def _is_certified(cell: Cell, reducer: Any) -> bool:

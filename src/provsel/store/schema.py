@@ -12,7 +12,10 @@ VERSION = 1
 """Raised when a column changes its meaning; a new column is filled with nulls in older files."""
 
 TIMING = ("select_cpu", "select_wall", "shared_cpu", "shared_wall", "train_cpu", "train_wall", "pass_cpu", "pass_wall")
-"""Seconds: the only columns that differ between two runs of the same trial on the same machine."""
+"""Seconds."""
+
+VOLATILE = (*TIMING, "peak_memory")
+"""The only columns that differ between two runs of the same trial on the same machine. Memory in bytes."""
 
 
 def _certificate_columns() -> list[tuple[str, pa.DataType]]:
@@ -46,6 +49,7 @@ SCHEMA = pa.schema(
         ("sampling_rate", pa.float64()),
         ("error", pa.float64()),
         ("objective", pa.float64()),
+        ("scaled_objective", pa.float64()),
         ("nmi", pa.float64()),
         ("ari", pa.float64()),
         ("cost", pa.float64()),
@@ -54,6 +58,8 @@ SCHEMA = pa.schema(
         ("environment", pa.string()),
         ("git_revision", pa.string()),
         *((name, pa.float64()) for name in TIMING),
+        ("file_bytes", pa.int64()),
+        ("peak_memory", pa.int64()),
     ],
     metadata={"provsel_schema": str(VERSION)},
 )

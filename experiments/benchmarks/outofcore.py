@@ -1,0 +1,240 @@
+"""python experiments/benchmarks/outofcore.py [--quick] [--part sparse|dense|parquet]: more rows than memory.
+
+A compressed SVM is trained from files of at least five times the memory that its process may use, and so is LIBLINEAR,
+under the same limit and without. Real rows: MNIST's 3 against 8, whose features are the products of random pairs of
+pixels, divided by the rows' root mean square length. "sparse" is an svmlight file of the training images; "dense" a
+.npy file in float32 of these and their shifts by one pixel to the right and down; "parquet" such rows of fewer
+features and nine shifts. The last is not run by default, since the footer of a Parquet file takes about 1 kB of memory
+for each column of each row group: with groups of 4,000 rows a sixteenth of the file, so that the factor is below five.
+Test rows: MNIST's own 1,984, unshifted.
+
+The limit is RLIMIT_DATA (Linux), set before Python starts: all memory that a process can write to and shares with
+nobody, that of Python and the imports too (the row "imports only"). LIBLINEAR solves the same problem, the hinge with
+C = 1 / (2 c n). It reads svmlight files by scikit-learn's `load_svmlight_file`, and other files chunk by chunk into one
+sparse matrix. One BLAS thread, one arena of malloc; CPU seconds include reading the file, which the system has just
+written and may still hold in its cache. VmPeak counts addresses, and so a mapped file too. `--quick` takes files too
+small to be out of core.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+SEED, C, TIMEOUT = 0, 1e-4, 1200
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX")
+PARTS = {
+    "sparse": {"suffix": ".svm", "features": 73_000, "shifts": 1, "l": 100, "chunk_rows": 32, "limit": 340},
+    "dense": {"suffix": ".npy", "features": 15_000, "shifts": 3, "l": 200, "chunk_rows": 128, "limit": 425},
+    "parquet": {"suffix": ".parquet", "features": 4_000, "shifts": 9, "l": 100, "chunk_rows": 512, "limit": 600},
+}
+"""limit in MB (10^6 bytes)."""
+
+MODELS = {
+    "compressed, dual": {"recovery": "dual"},
+    "compressed, transpose": {"recovery": "transpose"},
+    "LIBLINEAR": None,
+}
+
+
+class Pairs:
+    """Products of random pairs of pixels of the training images, with some shifts, and of the test images."""
+
+    def __init__(self, features, shifts, every=1):
+        from provsel.datasets import load_dataset
+
+        data = load_dataset("mnist", part="all", classes=[3, 8])
+        X = data.X.toarray() if hasattr(data.X, "toarray") else data.X
+        X = np.rint(255 / X.max() * X).astype(np.int32)  # whatever the loader scales to
+        train = data.official_train
+        images = X[train][::every].reshape(-1, 28, 28)
+        moves = list(product(range(3), range(3)))[:shifts]
+        self.images = np.vstack([np.roll(images, move, axis=(1, 2)).reshape(-1, 784) for move in moves])
+        self.y = np.tile(data.y[train][::every], len(moves))
+        order = np.random.default_rng(SEED).permutation(self.y.size)
+        self.images, self.y = self.images[order], self.y[order]
+        used = np.flatnonzero(images.reshape(-1, 784).any(axis=0))  # of a border that is always white nothing comes
+        self.pairs = np.random.default_rng(SEED).choice(used, size=(2, features))
+        some = self.products(self.images[:1000]).astype(float)
+        self.scale = 1.0 / np.sqrt((some**2).sum(axis=1).mean())
+        self.test, self.y_test = X[~train], data.y[~train]
+
+    def products(self, images):
+        """Return whole numbers, shape (b, features)."""
+        return images[:, self.pairs[0]] * images[:, self.pairs[1]]
+
+    def error(self, coef):
+        """Return the test error of coefficients, in %."""
+        blocks = np.array_split(np.arange(self.y_test.size), 20)
+        scores = np.concatenate([self.products(self.test[rows]) @ coef for rows in blocks])
+        return 100 * float(np.mean(np.where(scores > 0, 1, -1) != self.y_test))
+
+    def write(self, path):
+        """Write the training rows in the format that the suffix names."""
+        {".svm": self._svmlight, ".npy": self._npy, ".parquet": self._parquet}[path.suffix](path)
+
+    def _blocks(self, size):
+        for start in range(0, self.y.size, size):
+            yield slice(start, start + size), self.products(self.images[start : start + size])
+
+    def _svmlight(self, path):
+        # products of two bytes take few values: their texts are made once
+        values = np.array([f"{self.scale * v:.16g}" for v in range(255**2 + 1)], dtype=object)
+        columns = np.array([f" {j}:" for j in range(1, self.pairs.shape[1] + 1)], dtype=object)
+        with path.open("w") as file:
+            for rows, block in self._blocks(200):
+                for label, row in zip(self.y[rows], block, strict=True):
+                    there = np.flatnonzero(row)
+                    file.write(str(label) + "".join(columns[there] + values[row[there]]) + "\n")
+
+    def _npy(self, path):
+        shape = (self.y.size, self.pairs.shape[1])
+        with path.open("wb") as file:
+            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            for _, block in self._blocks(500):
+                file.write((self.scale * block).astype(np.float32).tobytes())
+        np.save(path.with_suffix(".labels.npy"), self.y)
+
+    def _parquet(self, path):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        names = ["label", *(str(j) for j in range(self.pairs.shape[1]))]
+        schema = pa.schema([(name, pa.int8() if name == "label" else pa.float32()) for name in names])
+        options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+        with pq.ParquetWriter(path, schema, **options) as writer:
+            for rows, block in self._blocks(4_000):
+                columns = np.ascontiguousarray((self.scale * block).astype(np.float32).T)
+                writer.write_table(pa.table([self.y[rows].astype(np.int8), *columns], schema=schema))
+
+
+def status(name):
+    """Return a line of /proc/self/status in MB."""
+    return int(re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024e-6
+
+
+def train(asked):
+    """Do what the parent asks for; runs in a process of its own, under its limit."""
+    import time
+
+    from scipy import sparse
+    from sklearn.datasets import load_svmlight_file
+
+    from provsel.datasets import row_chunks
+    from provsel.models import CompressedLinearSVM, LiblinearSVM
+
+    np.ones((300, 300)) @ np.ones((300, 300))  # BLAS takes its buffers at the first product
+    imports, start = status("VmData"), time.process_time()
+    if asked["model"] != "imports":
+        path = Path(asked["path"])
+        labels = path.with_suffix(".labels.npy")
+        y = np.load(labels) if labels.exists() else "label" if path.suffix == ".parquet" else None
+        m, text = asked["features"], path.suffix == ".svm"
+        chunks = row_chunks(path, y=y, chunk_rows=asked["chunk_rows"], n_features=m)
+        if asked["model"] == "LIBLINEAR":
+            if text:
+                X, y = load_svmlight_file(str(path), n_features=m, zero_based=False)
+            else:
+                parts = [(sparse.csr_array(X, dtype=np.float64), y) for X, y in chunks]
+                X, y = sparse.vstack([X for X, _ in parts], format="csr"), np.concatenate([y for _, y in parts])
+                del parts
+            model = LiblinearSVM(C=1 / (2 * C * y.size), loss="hinge").fit(X, y)
+        else:
+            model = CompressedLinearSVM(asked["l"], c=C, variance="1/l", random_state=SEED, **MODELS[asked["model"]])
+            model.fit_stream(chunks)
+        np.save(asked["result"], model.coef_[0])
+    seconds = time.process_time() - start
+    print(json.dumps({"cpu": seconds, "peak": status("VmHWM"), "virtual": status("VmPeak"), "imports": imports}))
+
+
+def alone(asked, limit=None):
+    """Return what `train` of a new process prints, or how it ended; limit in MB."""
+
+    def limited():
+        import resource
+
+        if limit:
+            resource.setrlimit(resource.RLIMIT_DATA, (int(limit * 1e6),) * 2)
+
+    try:
+        done = subprocess.run(
+            [sys.executable, __file__, "--child", json.dumps(asked)],
+            env={**os.environ, **dict.fromkeys(THREADS, "1"), "ARROW_DEFAULT_MEMORY_POOL": "system"},
+            preexec_fn=limited, capture_output=True, text=True, timeout=TIMEOUT, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return {"failed": f"no end after {TIMEOUT} s"}
+    if done.returncode == 0:
+        return json.loads(done.stdout)
+    last = (done.stderr.strip().splitlines() or [f"signal {-done.returncode}"])[-1]
+    return {"failed": last[:100]}
+
+
+def measure(part, settings, every):
+    """Return the records of one file."""
+    rows = Pairs(settings["features"], settings["shifts"], every)
+    records = []
+    with tempfile.TemporaryDirectory() as folder:
+        path, result = Path(folder) / f"train{settings['suffix']}", Path(folder) / "coef.npy"
+        rows.write(path)
+        size, limit = path.stat().st_size / 1e6, settings["limit"]
+        asked = {**settings, "path": str(path), "result": str(result)}
+        runs = [("imports", limit), *((model, limit) for model in MODELS), ("LIBLINEAR", None)]
+        for model, allowed in runs:
+            result.unlink(missing_ok=True)
+            found = alone({**asked, "model": model}, allowed)
+            if result.exists():
+                found["error"] = rows.error(np.load(result))
+            shape = {"rows": rows.y.size, "features": settings["features"], "file": size}
+            records.append({"part": part, **shape, "model": model, "l": settings["l"], "limit": allowed, **found})
+            print(records[-1], file=sys.stderr, flush=True)
+    return records
+
+
+def markdown(records):
+    """Return one table of all files."""
+    lines = [
+        "| file | rows x features | size (MB) | trained | limit (MB) | size / limit | VmHWM (MB) | VmPeak (MB) "
+        "| test error (%) | CPU (s) |",
+        "|---|---|--:|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for found in records:
+        limit = found["limit"]
+        name = found["model"] + (f", l = {found['l']}" if found["model"].startswith("compressed") else "")
+        head = f"| {found['part']} | {found['rows']:,} x {found['features']:,} | {found['file']:,.0f} | {name} "
+        head += f"| {limit} | {found['file'] / limit:.1f} " if limit else "| none | "
+        if "failed" in found:
+            lines.append(f"{head}| failed: {found['failed']} | | | |")
+        else:
+            error = f"{found['error']:.2f}" if "error" in found else ""
+            lines.append(f"{head}| {found['peak']:.0f} | {found['virtual']:.0f} | {error} | {found['cpu']:.1f} |")
+    return "\n".join(lines).replace("| imports |", "| imports only |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a sixtieth of the rows")
+    parser.add_argument("--part", choices=PARTS, help="one file only (default: sparse and dense)")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        train(json.loads(options.child))
+        return
+    from timing import report  # not in the child, whose imports count
+
+    records = []
+    for part in [options.part] if options.part else ["sparse", "dense"]:
+        records += measure(part, PARTS[part], 60 if options.quick else 1)
+    report("outofcore", markdown(records), quick=options.quick, c=C, records=records)
+
+
+if __name__ == "__main__":
+    main()

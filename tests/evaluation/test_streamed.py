@@ -1,0 +1,152 @@
+"""Trials that train from a file in a process of their own, and measure its memory."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from provsel.configs import cells_of, compose_config
+from provsel.datasets import load_dataset
+from provsel.evaluation import Cell, _train_alone, load_from, make_tasks, run_task, streamed
+from provsel.models import CompressedLinearSVM, LiblinearSVM
+from provsel.store import TIMING, VOLATILE, TrialStore
+from small_runs import FULL, PROTOCOL, UNIFORM, run_quietly, small_cell
+
+ROWS = {"name": "sparse_rows", "n_samples": 120, "n_features": 500, "nonzeros": 20, "n_test": 60, "seed": 0}
+COMPRESSED = {"_target_": "provsel.models.CompressedLinearSVM", "n_components": 30, "variance": "1/l"}
+LIBLINEAR = {"_target_": "provsel.models.LiblinearSVM", "C": 1.0}
+STREAMED = {"split": "streamed", "n_splits": 1, "draws": 1, "setting": "unsupervised", "certify": False}
+
+
+def cell(model=COMPRESSED, selector=FULL, **protocol):
+    return Cell(ROWS, dict(selector), dict(model), {**PROTOCOL, **STREAMED, **protocol}, load_from(ROWS).fingerprint)
+
+
+def test_trials_are_those_of_the_model_in_memory():
+    data = load_from(ROWS)
+    train = data.official_train
+    [task] = make_tasks([cell(), cell(LIBLINEAR)])
+    result = run_task(task)
+    assert result.failures == []
+    compressed, liblinear = result.records
+    model = CompressedLinearSVM(30, variance="1/l", random_state=compressed["seed"]).fit(data.X[train], data.y[train])
+    assert compressed["objective"] == pytest.approx(model.objective_, rel=1e-6)
+    assert compressed["error"] == np.mean(model.predict(data.X[~train]) != data.y[~train])
+    model = LiblinearSVM(C=1.0).fit(data.X[train], data.y[train])
+    assert liblinear["error"] == np.mean(model.predict(data.X[~train]) != data.y[~train])
+    assert liblinear["objective"] is None
+    assert liblinear["error"] < 0.5
+    for record in result.records:
+        assert (record["n_train"], record["n_test"], record["n_selected"]) == (120, 60, 500)
+        assert 120 * 20 * 15 < record["file_bytes"] < 120 * 20 * 35
+        assert 0 < record["peak_memory"] < 100e6
+        assert record["train_cpu"] > 0
+
+
+def test_memory_grows_with_what_a_model_keeps(tmp_path):
+    rows = load_dataset("sparse_rows", n_samples=50, n_features=40_000, n_test=1)
+    path = tmp_path / "train.svm"
+    dump_svmlight_file(rows.X[:50], rows.y[:50], str(path), zero_based=False)
+    peaks = [
+        int(streamed.train_alone({**COMPRESSED, "n_components": 100, "store": store}, path, 40_000)["peak"])
+        for store in (False, True)
+    ]
+    # Lambda takes 32 MB, of which the panels of 8 MB are part in the other case
+    assert 20e6 < peaks[1] - peaks[0] < 34e6
+
+
+def test_results_do_not_depend_on_the_executor_and_only_volatile_columns_on_the_run(tmp_path):
+    tables = []
+    for name, executor in (("serial", {"name": "serial"}), ("loky", {"name": "loky", "n_jobs": 1})):
+        store = TrialStore(tmp_path / name)
+        report, _ = run_quietly([cell(LIBLINEAR)], store, executor)
+        assert report.failures == []
+        assert store.query(columns=["peak_memory"])["peak_memory"].null_count == 0
+        tables.append(store.query().drop_columns([*VOLATILE]).to_pandas())
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
+    assert set(VOLATILE) - set(TIMING) == {"peak_memory"}
+
+
+def test_other_trials_have_no_file():
+    [record, *_] = run_task(make_tasks([small_cell(FULL)])[0]).records
+    assert record["file_bytes"] is record["peak_memory"] is None
+
+
+def test_what_goes_wrong_in_the_process_is_the_reason_of_the_failure():
+    [task] = make_tasks([cell({**COMPRESSED, "c": -1.0})])
+    result = run_task(task)
+    assert result.records == []
+    [(_, where, reason)] = result.failures
+    assert where.startswith("sparse_rows")
+    assert "expected provsel.models.CompressedLinearSVM to be fitted, got exit status 1 and 'ValueError: " in reason
+    assert "expected c a positive number, got -1.0" in reason
+
+
+def test_a_process_that_is_killed(monkeypatch, tmp_path):
+    run = subprocess.run
+
+    def killed(command, **options):
+        return run([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], **options)
+
+    monkeypatch.setattr(streamed.subprocess, "run", killed)
+    with pytest.raises(ValueError, match=r"to be fitted, got signal 9 and 'it wrote nothing'; .*free memory"):
+        streamed.train_alone(COMPRESSED, tmp_path / "train.svm", 5)
+
+
+@pytest.mark.parametrize("model", [COMPRESSED, LIBLINEAR])
+def test_the_process_in_this_one(model, tmp_path):
+    data = load_from(ROWS)
+    path = tmp_path / "train.svm"
+    dump_svmlight_file(data.X, data.y, str(path), zero_based=False)
+    asked = {"model": {**model, "random_state": 1}, "data": str(path), "n_features": 500}
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps({**asked, "result": str(tmp_path / "result.npz")}))
+    _train_alone.train(request)
+    with np.load(tmp_path / "result.npz", allow_pickle=False) as found:
+        assert found["coef"].shape == (1, 500)
+        assert found["classes"].tolist() == [-1, 1]
+        assert np.isnan(found["objective"]) == (model is LIBLINEAR)
+        assert found["peak"] >= 0
+
+
+def test_memory_without_proc(monkeypatch, tmp_path):
+    there = _train_alone.peak_memory()
+    monkeypatch.setattr(_train_alone, "Path", lambda _: tmp_path / "none")
+    assert 0.5 * there < _train_alone.peak_memory() < 2 * there
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert _train_alone.peak_memory() is None
+
+
+def test_memory_that_is_not_known_is_none(monkeypatch):
+    arrays = {"coef": np.zeros((1, 500)), "intercept": np.zeros(1), "classes": np.array([-1.0, 1.0])}
+    arrays |= {"objective": np.array(np.nan), "cpu": 1.0, "wall": 1.0, "peak": -1}
+    monkeypatch.setattr(streamed, "train_alone", lambda *_: arrays)
+    [record] = run_task(make_tasks([cell()])[0]).records
+    assert record["peak_memory"] is None
+
+
+def test_streamed_needs_all_features_and_a_linear_model():
+    with pytest.raises(ValueError, match=r"expected selector=full and setting=unsupervised .*got UniformSelector and"):
+        cell(selector=UNIFORM)
+    with pytest.raises(ValueError, match="got FullDataSelector and supervised"):
+        cell(setting="supervised")
+    with pytest.raises(ValueError, match=r"expected all_rows with a model that clusters"):
+        cell({"_target_": "provsel.models.KMeansClustering"})
+    with pytest.raises(ValueError, match="n_splits = repeats = 1 for the streamed split, there is only one"):
+        cell(repeats=2)
+
+
+def test_streamed_protocol_is_one_fold_whatever_a_sweep_says():
+    chosen = ["dataset=digits", "selector=full", "model=compressed_svm", "protocol=streamed", "protocol.repeats=4"]
+    [made] = cells_of(compose_config([*chosen, "protocol.n_splits=7", "protocol.draws=2"]))
+    assert (made.protocol["repeats"], made.protocol["n_splits"], made.n_draws) == (1, 1, 2)
+
+
+def test_data_without_a_split_of_their_own():
+    [made] = cells_of(compose_config(["dataset=synthetic", "selector=full", "protocol=streamed", "model=liblinear"]))
+    with pytest.raises(ValueError, match="synthetic: expected one with an official split, got none"):
+        run_task(make_tasks([made])[0])

@@ -1,0 +1,95 @@
+"""The artefact on memory: its configs, numbers, table and figure, and its script on small made data."""
+
+import runpy
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from provsel.configs import Entry, compose_artefact
+from provsel.reports import memory
+from provsel.reports.memory import KEPT, MADE_AGAIN, draw_memory, line_megabytes, memory_points, memory_rows
+from small_runs import REPO, small_cell
+
+NAME = "giesen2013/compression-memory"
+COMPRESSED = {"_target_": "provsel.models.CompressedLinearSVM", "n_components": 50}
+LIBLINEAR = {"_target_": "provsel.models.LiblinearSVM"}
+
+
+def test_a_models_settings_apply_to_the_models_that_have_them():
+    artefact = compose_artefact(NAME, ["artefact.only=['n=2,000 m=100,000']"])
+    cells = {(entry.row, entry.column): entry.cell for entry in artefact.entries}
+    assert len(cells) == 9
+    assert "n_components" not in cells["LIBLINEAR", "100"].model
+    assert len({cells["LIBLINEAR", column].id for column in ("20", "100", "400")}) == 1
+    for row, store in (("compressed, Lambda kept", True), ("compressed, Lambda made again", False)):
+        assert [cells[row, column].model["n_components"] for column in ("20", "100", "400")] == [20, 100, 400]
+        assert cells[row, "20"].model["store"] is store
+    assert {cell.protocol["split"] for cell in artefact.cells} == {"streamed"}
+
+
+def test_lines():
+    # by hand: (3,000 + 7,000) x 50 x 8 bytes = 4 MB; 3,000 x 50 x 8 + 7,000 x 8 bytes = 1.256 MB
+    assert line_megabytes({**COMPRESSED, "store": True}, 3000, 7000) == pytest.approx(4.0)
+    assert line_megabytes(COMPRESSED, 3000, 7000) == pytest.approx(1.256)
+    assert np.isnan(line_megabytes(LIBLINEAR, 3000, 7000))
+    assert memory.report_megabytes(np.exp(5), 7000) == pytest.approx(8e-6 * (np.exp(5) + 7000) * 40)
+
+
+def entries_and_trials():
+    models = {"kept": {**COMPRESSED, "store": True}, "made again": COMPRESSED, "LIBLINEAR": LIBLINEAR}
+    entries, lines = [], []
+    for n, m in ((3000, 7000), (300, 7000), (3000, 700)):
+        for row, model in models.items():
+            for column in ("50", "60"):
+                entries.append(Entry(row, column, small_cell(model=model), f"{n} {m}"))
+                trial = {"row": row, "column": column, "dataset": f"{n} {m}", "n_train": n, "n_features": m}
+                lines += [{**trial, "peak_memory": 1e6 * k, "file_bytes": 5e6, "error": 0.1 * k} for k in (1, 3)]
+    return entries, pd.DataFrame(lines)
+
+
+def test_table():
+    entries, trials = entries_and_trials()
+    rows = memory_rows(memory_points(entries, trials), ["50", "60"])
+    assert rows[0] == ["3000 7000", "5", "kept", "2.0 (0.5 x, 20.0 %)", "2.0 (0.5 x, 20.0 %)"]
+    assert rows[1][2:4] == ["made again", "2.0 (1.6 x, 20.0 %)"]
+    assert rows[2][2:] == ["LIBLINEAR", "2.0 (20.0 %)", ""]
+    assert len(rows) == 9
+    [summary] = [line for line in memory.memory_summary(entries[0], trials[:2]) if line["column"] == "50"]
+    assert (summary["value"], summary["sd"]) == (2.0, pytest.approx(np.sqrt(2)))
+
+
+def test_figure(tmp_path):
+    entries, trials = entries_and_trials()
+    points = memory_points(entries, trials)
+    assert set(points["kind"]) == {KEPT, MADE_AGAIN, "LIBLINEAR"}
+    paths = draw_memory(points, tmp_path / "memory", "Title")
+    drawing = paths[-1].read_text()
+    for word in ("rows n", "features m", "n = 3,000", "m = 7,000", "l = 50, line", "LIBLINEAR", "l = 8 ln n"):
+        assert word in drawing
+    draw_memory(points[:0], tmp_path / "empty", "Nothing yet")
+    unknown = points.assign(measured=np.nan)
+    assert draw_memory(unknown, tmp_path / "unknown", "No memory is known")[0].exists()
+
+
+def test_script(tmp_path, monkeypatch, capsys):
+    made = "choose:['dataset.n_samples=60','dataset.n_features=400','dataset.nonzeros=20','dataset.n_test=20']"
+    script = REPO / "experiments" / f"{NAME}.py"
+    overrides = [f"+artefact.datasets.Made={{{made},columns:['20']}}", "artefact.only=[Made]", f"results={tmp_path}"]
+    monkeypatch.setattr(sys, "argv", [str(script), "executor=serial", *overrides])
+    with pytest.raises(SystemExit) as stop:
+        runpy.run_path(str(script), run_name="__main__")
+    assert stop.value.code == 0
+    frame = pd.read_csv(tmp_path / "tables" / f"{NAME}.csv").set_index(["row", "column"])
+    assert set(frame["state"]) == {"complete"}
+    assert len(frame) == 3 * 4
+    kept = frame.loc["compressed, Lambda kept", "value"]
+    assert kept["20"] / kept["20, ratio to the line"] == pytest.approx(8e-6 * (60 + 400) * 20)
+    assert 0 <= kept["20, error"] <= 100
+    assert np.isnan(frame.loc[("LIBLINEAR", "20, ratio to the line"), "value"])
+    text = capsys.readouterr().out
+    assert "| Made" in text
+    assert "PARTIAL" not in text
+    for suffix in ("pdf", "png", "svg"):
+        assert (tmp_path / "figures" / f"{NAME}.{suffix}").stat().st_size > 1000
