@@ -22,8 +22,11 @@ from provsel.selectors import (
     AbstractSelector,
     AlphaInvestingSelector,
     ApproximateBSSSelector,
+    AtSize,
     BSSSelector,
+    FeatureSelectiveSelector,
     FullDataSelector,
+    L1SVMSelector,
     LeverageScoreSelector,
     LPSVMSelector,
     OnlineLeverageSelector,
@@ -49,6 +52,8 @@ ESTIMATORS = [
     RRQRSelector(1),
     SVMRFESelector(1),
     LPSVMSelector(),
+    L1SVMSelector(),
+    AtSize(FeatureSelectiveSelector(relative=True), 1, parameter="c1", low=1e-4, high=1.0),
     OnlineLeverageSelector(1, random_state=0),
     LibsvmSVM(),
     LiblinearSVM(),
@@ -72,6 +77,18 @@ SELECTORS = {
     "rfe": SVMRFESelector(R),
     "rfe liblinear": SVMRFESelector(R, solver="liblinear"),
     "lpsvm": LPSVMSelector(),
+    "l1 svm": L1SVMSelector(),
+    "feature selective at size": AtSize(FeatureSelectiveSelector(relative=True), R, parameter="c1", low=1e-6, high=1.0),
+    "feature selective as printed at size": AtSize(
+        FeatureSelectiveSelector(relative=True, form="as_printed", n_starts=1, tol=1e-2),
+        5,
+        parameter="c1",
+        low=1e-2,
+        high=1.0,
+        max_fits=4,
+        random_state=3,
+    ),
+    "l1 svm at size": AtSize(L1SVMSelector(), 5, parameter="C", low=1e-4, high=1e2),
     "online leverage": OnlineLeverageSelector(R, random_state=3),
     "online leverage as printed": OnlineLeverageSelector(R, outside_span="project", random_state=3),
     "online leverage theory": OnlineLeverageSelector(random_state=3),
@@ -98,6 +115,8 @@ SIGNATURES = {
     "AlphaInvestingSelector": "(n_features_to_select=None, *, wealth=0.5, delta=0.5",
     "RidgeLeverageSelector": "(n_features_to_select, *, ridge=",
     "LPSVMSelector": "(*, nu=1.0, solver='auto'",
+    "L1SVMSelector": "(*, C=1.0, tol=0.01)",
+    "AtSize": "(selector, n_features_to_select, *, parameter, low, high",
 }
 
 
@@ -164,7 +183,7 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
     assert random == {
         "leverage", "leverage distinct", "uniform", "leverage on support vectors", "approximate bss",
         "leverage with center", "online leverage", "online leverage as printed", "online leverage theory",
-        "online ridge leverage", "ridge leverage at random",
+        "online ridge leverage", "ridge leverage at random", "feature selective as printed at size",
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from provsel.kernels.feature_selective import feature_selective_svm, kernel_weights
+from provsel.kernels.feature_selective import feature_selective_svm, kernel_weights, largest_c1
 from provsel.kernels.feature_selective_compressed import feature_selective_compressed
 from provsel.kernels.feature_selective_printed import feature_selective_printed, printed_weights
 from provsel.kernels.gaussian_blocks import GaussianBlocks
@@ -40,6 +40,8 @@ class FeatureSelectiveFit(NamedTuple):
     start_objectives : ndarray of shape (n_starts + 1,) or (1,)
         The last of w = 0; the only one of the convex problem.
     n_iter : int
+    c1, c2 : float
+        Those of the problem, where they were given in relative units.
     """
 
     indices: NDArray[np.int64]
@@ -52,6 +54,8 @@ class FeatureSelectiveFit(NamedTuple):
     gap: float
     start_objectives: Array
     n_iter: int
+    c1: float
+    c2: float
 
 
 def fit_feature_selective(
@@ -68,6 +72,7 @@ def fit_feature_selective(
     n_starts: int,
     tol: float,
     max_iter: int | None,
+    relative: bool,
 ) -> FeatureSelectiveFit:
     """Check the options of the estimator named `subject`, and solve its problem.
 
@@ -90,9 +95,12 @@ def fit_feature_selective(
     UserWarning
         All weights are zero.
     """
-    _check(subject, c1, c2, form, n_components, variance, n_starts, tol, max_iter)
+    _check(subject, c1, c2, form, n_components, variance, n_starts, tol, max_iter, relative)
+    given = f"c1={c1:g}"
     X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else X.astype(np.float64, copy=False)
     m = X.shape[1]
+    if relative:
+        c1, c2 = _in_units_of(X, y, float(c1), float(c2))
     printed, convex = form == "as_printed", form == "kernel_weights" and n_components is None
     limit = MAX_ITER[convex] if max_iter is None else max_iter
     starts = [np.ones(m)]
@@ -106,11 +114,11 @@ def fit_feature_selective(
                 _warn_early(subject, f"{expected} after {solved.n_iter} steps")
                 if not mu.any():
                     raise ValueError(
-                        f"{subject}: expected at least one feature with non-zero weight, got none of {m} at c1={c1:g} "
+                        f"{subject}: expected at least one feature with non-zero weight, got none of {m} at {given} "
                         f"with a relative duality gap of {solved.gap:.3g}; raise max_iter."
                     )
-            values = solved.objective, solved.dual, solved.gap, np.array([solved.objective]), solved.n_iter
-            return FeatureSelectiveFit(_kept(subject, X, y, mu, c1), mu, w, solved.v, None, *values)
+            values = solved.objective, solved.dual, solved.gap, np.array([solved.objective]), solved.n_iter, c1, c2
+            return FeatureSelectiveFit(_kept(subject, X, y, mu, given), mu, w, solved.v, None, *values)
         starts.append(printed_weights(solved.v, c1, c2))
     options: dict[str, Any] = {"tol": tol, "max_iter": limit}
     if n_components is None:
@@ -127,8 +135,19 @@ def fit_feature_selective(
     if not found.converged:
         expected = f"rounds that lower the objective by less than tol = {tol:g} of it"
         _warn_early(subject, f"{expected}, got {found.n_iter} that lower it by more")
-    values = found.objective, np.nan, np.nan, np.array(found.objectives), found.n_iter
-    return FeatureSelectiveFit(_kept(subject, X, y, found.mu, c1), found.mu, w, found.v, w_bar, *values)
+    values = found.objective, np.nan, np.nan, np.array(found.objectives), found.n_iter, c1, c2
+    return FeatureSelectiveFit(_kept(subject, X, y, found.mu, given), found.mu, w, found.v, w_bar, *values)
+
+
+def _in_units_of(X: Any, y: Array, c1: float, c2: float) -> tuple[float, float]:
+    """Return c1 times the c1 from which on nothing is kept, and c2 times the mean of ||Phi_i||^2.
+
+    Both problems are the same when X is multiplied by a number, and c1 = 1 means the same on every X.
+    """
+    squares = float(X.power(2).sum() if sparse.issparse(X) else np.square(X).sum()) / y.size
+    c2 *= squares if squares > 0 else 1.0
+    most = largest_c1(X, y, c2)
+    return c1 * (most if most > 0 else 1.0), c2
 
 
 def _completed(starts: list[Array], count: int, rng: np.random.Generator) -> list[Array]:
@@ -137,7 +156,7 @@ def _completed(starts: list[Array], count: int, rng: np.random.Generator) -> lis
     return [*starts[:count], *random, np.zeros(starts[0].size)]
 
 
-def _kept(subject: str, X: Any, y: Array, mu: Array, c1: float) -> NDArray[np.int64]:
+def _kept(subject: str, X: Any, y: Array, mu: Array, given: str) -> NDArray[np.int64]:
     """Return the features with positive mu, in order; where there is none, the first to enter, with a warning."""
     kept = np.flatnonzero(mu)
     if kept.size:
@@ -145,11 +164,11 @@ def _kept(subject: str, X: Any, y: Array, mu: Array, c1: float) -> NDArray[np.in
     pull = np.abs(X.T @ y)
     if not pull.max() > 0:
         raise ValueError(
-            f"{subject}: expected at least one feature with non-zero weight, got none of {pull.size} at c1={c1:g}; "
+            f"{subject}: expected at least one feature with non-zero weight, got none of {pull.size} at {given}; "
             f"check that some feature differs between the classes."
         )
     warnings.warn(
-        f"{subject}: every weight is zero at c1={c1:g}; kept the one feature that gets weight first as c1 falls. "
+        f"{subject}: every weight is zero at {given}; kept the one feature that gets weight first as c1 falls. "
         f"Lower c1, see c1_max.",
         UserWarning,
         stacklevel=5,
@@ -175,6 +194,7 @@ def _check(
     n_starts: int,
     tol: float,
     max_iter: int | None,
+    relative: bool,
 ) -> None:
     for name, value in {"c1": c1, "c2": c2, "tol": tol}.items():
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
@@ -182,6 +202,8 @@ def _check(
     for name, choice, known in (("form", form, FORMS), ("variance", variance, VARIANCES)):
         if choice not in known:
             raise ValueError(f"{subject}: expected {name} in {known}, got {choice!r}.")
+    if not isinstance(relative, bool):
+        raise ValueError(f"{subject}: expected relative True or False, got {relative!r}.")
     for name, count in {"n_components": n_components, "n_starts": n_starts, "max_iter": max_iter}.items():
         if count is None and name != "n_starts":
             continue

@@ -50,6 +50,9 @@ class FeatureSelectiveSVM(SelectorMixin, AbstractLinearSVM):
         must lower it for another to follow.
     max_iter : int, default=None
         Bound on the steps of the interior point method, None is 1000; or on the rounds of a start, None is 100.
+    relative : bool, default=False
+        c1 in units of `c1_max` and c2 in units of the mean ||Phi_i||^2 of the training rows. The fit is the same then
+        for s Phi, and the same c1 from 0 to 1 serves all data: nothing is kept from 1 on by form="kernel_weights".
     random_state : int, Generator, RandomState or None, default=None
         Of the starts and of Lambda.
 
@@ -76,6 +79,8 @@ class FeatureSelectiveSVM(SelectorMixin, AbstractLinearSVM):
     start_objectives_ : ndarray of shape (n_starts + 1,) or (1,)
         What each start ended with, the last being w = 0; the only one of the convex problem.
     n_iter_ : int
+    c1_, c2_ : float
+        The prices, where they were given in relative units.
     n_features_in_ : int
 
     Raises
@@ -112,6 +117,7 @@ class FeatureSelectiveSVM(SelectorMixin, AbstractLinearSVM):
         n_starts: int = 3,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        relative: bool = False,
         random_state: Any = None,
     ) -> None:
         self.c1 = c1
@@ -122,7 +128,13 @@ class FeatureSelectiveSVM(SelectorMixin, AbstractLinearSVM):
         self.n_starts = n_starts
         self.tol = tol
         self.max_iter = max_iter
+        self.relative = relative
         self.random_state = random_state
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the problem has random starts or a random matrix: not in the convex form."""
+        return self.form != "kernel_weights" or self.n_components is not None
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         if self.classes_.size > 2:

@@ -9,6 +9,7 @@ from sklearn.utils import ClassifierTags
 
 from provsel.kernels.feature_selective_fit import fit_feature_selective
 from provsel.selectors._base import AbstractSelector, Selection
+from provsel.selectors._labels import signs_of_two_classes
 from provsel.selectors._view import TrainingView
 
 
@@ -29,6 +30,8 @@ class FeatureSelectiveSelector(AbstractSelector):
     n_starts : int, default=3
     tol : float, default=1e-6
     max_iter : int, default=None
+    relative : bool, default=False
+        c1 in units of `FeatureSelectiveSVM.c1_max`, c2 in units of the mean ||Phi_i||^2.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -44,6 +47,8 @@ class FeatureSelectiveSelector(AbstractSelector):
     classes_ : ndarray of shape (2,)
     objective_, dual_objective_, gap_ : float
     n_iter_ : int
+    c1_, c2_ : float
+        The prices, where they were given in relative units.
     n_features_in_ : int
 
     Raises
@@ -77,6 +82,7 @@ class FeatureSelectiveSelector(AbstractSelector):
         n_starts: int = 3,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        relative: bool = False,
         random_state: Any = None,
     ) -> None:
         self.c1 = c1
@@ -87,6 +93,7 @@ class FeatureSelectiveSelector(AbstractSelector):
         self.n_starts = n_starts
         self.tol = tol
         self.max_iter = max_iter
+        self.relative = relative
         self.random_state = random_state
 
     @property
@@ -95,16 +102,8 @@ class FeatureSelectiveSelector(AbstractSelector):
         return self.form != "kernel_weights" or self.n_components is not None
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
-        if view.y is None:
-            raise ValueError("FeatureSelectiveSelector: expected labels of two classes, got y=None; pass y to fit.")
-        classes, labels = np.unique(view.y, return_inverse=True)
-        if classes.size != 2:
-            raise ValueError(
-                f"FeatureSelectiveSelector: expected labels of two classes, got {classes.size} "
-                f"{'class' if classes.size == 1 else 'classes'}; fit it on two of them at a time."
-            )
+        classes, signs = signs_of_two_classes(type(self).__name__, view.y)
         options = {name: value for name, value in self.get_params(deep=False).items() if name != "random_state"}
-        signs = np.where(labels.ravel() == 1, 1.0, -1.0)
         fit = fit_feature_selective(type(self).__name__, view.X, signs, rng, **options)
         return Selection.unweighted(
             fit.indices,
@@ -115,6 +114,8 @@ class FeatureSelectiveSelector(AbstractSelector):
             dual_objective=fit.dual_objective,
             gap=fit.gap,
             n_iter=fit.n_iter,
+            c1=fit.c1,
+            c2=fit.c2,
         )
 
     def __sklearn_tags__(self) -> Any:

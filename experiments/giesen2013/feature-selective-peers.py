@@ -1,0 +1,51 @@
+"""make reproduce-feature-selective-peers | python experiments/giesen2013/feature-selective-peers.py [--render]."""
+
+import sys
+
+from provsel.cli import Rendering, artefact_main
+from provsel.reports.curves import draw_curves
+from provsel.reports.tables import write_tables
+
+FEATURES = "features"
+
+
+def summarise(entry, trials):
+    folds = trials.groupby(["repeat", "fold"])[["error", "n_selected"]].mean().astype(float)
+    numbers = {entry.column: 100 * folds["error"], f"{entry.column}, {FEATURES}": folds["n_selected"]}
+    return [{"column": name, "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()]
+
+
+def render(made: Rendering) -> str:
+    config, sizes = made.artefact.config, list(made.artefact.config.artefact.columns)
+    how = f"{config.protocol.repeats} x {config.protocol.n_splits}-fold"
+    values = made.frame.set_index(["dataset", "row", "column"])["value"].astype(float)
+    errors = made.frame[made.frame["column"].isin(sizes)]
+    places = list(dict.fromkeys(zip(errors["dataset"], errors["row"], strict=True)))
+
+    def kept(dataset, row, size):
+        return values.get((dataset, row, f"{size}, {FEATURES}"), float("nan"))
+
+    def text(*place):
+        number, count = values.get(place, float("nan")), kept(*place)
+        beside = "" if count >= int(place[-1]) else f" [{count:.0f}]"
+        return "" if number != number else f"{number:.1f}{beside}"
+
+    equal = [
+        not kept(*place) < int(place[-1]) for place in errors[["dataset", "row", "column"]].itertuples(index=False)
+    ]
+    title = f"{made.artefact.title} ({how}). {made.note}".strip()
+    paths = draw_curves(errors[equal], made.figures, title, ylabel="test error (%)", flat="Full", log="x")
+    table = write_tables(
+        made.tables,
+        ["data set", "method", *sizes],
+        [[*place, *(text(*place, size) for size in sizes)] for place in places],
+        caption=f"{made.artefact.title}: test error in % of the same SVM on each selection ({how}).",
+        note=f"{made.note} In brackets the mean number kept where a method has no setting with as many features; these "
+        "are not in the figure. Full: all features, whatever the column.".strip(),
+    )
+    return table + "\n" + "\n".join(str(path) for path in paths)
+
+
+if __name__ == "__main__":
+    columns = ["error", "n_selected"]
+    sys.exit(artefact_main("giesen2013/feature-selective-peers", render, summarise=summarise, columns=columns))

@@ -1,0 +1,78 @@
+"""Bisection for a setting of a selector that keeps a given number of features."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from provsel.selectors._base import AbstractSelector
+from provsel.selectors._view import TrainingView
+
+CLOSE = 1e-2
+"""Relative width of the interval of the parameter at which the search ends."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting, and the selector fitted with it."""
+
+    value: float
+    fitted: Any
+    messages: list[warnings.WarningMessage]
+
+    @property
+    def count(self) -> int:
+        return int(self.fitted.indices_.size)
+
+    @property
+    def converged(self) -> bool:
+        return not any(issubclass(message.category, ConvergenceWarning) for message in self.messages)
+
+
+class SizeSearch:
+    """The settings that a search tried, in order."""
+
+    def __init__(self, selector: AbstractSelector, parameter: str, view: TrainingView, r: int) -> None:
+        self.selector, self.parameter, self.view, self.r = selector, parameter, view, r
+        self.tries: dict[float, Setting] = {}
+
+    def tried(self, value: float) -> Setting:
+        """Return the setting, fitted unless another search on the view did it."""
+        if value not in self.tries:
+            selector = clone(self.selector).set_params(**{self.parameter: value})
+
+            def fit() -> Setting:
+                with warnings.catch_warnings(record=True) as messages:
+                    warnings.simplefilter("always")
+                    selector.fit_view(self.view)
+                return Setting(value, selector, list(messages))
+
+            # two fits of a method with chance and no fixed seed are not the same
+            seeded = not selector.is_random or isinstance(selector.get_params(deep=False).get("random_state"), int)
+            self.tries[value] = self.view.shared(f"at {value!r} {selector!r}", fit) if seeded else fit()
+        return self.tries[value]
+
+    def best(self) -> Setting | None:
+        """Return the first usable setting with the fewest features that are at least r."""
+        enough = [made for made in self.tries.values() if made.converged and made.count >= self.r]
+        return min(enough, key=lambda made: made.count, default=None)
+
+    def bisect(self, low: float, high: float, *, max_fits: int) -> None:
+        """Try both ends; while one keeps fewer than r features and the other does not, halve what is between."""
+        # what did not converge, as LIBLINEAR for a large C, is taken to keep more than anything that did
+        few, many = sorted((self.tried(low), self.tried(high)), key=lambda made: (not made.converged, made.count))
+        if self._has_enough(few) or not self._has_enough(many):
+            return
+        while len(self.tries) < max_fits and abs(math.log(many.value / few.value)) > CLOSE:
+            middle = self.tried(math.sqrt(few.value) * math.sqrt(many.value))
+            if middle.converged and middle.count == self.r:
+                return
+            few, many = (few, middle) if self._has_enough(middle) else (middle, many)
+
+    def _has_enough(self, made: Setting) -> bool:
+        return not made.converged or made.count >= self.r

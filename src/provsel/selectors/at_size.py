@@ -1,0 +1,164 @@
+"""A selector that chooses its own number of features, asked for exactly r of them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from provsel.selectors._base import AbstractSelector, Selection, checked_count
+from provsel.selectors._size_search import Setting, SizeSearch
+from provsel.selectors._view import TrainingView
+
+IF_FEWER = ("raise", "keep")
+
+
+class AtSize(AbstractSelector):
+    """Find the setting of a selector that keeps the fewest features but at least r, and keep the first r of these.
+
+    For methods that choose their number themselves through a parameter, so that they can be compared with others at
+    equal numbers. The parameter is searched between `low` and `high` by bisection on a log scale: the number of
+    features is taken to rise, or to fall, with it. A fit that did not converge is not used; the search goes on towards
+    fewer features. Searches on one view for other r share the settings that both try.
+
+    Parameters
+    ----------
+    selector : selector
+        A provsel selector, with the settings that are not searched. Its `indices_` are in order of selection.
+    n_features_to_select : int
+        r.
+    parameter : str
+        Name of the parameter that is searched, such as "c1", "C" or "nu".
+    low, high : float
+        Ends of the search, both tried; 0 < low < high.
+    max_fits : int, default=30
+        Bound on the fits of one search; 13 narrow twelve powers of ten to a percent, where it ends.
+    if_fewer : {"raise", "keep"}, default="raise"
+        Where no setting that was tried keeps r features: an error, or the setting with the most features.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the selector where it has chance, the same in all fits; None leaves it its own.
+
+    Attributes
+    ----------
+    indices_, weights_, n_features_in_
+        Of the first r features of `selector_`.
+    scores_ : ndarray of shape (d,)
+        Those of `selector_`, where it has any.
+    parameter_ : float
+        The value that was used.
+    selector_ : selector
+        The selector fitted with it; it may keep more than r.
+    n_fits_ : int
+        Settings that were tried.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: no provsel selector, a parameter that it does not have, an empty range, or fewer than r features.
+
+    Warns
+    -----
+    UserWarning
+        Those of the fit that is used.
+    """
+
+    algorithm_version = 1
+
+    def __init__(
+        self,
+        selector: Any,
+        n_features_to_select: int,
+        *,
+        parameter: str,
+        low: float,
+        high: float,
+        max_fits: int = 30,
+        if_fewer: str = "raise",
+        random_state: Any = None,
+    ) -> None:
+        self.selector = selector
+        self.n_features_to_select = n_features_to_select
+        self.parameter = parameter
+        self.low = low
+        self.high = high
+        self.max_fits = max_fits
+        self.if_fewer = if_fewer
+        self.random_state = random_state
+
+    @property
+    def is_random(self) -> bool:
+        """As the selector."""
+        return bool(getattr(self.selector, "is_random", False))
+
+    @property
+    def needs_labels(self) -> bool:  # type: ignore[override]
+        """As the selector."""
+        return bool(getattr(self.selector, "needs_labels", False))
+
+    @property
+    def rescale(self) -> bool:
+        """As the selector."""
+        return bool(getattr(self.selector, "rescale", False))
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        r = checked_count(self, view.n_features)
+        low, high = self._checked_range()
+        search = SizeSearch(self._seeded(rng), self.parameter, view, r)
+        search.bisect(low, high, max_fits=int(self.max_fits))
+        best = search.best() or self._most(search, r)
+        for message in best.messages:
+            warnings.warn(message.message, message.category, stacklevel=4)
+        fitted = best.fitted
+        scores = {"scores": fitted.scores_} if hasattr(fitted, "scores_") else {}
+        attributes = {"parameter": best.value, "selector": fitted, "n_fits": len(search.tries), **scores}
+        return Selection(fitted.indices_[:r], fitted.weights_[:r], attributes)
+
+    def _seeded(self, rng: np.random.Generator) -> AbstractSelector:
+        """Return a copy of the selector with one seed for all fits."""
+        selector: AbstractSelector = clone(self.selector)
+        if self.is_random and self.random_state is not None:
+            selector.set_params(random_state=int(rng.integers(2**31)))
+        return selector
+
+    def _most(self, search: SizeSearch, r: int) -> Setting:
+        """Return the usable setting with the most features, or raise."""
+        usable = [made for made in search.tries.values() if made.converged]
+        most = max(usable, key=lambda made: made.count, default=None)
+        found = "none that converged" if most is None else f"{most.count} at {self.parameter}={most.value:g}"
+        if most is None or self.if_fewer == "raise":
+            raise ValueError(
+                f"AtSize: expected a setting of {type(self.selector).__name__} with at least {r} features for "
+                f"{self.parameter} from {self.low:g} to {self.high:g}, got {found} as the most; widen the range, ask "
+                f"for fewer features, or give if_fewer='keep'."
+            )
+        return most
+
+    def _checked_range(self) -> tuple[float, float]:
+        """Return the ends of the search, or raise for any bad option."""
+        if not isinstance(self.selector, AbstractSelector):
+            raise ValueError(f"AtSize: expected a provsel selector, got {type(self.selector).__name__}.")
+        known = sorted(self.selector.get_params(deep=False))
+        if self.parameter not in known:
+            raise ValueError(
+                f"AtSize: expected a parameter of {type(self.selector).__name__}, one of {', '.join(known)}, "
+                f"got {self.parameter!r}."
+            )
+        ends = [self.low, self.high]
+        numbers = all(isinstance(end, int | float | np.number) and not isinstance(end, bool) for end in ends)
+        if not numbers or not 0 < self.low < self.high < math.inf:
+            raise ValueError(f"AtSize: expected 0 < low < high, both finite, got {self.low!r} and {self.high!r}.")
+        count = self.max_fits
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
+            raise ValueError(f"AtSize: expected an integer max_fits of at least 2, both ends, got {count!r}.")
+        if self.if_fewer not in IF_FEWER:
+            raise ValueError(f"AtSize: expected if_fewer in {IF_FEWER}, got {self.if_fewer!r}.")
+        return float(self.low), float(self.high)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.selector, AbstractSelector):
+            tags.classifier_tags = self.selector.__sklearn_tags__().classifier_tags
+        return tags

@@ -1,0 +1,188 @@
+"""Features with non-zero weight in an L1-regularised linear SVM."""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from liblinear.liblinearutil import parameter, problem, train
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags
+
+from provsel.selectors._base import AbstractSelector, Selection
+from provsel.selectors._labels import signs_of_two_classes
+from provsel.selectors._view import TrainingView
+
+L1R_L2LOSS_SVC = 5
+"""LIBLINEAR's -s: L1-regularised squared hinge loss, by coordinate descent on w."""
+SEED = 1
+"""Of the C library's rand(): what the C standard starts an unseeded program with."""
+TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5)
+"""LIBLINEAR's -e, its default first, one after the other until the gap is small enough. A tight one at once can be
+worse: features that were set aside come back only when those in play meet it, and 1,000 rounds are the limit."""
+
+
+class L1SVMSelector(AbstractSelector):
+    r"""Keep the features to which an L1-regularised linear SVM gives weight; it chooses their number itself.
+
+    For two classes, with labels y = -1 and +1 in sorted order of the labels,
+
+        min ||w||_1 + C sum_i max(0, 1 - y_i <x_i, w>)^2.
+
+    Solved by LIBLINEAR (`-s 5`), and certified by a duality gap. There is no intercept, as in the feature-selective SVM
+    that it stands beside; append a constant feature for a (penalised) one.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the sum of losses. More features are kept as it grows.
+    tol : float, default=1e-2
+        Relative duality gap asked for. LIBLINEAR's own measure is another one: it is run with `-e` 0.01, its default,
+        then 0.001, and so on down to 1e-5 until the gap is met. For large C, from some 100 times the least that keeps
+        a feature, its 1,000 rounds may not be enough, and too many features are kept: see the warning.
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (k,), int64
+        Features with non-zero weight, in order of decreasing |w|, ties by index. Where w = 0 is optimal, as for small
+        C, the one that gets weight first as C grows.
+    weights_ : ndarray of shape (k,)
+        Ones.
+    scores_ : ndarray of shape (d,)
+        |w|.
+    coef_ : ndarray of shape (1, d)
+        w.
+    classes_ : ndarray of shape (2,)
+    objective_, gap_ : float
+        The value of w, and the share of it by which it may lie above the optimum: a certificate, whatever the solver
+        did.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError
+        From `fit`: not two classes, a parameter out of range, or no feature that differs between the classes.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When the relative duality gap is above `tol`.
+    UserWarning
+        When w = 0 is optimal.
+
+    Notes
+    -----
+    LIBLINEAR shuffles with the C library's `rand()`, which is seeded before each run: a fit depends on nothing but its
+    arguments. (`rand()` is one for the whole process: do not fit in two threads at once.)
+
+    References
+    ----------
+    Fan, Chang, Hsieh, Wang, Lin (2008), LIBLINEAR; Yuan, Chang, Hsieh, Lin (2010), A comparison of optimization methods
+    and software for large-scale L1-regularized linear classification.
+    """
+
+    algorithm_version = 1
+    needs_labels: ClassVar[bool] = True
+
+    def __init__(self, *, C: float = 1.0, tol: float = 1e-2) -> None:
+        self.C = C
+        self.tol = tol
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        for name in ("C", "tol"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+                raise ValueError(f"L1SVMSelector: expected a positive, finite {name}, got {value!r}.")
+        classes, y = signs_of_two_classes("L1SVMSelector", view.y)
+        X = sparse.csr_matrix(view.X, dtype=np.float64)
+        C, tol = float(self.C), float(self.tol)
+        found = _certified(X, y, np.zeros(X.shape[1]), C)
+        best = found.dual
+        for eps in () if _is_zero_optimal(X, y, C) else TOLERANCES:
+            other = _certified(X, y, _liblinear(X, y, C, eps), C)
+            best = max(best, other.dual)
+            found = other if other.objective < found.objective else found
+            if found.objective - best <= tol * found.objective:
+                break
+        gap = max(found.objective - best, 0.0) / found.objective
+        if not gap <= tol:
+            warnings.warn(
+                f"L1SVMSelector: expected a relative duality gap of at most tol = {tol:g}, got {gap:.3g} after "
+                f"{len(TOLERANCES)} runs of LIBLINEAR; lower C, raise tol, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        size = np.abs(found.w)
+        kept = np.flatnonzero(size)
+        if kept.size == 0:
+            kept = np.array([_first_to_enter(X, y, C)])
+        return Selection.unweighted(
+            kept[np.argsort(-size[kept], kind="stable")],
+            scores=size,
+            coef=found.w[None, :],
+            classes=classes,
+            objective=found.objective,
+            gap=gap,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+
+class _Certified(NamedTuple):
+    """w of shape (d,), its value, and a lower bound on the least value."""
+
+    w: NDArray[np.float64]
+    objective: float
+    dual: float
+
+
+def _certified(X: sparse.csr_matrix, y: NDArray[np.float64], w: NDArray[np.float64], C: float) -> _Certified:
+    """Return w with the value of the best multiple of the dual point that its slacks suggest.
+
+    The dual: max over alpha >= 0 with |X^T (y alpha)| <= 1 of sum alpha - ||alpha||^2 / (4 C).
+    """
+    slack = np.maximum(0.0, 1.0 - y * (X @ w))
+    objective = float(np.abs(w).sum() + C * slack @ slack)
+    alpha = 2.0 * C * slack
+    total, square = float(alpha.sum()), float(alpha @ alpha)
+    if square == 0.0:  # no row has slack, and alpha = 0 bounds by 0
+        return _Certified(w, objective, 0.0)
+    pull = float(np.abs(X.T @ (y * alpha)).max(initial=0.0))
+    scale = min(2.0 * C * total / square, 1.0 / pull if pull > 0 else np.inf)
+    return _Certified(w, objective, scale * total - scale**2 * square / (4.0 * C))
+
+
+def _is_zero_optimal(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> bool:
+    return bool(2.0 * C * np.abs(X.T @ y).max(initial=0.0) <= 1.0)
+
+
+def _liblinear(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, eps: float) -> NDArray[np.float64]:
+    """Return LIBLINEAR's w, shape (d,)."""
+    ctypes.CDLL(None).srand(SEED)
+    model = train(problem(y, X), parameter(f"-s {L1R_L2LOSS_SVC} -c {C!r} -e {eps!r} -q"))
+    w = np.asarray(model.get_decfun(0)[0][: X.shape[1]])
+    return w if model.get_labels()[0] == 1 else -w  # positive towards the label that LIBLINEAR met first
+
+
+def _first_to_enter(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> int:
+    """Return the column that gets weight first as C grows, with a warning; raise where there is none."""
+    pull = np.abs(X.T @ y)
+    if not pull.max(initial=0.0) > 0:
+        raise ValueError(
+            f"L1SVMSelector: expected at least one feature with non-zero weight, got none of {pull.size} at C={C:g}; "
+            f"check that some feature differs between the classes."
+        )
+    warnings.warn(
+        f"L1SVMSelector: every weight is zero at C={C:g}; kept the one feature that gets weight first as C grows. "
+        f"Raise C.",
+        UserWarning,
+        stacklevel=5,
+    )
+    return int(np.argmax(pull))

@@ -1,0 +1,230 @@
+"""Exactly r features of selectors that choose their number: against a grid of settings; views, chance, messages."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from provsel.evaluation.components import build
+from provsel.evaluation.plan import Cell
+from provsel.selectors import AtSize, FeatureSelectiveSelector, L1SVMSelector, LPSVMSelector, RRQRSelector
+from provsel.selectors._base import AbstractSelector, Selection
+from provsel.selectors._view import TrainingView
+from small_runs import DATASET, MODEL, PROTOCOL
+
+FIRST = AtSize(FeatureSelectiveSelector(relative=True), 12, parameter="c1", low=1e-6, high=1.0)
+
+
+class Steps(AbstractSelector):
+    """Keeps `counts[j]` features for the number of `edges` below `at`; counts its fits; has neither data nor chance."""
+
+    algorithm_version = 1
+    fits = 0
+
+    def __init__(self, *, at=1.0, edges=(), counts=(), broken_above=np.inf):
+        self.at, self.edges, self.counts, self.broken_above = at, edges, counts, broken_above
+
+    def _select(self, view, rng):
+        Steps.fits += 1
+        if self.at > self.broken_above:
+            warnings.warn("stopped early", ConvergenceWarning, stacklevel=1)
+        if self.at < 1e-3:
+            warnings.warn("a small one", UserWarning, stacklevel=1)
+        count = self.counts[int(np.searchsorted(self.edges, self.at))]
+        return Selection.unweighted(np.arange(count)[::-1], scores=np.arange(view.n_features, dtype=float))
+
+
+def steps(r, *, edges=(0.1, 1.0, 10.0), counts=(2, 5, 9, 30), low=1e-2, high=1e2, broken_above=np.inf, **options):
+    selector = Steps(edges=edges, counts=counts, broken_above=broken_above)
+    return AtSize(selector, r, parameter="at", low=low, high=high, **options)
+
+
+def fit(at_size):
+    Steps.fits = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return at_size.fit(np.ones((4, 40)))
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 90))
+    return X, np.where(X[:, :6].sum(axis=1) + 0.5 * rng.standard_normal(40) > 0, 1, -1)
+
+
+@pytest.mark.parametrize(
+    ("selector", "parameter", "low", "high"),
+    [
+        (FeatureSelectiveSelector(relative=True), "c1", 1e-6, 1.0),
+        (L1SVMSelector(), "C", 1e-3, 1.0),
+        (LPSVMSelector(), "nu", 1e-3, 1.0),
+    ],
+)
+@pytest.mark.parametrize("r", [1, 7, 15])
+def test_no_setting_of_a_grid_comes_closer(selector, parameter, low, high, r, data):
+    X, y = data
+    fitted = AtSize(selector, r, parameter=parameter, low=low, high=high).fit(X, y)
+    assert fitted.indices_.size == r
+    np.testing.assert_array_equal(fitted.indices_, fitted.selector_.indices_[:r])
+    used = clone(selector).set_params(**{parameter: fitted.parameter_}).fit(X, y)
+    np.testing.assert_array_equal(used.indices_, fitted.selector_.indices_)
+    grid = [clone(selector).set_params(**{parameter: at}) for at in np.geomspace(low * 1.001, high * 0.999, 25)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sizes = [other.fit(X, y).indices_.size for other in grid]
+    assert fitted.selector_.indices_.size <= min(size for size in sizes if size >= r)
+
+
+@pytest.mark.parametrize(
+    ("r", "count", "between"), [(2, 2, (0, 0.1)), (3, 5, (0.1, 1)), (5, 5, (0.1, 1)), (9, 9, (1, 10))]
+)
+def test_finds_the_step(r, count, between):
+    fitted = fit(steps(r))
+    assert fitted.selector_.indices_.size == count
+    assert between[0] < fitted.parameter_ <= between[1]
+    assert fitted.indices_.tolist() == list(range(count))[::-1][:r]
+    assert fitted.weights_.tolist() == [1.0] * r
+    assert fitted.scores_.tolist() == list(range(40))
+    assert fitted.n_fits_ == Steps.fits <= 15
+
+
+def test_more_features_for_a_smaller_parameter():
+    fitted = fit(steps(6, counts=(30, 9, 5, 2)))
+    assert fitted.selector_.indices_.size == 9
+    assert 0.1 < fitted.parameter_ <= 1
+
+
+def test_the_number_of_fits_is_bounded():
+    rough = fit(steps(3, max_fits=3))
+    assert rough.n_fits_ == Steps.fits == 3
+    assert rough.selector_.indices_.size >= 3
+    assert fit(steps(3)).selector_.indices_.size == 5 < fit(steps(3, max_fits=2)).selector_.indices_.size == 30
+    assert fit(steps(2)).n_fits_ <= 2 + 1  # an exact setting ends the search
+
+
+def test_ends_that_decide_alone():
+    assert fit(steps(1)).n_fits_ == 2  # the end with the fewest has enough
+    fewer = fit(steps(35, if_fewer="keep"))
+    assert fewer.indices_.size == 30
+    assert fewer.n_fits_ == 2
+    with pytest.raises(
+        ValueError,
+        match=r"AtSize: expected a setting of Steps with at least 35 features for at from 0.01 to 100, got 30 at "
+        r"at=100 as the most; widen the range, ask for fewer features, or give if_fewer='keep'",
+    ):
+        fit(steps(35))
+
+
+def test_what_did_not_converge_is_not_used():
+    """Its 30 features are not there; up to 3 of the parameter there are 9."""
+    assert fit(steps(8, broken_above=3.0)).parameter_ <= 3.0
+    with pytest.raises(ValueError, match=r"at least 20 features .* got 9 at at=[12]\.\d+ as the most"):
+        fit(steps(20, broken_above=3.0))
+    assert fit(steps(20)).indices_.size == 20  # negative control
+    assert fit(steps(20, broken_above=3.0, if_fewer="keep")).indices_.size == 9
+    with pytest.raises(ValueError, match="got none that converged as the most"):
+        fit(steps(20, broken_above=1e-9, if_fewer="keep"))
+
+
+def test_warnings_are_those_of_the_setting_that_is_used():
+    with pytest.warns(UserWarning, match="a small one") as caught:
+        steps(2, low=1e-6).fit(np.ones((4, 40)))
+    assert len(caught) == 1
+    fit(steps(5, low=1e-6))  # passes through small ones, and raises no warning
+
+
+def test_searches_on_one_view_share_settings(data):
+    X, y = data
+    view, alone = TrainingView(X, y), {}
+    for r in (20, 5, 12):
+        alone[r] = clone(FIRST).set_params(n_features_to_select=r).fit(X, y)
+    fits = []
+    original = FeatureSelectiveSelector._select
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FeatureSelectiveSelector, "_select", lambda *args: fits.append(1) or original(*args))
+        for r in alone:
+            shared = clone(FIRST).set_params(n_features_to_select=r).fit_view(view)
+            np.testing.assert_array_equal(shared.indices_, alone[r].indices_)
+            assert shared.parameter_ == alone[r].parameter_
+            assert shared.n_fits_ == alone[r].n_fits_
+    assert len(fits) < sum(fitted.n_fits_ for fitted in alone.values()) - 3
+
+
+def test_chance_is_that_of_the_selector(data):
+    X, y = data
+    inner = FeatureSelectiveSelector(
+        relative=True, form="as_printed", n_components=20, variance="1/l", n_starts=1, tol=1e-2
+    )
+    random = AtSize(inner, 4, parameter="c1", low=1e-3, high=1e-1, max_fits=3)
+    assert random.is_random
+    assert not FIRST.is_random
+    seeded = [clone(random).set_params(random_state=seed).fit(X, y) for seed in (1, 1, 2)]
+    np.testing.assert_array_equal(seeded[0].selector_.coef_, seeded[1].selector_.coef_)
+    assert not np.array_equal(seeded[0].selector_.coef_, seeded[2].selector_.coef_)
+    seeds = {made.selector_.random_state for made in seeded}
+    assert len(seeds) == 2
+    own = clone(random).set_params(selector__random_state=5).fit(X, y)
+    assert own.selector_.random_state == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"parameter": "C"}, r"expected a parameter of FeatureSelectiveSelector, one of c1, c2, .*, got 'C'"),
+        ({"low": 0}, "expected 0 < low < high, both finite, got 0 and 1.0"),
+        ({"low": 2.0}, "expected 0 < low < high, both finite, got 2.0 and 1.0"),
+        ({"high": np.inf}, "expected 0 < low < high, both finite, got 1e-06 and inf"),
+        ({"high": "1"}, "expected 0 < low < high, both finite, got 1e-06 and '1'"),
+        ({"max_fits": 1}, "expected an integer max_fits of at least 2, both ends, got 1"),
+        ({"max_fits": 2.0}, "expected an integer max_fits of at least 2, both ends, got 2.0"),
+        ({"if_fewer": "warn"}, r"expected if_fewer in \('raise', 'keep'\), got 'warn'"),
+        ({"n_features_to_select": 91}, "expected n_features_to_select between 1 and .* got 91"),
+        ({"selector": "rfe"}, "expected a provsel selector, got str"),
+    ],
+)
+def test_bad_options_are_refused(options, message, data):
+    with pytest.raises(ValueError, match=f"AtSize: {message}"):
+        clone(FIRST).set_params(**options).fit(*data)
+
+
+def test_labels_are_needed_as_the_selector_needs_them():
+    assert FIRST.needs_labels
+    assert not AtSize(RRQRSelector(3), 3, parameter="n_features_to_select", low=1, high=2).needs_labels
+
+
+CONFIG = {
+    "_target_": "provsel.selectors.AtSize",
+    "n_features_to_select": 3,
+    "parameter": "c1",
+    "low": 1e-6,
+    "high": 1.0,
+    "selector": {"_target_": "provsel.selectors.FeatureSelectiveSelector", "relative": True},
+}
+
+
+def test_configs_nest():
+    built = build("selector", CONFIG)
+    assert isinstance(built.selector, FeatureSelectiveSelector)
+    assert built.selector.relative
+    with pytest.raises(ValueError, match=r"expected arguments among c1, .*, got nu; correct the name"):
+        build("selector", {**CONFIG, "selector": {**CONFIG["selector"], "nu": 1.0}})
+    with pytest.raises(ValueError, match=r"expected a _target_ among .*, got 'os.system'"):
+        build("selector", {**CONFIG, "selector": {"_target_": "os.system", "command": "true"}})
+    svm = {"_target_": "provsel.models.LiblinearSVM", "C": 2.0}
+    on = {"_target_": "provsel.selectors.OnSupportVectors", "selector": CONFIG["selector"], "svm": svm}
+    assert build("selector", on).svm.C == 2.0
+
+
+def test_the_identity_of_a_cell_has_the_version_of_the_inner_selector(monkeypatch):
+    def cell(config):
+        return Cell(dataset=DATASET, selector=config, model=MODEL, protocol=PROTOCOL, fingerprint="x")
+
+    before = cell(CONFIG)
+    inner = before.identity["selector"]["arguments"]["selector"]
+    assert (inner["name"], inner["arguments"]) == ("FeatureSelectiveSelector", {"relative": True})
+    assert cell({**CONFIG, "selector": {**CONFIG["selector"], "c2": 1.0}}).id != before.id
+    monkeypatch.setattr(FeatureSelectiveSelector, "algorithm_version", 99)
+    assert cell(CONFIG).id != before.id

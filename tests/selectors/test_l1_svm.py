@@ -1,0 +1,120 @@
+"""The L1-regularised SVM against scikit-learn's, its optimality conditions and a linear-algebra identity; messages."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from provsel.selectors import L1SVMSelector
+
+
+def rows(n=80, d=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, np.where(X[:, :4].sum(axis=1) + 0.5 * rng.standard_normal(n) > 0, 1, -1)
+
+
+def value(X, y, C, w):
+    slack = np.maximum(0, 1 - y * (X @ w))
+    return np.abs(w).sum() + C * slack @ slack
+
+
+@pytest.mark.parametrize("share", [2, 5, 10])
+@pytest.mark.parametrize(("n", "d"), [(80, 60), (40, 150), (120, 10)])
+def test_meets_scikit_learn_and_the_optimality_conditions(share, n, d):
+    """With C a multiple of that from which on a weight is not zero."""
+    X, y = rows(n, d)
+    C = share / (2 * np.abs(X.T @ y).max())
+    fitted = L1SVMSelector(C=C, tol=1e-3).fit(X, y)
+    w = fitted.coef_[0]
+    other = LinearSVC(penalty="l1", dual=False, C=C, fit_intercept=False, tol=1e-7, max_iter=100_000, random_state=0)
+    theirs = value(X, y, C, other.fit(X, y).coef_[0])
+    assert fitted.objective_ == pytest.approx(value(X, y, C, w), rel=1e-12)
+    assert fitted.objective_ == pytest.approx(theirs, rel=1e-3)
+    assert w.any()
+    assert fitted.gap_ <= 1e-3
+    assert fitted.objective_ * (1 - fitted.gap_) <= theirs * (1 + 1e-12)
+    pull = 2 * C * (X * y[:, None]).T @ np.maximum(0, 1 - y * (X @ w))
+    np.testing.assert_allclose(pull[w != 0], np.sign(w[w != 0]), atol=0.03)
+    assert (np.abs(pull[w == 0]) <= 1.03).all()
+    # negative control: another vector near it is worse, and its conditions fail
+    assert value(X, y, C, 1.5 * w) > theirs * (1 + 2e-3)
+
+
+def test_attributes():
+    X, y = rows()
+    X[:, 30] = X[:, 1]
+    fitted = L1SVMSelector(C=0.05).fit(X, np.where(y > 0, "spam", "ham"))
+    assert fitted.classes_.tolist() == ["ham", "spam"]
+    assert set(fitted.indices_) == set(np.flatnonzero(fitted.coef_[0]))
+    assert {0, 2, 3} <= set(fitted.indices_)
+    assert fitted.indices_.size < 40
+    assert (np.diff(fitted.scores_[fitted.indices_]) <= 0).all()
+    np.testing.assert_array_equal(fitted.scores_, np.abs(fitted.coef_[0]))
+    assert fitted.gap_ <= 0.01
+    decided = np.where(X @ fitted.coef_[0] > 0, 1, -1)
+    assert (decided == y).mean() > 0.85
+    np.testing.assert_allclose(L1SVMSelector(C=0.05).fit(X, -y).coef_, -fitted.coef_, atol=1e-12)
+
+
+def test_more_features_for_a_larger_price_of_errors():
+    sizes = [L1SVMSelector(C=C).fit(*rows()).indices_.size for C in (0.006, 0.02, 0.1, 1.0)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < 6 < sizes[-1]
+
+
+def test_the_c_library_draws_nothing_that_shows():
+    X, y = rows(60, 200)
+    libc, found = ctypes.CDLL(None), []
+    for seed in (1, 7, 99):
+        libc.srand(seed)
+        found.append(L1SVMSelector(C=0.3, tol=1e-4).fit(sparse.csr_array(X), y).coef_)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_no_weight_at_all_keeps_the_feature_that_comes_first():
+    X, y = rows()
+    least = 1 / (2 * np.abs(X.T @ y).max())
+    with pytest.warns(UserWarning, match=r"every weight is zero at C=.*; kept the one feature .* as C grows\. Raise C"):
+        fitted = L1SVMSelector(C=0.99 * least).fit(X, y)
+    assert fitted.indices_.tolist() == [np.abs(X.T @ y).argmax()]
+    assert not fitted.coef_.any()
+    assert fitted.gap_ < 1e-12
+    assert L1SVMSelector(C=1.05 * least).fit(X, y).coef_.any()
+
+
+def test_what_does_not_converge_says_so():
+    """LIBLINEAR's rounds are too few for a C of a million on few rows."""
+    X, y = rows(30, 400)
+    with pytest.warns(ConvergenceWarning, match=r"gap of at most tol = 1e-06, got .* after 4 runs of LIBLINEAR; lower"):
+        fitted = L1SVMSelector(C=1e6, tol=1e-6).fit(X, y)
+    assert fitted.gap_ > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": 0}, "expected a positive, finite C, got 0"),
+        ({"C": np.inf}, "expected a positive, finite C, got inf"),
+        ({"C": "1"}, "expected a positive, finite C, got '1'"),
+        ({"tol": -1.0}, "expected a positive, finite tol, got -1.0"),
+        ({"tol": True}, "expected a positive, finite tol, got True"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=f"L1SVMSelector: {message}"):
+        L1SVMSelector(**options).fit(*rows())
+
+
+def test_bad_labels_and_rows_are_refused():
+    X, _ = rows()
+    with pytest.raises(ValueError, match="L1SVMSelector: expected labels of two classes, got 3 classes; fit it on two"):
+        L1SVMSelector().fit(X, np.arange(80) % 3)
+    with pytest.raises(ValueError, match="expected labels of two classes, got 1 class; fit it on two"):
+        L1SVMSelector().fit(X, np.ones(80))
+    with pytest.raises(ValueError, match=r"got none of 60 at C=1; check that some feature differs between the classes"):
+        L1SVMSelector().fit(np.ones_like(X), np.where(np.arange(80) % 2, 1, -1))

@@ -1,0 +1,166 @@
+"""The artefacts of the feature-selective SVM from their scripts, on made data; relative units; what trials record."""
+
+import runpy
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from provsel.evaluation import make_tasks
+from provsel.evaluation.plan import trials_of
+from provsel.evaluation.trial import run_task
+from provsel.models import FeatureSelectiveSVM
+from provsel.selectors import FeatureSelectiveSelector
+from small_runs import FULL, REPO, UNIFORM, small_cell
+
+MADE = [
+    "+artefact.datasets.Made={choose:['dataset=sparse_rows','dataset.n_samples=80','dataset.n_test=10',"
+    "'dataset.n_features=150','dataset.nonzeros=40','dataset.n_relevant=5','artefact.c=0.001']}",
+    "artefact.only=[Made]",
+    "protocol.n_splits=2",
+]
+COMPRESSED = {
+    "_target_": "provsel.models.FeatureSelectiveSVM",
+    "c1": 1e-5,
+    "form": "as_printed",
+    "n_components": 10,
+    "variance": "1/l",
+    "n_starts": 1,
+    "tol": 1e-2,
+    "relative": True,
+}
+CONVEX = {"_target_": "provsel.models.FeatureSelectiveSVM", "c1": 1e-2, "relative": True}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return tmp_path_factory.mktemp("giesen2013")
+
+
+@pytest.fixture
+def run(results, monkeypatch, capsys):
+    def command(name, *overrides, at=results):
+        script = REPO / "experiments" / "giesen2013" / f"{name}.py"
+        arguments = [str(script), "executor=serial", f"results={at}", *MADE, *overrides]
+        monkeypatch.setattr(sys, "argv", arguments)
+        with pytest.raises(SystemExit) as stop:
+            runpy.run_path(str(script), run_name="__main__")
+        assert stop.value.code == 0
+        frame = pd.read_csv(at / "tables" / "giesen2013" / f"{name}.csv", dtype={"column": str})
+        return frame, capsys.readouterr().out
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 80))
+    return X, np.where(X[:, :4].sum(axis=1) + 0.5 * rng.standard_normal(50) > 0, 1, -1)
+
+
+@pytest.mark.filterwarnings("ignore:.*every weight is zero")
+def test_error_and_features_against_the_price(run, results):
+    frame, text = run("feature-selective")
+    assert set(frame["state"]) == {"complete"}
+    prices = ["1e-6", "1e-4", "1e-3", "1e-2", "1e-1"]
+    assert set(frame["column"]) == {f"{price}{kind}" for price in prices for kind in ("", ", features", ", objective")}
+    values = frame.set_index(["row", "column"])["value"]
+    for row in ("kernel weights", "as printed"):
+        kept = [values[row, f"{price}, features"] for price in prices]
+        assert kept == sorted(kept, reverse=True)
+        assert kept[0] > 20 > 10 > kept[-1] >= 1
+    # the printed penalty is the larger one for the same v, and the SVM has the smaller one
+    objectives = [[values[row, f"{price}, objective"] for price in prices] for row in ("kernel weights", "as printed")]
+    assert all(convex <= printed * 1.001 for convex, printed in zip(*objectives, strict=True))
+    assert values["SVM", "1e-6, features"] == 150
+    assert values["SVM", "1e-6"] == values["SVM", "1e-1"]
+    assert "| Made" in text
+    assert f"({values['kernel weights', '1e-3, features']:.0f})" in text
+    for name in ("feature-selective", "feature-selective-features"):
+        drawing = (results / "figures" / "giesen2013" / f"{name}.svg").read_text()
+        for word in ("kernel weights, compressed", "c1 / c1 that drops everything", "1e-3", "Made"):
+            assert word in drawing
+    again, text = run("feature-selective", "protocol.repeats=2", "--render")
+    assert again["state"].str.startswith("partial").any()
+
+
+def test_render_without_anything_stored(run, tmp_path):
+    for name in ("feature-selective", "feature-selective-peers"):
+        _, text = run(name, "--render", at=tmp_path)
+        assert "PARTIAL" in text
+
+
+def test_peers_at_equal_numbers(run, results):
+    columns = "+artefact.datasets.Made.columns=['10','100']"
+    frame, text = run("feature-selective-peers", columns, "~artefact.rows.LPSVM")
+    assert set(frame["row"]) == {"FS-SVM", "RFE", "L1-SVM", "Random", "Full"}
+    assert set(frame["state"]) == {"complete"}
+    kept = frame.set_index(["row", "column"])["value"]
+    for row in ("FS-SVM", "RFE", "L1-SVM", "Random"):
+        assert kept[row, "10, features"] == 10
+    assert [kept[row, "100, features"] for row in ("RFE", "Random")] == [100, 100]
+    assert kept["L1-SVM", "100, features"] < 72  # no more than rows
+    assert f"[{kept['L1-SVM', '100, features']:.0f}]" in text.replace("\\", "")
+    assert kept["Full", "10"] == kept["Full", "100"]
+    drawing = (results / "figures" / "giesen2013" / "feature-selective-peers.svg").read_text()
+    assert "number of selected features" in drawing
+
+
+def test_a_trial_records_what_its_model_keeps():
+    cells = [small_cell(FULL, model=CONVEX, setting="unsupervised", certify=False, n_splits=2)]
+    cells.append(small_cell(UNIFORM, model=CONVEX, setting="unsupervised", certify=False, n_splits=2, draws=1))
+    [full, after] = [[record for task in make_tasks([cell]) for record in run_task(task).records] for cell in cells]
+    assert {record["n_features"] for record in full} == {120}
+    assert all(1 <= record["n_selected"] == record["features"].size < 60 for record in full)
+    assert all(record["objective"] > 0 for record in full)
+    assert all(1 <= record["n_selected"] == record["features"].size <= 20 for record in after)
+    assert max(record["features"].max() for record in after) > 20  # numbers of the data set's columns
+
+
+def test_models_with_chance_are_seeded_by_their_trial():
+    cell = small_cell(FULL, model=COMPRESSED, setting="unsupervised", certify=False, n_splits=2, draws=2)
+    assert len(list(trials_of(cell))) == 4
+    assert len(list(trials_of(small_cell(FULL, model=CONVEX, setting="unsupervised", certify=False)))) == 3
+    first, second = ([r for task in make_tasks([cell]) for r in run_task(task).records] for _ in range(2))
+    assert [r["objective"] for r in first] == [r["objective"] for r in second]
+    assert len({r["objective"] for r in first}) == 4
+
+
+@pytest.mark.parametrize("form", ["kernel_weights", "as_printed"])
+@pytest.mark.parametrize("scale", [1e-3, 1e4])
+def test_relative_units_forget_the_scale(form, scale, data):
+    X, y = data
+    model = FeatureSelectiveSVM(c1=1e-2, c2=1e-3, relative=True, form=form, n_starts=2, tol=1e-5, random_state=0)
+    one = model.fit(X, y)
+    same = FeatureSelectiveSVM(**{**one.get_params(), "relative": False, "c1": one.c1_, "c2": one.c2_}).fit(X, y)
+    np.testing.assert_array_equal(same.coef_, one.coef_)
+    assert one.c2_ == pytest.approx(1e-3 * (X**2).sum() / 50)
+    assert one.c1_ == pytest.approx(1e-2 * FeatureSelectiveSVM.c1_max(X, y, one.c2_))
+    other = FeatureSelectiveSVM(**one.get_params()).fit(sparse.csr_array(scale * X), y)
+    assert other.objective_ == pytest.approx(one.objective_, rel=1e-5)
+    np.testing.assert_allclose(scale * other.coef_, one.coef_, atol=1e-4)
+    absolute = FeatureSelectiveSVM(**same.get_params()).fit(scale * X, y)
+    assert absolute.objective_ != pytest.approx(one.objective_, rel=1e-2)  # negative control
+
+
+def test_one_is_where_everything_is_dropped(data):
+    X, y = data
+    assert FeatureSelectiveSVM(c1=0.999, relative=True).fit(X, y).coef_.any()
+    with pytest.warns(UserWarning, match=r"every weight is zero at c1=1.001; kept the one feature"):
+        assert not FeatureSelectiveSVM(c1=1.001, relative=True).fit(X, y).coef_.any()
+    selector = FeatureSelectiveSelector(c1=0.1, relative=True).fit(X, y)
+    assert selector.c1_ == FeatureSelectiveSVM(c1=0.1, relative=True).fit(X, y).c1_
+    for cls in (FeatureSelectiveSVM, FeatureSelectiveSelector):
+        with pytest.raises(ValueError, match=f"{cls.__name__}: expected relative True or False, got 1"):
+            cls(relative=1).fit(X, y)
+        with pytest.raises(ValueError, match=r"got none of 80 at c1=0.001; check that some feature differs"):
+            cls(relative=True).fit(np.zeros_like(X), y)
+
+
+def test_chance_of_the_forms():
+    assert not FeatureSelectiveSVM().is_random
+    assert FeatureSelectiveSVM(form="as_printed").is_random
+    assert FeatureSelectiveSVM(n_components=3).is_random
