@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,7 +84,7 @@ def draw_against_components(trials: pd.DataFrame, panels: Sequence[Panel], stem:
 def _draw(axes: Axes, trials: pd.DataFrame, panel: Panel, methods: Sequence[str]) -> None:
     for k, method in enumerate(methods):
         part = trials[trials["row"] == method].dropna(subset=[panel.quantity])
-        look = {"color": PALETTE[k % len(PALETTE)], "label": method}
+        look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "label": method}
         if part["l"].isna().all():
             if len(part):
                 axes.axhline(float(part[panel.quantity].median()), linestyle="--", **look)
