@@ -44,7 +44,7 @@ status: $(STAMP)
 	$(BIN)/provsel status
 
 bench: $(STAMP)
-	set -e; for name in bss rrqr rfe lpsvm fold ofs filters stream; do echo "== $$name"; $(BIN)/python experiments/benchmarks/$$name.py; done
+	set -e; for name in bss rrqr rfe lpsvm fold ofs filters stream compression outofcore; do echo "== $$name"; $(BIN)/python experiments/benchmarks/$$name.py; done
 	$(BIN)/python experiments/benchmarks/fold.py --setting unsupervised
 
 test: $(STAMP)
