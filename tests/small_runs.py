@@ -3,11 +3,14 @@
 import importlib.util
 import io
 import os
+import runpy
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
+import pytest
 from rich.console import Console
 
 from provsel.evaluation import Cell, load_from
@@ -95,3 +98,18 @@ def table_files(results, name="paul2016/table1"):
     """Return the bytes of an artefact's tables by suffix."""
     stem = Path(results) / "tables" / name
     return {suffix: stem.with_suffix(suffix).read_bytes() for suffix in (".csv", ".md", ".tex")}
+
+
+def artefact_command(paper, results, monkeypatch, capsys):
+    """Return a function (name, *overrides, at=results): runs an artefact, returns its CSV file and output."""
+
+    def command(name, *overrides, at=results):
+        script = REPO / "experiments" / paper / f"{name}.py"
+        monkeypatch.setattr(sys, "argv", [str(script), "executor=serial", f"results={at}", *overrides])
+        with pytest.raises(SystemExit) as stop:
+            runpy.run_path(str(script), run_name="__main__")
+        assert stop.value.code == 0
+        frame = pd.read_csv(at / "tables" / paper / f"{name}.csv", dtype={"column": str})
+        return frame, capsys.readouterr().out
+
+    return command

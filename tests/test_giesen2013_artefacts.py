@@ -1,14 +1,11 @@
 """The artefacts about compression from their scripts, on small made rows in the place of the real data."""
 
-import runpy
-import sys
-
 import numpy as np
-import pandas as pd
 import pytest
 
+from provsel.claims import load_claims
 from provsel.kernels.compression_bounds import norm_components
-from small_runs import REPO
+from small_runs import REPO, artefact_command
 
 MADE = "dataset=sparse_rows,dataset.n_samples=60,dataset.n_test=40,dataset.n_features=300,dataset.dense=true"
 
@@ -27,16 +24,13 @@ def results(tmp_path_factory):
 
 @pytest.fixture
 def run(results, monkeypatch, capsys):
-    def command(name, *overrides):
-        script = REPO / "experiments" / "giesen2013" / f"{name}.py"
-        monkeypatch.setattr(sys, "argv", [str(script), "executor=serial", f"results={results}", *overrides])
-        with pytest.raises(SystemExit) as stop:
-            runpy.run_path(str(script), run_name="__main__")
-        assert stop.value.code == 0
-        frame = pd.read_csv(results / "tables" / "giesen2013" / f"{name}.csv")
-        return frame.set_index(["row", "column"]), capsys.readouterr().out
+    command = artefact_command("giesen2013", results, monkeypatch, capsys)
 
-    return command
+    def indexed(*arguments, **options):
+        frame, text = command(*arguments, **options)
+        return frame.set_index(["row", "column"]), text
+
+    return indexed
 
 
 def test_theorem5(run, results):
@@ -92,10 +86,20 @@ def test_compression_gap(run, results):
 
 
 def test_without_anything_stored(run, tmp_path):
-    _, text = run("compression-gap", *instead("10"), f"results={tmp_path}", "--render")
+    _, text = run("compression-gap", *instead("10"), "--render", at=tmp_path)
     assert "PARTIAL" in text
 
 
 def test_the_theorem_asks_for_more_components_than_the_artefact_has_features():
     """Its constant is open; with one that its lemma follows from, l is beyond m for all made rows."""
     assert norm_components(5, 100_000, 0.2) > 2560
+
+
+def test_every_claim_names_what_is_there():
+    file = load_claims(REPO / "experiments" / "giesen2013" / "claims.yaml")
+    assert len(file.claims) > 90
+    # those of Theorem 5 as printed are asked of the recovery that works as well
+    ids = {claim.id for claim in file.claims}
+    printed = {name for name in ids if ".theorem5.printed-" in name}
+    assert len(printed) >= 7
+    assert {name.replace("printed-", "dual-") for name in printed} <= ids

@@ -1,10 +1,6 @@
 """The artefacts of the feature-selective SVM from their scripts, on made data; relative units; what trials record."""
 
-import runpy
-import sys
-
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -13,7 +9,7 @@ from provsel.evaluation.plan import trials_of
 from provsel.evaluation.trial import run_task
 from provsel.models import FeatureSelectiveSVM
 from provsel.selectors import FeatureSelectiveSelector
-from small_runs import FULL, REPO, UNIFORM, small_cell
+from small_runs import FULL, UNIFORM, artefact_command, small_cell
 
 MADE = [
     "+artefact.datasets.Made={choose:['dataset=sparse_rows','dataset.n_samples=80','dataset.n_test=10',"
@@ -41,17 +37,8 @@ def results(tmp_path_factory):
 
 @pytest.fixture
 def run(results, monkeypatch, capsys):
-    def command(name, *overrides, at=results):
-        script = REPO / "experiments" / "giesen2013" / f"{name}.py"
-        arguments = [str(script), "executor=serial", f"results={at}", *MADE, *overrides]
-        monkeypatch.setattr(sys, "argv", arguments)
-        with pytest.raises(SystemExit) as stop:
-            runpy.run_path(str(script), run_name="__main__")
-        assert stop.value.code == 0
-        frame = pd.read_csv(at / "tables" / "giesen2013" / f"{name}.csv", dtype={"column": str})
-        return frame, capsys.readouterr().out
-
-    return command
+    command = artefact_command("giesen2013", results, monkeypatch, capsys)
+    return lambda name, *overrides, at=results: command(name, *MADE, *overrides, at=at)
 
 
 @pytest.fixture(scope="module")

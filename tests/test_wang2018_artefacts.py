@@ -1,8 +1,5 @@
 """Every artefact of the streaming paper from its script, on a small made data set in the place of the six real ones."""
 
-import runpy
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +7,7 @@ import pytest
 from provsel.cli import main
 from provsel.configs import compose_artefact, compose_config
 from provsel.datasets import MissingDataError
-from small_runs import REPO
+from small_runs import REPO, artefact_command
 
 MADE = "'dataset=gaussian_clusters','dataset.n_samples=30','dataset.n_features=300'"
 
@@ -30,16 +27,7 @@ def results(tmp_path_factory):
 
 @pytest.fixture
 def run(results, monkeypatch, capsys):
-    def command(name, *overrides):
-        script = REPO / "experiments" / "wang2018" / f"{name}.py"
-        monkeypatch.setattr(sys, "argv", [str(script), "executor=serial", f"results={results}", *overrides])
-        with pytest.raises(SystemExit) as stop:
-            runpy.run_path(str(script), run_name="__main__")
-        assert stop.value.code == 0
-        frame = pd.read_csv(results / "tables" / "wang2018" / f"{name}.csv", dtype={"column": str})
-        return frame, capsys.readouterr().out
-
-    return command
+    return artefact_command("wang2018", results, monkeypatch, capsys)
 
 
 def test_figure1(run, results):
@@ -64,7 +52,7 @@ def test_figure1(run, results):
 
 
 def test_figure1_without_anything_stored(run, tmp_path):
-    _, text = run("ofs-figure1", *instead(["'20'"]), f"results={tmp_path}", "--render")
+    _, text = run("ofs-figure1", *instead(["'20'"]), "--render", at=tmp_path)
     assert "PARTIAL: 7 of 7 numbers wait" in text
 
 
