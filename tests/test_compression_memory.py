@@ -1,13 +1,17 @@
 """The artefact on memory: its configs, numbers, table and figure, and its script on small made data."""
 
 import runpy
+import subprocess
 import sys
+from itertools import cycle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from provsel.configs import Entry, compose_artefact
+from provsel.evaluation import _train_alone, streamed
 from provsel.reports import memory
 from provsel.reports.memory import KEPT, MADE_AGAIN, draw_memory, line_megabytes, memory_points, memory_rows
 from small_runs import REPO, small_cell
@@ -27,6 +31,8 @@ def test_a_models_settings_apply_to_the_models_that_have_them():
         assert [cells[row, column].model["n_components"] for column in ("20", "100", "400")] == [20, 100, 400]
         assert cells[row, "20"].model["store"] is store
     assert {cell.protocol["split"] for cell in artefact.cells} == {"streamed"}
+    dense = artefact.config.artefact.datasets["dense n=1,000 m=10,000"]
+    assert ("dataset.dense=true" in dense.choose, list(dense.columns)) == (True, ["100"])
 
 
 def test_lines():
@@ -56,6 +62,12 @@ def test_table():
     assert rows[1][2:4] == ["made again", "2.0 (1.6 x, 20.0 %)"]
     assert rows[2][2:] == ["LIBLINEAR", "2.0 (20.0 %)", ""]
     assert len(rows) == 9
+    # a data set without the first column
+    points = memory_points(entries, trials[trials["column"] == "60"])
+    assert [row[3:] for row in memory_rows(points, ["50", "60", "70"])[:3:2]] == [
+        ["", "2.0 (0.5 x, 20.0 %)", ""],
+        ["", "2.0 (20.0 %)", ""],
+    ]
     [summary] = [line for line in memory.memory_summary(entries[0], trials[:2]) if line["column"] == "50"]
     assert (summary["value"], summary["sd"]) == (2.0, pytest.approx(np.sqrt(2)))
 
@@ -68,12 +80,18 @@ def test_figure(tmp_path):
     drawing = paths[-1].read_text()
     for word in ("rows n", "features m", "n = 3,000", "m = 7,000", "l = 50, line", "LIBLINEAR", "l = 8 ln n"):
         assert word in drawing
-    draw_memory(points[:0], tmp_path / "empty", "Nothing yet")
     unknown = points.assign(measured=np.nan)
     assert draw_memory(unknown, tmp_path / "unknown", "No memory is known")[0].exists()
 
 
 def test_script(tmp_path, monkeypatch, capsys):
+    def here(command, **_):  # three processes would take longer than all else
+        _train_alone.train(Path(command[-1]))
+        return subprocess.CompletedProcess(command, 0, stderr="")
+
+    peaks = cycle([1e6, 6e6])
+    monkeypatch.setattr(streamed.subprocess, "run", here)
+    monkeypatch.setattr(_train_alone, "peak_memory", lambda: next(peaks))
     made = "choose:['dataset.n_samples=60','dataset.n_features=400','dataset.nonzeros=20','dataset.n_test=20']"
     script = REPO / "experiments" / f"{NAME}.py"
     overrides = [f"+artefact.datasets.Made={{{made},columns:['20']}}", "artefact.only=[Made]", f"results={tmp_path}"]
@@ -85,11 +103,13 @@ def test_script(tmp_path, monkeypatch, capsys):
     assert set(frame["state"]) == {"complete"}
     assert len(frame) == 3 * 4
     kept = frame.loc["compressed, Lambda kept", "value"]
-    assert kept["20"] / kept["20, ratio to the line"] == pytest.approx(8e-6 * (60 + 400) * 20)
+    assert kept["20"] == 5.0
+    assert kept["20, ratio to the line"] == pytest.approx(5.0 / (8e-6 * (60 + 400) * 20))
     assert 0 <= kept["20, error"] <= 100
     assert np.isnan(frame.loc[("LIBLINEAR", "20, ratio to the line"), "value"])
     text = capsys.readouterr().out
     assert "| Made" in text
+    assert "Draws of Lambda: 1, of the data: 1; recovery: dual." in text
     assert "PARTIAL" not in text
     for suffix in ("pdf", "png", "svg"):
         assert (tmp_path / "figures" / f"{NAME}.{suffix}").stat().st_size > 1000

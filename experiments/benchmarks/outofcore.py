@@ -1,19 +1,20 @@
-"""python experiments/benchmarks/outofcore.py [--quick] [--part sparse|dense|parquet]: more rows than memory.
+"""python experiments/benchmarks/outofcore.py [--quick] [--part sparse|dense]: more rows than memory.
 
-A compressed SVM is trained from files of at least five times the memory that its process may use, and so is LIBLINEAR,
-under the same limit and without. Real rows: MNIST's 3 against 8, whose features are the products of random pairs of
-pixels, divided by the rows' root mean square length. "sparse" is an svmlight file of the training images; "dense" a
-.npy file in float32 of these and their shifts by one pixel to the right and down; "parquet" such rows of fewer
-features and nine shifts. The last is not run by default, since the footer of a Parquet file takes about 1 kB of memory
-for each column of each row group: with groups of 4,000 rows a sixteenth of the file, so that the factor is below five.
-Test rows: MNIST's own 1,984, unshifted.
+A compressed SVM is trained from files of five times the memory that its process may use, and so is LIBLINEAR, under
+the same limit and without. Real rows: MNIST's 3 against 8, whose features are the products of random pairs of pixels,
+divided by the rows' root mean square length. "sparse" is an svmlight file of the training images; "dense" a .npy file
+in float32 of these and their shifts by one pixel to the right and down. Test rows: MNIST's own 1,984, unshifted.
 
 The limit is RLIMIT_DATA (Linux), set before Python starts: all memory that a process can write to and shares with
 nobody, that of Python and the imports too (the row "imports only"). LIBLINEAR solves the same problem, the hinge with
-C = 1 / (2 c n). It reads svmlight files by scikit-learn's `load_svmlight_file`, and other files chunk by chunk into one
-sparse matrix. One BLAS thread, one arena of malloc; CPU seconds include reading the file, which the system has just
-written and may still hold in its cache. VmPeak counts addresses, and so a mapped file too. `--quick` takes files too
-small to be out of core.
+C = 1 / (2 c n). It reads svmlight files by scikit-learn's `load_svmlight_file`, and .npy files chunk by chunk into one
+sparse matrix of float64. One BLAS thread; CPU seconds include reading the file, which the system has just written and
+may still hold in its cache. VmPeak counts addresses, and so a mapped file too.
+
+Beside the compressed rows, 8 n l bytes, the fixed part is two chunks, of which one is being read, 8 MB of Lambda, and
+a buffer of 34 MB that SciPy's BLAS, which is not NumPy's, takes at its first factorisation. All processes get one
+arena of malloc, and blocks from 1 MB on have pages of their own: else malloc raises that bound to the largest block
+that was freed, and chunks leave holes. `--quick` takes files too small to be out of core.
 """
 
 import argparse
@@ -28,12 +29,14 @@ from pathlib import Path
 
 import numpy as np
 
-SEED, C, TIMEOUT = 0, 1e-4, 1200
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX")
+SEED, C, TIMEOUT = 0, 1e-4, 900
+SETTINGS = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1"),
+    "MALLOC_MMAP_THRESHOLD_": "1000000",
+}
 PARTS = {
-    "sparse": {"suffix": ".svm", "features": 73_000, "shifts": 1, "l": 100, "chunk_rows": 32, "limit": 340},
+    "sparse": {"suffix": ".svm", "features": 85_000, "shifts": 1, "l": 200, "chunk_rows": 128, "limit": 400},
     "dense": {"suffix": ".npy", "features": 15_000, "shifts": 3, "l": 200, "chunk_rows": 128, "limit": 425},
-    "parquet": {"suffix": ".parquet", "features": 4_000, "shifts": 9, "l": 100, "chunk_rows": 512, "limit": 600},
 }
 """limit in MB (10^6 bytes)."""
 
@@ -47,7 +50,7 @@ MODELS = {
 class Pairs:
     """Products of random pairs of pixels of the training images, with some shifts, and of the test images."""
 
-    def __init__(self, features, shifts, every=1):
+    def __init__(self, features, shifts, every):
         from provsel.datasets import load_dataset
 
         data = load_dataset("mnist", part="all", classes=[3, 8])
@@ -78,7 +81,7 @@ class Pairs:
 
     def write(self, path):
         """Write the training rows in the format that the suffix names."""
-        {".svm": self._svmlight, ".npy": self._npy, ".parquet": self._parquet}[path.suffix](path)
+        {".svm": self._svmlight, ".npy": self._npy}[path.suffix](path)
 
     def _blocks(self, size):
         for start in range(0, self.y.size, size):
@@ -103,18 +106,6 @@ class Pairs:
                 file.write((self.scale * block).astype(np.float32).tobytes())
         np.save(path.with_suffix(".labels.npy"), self.y)
 
-    def _parquet(self, path):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        names = ["label", *(str(j) for j in range(self.pairs.shape[1]))]
-        schema = pa.schema([(name, pa.int8() if name == "label" else pa.float32()) for name in names])
-        options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
-        with pq.ParquetWriter(path, schema, **options) as writer:
-            for rows, block in self._blocks(4_000):
-                columns = np.ascontiguousarray((self.scale * block).astype(np.float32).T)
-                writer.write_table(pa.table([self.y[rows].astype(np.int8), *columns], schema=schema))
-
 
 def status(name):
     """Return a line of /proc/self/status in MB."""
@@ -136,7 +127,7 @@ def train(asked):
     if asked["model"] != "imports":
         path = Path(asked["path"])
         labels = path.with_suffix(".labels.npy")
-        y = np.load(labels) if labels.exists() else "label" if path.suffix == ".parquet" else None
+        y = np.load(labels) if labels.exists() else None
         m, text = asked["features"], path.suffix == ".svm"
         chunks = row_chunks(path, y=y, chunk_rows=asked["chunk_rows"], n_features=m)
         if asked["model"] == "LIBLINEAR":
@@ -167,7 +158,7 @@ def alone(asked, limit=None):
     try:
         done = subprocess.run(
             [sys.executable, __file__, "--child", json.dumps(asked)],
-            env={**os.environ, **dict.fromkeys(THREADS, "1"), "ARROW_DEFAULT_MEMORY_POOL": "system"},
+            env={**os.environ, **SETTINGS},
             preexec_fn=limited, capture_output=True, text=True, timeout=TIMEOUT, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -178,9 +169,9 @@ def alone(asked, limit=None):
     return {"failed": last[:100]}
 
 
-def measure(part, settings, every):
+def measure(part, settings):
     """Return the records of one file."""
-    rows = Pairs(settings["features"], settings["shifts"], every)
+    rows = Pairs(settings["features"], settings["shifts"], settings["every"])
     records = []
     with tempfile.TemporaryDirectory() as folder:
         path, result = Path(folder) / f"train{settings['suffix']}", Path(folder) / "coef.npy"
@@ -221,8 +212,8 @@ def markdown(records):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a sixtieth of the rows")
-    parser.add_argument("--part", choices=PARTS, help="one file only (default: sparse and dense)")
+    parser.add_argument("--quick", action="store_true", help="a fortieth of the rows, a tenth of the features")
+    parser.add_argument("--part", choices=PARTS, help="one file only")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -231,8 +222,9 @@ def main():
     from timing import report  # not in the child, whose imports count
 
     records = []
-    for part in [options.part] if options.part else ["sparse", "dense"]:
-        records += measure(part, PARTS[part], 60 if options.quick else 1)
+    for part in [options.part] if options.part else PARTS:
+        less = {"every": 40, "features": PARTS[part]["features"] // 10} if options.quick else {"every": 1}
+        records += measure(part, {**PARTS[part], **less})
     report("outofcore", markdown(records), quick=options.quick, c=C, records=records)
 
 

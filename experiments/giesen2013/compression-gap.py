@@ -6,6 +6,7 @@ from provsel.cli import Rendering, artefact_main
 from provsel.reports.components import Panel, draw_against_components
 from provsel.reports.tables import write_tables
 
+REFINED = "Refined: four refinements, ten passes over the rows; dual: three; transpose: one."
 NUMBERS = ["error", "objective", "scaled_objective", "certificate_optimum", "n_features"]
 
 
@@ -40,14 +41,14 @@ def render(made: Rendering) -> str:
         ["data", "recovery", "l", "m / l", "error (%)", "objective / optimum", "at the best length"],
         rows,
         caption=f"{made.artefact.title}: test error (mean and sd) and objective (median), {draws} draws of Lambda.",
-        note=made.note,
+        note=f"{made.note} {REFINED} At the best length: t w for the best t > 0, which predicts the same.".strip(),
     )
     panels = [
         Panel("error", "test error (%)"),
         Panel("objective_ratio", "objective / optimum", log=True),
         Panel("scaled_objective_ratio", "at the best length", log=True),
     ]
-    title = f"{made.artefact.title} ({draws} draws of Lambda: median, range). {made.note}".strip()
+    title = f"{made.artefact.title} ({draws} draws of Lambda: median, range). {REFINED} {made.note}".strip()
     paths = draw_against_components(trials, panels, made.figures, title)
     return text + "\n" + "\n".join(str(path) for path in paths)
 

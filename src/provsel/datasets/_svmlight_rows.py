@@ -1,4 +1,4 @@
-"""Rows of svmlight files, which are read line by line."""
+"""Rows of svmlight files, of which one line at a time is in memory as text."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class SvmlightRows(RowSource):
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Yield CSR rows and their labels, float64."""
         start = 0
-        for lines in self._lines(size):
-            yield self._parsed(lines, start, zero_based=self._zero_based, n_features=self.n_features)
-            start += len(lines)
+        for X, y in self._parsed(size, zero_based=self._zero_based, n_features=self.n_features):
+            start += y.size
+            yield X, y
         if self.n_samples not in (None, start):
             raise ValueError(
                 f"{NAME}: {self._path}: expected {self.n_samples} rows as on the first pass, got {start}; "
@@ -46,9 +46,8 @@ class SvmlightRows(RowSource):
 
     def _scan(self) -> int:
         n, lowest, highest = 0, 1, 0
-        for lines in self._lines(_SCAN_ROWS):
-            X, _ = self._parsed(lines, n, zero_based=True)
-            n += len(lines)
+        for X, y in self._parsed(_SCAN_ROWS, zero_based=True):
+            n += y.size
             if X.nnz:
                 lowest, highest = min(lowest, int(X.indices.min())), max(highest, int(X.indices.max()))
         if n == 0:
@@ -56,34 +55,67 @@ class SvmlightRows(RowSource):
         self.n_samples, self._zero_based = n, lowest == 0
         return highest + self._zero_based
 
-    def _lines(self, size: int) -> Iterator[list[bytes]]:
-        """Yield up to `size` lines that are rows, no comments."""
-        with _OPEN.get(self._path.suffix.lower(), open)(self._path, "rb") as file:
-            rows = (line for line in file if line.split(b"#", 1)[0].strip())
-            start = 0
+    def _parsed(self, size: int, **options: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield (X, y) of up to `size` rows."""
+        with self._open() as file:
+            rows, start = _rows(file), 0
             while True:
+                part = _Part(rows, size)
                 try:
-                    lines = list(islice(rows, size))
+                    X, y = load_svmlight_file(part, **options)
                 except DAMAGED as error:
-                    raise damaged(NAME, self._path, f"rows from {start} on in good order", error) from error
-                if not lines:
+                    if part.failure is not None:
+                        expected = f"rows from {start} on in good order"
+                        raise damaged(NAME, self._path, expected, part.failure) from part.failure
+                    raise self._wrong_line(error, start, size, options) from error
+                if not y.size:
                     return
-                start += len(lines)
-                yield lines
+                start += y.size
+                yield X, y
 
-    def _parsed(self, lines: list[bytes], start: int, **options: Any) -> tuple[Any, Any]:
-        try:
-            X, y = load_svmlight_file(BytesIO(b"".join(lines)), **options)
-        except DAMAGED as error:
-            if len(lines) > 1:  # which one is it?
-                for number, line in enumerate(lines, start):
-                    self._parsed([line], number, **options)
-            raise ValueError(
-                f"{NAME}: {self._path}: expected lines 'label index:value ...' with increasing indices "
-                f"{self._range(options)}, got {error} in row {start}; write the file again, or leave out n_features."
-            ) from error
-        return X, y
+    def _wrong_line(self, error: Exception, start: int, size: int, options: dict[str, Any]) -> ValueError:
+        """Return what to raise for the first line that is wrong, of the `size` from `start` on, which are read anew."""
+        with self._open() as file:
+            for number, line in enumerate(islice(_rows(file), start, start + size), start):
+                try:
+                    load_svmlight_file(BytesIO(line), **options)
+                except DAMAGED as found:
+                    error, start = found, number
+                    break
+        return ValueError(
+            f"{NAME}: {self._path}: expected lines 'label index:value ...' with increasing indices "
+            f"{self._range(options)}, got {error} in row {start}; write the file again, or leave out n_features."
+        )
+
+    def _open(self) -> Any:
+        return _OPEN.get(self._path.suffix.lower(), open)(self._path, "rb")
 
     def _range(self, options: dict[str, Any]) -> str:
         first, m = int(not options["zero_based"]), options.get("n_features")
         return f"from {first} on" if m is None else f"from {first} to {m - 1 + first}"
+
+
+def _rows(file: Any) -> Iterator[bytes]:
+    """Return the lines that are rows, no comments."""
+    return (line for line in file if line.split(b"#", 1)[0].strip())
+
+
+class _Part:
+    """The next lines, as a file for `load_svmlight_file`, which asks for `read` and then only iterates.
+
+    Lines that are joined first would be in memory twice, and rows of text take more of it than the numbers in them.
+    """
+
+    def __init__(self, rows: Iterator[bytes], size: int) -> None:
+        self._rows = islice(rows, size)
+        self.failure: Exception | None = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            yield from self._rows
+        except DAMAGED as error:
+            self.failure = error  # of the file, where other errors are about what a line says
+            raise
+
+    def read(self) -> bytes:
+        return b"".join(self)

@@ -76,7 +76,7 @@ def draw_against_components(trials: pd.DataFrame, panels: Sequence[Panel], stem:
         found = {
             text: handle for axes in grid.flat for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)
         }
-        figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=min(5, max(1, len(found))))
+        figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=min(6, max(1, len(found))))
         figure.suptitle(textwrap.fill(title, TITLE_WIDTH), fontsize=8)
         return save_figure(figure, stem)
 

@@ -91,16 +91,17 @@ def memory_points(entries: Iterable[Entry], trials: pd.DataFrame) -> pd.DataFram
 def memory_rows(points: pd.DataFrame, columns: Sequence[str]) -> list[list[str]]:
     """Return the lines of a table: data set and size of its file, row, and for each l MB, times the line, error.
 
-    A model without l has one number, in the first column.
+    A model without l has one number, in the first column that the data set has.
     """
     rows = []
     for (dataset, row), found in points.groupby(["dataset", "row"], sort=False):
         size = found["file"].iloc[0]
-        texts = []
+        texts, written = [], False
         for column in columns:
             part = found[found["column"] == column]
-            alone = part["l"].isna().all() and column != columns[0]
-            texts.append("" if part.empty or alone else _cell(part.iloc[0]))
+            again = written and part["l"].isna().all()
+            texts.append("" if part.empty or again else _cell(part.iloc[0]))
+            written = written or not part.empty
         rows.append([dataset, f"{size:.0f}", row, *texts])
     return rows
 
@@ -118,7 +119,7 @@ def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
     ----------
     points : DataFrame
         See `memory_points`. Against n are drawn those of the m with the most n, and the other way round; a model
-        without l in all panels.
+        without l in all panels. Data sets of neither m nor n are in the table only.
     stem : path
         Where the files go, without suffix.
     title : str

@@ -50,27 +50,36 @@ def write_recovery(trials: pd.DataFrame, tables: Path, figures: Path, *, title: 
         Matrices Lambda.
     """
     trials = trials.assign(l=trials["column"].astype(float))
+    lemmas = [name for name in LEMMAS if trials[f"certificate_{name}"].notna().any()]
     rows = []
     for (dataset, row, column), found in trials.groupby(["dataset", "row", "column"], sort=False):
         delta, zero = found["certificate_delta"], found["certificate_zero_delta"]
         shares = [_share(delta, zero, d) for d in DELTAS]
-        lemmas = [_number(found[f"certificate_{name}"].median()) for name in LEMMAS]
+        ratios = [_number(found[f"certificate_{name}"].median()) for name in lemmas]
         objective = f"{found['certificate_objective'].median():.3g} / {found['certificate_optimum'].median():.3g}"
-        rows.append([dataset, row, column, *shares, f"{delta.median():.3f}", objective, *lemmas])
+        rows.append([dataset, row, column, *shares, f"{delta.median():.3f}", objective, *ratios])
     below = int((trials["certificate_objective"] < trials["certificate_optimum"] * (1 - 1e-5)).sum())
     text = write_tables(
         tables,
-        ["data", "recovery", "l", *(f"delta={d:g}" for d in DELTAS), "delta", "objective / optimum", *LEMMAS.values()],
+        [
+            "data",
+            "recovery",
+            "l",
+            *(f"delta={d:g}" for d in DELTAS),
+            "delta",
+            "objective / optimum",
+            *(LEMMAS[name] for name in lemmas),
+        ],
         rows,
         caption=f"{title}: % of {draws} draws of Lambda for which the left inequality holds.",
         note=f"{note} In parentheses: w = 0 meets it as well, so that it says nothing. delta: the smallest one "
         f"for which it holds, median; {int((trials['certificate_recovery'] == VIOLATED).sum())} of {len(trials)} runs "
-        f"need one of 1/2 or more. The right inequality fails in {below} runs. Lemma 1: change of the mean loss, up to "
-        "delta; Lemmas 2 and 4: ratio of squared lengths, up to 1 + delta; medians.".strip(),
+        f"need one of 1/2 or more. The right inequality fails in {below} runs. Lemmas 2 and 4: ratio of squared "
+        "lengths, up to 1 + delta; Lemma 1: change of the mean loss, up to delta; medians.".strip(),
     )
     panels = [Panel("certificate_delta", "smallest delta", log=True, limit=0.5, beside="certificate_zero_delta")]
     panels += [Panel("certificate_expansion_ratio", "Lemma 4: ratio", log=True, limit=1.5)]
-    if trials["certificate_loss_change"].notna().any():
+    if "loss_change" in lemmas:
         panels.insert(1, Panel("certificate_loss_change", "Lemma 1: change of loss", limit=0.5))
     heading = f"{title} ({draws} draws of Lambda: median, range). Black: what delta < 1/2 allows. {note}"
     paths = draw_against_components(trials, panels, figures, heading.strip())
