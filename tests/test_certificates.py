@@ -258,7 +258,7 @@ def test_another_number_of_features_is_refused():
 def test_records_are_primitive():
     X, y = labelled(10, 100)
     record = certify(BSSSelector(30).fit(X), X, y).as_record()
-    assert len(record) == 25
+    assert len(record) == 33
     assert all(name.startswith("certificate_") and type(value) in (float, str) for name, value in record.items())
 
 
