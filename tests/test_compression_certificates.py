@@ -6,7 +6,12 @@ from scipy import sparse
 
 from provsel.datasets import load_dataset
 from provsel.evaluation.certificates import HELD, NOT_MEASURED, VACUOUS, VIOLATED
-from provsel.evaluation.compression import certify_compression, compression_objective, is_compressed
+from provsel.evaluation.compression import (
+    certify_compressed_view,
+    certify_compression,
+    compression_objective,
+    is_compressed,
+)
 from provsel.evaluation.plan import make_tasks
 from provsel.evaluation.trial import run_task
 from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, HingeSVM
@@ -26,7 +31,7 @@ def view():
 
 def certified(view, n_components=100, **options):
     model = CompressedLinearSVM(n_components, c=C, random_state=0, **options)
-    return certify_compression(model.fit(view.X, view.y), view)
+    return certify_compressed_view(model.fit(view.X, view.y), view)
 
 
 def hinge(scores):
@@ -38,7 +43,7 @@ def hinge(scores):
 def test_what_is_measured_by_definition(view, recovery, as_sparse):
     rows = TrainingView(sparse.csr_array(view.X), view.y) if as_sparse else view
     model = CompressedLinearSVM(60, c=C, recovery=recovery, variance="1/l", random_state=1).fit(rows.X, rows.y)
-    found = certify_compression(model, rows)
+    found = certify_compression(model, rows.X, rows.y)
     Lambda, w, w_bar = model.blocks_.dense(), HingeSVM(c=C).fit(view.X, view.y).coef_[0], model.compressed_coef_
     Z = view.X @ Lambda.T
     assert found.optimum == pytest.approx(hinge(view.y * (view.X @ w)) + C * w @ w)
@@ -71,7 +76,7 @@ def test_dual_recovery_holds_and_the_report_fails_one_way_at_each_variance(view)
 def test_no_better_than_nothing_is_vacuous(view):
     model = CompressedLinearSVM(10, c=C, random_state=0).fit(view.X, view.y)
     model.coef_ = np.zeros_like(model.coef_)
-    found = certify_compression(model, view)
+    found = certify_compressed_view(model, view)
     assert (found.recovery, found.objective) == (VACUOUS, 1.0)
     assert found.delta == found.zero_delta
 
@@ -83,14 +88,14 @@ def test_a_vector_below_the_optimum_is_a_violation(view):
     wrong = HingeSVM(c=C).fit(view.X, view.y)
     wrong.objective_ *= 2
     tampered.shared(f"svm {HingeSVM(c=C)!r}", lambda: wrong)
-    assert certify_compression(model, tampered).recovery == VIOLATED
+    assert certify_compressed_view(model, tampered).recovery == VIOLATED
 
 
 @pytest.mark.parametrize("form", ["kernel_weights", "as_printed"])
 def test_theorem_7_by_definition(view, form):
     options = {"c1": 1e-3, "c2": C, "form": form, "random_state": 0}
     model = FeatureSelectiveSVM(n_components=100, variance="1/l", **options).fit(view.X, view.y)
-    found = certify_compression(model, view)
+    found = certify_compressed_view(model, view)
     whole = FeatureSelectiveSVM(**options).fit(view.X, view.y)
     factors = model.mu_ if form == "as_printed" else np.sqrt(model.mu_)
     recovered = model.w_
@@ -134,3 +139,11 @@ def test_objective_refuses_other_labels(coef):
     X = np.array([[2.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
     with pytest.raises(ValueError, match="expected labels of two classes, got 3; the problem is a binary one"):
         compression_objective(X, np.arange(3), np.array(coef), 0.1)
+
+
+def test_other_models_and_other_rows_are_refused(view):
+    with pytest.raises(ValueError, match=r"expected a CompressedLinearSVM, .*, got HingeSVM\(\); the theorems"):
+        certify_compression(HingeSVM(), view.X, view.y)
+    model = CompressedLinearSVM(10, c=C, random_state=0).fit(view.X, view.y)
+    with pytest.raises(ValueError, match="expected X with the 1000 features that the model was fitted on, got 999"):
+        certify_compression(model, view.X[:, 1:], view.y)

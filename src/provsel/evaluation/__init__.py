@@ -1,7 +1,18 @@
-"""Experiments as data: config -> cells -> tasks -> records, and the certificates of each selection."""
+"""Experiments as data: config -> cells -> tasks -> records, and the certificates of each selection and compression."""
 
 from provsel.evaluation.certificates import Certificate, certify
+from provsel.evaluation.compression import certify_compression
 from provsel.evaluation.plan import Cell, Task, make_tasks
 from provsel.evaluation.trial import TaskResult, load_from, run_task
 
-__all__ = ["Cell", "Certificate", "Task", "TaskResult", "certify", "load_from", "make_tasks", "run_task"]
+__all__ = [
+    "Cell",
+    "Certificate",
+    "Task",
+    "TaskResult",
+    "certify",
+    "certify_compression",
+    "load_from",
+    "make_tasks",
+    "run_task",
+]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import brentq
 from sklearn.base import clone
 
@@ -27,7 +28,7 @@ def is_compressed(model: Any) -> bool:
     )
 
 
-def certify_compression(model: Any, view: TrainingView) -> Certificate:
+def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     r"""Measure Theorem 5, or for a feature-selective model Theorem 7, on the rows that a model was fitted on.
 
     With f the objective of the problem without compression, both say that f(recovered) is at least the optimum, which
@@ -39,8 +40,9 @@ def certify_compression(model: Any, view: TrainingView) -> Certificate:
     ----------
     model : CompressedLinearSVM, or FeatureSelectiveSVM with n_components
         Fitted.
-    view : TrainingView
-        Its rows; models with the same c share the SVM without compression, a `HingeSVM`.
+    X : ndarray or sparse of shape (n, m)
+    y : ndarray of shape (n,)
+        Two classes.
 
     Returns
     -------
@@ -48,10 +50,46 @@ def certify_compression(model: Any, view: TrainingView) -> Certificate:
         Without `loss_change` and `norm_ratio` for Theorem 7. As printed, its problem is not convex: `optimum` is then
         the best that was found without compression, so that `delta` errs in favour of the theorem.
 
+    Raises
+    ------
+    ValueError
+        Another kind of model, or X of another width than it was fitted on.
+
+    Notes
+    -----
+    Solves the problem without compression, for which the rows have to be in memory. Without that,
+    `CompressedLinearSVM.lower_bound_` bounds its optimum.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from provsel.evaluation import certify_compression
+    >>> from provsel.models import CompressedLinearSVM
+    >>> X, y = load_digits(n_class=2, return_X_y=True)
+    >>> model = CompressedLinearSVM(20, c=1e-3, variance="1/l", refinements=4, random_state=0).fit(X / 16, y)
+    >>> certify_compression(model, X / 16, y).recovery
+    'held'
+
     References
     ----------
     Giesen, Laue, Mueller (2013), Lemmas 1, 2 and 4, Theorems 5 and 7.
     """
+    if not is_compressed(model):
+        raise ValueError(
+            f"certify_compression: expected a CompressedLinearSVM, or a FeatureSelectiveSVM with n_components, got "
+            f"{model!r}; the theorems are about these."
+        )
+    view = TrainingView(sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X), np.asarray(y))
+    if view.n_features != model.n_features_in_:
+        raise ValueError(
+            f"certify_compression: expected X with the {model.n_features_in_} features that the model was fitted on, "
+            f"got {view.n_features}; pass the training rows."
+        )
+    return certify_compressed_view(model, view)
+
+
+def certify_compressed_view(model: Any, view: TrainingView) -> Certificate:
+    """Certify on rows whose other models share the problem without compression; see `certify_compression`."""
     if isinstance(model, CompressedLinearSVM):
         return _theorem5(model, view)
     whole = view.svm(clone(model).set_params(n_components=None))

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from provsel.datasets import Dataset, load_dataset
 from provsel.evaluation.certificates import Certificate, certify_view
 from provsel.evaluation.components import build
-from provsel.evaluation.compression import certify_compression, is_compressed
+from provsel.evaluation.compression import certify_compressed_view, is_compressed
 from provsel.evaluation.environment import environment, git_revision
 from provsel.evaluation.fold import FoldContext
 from provsel.evaluation.keys import canonical_json, seed_from
@@ -188,7 +188,7 @@ def _classify(cell: Cell, trial: Trial, fitted: Fitted, context: FoldContext) ->
         record |= {"n_selected": features.size, "features": None if left is None else features.astype(np.int32)}
     record["scaled_objective"] = getattr(trained, "scaled_objective_", None)
     if cell.protocol["certify"] and is_compressed(model) and leaves_nothing_out(inner, view):
-        record |= certify_compression(trained, rows).as_record()
+        record |= certify_compressed_view(trained, rows).as_record()
     elif _is_certified(cell, inner):
         C = model.C if isinstance(model, LibsvmSVM) else None
         record |= certify_view(inner, rows, C=C, radius=cell.protocol["setting"] != "supervised").as_record()
