@@ -234,6 +234,16 @@ def test_blocks_are_lambda():
     np.testing.assert_array_equal(model.blocks_.dense(), GaussianBlocks(20, 60, variance=1 / 60, key=_key(3)).dense())
 
 
+def test_store_changes_no_bit(monkeypatch):
+    X, y = rows()
+    fits = [CompressedLinearSVM(20, c=C, refinements=1, store=s, random_state=3).fit(X, y) for s in (True, False)]
+    monkeypatch.setattr("provsel.kernels.gaussian_blocks.KEPT_BYTES", 8 * 20 * X.shape[1] - 1)
+    for model in (*fits, CompressedLinearSVM(20, c=C, refinements=1, random_state=3).fit(X, y)):
+        np.testing.assert_array_equal(model.coef_, fits[0].coef_)
+    assert model.store == "auto"
+    assert not model.blocks_.store
+
+
 @pytest.mark.parametrize("recovery", ["dual", "transpose"])
 def test_many_components_of_variance_1_l_reach_the_optimum(recovery):
     X, y = rows(m=12, relevant=3)
@@ -431,6 +441,7 @@ def test_one_pass_is_enough_for_transpose():
         ({"c": float("nan")}, "expected c a positive number, got nan"),
         ({"tol": -1.0}, "expected tol a positive number, got -1.0"),
         ({"recovery": "primal"}, r"expected recovery in \['dual', 'transpose'\], got 'primal'"),
+        ({"store": "yes"}, 'expected store True, False or "auto", got .yes.'),
         ({"refinements": -1}, "expected refinements an integer of at least 0, got -1"),
         ({"refinements": 1.5}, "expected refinements an integer of at least 0, got 1.5"),
         ({"refinements": True}, "expected refinements an integer of at least 0, got True"),

@@ -141,7 +141,7 @@ def train(asked):
                 del parts
             model = LiblinearSVM(C=1 / (2 * C * y.size), loss="hinge").fit(X, y)
         else:
-            options = {"n_components": asked["l"], **MODELS[asked["model"]]}
+            options = {"n_components": asked["l"], "store": False, **MODELS[asked["model"]]}
             model = CompressedLinearSVM(c=C, variance="1/l", random_state=SEED, **options).fit_stream(chunks)
         np.save(asked["result"], model.coef_[0])
     seconds = time.process_time() - start

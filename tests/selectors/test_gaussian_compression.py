@@ -90,7 +90,7 @@ def test_store_changes_no_bit_and_auto_keeps_what_is_small(monkeypatch):
     for other in (again, auto, pickle.loads(pickle.dumps(kept))):  # noqa: S301
         np.testing.assert_array_equal(other.transform(X), kept.transform(X))
     for limit, store in ((8 * 9 * 300, True), (8 * 9 * 300 - 1, False)):
-        monkeypatch.setattr("provsel.selectors.gaussian_compression.KEPT_BYTES", limit)
+        monkeypatch.setattr("provsel.kernels.gaussian_blocks.KEPT_BYTES", limit)
         assert clone(auto).fit(X).blocks_.store is store
 
 

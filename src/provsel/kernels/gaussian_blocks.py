@@ -26,6 +26,20 @@ PRODUCT = 2**21
 """Entries, 16 MB, of a product before it is added to the result. Each larger one would get pages of its own from the
 system, whose zeroing took as long as all else at 18,000 sparse rows and l = 2,361."""
 
+KEPT_BYTES = 2**28
+"""With store="auto", a Lambda of up to this size, 256 MB, is kept."""
+
+
+def check_store(subject: str, store: bool | str) -> None:
+    """Raise where the parameter `store` of an estimator named `subject` is neither True, False nor "auto"."""
+    if not (isinstance(store, bool) or store == "auto"):
+        raise ValueError(f'{subject}: expected store True, False or "auto", got {store!r}.')
+
+
+def is_kept(store: bool | str, n_components: int, n_features: int) -> bool:
+    """Return whether Lambda, shape (l, m), is kept with an estimator's parameter `store`."""
+    return 8 * n_components * n_features <= KEPT_BYTES if store == "auto" else bool(store)
+
 
 class GaussianBlocks:
     """Lambda, shape (l, m), with independent N(0, variance) entries, made again whenever it is needed.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 
-from provsel.kernels.gaussian_blocks import GaussianBlocks
+from provsel.kernels.gaussian_blocks import GaussianBlocks, check_store, is_kept
 from provsel.kernels.hinge_dual import HingeDual, hinge_dual
 from provsel.kernels.hinge_scale import best_scale
 from provsel.models._base import AbstractLinearSVM, check_several
@@ -40,7 +40,7 @@ class CompressedLinearSVM(AbstractLinearSVM):
     feature, <Phi_i, image>, and solves again, in the subspace of all features that these l + 1, l + 2, ... span. The
     objective never rises, the certified gap to the optimum falls, and two passes are paid.
 
-    Memory O((n + m) l): the rows are never together in memory, Lambda only with `store`. With refinements the
+    Memory O((n + m) l): the rows are never together in memory, Lambda only as `store` allows. With refinements the
     compressed rows are held twice, and n + m numbers more for each.
 
     Parameters
@@ -63,8 +63,9 @@ class CompressedLinearSVM(AbstractLinearSVM):
     tol : float, default=1e-6
         Relative duality gap asked for in the compressed problem, and in each refinement.
     random_state : int, Generator, RandomState or None, default=None
-    store : bool, default=False
-        Keep Lambda in memory during the fit instead of regenerating its blocks for each chunk.
+    store : "auto" or bool, default="auto"
+        Keep Lambda, 8 l m bytes, in memory during the fit instead of making its blocks again for each chunk; "auto":
+        when it takes up to 256 MB. The results have the same bits.
 
     Attributes
     ----------
@@ -138,7 +139,7 @@ class CompressedLinearSVM(AbstractLinearSVM):
         variance: str = "1/m",
         tol: float = 1e-6,
         random_state: Any = None,
-        store: bool = False,
+        store: bool | str = "auto",
     ) -> None:
         self.n_components = n_components
         self.c = c
@@ -188,7 +189,8 @@ class CompressedLinearSVM(AbstractLinearSVM):
             if projection is None:
                 variance = 1.0 / (X.shape[1] if self.variance == "1/m" else size)
                 key = _key(self.random_state)
-                projection = GaussianBlocks(size, X.shape[1], variance=variance, key=key, store=self.store)
+                store = is_kept(self.store, size, X.shape[1])
+                projection = GaussianBlocks(size, X.shape[1], variance=variance, key=key, store=store)
             start = Z.shape[0]
             # realloc moves pages, not values: no second copy of Z, as from concatenating parts
             Z.resize((start + X.shape[0], size), refcheck=False)
@@ -257,6 +259,7 @@ class CompressedLinearSVM(AbstractLinearSVM):
             value = getattr(self, parameter)
             if value not in known:
                 raise ValueError(f"{name}: expected {parameter} in {known}, got {value!r}.")
+        check_store(name, self.store)
         steps = self.refinements
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
             raise ValueError(f"{name}: expected refinements an integer of at least 0, got {steps!r}.")

@@ -13,15 +13,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from provsel.kernels.compression_bounds import loss_components, norm_components
-from provsel.kernels.gaussian_blocks import GaussianBlocks
+from provsel.kernels.gaussian_blocks import GaussianBlocks, check_store, is_kept
 from provsel.selectors._base import as_generator
 from provsel.selectors._chunk_checks import checked_chunks
 from provsel.selectors._compression_stream import write_compressed
 
 FORMS = ("csr", "csc")
 VARIANCES = ("1/m", "1/l")
-KEPT_BYTES = 2**28
-"""With store="auto", a Lambda of up to this size, 256 MB, is kept."""
 
 
 class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -111,8 +109,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             raise ValueError(f"GaussianCompression: expected n_components a positive integer, got {count!r}.")
         if self.variance not in VARIANCES:
             raise ValueError(f"GaussianCompression: expected variance in {VARIANCES}, got {self.variance!r}.")
-        if not (isinstance(self.store, bool) or self.store == "auto"):
-            raise ValueError(f'GaussianCompression: expected store True, False or "auto", got {self.store!r}.')
+        check_store("GaussianCompression", self.store)
         X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32])
         m = X.shape[1]
         self.blocks_ = GaussianBlocks(
@@ -120,7 +117,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             m,
             variance=1 / (m if self.variance == "1/m" else int(count)),
             key=int(as_generator(self.random_state).integers(2**63)),
-            store=8 * int(count) * m <= KEPT_BYTES if self.store == "auto" else bool(self.store),
+            store=is_kept(self.store, int(count), m),
         )
         self.compression_ratio_ = m / int(count)
         self._n_features_out = int(count)
