@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from provsel.configs import Entry
+from provsel.kernels.gaussian_blocks import is_kept
 from provsel.reports.error_bars import TITLE_WIDTH
 from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_figure, style
 
@@ -34,7 +35,7 @@ def line_megabytes(model: Mapping[str, Any], n: float, m: float) -> float:
     if "n_components" not in model:
         return np.nan
     size = model["n_components"]
-    return 8e-6 * ((n + m) * size if model.get("store") else n * size + m)
+    return 8e-6 * ((n + m) * size if is_kept(model.get("store", "auto"), size, int(m)) else n * size + m)
 
 
 def report_megabytes(n: Any, m: Any) -> Any:
