@@ -91,16 +91,17 @@ def test_a_vector_below_the_optimum_is_a_violation(view):
     assert certify_compressed_view(model, tampered).recovery == VIOLATED
 
 
-@pytest.mark.parametrize("form", ["kernel_weights", "as_printed"])
-def test_theorem_7_by_definition(view, form):
-    options = {"c1": 1e-3, "c2": C, "form": form, "random_state": 0}
+@pytest.mark.parametrize(("form", "relative"), [("kernel_weights", False), ("as_printed", False), ("as_printed", True)])
+def test_theorem_7_by_definition(view, form, relative):
+    options = {"c1": 1e-3, "c2": C, "form": form, "relative": relative, "random_state": 0}
     model = FeatureSelectiveSVM(n_components=100, variance="1/l", **options).fit(view.X, view.y)
     found = certify_compressed_view(model, view)
     whole = FeatureSelectiveSVM(**options).fit(view.X, view.y)
     factors = model.mu_ if form == "as_printed" else np.sqrt(model.mu_)
     recovered = model.w_
     loss = hinge(view.y * (view.X @ (factors * recovered)))
-    assert found.objective == pytest.approx(loss + C * recovered @ recovered + 1e-3 * model.mu_.sum())
+    assert found.objective == pytest.approx(loss + model.c2_ * recovered @ recovered + model.c1_ * model.mu_.sum())
+    assert (model.c1_ == 1e-3) == (not relative)
     assert found.optimum == pytest.approx(min(whole.objective_, found.objective))
     if found.delta > 0:
         assert found.objective * (1 - found.delta) ** 2 - found.delta == pytest.approx(found.optimum)

@@ -206,3 +206,9 @@ def test_distances_are_kept_at_variance_one_over_l():
     shrunk = squared(blocks(ell, variance=1 / M).project(X)) / squared(X)
     np.testing.assert_allclose(shrunk, kept * ell / M)
     assert shrunk.max() < 1 - 5 * np.sqrt(2 / ell)
+
+
+@pytest.mark.parametrize("store", [True, False])
+def test_gram_is_lambda_times_its_transpose(store):
+    blocks = GaussianBlocks(7, 600, variance=0.5, key=3, store=store)
+    np.testing.assert_allclose(blocks.gram(), blocks.dense() @ blocks.dense().T, rtol=1e-12, atol=1e-12)

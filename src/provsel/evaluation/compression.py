@@ -94,7 +94,7 @@ def certify_compressed_view(model: Any, view: TrainingView) -> Certificate:
         return _theorem5(model, view)
     whole = view.svm(clone(model).set_params(n_components=None))
     loss = compression_objective(view.X, view.y, model.coef_[0], 0.0)
-    objective = float(loss + model.c2 * model.w_ @ model.w_ + model.c1 * model.mu_.sum())
+    objective = float(loss + model.c2_ * model.w_ @ model.w_ + model.c1_ * model.mu_.sum())
     gap = 0.0 if np.isnan(whole.gap_) else whole.gap_
     # another start may have ended lower with compression than all did without
     optimum = whole.objective_ if whole.gap_ == whole.gap_ else min(whole.objective_, objective)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg.blas import dsyrk
 
 from provsel.kernels.spectral import Matrix
 
@@ -110,6 +111,14 @@ class GaussianBlocks:
     def dense(self) -> Array:
         """Return Lambda, shape (l, m)."""
         return self.expand(np.eye(self.n_components)).T
+
+    def gram(self) -> Array:
+        """Return Lambda Lambda^T, shape (l, l), of which half is computed."""
+        gram = np.zeros((self.n_components, self.n_components), order="F")
+        for _, _, panel in self._panels(1):
+            gram = dsyrk(1.0, panel.T, beta=1.0, c=gram, overwrite_c=1)
+        gram += np.triu(gram, 1).T  # BLAS leaves zeros below
+        return gram
 
     def _blocks_a_panel(self, size: int) -> int:
         """Return how many blocks are made before one product whose result has `size` entries."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.linalg.blas import dsyrk
 
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 
@@ -34,7 +33,7 @@ class GrowingSpan:
     def __init__(self, blocks: GaussianBlocks, Z: Array) -> None:
         self._blocks, self._columns = blocks, [np.empty((Z.shape[0], 0))]
         self._added = np.empty((0, blocks.n_features))
-        values, vectors = eigh(_gram(blocks), lower=False, overwrite_a=True)
+        values, vectors = eigh(blocks.gram(), overwrite_a=True)
         kept = values > SMALLEST * values[-1]
         self._whiten = vectors[:, kept] / np.sqrt(values[kept])
         for start in range(0, Z.shape[0], BLOCK):
@@ -62,11 +61,3 @@ class GrowingSpan:
         """Add a unit vector orthogonal to the span, shape (m,), and X times it, shape (n,)."""
         self._added = np.vstack([self._added, direction])
         self._columns.append(column[:, None])
-
-
-def _gram(blocks: GaussianBlocks) -> Array:
-    """Return the upper triangle of Lambda Lambda^T, shape (l, l), without Lambda."""
-    gram = np.zeros((blocks.n_components, blocks.n_components), order="F")
-    for _, _, panel in blocks._panels(1):  # a block at a time; the public products would multiply by the identity
-        gram = dsyrk(1.0, panel.T, beta=1.0, c=gram, overwrite_c=1)
-    return gram
