@@ -9,7 +9,6 @@ from provsel.evaluation.certificates import HELD, NOT_MEASURED, VACUOUS, VIOLATE
 from provsel.evaluation.compression import (
     certify_compressed_view,
     certify_compression,
-    compression_objective,
     is_compressed,
 )
 from provsel.evaluation.plan import make_tasks
@@ -133,13 +132,6 @@ def test_trials_are_certified_where_the_protocol_asks(certify):
         assert all(record["certificate_objective"] == pytest.approx(record["objective"]) for record in records)
         assert all(record["certificate_optimum"] <= record["objective"] for record in records)
         assert all(record["scaled_objective"] <= record["objective"] * (1 + 1e-9) for record in records)
-
-
-@pytest.mark.parametrize("coef", [[0.5, 0.5], [0.0, 0.0]])
-def test_objective_refuses_other_labels(coef):
-    X = np.array([[2.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-    with pytest.raises(ValueError, match="expected labels of two classes, got 3; the problem is a binary one"):
-        compression_objective(X, np.arange(3), np.array(coef), 0.1)
 
 
 def test_other_models_and_other_rows_are_refused(view):

@@ -1,8 +1,6 @@
 """The artefact on memory: its configs, numbers, table and figure, and its script on small made data."""
 
-import runpy
 import subprocess
-import sys
 from itertools import cycle
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from provsel.configs import Entry, compose_artefact
 from provsel.evaluation import _train_alone, streamed
 from provsel.reports import memory
 from provsel.reports.memory import KEPT, MADE_AGAIN, draw_memory, line_megabytes, memory_points, memory_rows
-from small_runs import REPO, small_cell
+from small_runs import artefact_command, small_cell
 
 NAME = "giesen2013/compression-memory"
 COMPRESSED = {"_target_": "provsel.models.CompressedLinearSVM", "n_components": 50}
@@ -97,13 +95,11 @@ def test_script(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(streamed.subprocess, "run", here)
     monkeypatch.setattr(_train_alone, "peak_memory", lambda: next(peaks))
     made = "choose:['dataset.n_samples=60','dataset.n_features=400','dataset.nonzeros=20','dataset.n_test=20']"
-    script = REPO / "experiments" / f"{NAME}.py"
-    overrides = [f"+artefact.datasets.Made={{{made},columns:['20']}}", "artefact.only=[Made]", f"results={tmp_path}"]
-    monkeypatch.setattr(sys, "argv", [str(script), "executor=serial", *overrides])
-    with pytest.raises(SystemExit) as stop:
-        runpy.run_path(str(script), run_name="__main__")
-    assert stop.value.code == 0
-    frame = pd.read_csv(tmp_path / "tables" / f"{NAME}.csv").set_index(["row", "column"])
+    command = artefact_command("giesen2013", tmp_path, monkeypatch, capsys)
+    frame, text = command(
+        "compression-memory", f"+artefact.datasets.Made={{{made},columns:['20']}}", "artefact.only=[Made]"
+    )
+    frame = frame.set_index(["row", "column"])
     assert set(frame["state"]) == {"complete"}
     assert len(frame) == 3 * 4
     kept = frame.loc["compressed, Lambda kept", "value"]
@@ -111,7 +107,6 @@ def test_script(tmp_path, monkeypatch, capsys):
     assert kept["20, ratio to the line"] == pytest.approx(5.0 / (8e-6 * (60 + 400) * 20))
     assert 0 <= kept["20, error"] <= 100
     assert np.isnan(frame.loc[("LIBLINEAR", "20, ratio to the line"), "value"])
-    text = capsys.readouterr().out
     assert "| Made" in text
     assert "Draws of Lambda: 1, of the data: 1; recovery: dual." in text
     assert "PARTIAL" not in text

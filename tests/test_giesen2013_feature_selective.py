@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from provsel.configs import compose_artefact
 from provsel.evaluation import make_tasks
 from provsel.evaluation.plan import trials_of
 from provsel.evaluation.trial import run_task
@@ -151,3 +152,11 @@ def test_chance_of_the_forms():
     assert not FeatureSelectiveSVM().is_random
     assert FeatureSelectiveSVM(form="as_printed").is_random
     assert FeatureSelectiveSVM(n_components=3).is_random
+
+
+def test_a_columns_settings_reach_into_nested_selectors():
+    column = "+artefact.columns.nested=['selector.n_features_to_select=10','selector.selector.c2=0.5']"
+    artefact = compose_artefact("giesen2013/feature-selective-peers", [*MADE, column])
+    found = {entry.row: entry.cell.selector for entry in artefact.entries if entry.column == "nested"}
+    assert found["FS-SVM"]["selector"]["c2"] == 0.5
+    assert "selector" not in found["RFE"]

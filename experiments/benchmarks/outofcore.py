@@ -35,15 +35,15 @@ SETTINGS = {
     "MALLOC_MMAP_THRESHOLD_": "1000000",
 }
 PARTS = {
-    "sparse": {"suffix": ".svm", "features": 85_000, "shifts": 1, "l": 200, "chunk_rows": 128, "limit": 400},
-    "dense": {"suffix": ".npy", "features": 15_000, "shifts": 3, "l": 200, "chunk_rows": 128, "limit": 425},
+    "sparse": {"suffix": ".svm", "features": 85_000, "shifts": 1, "chunk_rows": 128, "limit": 400, "refined": False},
+    "dense": {"suffix": ".npy", "features": 15_000, "shifts": 3, "chunk_rows": 128, "limit": 425, "refined": True},
 }
-"""limit in MB (10^6 bytes)."""
+"""limit in MB (10^6 bytes); refined: ten passes over the rows, too many over text."""
 
 MODELS = {
-    "compressed, dual": {"recovery": "dual"},
-    "compressed, transpose": {"recovery": "transpose"},
-    # ten passes over the rows, too many over text; compressed rows are held twice, so l is smaller
+    "compressed, dual": {"recovery": "dual", "n_components": 200},
+    "compressed, transpose": {"recovery": "transpose", "n_components": 200},
+    # compressed rows are held twice, so l is smaller
     "compressed, refined": {"recovery": "dual", "refinements": 4, "n_components": 50},
     "LIBLINEAR": None,
 }
@@ -141,8 +141,8 @@ def train(asked):
                 del parts
             model = LiblinearSVM(C=1 / (2 * C * y.size), loss="hinge").fit(X, y)
         else:
-            options = {"n_components": asked["l"], "store": False, **MODELS[asked["model"]]}
-            model = CompressedLinearSVM(c=C, variance="1/l", random_state=SEED, **options).fit_stream(chunks)
+            options = {"variance": "1/l", "store": False, "random_state": SEED, **MODELS[asked["model"]]}
+            model = CompressedLinearSVM(c=C, **options).fit_stream(chunks)
         np.save(asked["result"], model.coef_[0])
     seconds = time.process_time() - start
     print(json.dumps({"cpu": seconds, "peak": status("VmHWM"), "virtual": status("VmPeak"), "imports": imports}))
@@ -180,16 +180,15 @@ def measure(part, settings):
         rows.write(path)
         size, limit = path.stat().st_size / 1e6, settings["limit"]
         asked = {**settings, "path": str(path), "result": str(result)}
-        runs = [("imports", limit), *((model, limit) for model in MODELS), ("LIBLINEAR", None)]
+        limited = [model for model in MODELS if settings["refined"] or "refined" not in model]
+        runs = [("imports", limit), *((model, limit) for model in limited), ("LIBLINEAR", None)]
         for model, allowed in runs:
-            if model == "compressed, refined" and part == "sparse":
-                continue
             result.unlink(missing_ok=True)
             found = alone({**asked, "model": model}, allowed)
             if result.exists():
                 found["error"] = rows.error(np.load(result))
             shape = {"rows": rows.y.size, "features": settings["features"], "file": size}
-            components = (MODELS.get(model) or {}).get("n_components", settings["l"])
+            components = (MODELS.get(model) or {}).get("n_components")
             records.append({"part": part, **shape, "model": model, "l": components, "limit": allowed, **found})
             print(records[-1], file=sys.stderr, flush=True)
     return records

@@ -192,5 +192,13 @@ def _with_values(config: DictConfig, overrides: Sequence[str]) -> DictConfig | N
 
 
 def _applies(override: str, config: DictConfig) -> bool:
-    group, _, setting = override.split("=", 1)[0].partition(".")
-    return group not in ("selector", "model") or not setting or setting in config[group]
+    """Tell whether the selector or model of `config` has the setting that a column changes, nested or not."""
+    group, *names = override.split("=", 1)[0].split(".")
+    if group not in ("selector", "model"):
+        return True
+    node: Any = config[group]
+    for name in names:
+        if not isinstance(node, DictConfig) or name not in node:
+            return False
+        node = node[name]
+    return True

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from provsel.kernels.finite_rows import rows_not_finite
 
 from ._checks import check_integer
 from ._row_sources import NAME, ArrayRows, Chunk, NpyRows, ParquetRows, RowSource, SparseRows
@@ -44,7 +45,7 @@ class RowChunks:
             stop = start + X.shape[0]
             if self._labels is not None:
                 y = self._labels[start:stop]
-            _refuse(_not_finite(X), "finite numbers", "NaN or infinity", number, start)
+            _refuse(rows_not_finite(X), "finite numbers", "NaN or infinity", number, start)
             if y is not None:
                 _refuse(_missing(y), "a label for each row", "none or NaN", number, start)
             yield X, y
@@ -132,17 +133,6 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
             f"pass the labels of these rows."
         )
     return RowChunks(rows, labels, int(chunk_rows))
-
-
-def _not_finite(X: Any) -> NDArray[np.int64]:
-    """Return the rows with a value that is none."""
-    values = X.data if sparse.issparse(X) else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # needs no array of truth values
-            return np.empty(0, dtype=np.int64)
-    if not sparse.issparse(X):
-        return np.flatnonzero(~np.isfinite(X).all(axis=1))
-    return np.unique(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(values)), side="right") - 1)
 
 
 def _missing(y: NDArray[Any]) -> NDArray[np.int64]:

@@ -169,9 +169,8 @@ def _cluster(task: Task, cell: Cell, fitted: Fitted) -> Record:
 
 
 def _classify(cell: Cell, trial: Trial, fitted: Fitted, context: FoldContext) -> Record:
-    model, inner, view, rows = build("model", cell.model), fitted.reducer, context.view, fitted.rows
-    if is_random_model(model):
-        model.set_params(random_state=seed_from(trial.key))
+    model = build("model", _seeded(cell.model, trial.key))
+    inner, view, rows = fitted.reducer, context.view, fitted.rows
     with view.metered() as training:
         if leaves_nothing_out(inner, view) and not is_random_model(model):
             # the SVM that gave the support vectors is the trained model

@@ -61,6 +61,24 @@ class AbstractLinearSVM(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
+class AbstractBinarySVM(AbstractLinearSVM):
+    """A linear classifier for two classes."""
+
+    def _signs(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return -1.0 and 1.0 for the class numbers 0 and 1, shape (n,); raise for more classes."""
+        if self.classes_.size > 2:
+            raise ValueError(
+                f"{type(self).__name__}: Only binary classification is supported. Expected labels of two classes, got "
+                f"{self.classes_.size}; wrap it in sklearn.multiclass.OneVsRestClassifier."
+            )
+        return np.where(labels == 1, 1.0, -1.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
 def check_several(name: str, classes: NDArray[Any]) -> None:
     """Raise unless the distinct labels `classes` are at least two; `name` is who needs them."""
     if classes.size < 2:

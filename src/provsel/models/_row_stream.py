@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from provsel.kernels.finite_rows import rows_not_finite
+
 CHUNK_ROWS = 4096
 
 
@@ -121,7 +123,7 @@ class RowStream:
                 f"{where}: expected one label for each of its {X.shape[0]} rows, got labels of shape {y.shape}."
             )
         X = X.astype(np.float64, copy=False)  # sums in float32 would show how the rows were chunked
-        rows = _rows_not_finite(X)
+        rows = rows_not_finite(X)
         if rows.size:
             listed = ", ".join(map(str, start + rows[:5])) + (", ..." if rows.size > 5 else "")
             raise ValueError(
@@ -129,11 +131,3 @@ class RowStream:
                 f"{listed} (from 0); clean or drop them."
             )
         return X, y
-
-
-def _rows_not_finite(X: Any) -> NDArray[np.intp]:
-    """Return the rows of X, dense or CSR, that hold NaN or infinity."""
-    if not sparse.issparse(X):
-        return np.flatnonzero(~np.isfinite(X).all(axis=1))
-    positions = np.flatnonzero(~np.isfinite(X.data))
-    return np.unique(np.searchsorted(X.indptr, positions, side="right") - 1)

@@ -16,14 +16,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from provsel.kernels.gaussian_blocks import GaussianBlocks, check_store, is_kept
 from provsel.kernels.hinge_dual import HingeDual, hinge_dual
 from provsel.kernels.hinge_scale import best_scale
-from provsel.models._base import AbstractLinearSVM, check_several
+from provsel.models._base import AbstractBinarySVM, check_several
 from provsel.models._recovery import Passes, Recovered, by_dual, by_refinement, by_transpose
 from provsel.models._row_stream import RowSlices, RowStream
 
 CHOICES = {"recovery": ["dual", "transpose"], "variance": ["1/m", "1/l"]}
 
 
-class CompressedLinearSVM(AbstractLinearSVM):
+class CompressedLinearSVM(AbstractBinarySVM):
     r"""Two-class linear SVM whose solver sees l random combinations of the m features.
 
     With Phi, shape (n, m), the rows and Lambda, shape (l, m), Gaussian, Phi Lambda^T is summed chunk by chunk and
@@ -201,12 +201,7 @@ class CompressedLinearSVM(AbstractLinearSVM):
     def _recover(
         self, stream: RowStream, Z: NDArray[np.float64], projection: GaussianBlocks, labels: NDArray[np.int64]
     ) -> None:
-        if self.classes_.size > 2:
-            raise ValueError(
-                f"{type(self).__name__}: Only binary classification is supported. Expected labels of two classes, got "
-                f"{self.classes_.size}; wrap it in sklearn.multiclass.OneVsRestClassifier."
-            )
-        signs = np.where(labels == 1, 1.0, -1.0)
+        signs = self._signs(labels)
         self.n_iter_, self.compression_ratio_ = 0, self.n_features_in_ / Z.shape[1]
         solved = self._solved(Z, signs)
         self.compressed_coef_, self.compressed_objective_, self.gap_ = solved.w, solved.primal, solved.gap
@@ -282,11 +277,6 @@ class CompressedLinearSVM(AbstractLinearSVM):
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 def _key(random_state: Any) -> int:

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted, check_X_y
 
 from provsel.kernels.feature_selective import largest_c1
 from provsel.kernels.feature_selective_fit import fit_feature_selective
-from provsel.models._base import AbstractLinearSVM, check_several
+from provsel.models._base import AbstractBinarySVM, check_several
 
 
-class FeatureSelectiveSVM(SelectorMixin, AbstractLinearSVM):
+class FeatureSelectiveSVM(SelectorMixin, AbstractBinarySVM):
     r"""Two-class linear SVM with feature weights mu in [0, 1]; features with mu = 0 are dropped.
 
         min over mu, w   (1/n) sum_i max(0, 1 - y_i <Phi_i, D(f) w>) + c2 ||w||^2 + c1 ||mu||_1
@@ -137,16 +137,11 @@ class FeatureSelectiveSVM(SelectorMixin, AbstractLinearSVM):
         return self.form != "kernel_weights" or self.n_components is not None
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
-        if self.classes_.size > 2:
-            raise ValueError(
-                f"{type(self).__name__}: Only binary classification is supported. Expected labels of two classes, got "
-                f"{self.classes_.size}; wrap it in sklearn.multiclass.OneVsRestClassifier."
-            )
+        signs = self._signs(labels)
         options = self.get_params(deep=False)
         seed = options.pop("random_state")
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(2**31, size=4)
-        signs = np.where(labels == 1, 1.0, -1.0)
         fit = fit_feature_selective(type(self).__name__, X, signs, np.random.default_rng(seed), **options)
         for name, value in fit._asdict().items():
             setattr(self, f"{name}_", value)
@@ -173,8 +168,3 @@ class FeatureSelectiveSVM(SelectorMixin, AbstractLinearSVM):
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.indices_] = True
         return mask
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from provsel.kernels.hinge_dual import hinge_dual
-from provsel.models._base import AbstractLinearSVM
+from provsel.models._base import AbstractBinarySVM
 
 
-class HingeSVM(AbstractLinearSVM):
+class HingeSVM(AbstractBinarySVM):
     r"""Two-class linear SVM on all features, solved to a certified duality gap.
 
         min_w (1/n) sum_i max(0, 1 - y_i <x_i, w>) + c ||w||^2
@@ -75,7 +75,7 @@ class HingeSVM(AbstractLinearSVM):
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         self._check()
-        signs = np.where(labels == 1, 1.0, -1.0)
+        signs = self._signs(labels)
         solved = hinge_dual(X.astype(np.float64, copy=False), signs, self.c, tol=self.tol, max_iter=self.max_iter)
         if not solved.converged:
             warnings.warn(
@@ -96,13 +96,3 @@ class HingeSVM(AbstractLinearSVM):
                 raise ValueError(f"HingeSVM: expected {parameter} a positive number, got {value!r}.")
         if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ValueError(f"HingeSVM: expected max_iter a positive integer, got {self.max_iter!r}.")
-        if self.classes_.size > 2:
-            raise ValueError(
-                f"HingeSVM: Only binary classification is supported. Expected labels of two classes, got "
-                f"{self.classes_.size}; wrap it in sklearn.multiclass.OneVsRestClassifier."
-            )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

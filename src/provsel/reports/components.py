@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provsel.reports.error_bars import TITLE_WIDTH
-from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_figure, style
+from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
 
 
 @dataclass(frozen=True)
@@ -77,8 +75,7 @@ def draw_against_components(trials: pd.DataFrame, panels: Sequence[Panel], stem:
             text: handle for axes in grid.flat for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)
         }
         figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=min(6, max(1, len(found))))
-        figure.suptitle(textwrap.fill(title, TITLE_WIDTH), fontsize=8)
-        return save_figure(figure, stem)
+        return save_titled(figure, stem, title)
 
 
 def _draw(axes: Axes, trials: pd.DataFrame, panel: Panel, methods: Sequence[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from provsel.reports.error_bars import TITLE_WIDTH
-from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_figure, style
+from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
 
 PANELS = 3
 """Panels in a row, at two columns."""
@@ -84,8 +82,7 @@ def draw_curves(
             panel.set_xlabel(xlabel)
         handles, labels = panels[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=max(len(labels), 1))
-        figure.suptitle(textwrap.fill(title, TITLE_WIDTH), fontsize=8)
-        return save_figure(figure, stem)
+        return save_titled(figure, stem, title)
 
 
 def _draw_line(

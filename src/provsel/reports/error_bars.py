@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_figure, style
-
-TITLE_WIDTH = 110
-"""Characters of a title line at two columns."""
+from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
 
 
 def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
@@ -62,8 +58,7 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
         panels[-1].set_xlabel("data set, by the mean error of all methods (names in the CSV file)")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-        figure.suptitle(textwrap.fill(title, TITLE_WIDTH), fontsize=8)
-        return save_figure(figure, stem)
+        return save_titled(figure, stem, title)
 
 
 def _by_error(frame: pd.DataFrame) -> list[str]:

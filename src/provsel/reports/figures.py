@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,9 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "x"]
 
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 """Widths in inches."""
+
+TITLE_WIDTH = 110
+"""Characters of a title in one line of two columns."""
 
 _STYLE: dict[Any, Any] = {
     "font.size": 8,
@@ -47,6 +51,12 @@ def style() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         yield
+
+
+def save_titled(figure: Figure, stem: Path, title: str) -> list[Path]:
+    """Write a figure with a title above, in as many lines as two columns need; see `save_figure`."""
+    figure.suptitle(textwrap.fill(title, TITLE_WIDTH), fontsize=8)
+    return save_figure(figure, stem)
 
 
 def save_figure(figure: Figure, stem: Path) -> list[Path]:

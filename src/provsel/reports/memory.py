@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from matplotlib.lines import Line2D
 
 from provsel.configs import Entry
 from provsel.kernels.gaussian_blocks import is_kept
-from provsel.reports.error_bars import TITLE_WIDTH
-from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_figure, style
+from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
 
 LOG_FACTOR = 8
 """l = 8 ln n in the report's O((n + m) log n), which has no constant."""
@@ -35,7 +33,11 @@ def line_megabytes(model: Mapping[str, Any], n: float, m: float) -> float:
     if "n_components" not in model:
         return np.nan
     size = model["n_components"]
-    return 8e-6 * ((n + m) * size if is_kept(model.get("store", "auto"), size, int(m)) else n * size + m)
+    return 8e-6 * ((n + m) * size if _keeps(model, m) else n * size + m)
+
+
+def _keeps(model: Mapping[str, Any], m: float) -> bool:
+    return is_kept(model.get("store", "auto"), model["n_components"], int(m))
 
 
 def report_megabytes(n: Any, m: Any) -> Any:
@@ -78,7 +80,7 @@ def memory_points(entries: Iterable[Entry], trials: pd.DataFrame) -> pd.DataFram
         if found is None:
             continue
         model, n, m = entry.cell.model, int(found["n_train"].iloc[0]), int(found["n_features"].iloc[0])
-        kind = (KEPT if model.get("store") else MADE_AGAIN) if "n_components" in model else entry.row
+        kind = (KEPT if _keeps(model, m) else MADE_AGAIN) if "n_components" in model else entry.row
         lines.append({
             "dataset": entry.dataset, "row": entry.row, "column": entry.column,
             "kind": kind, "l": model.get("n_components", np.nan), "n": n, "m": m,
@@ -143,8 +145,7 @@ def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
         for panel, text in zip(panels[1], ("rows n", "features m"), strict=True):
             panel.set_xlabel(text)
         figure.legend(handles=_legend(sizes, others), loc="outside lower center", ncols=4)
-        figure.suptitle(textwrap.fill(title, TITLE_WIDTH), fontsize=8)
-        return save_figure(figure, stem)
+        return save_titled(figure, stem, title)
 
 
 def _draw_panel(panel: Axes, points: pd.DataFrame, kind: str, x: str, fixed: str, sizes: Any, others: Any) -> None:

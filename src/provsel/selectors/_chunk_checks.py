@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from provsel.kernels.finite_rows import rows_not_finite
+
 Labels = NDArray[Any] | None
 
 
@@ -64,13 +66,7 @@ def _checked_rows(where: str, chunk: Any, n_features: int | None, start: int) ->
         )
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(X.data)) if sparse.issparse(X) else None
-    rows = (
-        np.flatnonzero(~np.isfinite(X).all(axis=1))
-        if bad is None
-        else np.unique(np.searchsorted(X.indptr, bad, side="right") - 1)
-    )
-    _refuse(where, rows, start, "finite numbers", "NaN or infinity")
+    _refuse(where, rows_not_finite(X), start, "finite numbers", "NaN or infinity")
     return X
 
 
