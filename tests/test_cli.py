@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import t
 
 from provsel import __version__
-from provsel.cli import artefact_main, main, run_main
+from provsel.cli import Recipe, artefact_main, main, run_main
 from provsel.configs import compose_config
 from provsel.reports.frames import COLUMNS
 from provsel.store import TrialStore
@@ -34,7 +34,7 @@ def here(tmp_path, monkeypatch):
 def table1(*argv, small=True):
     script = load_script(TABLE1)
     arguments = [*(SMALL if small else ()), *argv]
-    return artefact_main(NAME, script.render, summarise=script.summarise, columns=["error", "features"], argv=arguments)
+    return artefact_main(script.RECIPE, arguments)
 
 
 def written(suffix):
@@ -327,13 +327,13 @@ def paper(here, monkeypatch):
     experiments.mkdir(parents=True)
     (experiments / "claims.yaml").write_text(CLAIMS)
     monkeypatch.setattr("provsel.configs.conf_dir", lambda: conf)
-    monkeypatch.setattr("provsel.cli.experiments_dir", lambda: here / "experiments")
+    monkeypatch.setattr("provsel.cli.commands.verify.experiments_dir", lambda: here / "experiments")
     return experiments
 
 
 def compute(*overrides, status=0):
     arguments = [*SMALL, "executor=serial", *overrides]
-    assert artefact_main("made2000/table", lambda made: "", argv=arguments) == status
+    assert artefact_main(Recipe("made2000/table", lambda made: ""), arguments) == status
 
 
 def verdicts(*argv):

@@ -28,7 +28,7 @@ WORKERS = {
 def reproduce(results, *overrides):
     script = load_script(TABLE1)
     argv = [*SMALL, f"results={results}", *overrides]
-    return artefact_main(NAME, script.render, summarise=script.summarise, columns=["error", "features"], argv=argv)
+    return artefact_main(script.RECIPE, argv)
 
 
 def stable_records(results):

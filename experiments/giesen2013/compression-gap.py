@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.components import Panel, draw_against_components
 from provsel.reports.tables import write_tables
 
@@ -53,5 +53,7 @@ def render(made: Rendering) -> str:
     return text + "\n" + "\n".join(str(path) for path in paths)
 
 
+RECIPE = Recipe("giesen2013/compression-gap", render, summarise=summarise, columns=NUMBERS)
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("giesen2013/compression-gap", render, summarise=summarise, columns=NUMBERS))
+    sys.exit(artefact_main(RECIPE))

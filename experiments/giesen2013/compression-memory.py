@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.memory import COLUMNS, draw_memory, memory_points, memory_rows, memory_summary
 from provsel.reports.tables import write_tables
 
@@ -34,5 +34,7 @@ def render(made: Rendering) -> str:
     return text + "\n" + "\n".join(str(path) for path in paths)
 
 
+RECIPE = Recipe("giesen2013/compression-memory", render, summarise=memory_summary, columns=COLUMNS)
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("giesen2013/compression-memory", render, summarise=memory_summary, columns=COLUMNS))
+    sys.exit(artefact_main(RECIPE))

@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.curves import draw_curves
 from provsel.reports.tables import write_tables
 
@@ -46,6 +46,8 @@ def render(made: Rendering) -> str:
     return table + "\n" + "\n".join(str(path) for path in paths)
 
 
+READ = ["error", "n_selected"]
+RECIPE = Recipe("giesen2013/feature-selective-peers", render, summarise=summarise, columns=READ)
+
 if __name__ == "__main__":
-    columns = ["error", "n_selected"]
-    sys.exit(artefact_main("giesen2013/feature-selective-peers", render, summarise=summarise, columns=columns))
+    sys.exit(artefact_main(RECIPE))

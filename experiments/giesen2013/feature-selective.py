@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.curves import draw_curves
 from provsel.reports.tables import write_tables
 
@@ -65,6 +65,8 @@ def _text(values, place, form, around="{}"):
     return around.format(f"{values[place]:{form}}") if place in values.index and values[place] == values[place] else ""
 
 
+READ = ["error", "n_selected", "objective"]
+RECIPE = Recipe("giesen2013/feature-selective", render, summarise=summarise, columns=READ)
+
 if __name__ == "__main__":
-    columns = ["error", "n_selected", "objective"]
-    sys.exit(artefact_main("giesen2013/feature-selective", render, summarise=summarise, columns=columns))
+    sys.exit(artefact_main(RECIPE))

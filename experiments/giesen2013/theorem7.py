@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.recovery import COLUMNS, summarise, write_recovery
 
 
@@ -11,5 +11,7 @@ def render(made: Rendering) -> str:
     return write_recovery(made.trials(COLUMNS), made.tables, made.figures, **how)
 
 
+RECIPE = Recipe("giesen2013/theorem7", render, summarise=summarise, columns=COLUMNS)
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("giesen2013/theorem7", render, summarise=summarise, columns=COLUMNS))
+    sys.exit(artefact_main(RECIPE))

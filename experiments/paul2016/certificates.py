@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.certificates import CERTIFICATES, TRIAL_COLUMNS, count_states, draw_certificates
 from provsel.reports.tables import write_tables
 
@@ -47,6 +47,8 @@ def render(made: Rendering) -> str:
     return text + "\n" + "\n".join(str(path) for path in paths)
 
 
+READ = [*TRIAL_COLUMNS, "error"]
+RECIPE = Recipe("paul2016/certificates", render, summarise=summarise, columns=READ)
+
 if __name__ == "__main__":
-    columns = [*TRIAL_COLUMNS, "error"]
-    sys.exit(artefact_main("paul2016/certificates", render, summarise=summarise, columns=columns))
+    sys.exit(artefact_main(RECIPE))

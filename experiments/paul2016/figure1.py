@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.error_bars import draw_error_bars, mean_over_datasets
 from provsel.reports.tables import write_tables
 
@@ -26,5 +26,7 @@ def render(made: Rendering) -> str:
     return text + "\n" + "\n".join(str(path) for path in paths)
 
 
+RECIPE = Recipe("paul2016/figure1", render)
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("paul2016/figure1", render))
+    sys.exit(artefact_main(RECIPE))

@@ -4,7 +4,9 @@ import sys
 
 from figure1 import render
 
-from provsel.cli import artefact_main
+from provsel.cli import Recipe, artefact_main
+
+RECIPE = Recipe("paul2016/figure2", render)
 
 if __name__ == "__main__":
-    sys.exit(artefact_main("paul2016/figure2", render))
+    sys.exit(artefact_main(RECIPE))

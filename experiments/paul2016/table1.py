@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.features import most_frequent, share_relevant
 from provsel.reports.frames import cell_text, error_summary
 from provsel.reports.tables import write_tables
@@ -42,5 +42,7 @@ def render(made: Rendering) -> str:
     )
 
 
+RECIPE = Recipe("paul2016/table1", render, summarise=summarise, columns=["error", "features"])
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("paul2016/table1", render, summarise=summarise, columns=["error", "features"]))
+    sys.exit(artefact_main(RECIPE))

@@ -4,7 +4,7 @@ import sys
 
 from table1 import summarise
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.frames import cell_text
 from provsel.reports.tables import write_tables
 
@@ -25,5 +25,7 @@ def render(made: Rendering) -> str:
     )
 
 
+RECIPE = Recipe("paul2016/table1_sets", render, summarise=summarise, columns=["error", "features"])
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("paul2016/table1_sets", render, summarise=summarise, columns=["error", "features"]))
+    sys.exit(artefact_main(RECIPE))

@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.datasets.techtc import categories
 from provsel.evaluation import load_from
 from provsel.reports.frames import error_summary
@@ -31,5 +31,7 @@ def render(made: Rendering) -> str:
     )
 
 
+RECIPE = Recipe("paul2016/table2", render, summarise=summarise)
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("paul2016/table2", render, summarise=summarise))
+    sys.exit(artefact_main(RECIPE))

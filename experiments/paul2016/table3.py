@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.evaluation import load_from
 from provsel.reports.features import in_every_selection
 from provsel.reports.tables import write_tables
@@ -55,5 +55,7 @@ def _words(text):
     return ", ".join(words[:SHOWN]) + more
 
 
+RECIPE = Recipe("paul2016/table3", render, summarise=summarise, columns=["features"])
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("paul2016/table3", render, summarise=summarise, columns=["features"]))
+    sys.exit(artefact_main(RECIPE))

@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.evaluation import load_from
 from provsel.reports.frames import cell_text, error_summary
 from provsel.reports.tables import write_tables
@@ -62,5 +62,7 @@ def _closest(lines, row, names):
     return min(distances, key=distances.__getitem__) if distances else ""
 
 
+RECIPE = Recipe("paul2016/table4", render, summarise=summarise, columns=["error", "n_selected"])
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("paul2016/table4", render, summarise=summarise, columns=["error", "n_selected"]))
+    sys.exit(artefact_main(RECIPE))

@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.certificates import CLUSTERING_CERTIFICATES, count_states
 from provsel.reports.tables import write_tables
 
@@ -45,5 +45,7 @@ def _text(value):
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+RECIPE = Recipe("wang2018/ofs-certificates", render, summarise=summarise, columns=[*NUMBERS, *STATES])
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("wang2018/ofs-certificates", render, summarise=summarise, columns=[*NUMBERS, *STATES]))
+    sys.exit(artefact_main(RECIPE))

@@ -4,7 +4,7 @@ import sys
 
 import pandas as pd
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.curves import draw_curves
 from provsel.reports.frames import seed_summary
 from provsel.reports.tables import write_tables
@@ -32,6 +32,8 @@ def _text(value):
     return "" if pd.isna(value) else f"{value:.2f}"
 
 
+READ = ["error", "nmi", "ari", "n_selected"]
+RECIPE = Recipe("wang2018/ofs-figure1", render, summarise=seed_summary, columns=READ)
+
 if __name__ == "__main__":
-    columns = ["error", "nmi", "ari", "n_selected"]
-    sys.exit(artefact_main("wang2018/ofs-figure1", render, summarise=seed_summary, columns=columns))
+    sys.exit(artefact_main(RECIPE))

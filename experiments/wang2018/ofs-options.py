@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.frames import cell_text, seed_summary
 from provsel.reports.tables import write_tables
 
@@ -27,6 +27,8 @@ def render(made: Rendering) -> str:
     )
 
 
+READ = ["error", "nmi", "ari", "n_selected"]
+RECIPE = Recipe("wang2018/ofs-options", render, summarise=seed_summary, columns=READ)
+
 if __name__ == "__main__":
-    columns = ["error", "nmi", "ari", "n_selected"]
-    sys.exit(artefact_main("wang2018/ofs-options", render, summarise=seed_summary, columns=columns))
+    sys.exit(artefact_main(RECIPE))

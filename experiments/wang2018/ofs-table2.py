@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.evaluation import load_from
 from provsel.reports.frames import cell_text
 from provsel.reports.tables import write_tables
@@ -37,5 +37,7 @@ def _with_printed(lines, dataset, column):
     return ours if printed in ("", ours) else f"{ours} [{printed}]"
 
 
+RECIPE = Recipe("wang2018/ofs-table2", render, summarise=summarise, columns=["n_selected"])
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("wang2018/ofs-table2", render, summarise=summarise, columns=["n_selected"]))
+    sys.exit(artefact_main(RECIPE))

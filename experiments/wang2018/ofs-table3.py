@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Rendering, artefact_main
+from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.frames import TIMES, selection_seconds
 from provsel.reports.tables import write_tables
 
@@ -53,5 +53,7 @@ def _text(ratio):
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
+RECIPE = Recipe("wang2018/ofs-table3", render, summarise=summarise, columns=[*TIMES, "n_selected"])
+
 if __name__ == "__main__":
-    sys.exit(artefact_main("wang2018/ofs-table3", render, summarise=summarise, columns=[*TIMES, "n_selected"]))
+    sys.exit(artefact_main(RECIPE))

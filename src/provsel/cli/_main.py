@@ -1,0 +1,26 @@
+"""The command `provsel`: its subcommands are the modules of `provsel.cli.commands`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from provsel import __version__
+from provsel.cli._guard import guarded
+from provsel.cli.commands import command_modules
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the command `provsel`."""
+    parser = argparse.ArgumentParser(prog="provsel", description="Provable feature selection and its replications.")
+    parser.add_argument("--version", action="version", version=f"provsel {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    modules = command_modules()
+    for name, module in modules.items():
+        module.add_arguments(commands.add_parser(name, help=module.HELP, description=module.HELP))
+    options = parser.parse_args(argv)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # tells of every glyph in a PDF
+    return guarded(lambda: modules[options.command].run(options))
