@@ -27,7 +27,7 @@ class Command(Protocol):
 def command_modules() -> dict[str, Command]:
     """Return the subcommands by name."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}  # type: ignore[misc]
+    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
 
 
 def add_store_arguments(parser: argparse.ArgumentParser) -> None:
