@@ -17,7 +17,7 @@ from provsel.claims.statistics import AbstractPairedTest, CorrectedT, SignedRank
 from provsel.configs import Artefact, Entry, artefact_names, compose_artefact, compose_config
 from provsel.datasets import MissingDataError
 from provsel.reports.frames import artefact_trials
-from provsel.store import TrialStore
+from provsel.store import TrialReader
 
 Place = tuple[str, str, str]
 """Artefact, row, column."""
@@ -54,7 +54,7 @@ class Evidence:
         The user's settings. Trials that are stored are counted as far as these settings plan them.
     """
 
-    def __init__(self, store: TrialStore, overrides: Sequence[str] = ()) -> None:
+    def __init__(self, store: TrialReader, overrides: Sequence[str] = ()) -> None:
         self.store = store
         self.overrides = list(overrides)
         self.dataset = ""

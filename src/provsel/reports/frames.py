@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from provsel.configs import Artefact, Entry
-from provsel.store import TrialStore
+from provsel.store import TrialReader
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""
@@ -21,7 +21,7 @@ Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
 
 
 def artefact_frame(
-    artefact: Artefact, store: TrialStore, summarise: Summary, *, columns: list[str], published: Path | None = None
+    artefact: Artefact, store: TrialReader, summarise: Summary, *, columns: list[str], published: Path | None = None
 ) -> pd.DataFrame:
     """Return the numbers of an artefact in long form.
 
@@ -54,7 +54,7 @@ def artefact_frame(
     return _with_printed(frame, artefact.name.split("/")[1], published)[COLUMNS]
 
 
-def artefact_trials(artefact: Artefact, store: TrialStore, columns: Sequence[str]) -> pd.DataFrame:
+def artefact_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
     """Return the stored trials of an artefact: `row`, `column`, `dataset`, `repeat`, `fold`, `draw` and `columns`."""
     parts = [
         found.drop(columns="cell").assign(row=entry.row, column=entry.column, dataset=entry.dataset)
@@ -66,7 +66,7 @@ def artefact_trials(artefact: Artefact, store: TrialStore, columns: Sequence[str
 
 
 def _trials_by_entry(
-    artefact: Artefact, store: TrialStore, columns: Sequence[str]
+    artefact: Artefact, store: TrialReader, columns: Sequence[str]
 ) -> Iterator[tuple[Entry, pd.DataFrame | None]]:
     """Yield each entry with its stored trials, None when there is none."""
     read = ["cell", "repeat", "fold", "draw", *columns]

@@ -13,7 +13,7 @@ import pandas as pd
 from provsel.configs import Artefact, experiments_dir
 from provsel.reports.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary
 from provsel.reports.tables import write_frame
-from provsel.store import TrialStore
+from provsel.store import TrialReader
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Rendering:
     frame: pd.DataFrame
     tables: Path
     figures: Path
-    store: TrialStore
+    store: TrialReader
 
     @property
     def note(self) -> str:
@@ -63,12 +63,12 @@ class Recipe:
     summarise: Summary = error_summary
     columns: Sequence[str] = ("error",)
 
-    def frame(self, artefact: Artefact, store: TrialStore) -> pd.DataFrame:
+    def frame(self, artefact: Artefact, store: TrialReader) -> pd.DataFrame:
         """Return the numbers of the artefact in long form, see `artefact_frame`."""
         published = experiments_dir() / self.name.split("/")[0] / "published.csv"
         return artefact_frame(artefact, store, self.summarise, columns=list(self.columns), published=published)
 
-    def write(self, artefact: Artefact, store: TrialStore, frame: pd.DataFrame, tables: Path, figures: Path) -> str:
+    def write(self, artefact: Artefact, store: TrialReader, frame: pd.DataFrame, tables: Path, figures: Path) -> str:
         """Write CSV, tables and figures under two stems, and return what is printed."""
         write_frame(frame[COLUMNS], tables.with_suffix(".csv"))
         return self.render(Rendering(artefact, frame, tables, figures, store))

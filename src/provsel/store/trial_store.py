@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +21,16 @@ log = logging.getLogger(__name__)
 
 LOOSE_FILES = 512
 """`compact` merges when there are more small files than this."""
+
+GROUP = 8192
+"""Rows of a row group of a merged file, which is sorted by cell: a query of some cells reads a few groups only."""
+
+
+class TrialReader(Protocol):
+    """What reads trials: the store, or a snapshot of it."""
+
+    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the records of some cells, each trial once, those of a cell sorted by key."""
 
 
 class TrialStore:
@@ -66,10 +77,10 @@ class TrialStore:
         """
         wanted = list(SCHEMA.names if columns is None else columns)
         read = list(dict.fromkeys(["key", "cell", *wanted]))
-        tables = self._tables(read)
-        if cells is not None:
-            chosen = pa.array(sorted(cells), pa.string())
-            tables = [table.filter(pc.is_in(table["cell"], chosen)) for table in tables]
+        chosen = None if cells is None else sorted(cells)
+        tables = self._tables(read, cells=chosen)
+        if chosen is not None:
+            tables = [table.filter(pc.is_in(table["cell"], pa.array(chosen, pa.string()))) for table in tables]
         schema = pa.schema([SCHEMA.field(name) for name in read])
         merged = pa.concat_tables([schema.empty_table(), *tables]).sort_by("key").combine_chunks()
         key = merged["key"]
@@ -80,6 +91,12 @@ class TrialStore:
             merged = merged.filter(first)
         return merged.select(wanted)
 
+    def encoded(self, columns: Sequence[str]) -> pa.Table:
+        """Return columns of all files as they come, a trial perhaps twice, each string stored once."""
+        schema = encoded_schema(columns)
+        tables = self._tables(columns, encode=True)
+        return pa.concat_tables([schema.empty_table(), *tables]).unify_dictionaries().combine_chunks()
+
     def compact(self, *, minimum: int = LOOSE_FILES) -> int:
         """Merge the small files into a large one when there are more than `minimum`; return how many."""
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
@@ -87,7 +104,7 @@ class TrialStore:
             return 0
         tables = [self._read(path, SCHEMA.names) for path in loose]
         table = pa.concat_tables([table for table in tables if table is not None])
-        self._write(table.sort_by("key"), prefix="merged-")
+        self._write(table.sort_by([("cell", "ascending"), ("key", "ascending")]), prefix="merged-")
         # the merged file is in place before the first small one goes: a crash in between only leaves repeats
         for path in loose:
             path.unlink(missing_ok=True)
@@ -96,17 +113,23 @@ class TrialStore:
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("*.parquet"))
 
-    def _tables(self, columns: Sequence[str]) -> list[pa.Table]:
+    def _tables(
+        self, columns: Sequence[str], *, cells: Sequence[str] | None = None, encode: bool = False
+    ) -> list[pa.Table]:
         before = self._files()
-        tables = [self._read(path, columns) for path in before]
+        tables = [self._read(path, columns, cells=cells, encode=encode) for path in before]
         if any(table is None for table in tables):
             # a file went away while we read: another process merged it, so look again
-            tables = [self._read(path, columns) for path in self._files()]
+            tables = [self._read(path, columns, cells=cells, encode=encode) for path in self._files()]
         return [table for table in tables if table is not None]
 
-    def _read(self, path: Path, columns: Sequence[str]) -> pa.Table | None:
+    def _read(
+        self, path: Path, columns: Sequence[str], *, cells: Sequence[str] | None = None, encode: bool = False
+    ) -> pa.Table | None:
+        schema = encoded_schema(columns) if encode else pa.schema([SCHEMA.field(name) for name in columns])
+        strings = [field.name for field in schema if pa.types.is_dictionary(field.type)]
         try:
-            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=strings) as file:
                 stored = file.schema_arrow
                 stated = (stored.metadata or {}).get(b"provsel_schema", b"0")
                 if "key" not in stored.names or not stated.isdigit():
@@ -117,17 +140,18 @@ class TrialStore:
                         f"store file {path}: expected schema version up to {VERSION}, got {version}; "
                         f"it was written by a newer provsel: upgrade, or use another results folder."
                     )
-                table = file.read(columns=[name for name in columns if name in stored.names])
+                present = [name for name in columns if name in stored.names]
+                groups = None if cells is None else _groups_with(file, cells)
+                table = file.read(present) if groups is None else file.read_row_groups(groups, present)
         except FileNotFoundError:
             return None
         except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
             self._quarantine(path, error)
-            return pa.schema([SCHEMA.field(name) for name in columns]).empty_table()
-        for name in columns:
-            if name not in table.column_names:
-                field = SCHEMA.field(name)
+            return schema.empty_table()
+        for field in schema:
+            if field.name not in table.column_names:
                 table = table.append_column(field, pa.nulls(len(table), field.type))
-        return table.select(list(columns)).cast(pa.schema([SCHEMA.field(name) for name in columns]))
+        return table.select(list(columns)).cast(schema)
 
     def _quarantine(self, path: Path, error: Exception) -> None:
         """Set a damaged file aside: its trials count as not run, and nothing is lost."""
@@ -141,4 +165,33 @@ class TrialStore:
     def _write(self, table: pa.Table, *, prefix: str) -> None:
         name = hashlib.sha256("".join(table["key"].to_pylist()).encode()).hexdigest()[:32]
         with replacing(self.folder / f"{prefix}{name}.parquet") as temporary:
-            pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+            pq.write_table(table, temporary, compression="zstd", write_page_checksum=True, row_group_size=GROUP)
+
+
+def encoded_schema(columns: Sequence[str]) -> pa.Schema:
+    """Return the schema of some columns with dictionary-encoded strings, except for keys, which never repeat."""
+    fields = [SCHEMA.field(name) for name in columns]
+    return pa.schema(
+        [
+            field.with_type(pa.dictionary(pa.int32(), pa.string()))
+            if pa.types.is_string(field.type) and field.name != "key"
+            else field
+            for field in fields
+        ]
+    )
+
+
+def _groups_with(file: pq.ParquetFile, cells: Sequence[str]) -> list[int]:
+    """Return the row groups that can hold one of the sorted cells, by the range that the footer states for each."""
+    place = file.schema_arrow.names.index("cell") if "cell" in file.schema_arrow.names else -1
+    groups = []
+    for k in range(file.num_row_groups):
+        found = file.metadata.row_group(k).column(place).statistics if place >= 0 else None
+        if found is None or not found.has_min_max or _any_between(cells, found.min, found.max):
+            groups.append(k)
+    return groups
+
+
+def _any_between(ordered: Sequence[str], low: str, high: str) -> bool:
+    place = bisect_left(ordered, low)
+    return place < len(ordered) and ordered[place] <= high

@@ -1,0 +1,85 @@
+"""The store as it is now, read once: for what looks at many cells, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from provsel.store.schema import SCHEMA
+from provsel.store.trial_store import TrialStore
+
+LARGE = ("features",)
+"""Columns that stay on disk until some cells of them are asked for."""
+
+
+class StoreSnapshot:
+    """All trials of a store in memory, without the lists of features: half a kilobyte each.
+
+    A query takes the slices of its cells, so that its time does not depend on the size of the store.
+
+    Parameters
+    ----------
+    store : TrialStore
+
+    Attributes
+    ----------
+    table : Table
+        One row a trial, sorted by cell, then key; strings are dictionary-encoded.
+    """
+
+    def __init__(self, store: TrialStore) -> None:
+        self._store = store
+        table = store.encoded([name for name in SCHEMA.names if name not in LARGE])
+        cells = table["cell"].combine_chunks()
+        # codes in the order of the names: cells then sort as integers
+        names = cells.dictionary.to_pylist()
+        rank = np.empty(len(names), np.int32)
+        rank[np.argsort(np.array(names, dtype=str))] = np.arange(len(names), dtype=np.int32)
+        codes = rank[cells.indices.to_numpy()] if len(names) else np.empty(0, np.int32)
+        order = pc.sort_indices(
+            pa.table({"cell": codes, "key": table["key"]}), [("cell", "ascending"), ("key", "ascending")]
+        )
+        table = table.take(order).combine_chunks()
+        codes = codes[order.to_numpy()]
+        once = _first_of_each(table["key"])
+        self.table, codes = table.filter(pa.array(once)).combine_chunks(), codes[once]
+        ends = np.searchsorted(codes, np.arange(len(names)), side="right")
+        self._slices = {name: (int(start), int(end)) for name, start, end in _ranges(sorted(names), ends)}
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the records of some cells, sorted by cell, then key, each trial once; see `TrialStore.query`."""
+        wanted = list(SCHEMA.names if columns is None else columns)
+        chosen = sorted(self._slices) if cells is None else sorted({*cells} & self._slices.keys())
+        small = [name for name in wanted if name not in LARGE]
+        large = [name for name in wanted if name in LARGE]
+        rows = [np.arange(*self._slices[cell]) for cell in chosen]
+        found = self.table.select(list(dict.fromkeys([*small, "key"]))).take(
+            pa.array(np.concatenate(rows) if rows else np.empty(0, np.int64))
+        )
+        found = found.cast(pa.schema([SCHEMA.field(name) for name in found.column_names]))
+        if large:
+            stored = self._store.query(chosen, ["key", *large])
+            # a trial may have come or gone since: the snapshot says which there are
+            places = pc.index_in(found["key"], stored["key"])
+            for name in large:
+                found = found.append_column(SCHEMA.field(name), stored[name].take(places))
+        return found.select(wanted)
+
+
+def _first_of_each(keys: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Mark the first of equal neighbours."""
+    once = np.ones(len(keys), dtype=bool)
+    if len(keys) > 1:
+        once[1:] = pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1)).to_numpy()
+    return once
+
+
+def _ranges(names: Sequence[str], ends: NDArray[np.int64]) -> Iterable[tuple[str, int, int]]:
+    return zip(names, [0, *ends[:-1]], ends, strict=True)
