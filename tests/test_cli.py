@@ -113,7 +113,7 @@ def test_table_from_start_to_end(capsys):
     markdown, latex = written(".md"), written(".tex")
     assert markdown in out
     assert r"\toprule" in latex
-    assert r"\label{tab:paul2016-table1}" in latex
+    assert r"\label{tab:table1}" in latex
     lines = list(csv.reader(io.StringIO(written(".csv"))))
     assert lines[0] == COLUMNS
     assert {len(line) for line in lines} == {len(COLUMNS)}

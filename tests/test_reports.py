@@ -1,5 +1,6 @@
 """Numbers, tables and figures from stored trials."""
 
+import json
 import re
 
 import numpy as np
@@ -14,12 +15,15 @@ from provsel.configs import Artefact, Entry
 from provsel.reports.error_bars import draw_error_bars, mean_over_datasets
 from provsel.reports.features import most_frequent, share_relevant
 from provsel.reports.figures import save_figure, style
-from provsel.reports.frames import COLUMNS, artefact_frame, cell_text, error_summary
+from provsel.reports.frames import COLUMNS, ORIGIN, artefact_frame, cell_text, error_summary, standard_error_scale
 from provsel.reports.tables import (
+    Traced,
     escape_latex,
     escape_markdown,
     latex_table,
+    like,
     markdown_table,
+    whole,
     write_frame,
     write_tables,
     write_text,
@@ -120,7 +124,7 @@ def made(tmp_path_factory):
 def test_frame_has_sd_over_folds_with_draws_averaged(made):
     store, uniform, full, _ = made
     frame = artefact_frame(artefact(("U", "c", uniform), ("F", "c", full)), store, error_summary, columns=["error"])
-    assert list(frame.columns) == COLUMNS
+    assert list(frame.columns) == [*COLUMNS, *ORIGIN]
     assert list(frame["state"]) == ["complete", "complete"]
     assert list(frame["n_trials"]) == [9, 3]
     for line, cell in zip(frame.itertuples(), (uniform, full), strict=True):
@@ -158,7 +162,7 @@ def test_frame_of_an_empty_store(made, tmp_path):
         artefact(("U", "c", uniform)), TrialStore(tmp_path / "none"), error_summary, columns=["error"]
     )
     assert frame["state"].tolist() == ["missing"]
-    assert list(frame.columns) == COLUMNS
+    assert list(frame.columns) == [*COLUMNS, *ORIGIN]
 
 
 def test_printed_numbers_are_merged(made, tmp_path):
@@ -180,9 +184,32 @@ def test_printed_numbers_are_merged(made, tmp_path):
 
 def test_text_of_a_number():
     values = {"row": ["a", "b", "c", "d"], "column": ["x"] * 4, "value": [1.005, np.nan, None, "5 of 5"]}
-    lines = pd.DataFrame(values).set_index(["row", "column"])
+    origin = {"of_row": "A", "of_column": "X", "dataset": "D", "printed_value": "7"}
+    lines = pd.DataFrame(values).assign(**origin).set_index(["row", "column"])
     assert [cell_text(lines, row, "x") for row in "abcd"] == ["1.00", "", "", "5 of 5"]
     assert cell_text(lines, "e", "x") == ""
+    assert cell_text(lines, "a", "x").place == ("A", "X", "D")
+    assert cell_text(lines.reset_index().set_index(["dataset", "row"]), "D", "a").place == ("A", "X", "D")
+    assert not hasattr(cell_text(lines, "a", "x", "printed_value"), "place")
+
+
+def test_tables_keep_the_origin_of_numbers(tmp_path):
+    number = Traced("3.00", "row", "column", "data")
+    write_tables(tmp_path / "t", ["", "c"], [["m", whole(number)], ["n", like("4", "4 (1)")]], caption="C", note="N")
+    layout = json.loads((tmp_path / "t.json").read_text())
+    assert layout["rows"][0] == [{"text": "m"}, {"text": "3", "row": "row", "column": "column", "dataset": "data"}]
+    assert layout["rows"][1] == [{"text": "n"}, {"text": "4 (1)"}]
+    assert (layout["caption"], layout["note"], layout["header"]) == ("C", "N", [{"text": ""}, {"text": "c"}])
+
+
+def test_scale_of_standard_errors():
+    def trials(repeats, folds, draws, n_train, n_test):
+        places = [(r, f) for r in range(repeats) for f in range(folds) for _ in range(draws)]
+        return pd.DataFrame(places, columns=["repeat", "fold"]).assign(n_train=n_train, n_test=n_test)
+
+    assert standard_error_scale(trials(2, 10, 5, 90, 10)) == pytest.approx(np.sqrt(1 / 20 + 1 / 9))
+    assert standard_error_scale(trials(7, 1, 1, 90, 0)) == pytest.approx(1 / np.sqrt(7))  # seeds
+    assert standard_error_scale(trials(1, 1, 4, 90, 10)) == pytest.approx(1 / 2)  # draws on one fold
 
 
 def test_most_frequent_features_and_ties():
@@ -259,7 +286,7 @@ def test_frames_and_tables_are_plain_files(tmp_path):
     assert (tmp_path / "f.csv").read_bytes() == b'a,b\n0.30000000000000004,"x, y"\n,z\n'
     text = write_tables(tmp_path / "paul2016" / "table1", ["a"], [["<b>"]], caption="C", note="N")
     assert (tmp_path / "paul2016" / "table1.md").read_text() == text
-    assert r"\label{tab:paul2016-table1}" in (tmp_path / "paul2016" / "table1.tex").read_text()
+    assert r"\label{tab:table1}" in (tmp_path / "paul2016" / "table1.tex").read_text()
 
 
 def test_error_bars_of_a_partial_frame_are_drawn_and_repeat(tmp_path):

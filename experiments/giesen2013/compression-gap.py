@@ -4,7 +4,7 @@ import sys
 
 from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.components import Panel, draw_against_components
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import Traced, like, write_tables
 
 REFINED = "Refined: four refinements, ten passes over the rows; dual: three; transpose: one."
 NUMBERS = ["error", "objective", "scaled_objective", "certificate_optimum", "n_features"]
@@ -31,10 +31,11 @@ def render(made: Rendering) -> str:
         ratio = f"{found['n_features'].iloc[0] / float(column):.1f}"
         numbers = [f"{found['error'].mean():.2f} ± {found['error'].std(ddof=1):.2f}"]
         numbers += [f"{found[f'{name}_ratio'].median():.3g}" for name in ("objective", "scaled_objective")]
+        numbers = [Traced(text, row, column, dataset) for text in numbers]
         if row != "uncompressed":
             rows.append([dataset, row, column, ratio, *numbers])
         elif column == made.artefact.config.artefact.datasets[dataset]["columns"][0]:
-            rows.append([dataset, row, "", "1", f"{found['error'].mean():.2f}", "1", "1"])
+            rows.append([dataset, row, "", "1", like(numbers[0], f"{found['error'].mean():.2f}"), "1", "1"])
     draws = made.artefact.config.protocol.draws
     text = write_tables(
         made.tables,

@@ -4,7 +4,7 @@ import sys
 
 from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.curves import draw_curves
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import Traced, write_tables
 
 FEATURES = "features"
 
@@ -38,7 +38,7 @@ def render(made: Rendering) -> str:
     table = write_tables(
         made.tables,
         ["data set", "method", *sizes],
-        [[*place, *(text(*place, size) for size in sizes)] for place in places],
+        [[*place, *(Traced(text(*place, size), place[1], size, place[0]) for size in sizes)] for place in places],
         caption=f"{made.artefact.title}: test error in % of the same SVM on each selection ({how}).",
         note=f"{made.note} In brackets the mean number kept where a method has no setting with as many features; these "
         "are not in the figure. Full: all features, whatever the column.".strip(),

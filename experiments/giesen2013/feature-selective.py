@@ -4,7 +4,7 @@ import sys
 
 from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.curves import draw_curves
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import Traced, write_tables
 
 FEATURES, OBJECTIVE = "features", "objective"
 PRICE = "c1 / c1 that drops everything"
@@ -36,7 +36,7 @@ def render(made: Rendering) -> str:
     cells = {kind: part.set_index(["dataset", "row", "column"])["value"].astype(float) for kind, part in kinds.items()}
     places = list(dict.fromkeys(zip(made.frame["dataset"], made.frame["row"], strict=True)))
     errors, objectives = (
-        [[*place, *(text(*place, price) for price in prices)] for place in places]
+        [[*place, *(Traced(text(*place, price), place[1], price, place[0]) for price in prices)] for place in places]
         for text in (
             lambda *place: _text(cells[""], place, ".1f") + _text(cells[FEATURES], place, ".0f", " ({})"),
             lambda *place: _text(cells[OBJECTIVE], place, ".4f"),

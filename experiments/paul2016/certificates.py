@@ -4,7 +4,7 @@ import sys
 
 from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.certificates import CERTIFICATES, TRIAL_COLUMNS, count_states, draw_certificates
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import Traced, write_tables
 
 MEASURES = ("spectral_error", "margin_ratio", "radius_ratio")
 
@@ -31,7 +31,8 @@ def render(made: Rendering) -> str:
             found = trials[(trials["row"] == method) & (trials["column"] == column)]
             means = [found[f"certificate_{name}"].mean() for name in MEASURES]
             ratios = ["" if mean != mean else f"{mean:.2f}" for mean in means]
-            rows.append([method, column, *ratios, *count_states(found).values()])
+            numbers = [*ratios, *count_states(found).values()]
+            rows.append([method, column, *(Traced(text, method, column) for text in numbers)])
     protocol = made.artefact.config.protocol
     how = f"{protocol.repeats} x {protocol.n_splits}-fold, {made.frame['dataset'].nunique()} data sets"
     text = write_tables(

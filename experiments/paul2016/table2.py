@@ -6,7 +6,7 @@ from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.datasets.techtc import categories
 from provsel.evaluation import load_from
 from provsel.reports.frames import error_summary
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import Traced, write_tables
 
 COLUMNS = ["id1", "id2", "documents", "words", "error (%)"]
 
@@ -20,7 +20,11 @@ def summarise(entry, trials):
 
 def render(made: Rendering) -> str:
     table = made.frame.pivot(index="dataset", columns="column", values="value").reindex(columns=COLUMNS)
-    rows = [[name, *(f"{v:.2f}" if isinstance(v, float) else v for v in line)] for name, *line in table.itertuples()]
+    [row], [column] = made.artefact.config.artefact.rows, made.artefact.config.artefact.columns
+    rows = [
+        [name, *(Traced(f"{v:.2f}" if isinstance(v, float) else v, row, column, name) for v in line)]
+        for name, *line in table.itertuples()
+    ]
     return write_tables(
         made.tables,
         ["data set", *COLUMNS],

@@ -8,7 +8,7 @@ import pandas as pd
 from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.evaluation import load_from
 from provsel.reports.features import in_every_selection
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import Traced, write_tables
 
 SHOWN = 10
 
@@ -25,7 +25,8 @@ def render(made: Rendering) -> str:
     methods = list(made.artefact.config.artefact.rows)
     rows = []
     for name in made.frame["dataset"].unique():
-        rows.append([name, *(_words(lines.loc[(name, method, column), "value"]) for method in methods)])
+        words = [_words(lines.loc[(name, method, column), "value"]) for method in methods]
+        rows.append([name, *(Traced(text, row, column, name) for text, row in zip(words, methods, strict=True))])
         printed = [lines.loc[(name, method, column), "printed_value"] for method in methods]
         if any(isinstance(text, str) for text in printed):
             rows.append(["    as printed", *printed])

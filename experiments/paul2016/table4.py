@@ -5,7 +5,7 @@ import sys
 from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.evaluation import load_from
 from provsel.reports.frames import cell_text, error_summary
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import like, whole, write_tables
 
 SIZES = {"r=1024", "r=2048"}
 
@@ -23,7 +23,7 @@ def render(made: Rendering) -> str:
     for row in made.artefact.config.artefact.rows:
         for size in sorted(SIZES):
             names = [f"{protocol}, {size}" for protocol in protocols]
-            kept = cell_text(lines, row, f"{names[0]}, features").removesuffix(".00")
+            kept = whole(cell_text(lines, row, f"{names[0]}, features"))
             ours = [_with_sd(lines, row, name) for name in names]
             printed = _with_sd(lines, row, names[0], "printed_")
             rows.append([row, size, kept, *ours, printed, _closest(lines, row, names)])
@@ -52,7 +52,7 @@ def _data(made):
 def _with_sd(lines, row, column, prefix=""):
     value = cell_text(lines, row, column, f"{prefix}value")
     sd = cell_text(lines, row, column, f"{prefix}sd")
-    return f"{value} ({sd})" if value and sd else value
+    return like(value, f"{value} ({sd})") if value and sd else value
 
 
 def _closest(lines, row, names):

@@ -4,7 +4,7 @@ import sys
 
 from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.certificates import CLUSTERING_CERTIFICATES, count_states
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import Traced, write_tables
 
 NUMBERS = {
     "n_selected": ("features kept, mean", "mean"),
@@ -28,7 +28,8 @@ def render(made: Rendering) -> str:
     rows = []
     for (row, dataset), found in trials.groupby(["row", "dataset"], sort=False):
         numbers = [_text(values[row, dataset, name]) for name, _ in NUMBERS.values()]
-        rows.append([dataset, row, *numbers, *count_states(found, CLUSTERING_CERTIFICATES).values()])
+        numbers += count_states(found, CLUSTERING_CERTIFICATES).values()
+        rows.append([dataset, row, *(Traced(text, row, found["column"].iloc[0], dataset) for text in numbers)])
     epsilon, seeds = made.artefact.config.selector.epsilon, made.artefact.config.protocol.repeats
     return write_tables(
         made.tables,

@@ -4,7 +4,7 @@ import sys
 
 from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.frames import cell_text, seed_summary
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import like, whole, write_tables
 
 
 def render(made: Rendering) -> str:
@@ -15,9 +15,10 @@ def render(made: Rendering) -> str:
     rows = []
     for row in config.artefact.rows:
         names = [f"{dataset} {column}" for dataset, column in header]
-        kept = [cell_text(lines, row, f"{name}, features").removesuffix(".00") for name in names]
+        kept = [whole(cell_text(lines, row, f"{name}, features")) for name in names]
         values = [cell_text(lines, row, name) for name in names]
-        rows.append([row, *(f"{value} ({n})" if value else "" for value, n in zip(values, kept, strict=True))])
+        texts = [like(value, f"{value} ({n})") if value else "" for value, n in zip(values, kept, strict=True)]
+        rows.append([row, *texts])
     return write_tables(
         made.tables,
         ["method", *(f"{dataset}, {column}" for dataset, column in header)],

@@ -5,7 +5,7 @@ import sys
 from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.evaluation import load_from
 from provsel.reports.frames import cell_text
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import like, write_tables
 
 COLUMNS = ["data points", "features", "classes"]
 
@@ -34,7 +34,7 @@ def render(made: Rendering) -> str:
 
 def _with_printed(lines, dataset, column):
     ours, printed = cell_text(lines, dataset, column), cell_text(lines, dataset, column, "printed_value")
-    return ours if printed in ("", ours) else f"{ours} [{printed}]"
+    return ours if printed in ("", ours) else like(ours, f"{ours} [{printed}]")
 
 
 RECIPE = Recipe("wang2018/ofs-table2", render, summarise=summarise, columns=["n_selected"])

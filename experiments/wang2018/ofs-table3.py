@@ -4,7 +4,7 @@ import sys
 
 from provsel.cli import Recipe, Rendering, artefact_main
 from provsel.reports.frames import TIMES, selection_seconds
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import Traced, write_tables
 
 SEARCH, KEPT = "search", "features kept"
 
@@ -29,7 +29,7 @@ def render(made: Rendering) -> str:
     for name in made.frame["dataset"].unique():
         ofs, *beside = (numbers.get((name, "OFS", part)) for part in ("time", SEARCH, KEPT))
         cells = [_ratio(ofs, numbers.get((name, row, "time"))) for row in methods]
-        rows.append([name, *cells, *(f"{line.value:.3g}" if line else "" for line in (ofs, *beside))])
+        rows.append([name, *cells, *(_traced(line, f"{line.value:.3g}") if line else "" for line in (ofs, *beside))])
     protocol = made.artefact.config.protocol
     return write_tables(
         made.tables,
@@ -44,9 +44,13 @@ def render(made: Rendering) -> str:
 
 def _ratio(ofs, other):
     if ofs is None or other is None:
-        return "" if other is None else f"{other.value:.3g}"
+        return "" if other is None else _traced(other, f"{other.value:.3g}")
     printed = float(ofs.printed_value) / float(other.printed_value)
-    return f"{other.value:.3g} ({_text(ofs.value / other.value)}) [{_text(printed)}]"
+    return _traced(other, f"{other.value:.3g} ({_text(ofs.value / other.value)}) [{_text(printed)}]")
+
+
+def _traced(line, text):
+    return Traced(text, line.of_row, line.of_column, line.dataset)
 
 
 def _text(ratio):

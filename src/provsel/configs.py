@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +47,8 @@ class Entry:
     column: str
     cell: Cell
     label: str = ""
+    overrides: tuple[str, ...] = ()
+    """What experiments/run.py takes to compute this cell alone."""
 
     @property
     def dataset(self) -> str:
@@ -83,7 +87,7 @@ def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
         return compose("config", overrides=list(overrides))
 
 
-def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
+def compose_artefact(name: str, overrides: Sequence[str] = (), fingerprints: dict[str, str] | None = None) -> Artefact:
     """Return an artefact: its rows x its columns x its data sets.
 
     The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
@@ -97,13 +101,15 @@ def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
     overrides : sequence of str
         The user's, below those of row and column. A column's setting of the selector or the model is left out
         where that of the row does not have it: full data has no number of features.
+    fingerprints : dict, optional
+        Of data sets that were loaded before, by their config; filled in place. Artefacts share data sets.
     """
     if name not in artefact_names():
         raise ValueError(f"artefact: expected one of {', '.join(artefact_names())}, got {name!r}.")
     base = [f"+experiment={name}", *overrides]
     config = compose_config(base)
     known = list(config.artefact.columns)
-    fingerprints: dict[str, str] = {}
+    fingerprints = {} if fingerprints is None else fingerprints
     entries = []
     for label, chosen in _listed_datasets(name, config.artefact).items():
         unknown = [column for column in chosen.get("columns", []) if column not in known]
@@ -117,7 +123,13 @@ def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
                 composed = _with_values(plain, fitting)
                 if composed is None:
                     composed = compose_config([*row_base, *fitting])
-                entries += [Entry(str(row), str(column), cell, label) for cell in cells_of(composed, fingerprints)]
+                alone = (*row_base, *fitting)
+                entries += [
+                    Entry(
+                        str(row), str(column), cell, label, (*alone, *_member_override(composed.dataset, cell.dataset))
+                    )
+                    for cell in cells_of(composed, fingerprints)
+                ]
     return Artefact(name, str(config.artefact.title), tuple(entries), config)
 
 
@@ -178,6 +190,14 @@ def _members(dataset: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {name: value for name, value in dataset.items() if name != "set"}
     for name in names:
         yield {**dataset, "set": name}
+
+
+def _member_override(dataset: DictConfig, member: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the override that chooses one member of a collection, nothing where the config has chosen it already."""
+    name = member.get("set")
+    if name is None or dataset.get("set") == name:
+        return ()
+    return (f"dataset.set={name}" if re.fullmatch(r"[\w.-]+", name) else f"dataset.set={json.dumps(name)}",)
 
 
 def _with_values(config: DictConfig, overrides: Sequence[str]) -> DictConfig | None:

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
+from provsel.reports.tables import Traced
 
 
 def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
@@ -78,7 +79,8 @@ def mean_over_datasets(frame: pd.DataFrame, baseline: str) -> list[list[str]]:
     for row in frame["row"].unique():
         means = [values["value"][row, column] for column in columns]
         spreads = [values["sd"][row, column] for column in columns]
-        rows.append([row, *(_mean_text(m, s) for m, s in zip(means, spreads, strict=True))])
+        texts = [_mean_text(m, s) for m, s in zip(means, spreads, strict=True)]
+        rows.append([row, *(Traced(text, row, column) for text, column in zip(texts, columns, strict=True))])
     for row in frame["row"].unique():
         if row != baseline and baseline in set(frame["row"]):
             wins = [_wins(values["value"][row, column], values["value"][baseline, column]) for column in columns]

@@ -9,10 +9,15 @@ import numpy as np
 import pandas as pd
 
 from provsel.configs import Artefact, Entry
+from provsel.reports.tables import Traced
 from provsel.store import TrialReader
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""
+
+ORIGIN = ["of_row", "of_column", "scale"]
+"""Columns of `artefact_frame` beside those: row and column of the entry that a line was computed from, whose names
+differ where a summary has several lines; and the factor from `sd` to a standard error, see `standard_error_scale`."""
 
 TIMES = ["select_cpu", "shared_cpu", "pass_cpu"]
 """Columns of the records that `selection_seconds` reads."""
@@ -39,33 +44,51 @@ def artefact_frame(
     Returns
     -------
     DataFrame
-        `COLUMNS`; state is "complete", "partial (k of n)" or "missing".
+        `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
     """
     lines = []
-    for entry, found in _trials_by_entry(artefact, store, columns):
+    for entry, found in trials_by_entry(artefact, store, list(dict.fromkeys([*columns, "n_train", "n_test"]))):
         n_trials = 0 if found is None else len(found)
         state = "complete" if n_trials == entry.cell.n_trials else f"partial ({n_trials} of {entry.cell.n_trials})"
         base = {"row": entry.row, "column": entry.column, "dataset": entry.dataset, "n_trials": n_trials}
+        base |= {"of_row": entry.row, "of_column": entry.column}
+        if found is not None and n_trials:
+            base["scale"] = standard_error_scale(found)
         if not n_trials:
             lines.append({**base, "value": None, "sd": np.nan, "state": "missing"})
         else:
             lines += [{**base, "state": state, **line} for line in summarise(entry, found)]
-    frame = pd.DataFrame(lines, columns=[name for name in COLUMNS if not name.startswith("printed")])
-    return _with_printed(frame, artefact.name.split("/")[1], published)[COLUMNS]
+    own = [name for name in COLUMNS if not name.startswith("printed")]
+    frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])
+    return _with_printed(frame, artefact.name.split("/")[1], published)[[*COLUMNS, *ORIGIN]]
+
+
+def standard_error_scale(trials: pd.DataFrame) -> float:
+    """Return the factor from the sd of a cell to the standard error of its mean.
+
+    Over folds, whose training sets overlap, sqrt(1/n + n_test/n_train) with n folds (Nadeau and Bengio 2003); over
+    seeds, which have no test rows, 1/sqrt(n); on one fold, over draws, the same.
+    """
+    n_folds = len(trials[["repeat", "fold"]].drop_duplicates())
+    if n_folds == 1:
+        return float(1 / np.sqrt(len(trials)))
+    n_train = float(trials["n_train"].astype(float).mean())
+    ratio = float(trials["n_test"].astype(float).mean()) / n_train if n_train > 0 else np.nan
+    return float(np.sqrt(1 / n_folds + ratio))
 
 
 def artefact_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
     """Return the stored trials of an artefact: `row`, `column`, `dataset`, `repeat`, `fold`, `draw` and `columns`."""
     parts = [
         found.drop(columns="cell").assign(row=entry.row, column=entry.column, dataset=entry.dataset)
-        for entry, found in _trials_by_entry(artefact, store, columns)
+        for entry, found in trials_by_entry(artefact, store, columns)
         if found is not None and len(found)
     ]
     names = ["row", "column", "dataset", "repeat", "fold", "draw", *columns]
     return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
 
 
-def _trials_by_entry(
+def trials_by_entry(
     artefact: Artefact, store: TrialReader, columns: Sequence[str]
 ) -> Iterator[tuple[Entry, pd.DataFrame | None]]:
     """Yield each entry with its stored trials, None when there is none."""
@@ -102,10 +125,22 @@ def seed_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
 
 
 def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") -> str:
-    """Return a number of a frame indexed by row and column as text: two decimals, "" where there is none."""
+    """Return a number of a frame indexed by row and column as text: two decimals, "" where there is none.
+
+    A number of ours knows where it comes from; what is printed has no trace.
+    """
     if (row, column) not in lines.index:
         return ""
     value = lines.loc[(row, column), field]
+    text = value_text(value)
+    if field.startswith("printed") or not text:
+        return text
+    origin = {**dict(zip(lines.index.names, (row, column), strict=True)), **lines.loc[(row, column)].to_dict()}
+    return Traced(text, origin["of_row"], origin["of_column"], origin["dataset"])
+
+
+def value_text(value: object) -> str:
+    """Return a value of a frame as text: numbers with two decimals, "" where there is none."""
     if isinstance(value, float | np.floating):
         return "" if np.isnan(value) else f"{value:.2f}"
     return "" if value is None else str(value)

@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from provsel.configs import Entry
 from provsel.kernels.gaussian_blocks import is_kept
 from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
+from provsel.reports.tables import Traced
 
 LOG_FACTOR = 8
 """l = 8 ln n in the report's O((n + m) log n), which has no constant."""
@@ -103,7 +104,7 @@ def memory_rows(points: pd.DataFrame, columns: Sequence[str]) -> list[list[str]]
         for column in columns:
             part = found[found["column"] == column]
             again = written and part["l"].isna().all()
-            texts.append("" if part.empty or again else _cell(part.iloc[0]))
+            texts.append("" if part.empty or again else Traced(_cell(part.iloc[0]), row, column, dataset))
             written = written or not part.empty
         rows.append([dataset, f"{size:.0f}", row, *texts])
     return rows

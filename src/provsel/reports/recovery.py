@@ -9,7 +9,7 @@ import pandas as pd
 from provsel.configs import Entry
 from provsel.evaluation.certificates import VIOLATED
 from provsel.reports.components import Panel, draw_against_components
-from provsel.reports.tables import write_tables
+from provsel.reports.tables import Traced, write_tables
 
 DELTAS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.499)
 """Of the theorems' (0, 1/2)."""
@@ -57,7 +57,8 @@ def write_recovery(trials: pd.DataFrame, tables: Path, figures: Path, *, title: 
         shares = [_share(delta, zero, d) for d in DELTAS]
         ratios = [_number(found[f"certificate_{name}"].median()) for name in lemmas]
         objective = f"{found['certificate_objective'].median():.3g} / {found['certificate_optimum'].median():.3g}"
-        rows.append([dataset, row, column, *shares, f"{delta.median():.3f}", objective, *ratios])
+        numbers = [*shares, f"{delta.median():.3f}", objective, *ratios]
+        rows.append([dataset, row, column, *(Traced(text, row, column, dataset) for text in numbers)])
     below = int((trials["certificate_objective"] < trials["certificate_optimum"] * (1 - 1e-5)).sum())
     text = write_tables(
         tables,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,33 @@ _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "±": r"$\pm$",
 }  # fmt: skip
+
+
+class Traced(str):
+    """Text of a number that knows the row, column and data set ("" for all) of the artefact whose trace explains it."""
+
+    __slots__ = ("place",)
+    place: tuple[str, str, str]
+
+    def __new__(cls, text: str, row: str, column: str, dataset: str = "") -> Traced:
+        """Make the text with its origin."""
+        made = super().__new__(cls, text)
+        made.place = (row, column, dataset)
+        return made
+
+    def as_text(self, text: str) -> Traced:
+        """Return another text, such as one with a unit, of the same origin."""
+        return Traced(text, *self.place)
+
+
+def like(number: str, text: str) -> str:
+    """Return a text, such as a number with its sd, with the origin of a number where that has one."""
+    return number.as_text(text) if isinstance(number, Traced) else text
+
+
+def whole(number: str) -> str:
+    """Return the text of a count without its decimals."""
+    return like(number, number.removesuffix(".00"))
 
 
 def escape_latex(text: object) -> str:
@@ -65,9 +93,14 @@ def latex_table(
 def write_tables(
     stem: Path, header: Sequence[object], rows: Sequence[Sequence[object]], *, caption: str, note: str = ""
 ) -> str:
-    """Write `stem`.md and `stem`.tex, and return the Markdown."""
-    label = "tab:" + "-".join(stem.parts[-2:])
-    write_text(stem.with_suffix(".tex"), latex_table(header, rows, caption, note, label))
+    """Write `stem`.md, .tex and .json, and return the Markdown.
+
+    The JSON file has `caption`, `note`, `header` and `rows`; a cell is `text`, with `row`, `column` and `dataset` of
+    the artefact where the number is `Traced`.
+    """
+    write_text(stem.with_suffix(".tex"), latex_table(header, rows, caption, note, f"tab:{stem.name}"))
+    layout = {"caption": caption, "note": note, "header": _layout(header), "rows": [_layout(row) for row in rows]}
+    write_text(stem.with_suffix(".json"), json.dumps(layout, ensure_ascii=False, indent=1) + "\n")
     markdown = markdown_table(header, rows, caption, note)
     write_text(stem.with_suffix(".md"), markdown)
     return markdown
@@ -82,6 +115,14 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def _layout(cells: Sequence[object]) -> list[dict[str, str]]:
+    return [
+        {"text": _one_line(cell)}
+        | (dict(zip(("row", "column", "dataset"), cell.place, strict=True)) if isinstance(cell, Traced) else {})
+        for cell in cells
+    ]
 
 
 def _one_line(text: object) -> str:

@@ -42,7 +42,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class TracedTrial:
-    """One stored trial."""
+    """One stored trial; seeds are -1 where the record does not say."""
 
     key: str
     repeat: int
