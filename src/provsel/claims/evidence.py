@@ -143,6 +143,11 @@ class Evidence:
             self._tests[key] = self._paired_test(place, other, over)
         return self._tests[key]
 
+    def sample(self, place: Place, other: Place, over: str) -> tuple[tuple[str, float], ...]:
+        """Return what `paired_test` is over, each difference in percentage points with its name."""
+        differences, _ = self._differences(place, other, over)
+        return named(differences)
+
     def p_value(self, place: Place, other: Place, over: str) -> float:
         """Return the two-sided p-value of `paired_test`; families of comparisons ask for it again and again."""
         key = (place, other, over)
@@ -151,21 +156,27 @@ class Evidence:
         return self._p_values[key]
 
     def _paired_test(self, place: Place, other: Place, over: str) -> AbstractPairedTest:
+        differences, ratio = self._differences(place, other, over)
+        if over == "datasets":
+            return SignedRank(at_least_two(differences.to_numpy(float), "data sets"))
+        return CorrectedT(at_least_two(differences.to_numpy(float), over), ratio=ratio)
+
+    def _differences(self, place: Place, other: Place, over: str) -> tuple[pd.Series, float]:
+        """Return error(place) - error(other) in points, by data set, fold or draw, and n_test / n_train of folds."""
         if over == "draws":
             own, against = (self.trials(side, ["error"]).dropna(subset=["error"]) for side in (place, other))
             one_data_set(own.set_index("dataset").index)
             if len(against) != 1 or own["fold"].nunique() != 1:
                 raise UnavailableError(f"needs draws on one fold, and one trial of {other[1]}, found {len(against)}")
-            errors = 100 * (own["error"] - float(against["error"].iloc[0]))
-            return CorrectedT(at_least_two(errors.to_numpy(float), "draws"), ratio=0.0)
+            errors = 100 * (own.set_index("draw")["error"] - float(against["error"].iloc[0]))
+            return errors, 0.0
         own, against = self.fold_errors(place), self.fold_errors(other)
         both = pd.DataFrame({"own": own["error"], "against": against["error"], "ratio": own["ratio"]}).dropna()
         differences = both["own"] - both["against"]
         if over == "folds":
             one_data_set(both.index)
-            return CorrectedT(at_least_two(differences.to_numpy(), "folds"), ratio=float(both["ratio"].mean()))
-        means = differences.groupby(level="dataset").mean().to_numpy()
-        return SignedRank(at_least_two(means, "data sets"))
+            return differences, float(both["ratio"].mean())
+        return differences.groupby(level="dataset").mean(), 0.0
 
     def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
         """Return mean errors in percent, data sets x those rows that have any, on the folds that these all have."""
@@ -195,6 +206,18 @@ def at_least_two(values: NDArray[np.float64], what: str) -> NDArray[np.float64]:
     if len(values) < 2:
         raise UnavailableError(f"needs at least 2 {what} with both sides, found {len(values)}")
     return values
+
+
+def named(values: pd.Series) -> tuple[tuple[str, float], ...]:
+    """Return values with names for people, from an index of data set, repeat, fold or draw."""
+    levels = values.index.names
+    names = [
+        ", ".join(
+            str(part) if level == "dataset" else f"{level} {part}" for level, part in zip(levels, key, strict=True)
+        )
+        for key in (key if isinstance(key, tuple) else (key,) for key in values.index)
+    ]
+    return tuple(zip(names, values.astype(float).tolist(), strict=True))
 
 
 def one_data_set(index: pd.Index) -> None:

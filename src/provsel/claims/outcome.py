@@ -32,8 +32,12 @@ class Finding:
     test : str
         The test that decided.
     unit : str
-        Of effect, low and high.
+        Of effect, low, high, margins and the values of the sample.
     note : str
+    margins : tuple of float
+        Thresholds that decided, where they are in `unit`.
+    sample : tuple of (name, value)
+        What the test was over, such as the difference on each data set.
     """
 
     part: str
@@ -46,6 +50,8 @@ class Finding:
     test: str = ""
     unit: str = ""
     note: str = ""
+    margins: tuple[float, ...] = ()
+    sample: tuple[tuple[str, float], ...] = ()
 
     def line(self) -> str:
         """Return the finding as a phrase."""

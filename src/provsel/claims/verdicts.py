@@ -35,6 +35,8 @@ class Verdict:
         "complete", "partial (k of n)" or "not run": trials behind the claim.
     settings : str
         The user's settings that `state` is about: complete under them need not be the paper's protocol.
+    parts : tuple of (Finding, bool)
+        The same as `lines`; False for what was tested beside, without a say.
     """
 
     claim: Claim
@@ -43,6 +45,7 @@ class Verdict:
     lines: tuple[str, ...]
     state: str
     settings: str = ""
+    parts: tuple[tuple[Finding, bool], ...] = ()
 
     @property
     def detail(self) -> str:
@@ -118,4 +121,5 @@ def _judge(claim: Claim, evidence: Evidence, family: Sequence[Claim]) -> Verdict
     lines = (*(finding.line() for finding in findings), *(f"beside, {finding.line()}" for finding in beside))
     state = "complete" if found == planned else f"partial ({found} of {planned})" if found else NOT_RUN
     settings = " ".join(evidence.overrides)
-    return Verdict(claim, verdict_of(findings), deciding(findings), lines, state, settings)
+    parts = (*((finding, True) for finding in findings), *((finding, False) for finding in beside))
+    return Verdict(claim, verdict_of(findings), deciding(findings), lines, state, settings, parts)

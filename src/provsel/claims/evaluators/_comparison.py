@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from provsel.claims.evaluators._base import ALPHA, AbstractEvaluator
@@ -64,7 +64,13 @@ class AbstractComparison(AbstractEvaluator):
             test = evidence.paired_test(*self.pair(column), self.over)
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))
-        return self.decide(column, test, evidence, peers)
+        found = self.decide(column, test, evidence, peers)
+        return replace(found, margins=self.margins, sample=evidence.sample(*self.pair(column), self.over))
+
+    @property
+    @abstractmethod
+    def margins(self) -> tuple[float, ...]:
+        """Differences in percentage points at which the verdict turns, beside 0."""
 
     @staticmethod
     def _stored(evidence: Evidence, name: str, row: str, column: str) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from provsel.claims.evaluators._base import ALPHA, AbstractRowEvaluator
-from provsel.claims.evidence import OVER, Evidence, Place, at_least_two, one_data_set
+from provsel.claims.evidence import OVER, Evidence, Place, at_least_two, named, one_data_set
 from provsel.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError
 from provsel.claims.statistics import CorrectedT
 
@@ -36,6 +36,11 @@ class AbstractCounting(AbstractRowEvaluator):
         """See the base class; one finding a column."""
         return [self._finding(place, evidence) for place in self.places(columns)]
 
+    @property
+    @abstractmethod
+    def margins(self) -> tuple[float, ...]:
+        """Numbers of features at which the verdict turns."""
+
     @abstractmethod
     def decide(self, column: str, test: CorrectedT) -> Finding:
         """Return the verdict on a column from the test of the numbers of features."""
@@ -46,13 +51,13 @@ class AbstractCounting(AbstractRowEvaluator):
             return Finding(column, NOT_RUN, note=f"nothing stored for {self.row}")
         folds = trials.groupby(["dataset", "repeat", "fold"])[["n_selected", "n_train", "n_test"]].mean()
         try:
+            numbers, ratio = folds["n_selected"], float((folds["n_test"] / folds["n_train"]).mean())
             if self.over == "folds":
                 one_data_set(folds.index)
-                numbers = at_least_two(folds["n_selected"].to_numpy(float), "folds")
-                return self.decide(
-                    column, CorrectedT(numbers, ratio=float((folds["n_test"] / folds["n_train"]).mean()))
-                )
-            means = folds.groupby(level="dataset")["n_selected"].mean().to_numpy(float)
-            return self.decide(column, CorrectedT(at_least_two(means, "data sets"), ratio=0.0))
+            else:
+                numbers, ratio = numbers.groupby(level="dataset").mean(), 0.0
+            what = "folds" if self.over == "folds" else "data sets"
+            found = self.decide(column, CorrectedT(at_least_two(numbers.to_numpy(float), what), ratio=ratio))
+            return replace(found, margins=self.margins, sample=named(numbers))
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))

@@ -34,6 +34,11 @@ class Better(AbstractComparison):
         """Comparisons with the same family are corrected together."""
         return self.artefact, self.than_artefact, self.over, self.dataset
 
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """See the base class."""
+        return (-self.margin, self.margin)
+
     def decide(self, column: str, test: AbstractPairedTest, evidence: Evidence, peers: Sequence[Any]) -> Finding:
         """See the base class."""
         family: dict[tuple[str, str], Better] = {(self.row, self.than): self}

@@ -49,3 +49,8 @@ class BetterSomewhere(AbstractComparison):
         name = f"{test.name}, one-sided, Holm over columns, {100 * (1 - 2 * self.alpha):g} % interval"
         p_value = test.p_value(0.0, "less")
         return Finding(column, verdict, test.estimate, low, high, p_value, test.n, name, "percentage points")
+
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """See the base class."""
+        return (-self.margin,)

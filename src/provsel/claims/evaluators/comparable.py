@@ -19,3 +19,8 @@ class Comparable(AbstractMarginComparison):
     """
 
     rule = staticmethod(decisions.comparable)
+
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """See the base class."""
+        return (-self.margin, self.margin)

@@ -29,3 +29,8 @@ class CountAbove(AbstractCounting):
             verdict = REPLICATED if test.estimate > self.above else CONTRADICTED
         name = f"t-test over {self.over}, mean against {self.above:g}"
         return Finding(column, verdict, test.estimate, low, high, p_value, test.n, name, "features")
+
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """See the base class."""
+        return (self.above,)

@@ -24,5 +24,10 @@ class CountNear(AbstractCounting):
 
     def decide(self, column: str, test: CorrectedT) -> Finding:
         """See the base class."""
-        low, high = self.near - self.margin, self.near + self.margin
+        low, high = self.margins
         return near(column, test, low=low, high=high, alpha=self.alpha, unit="features")
+
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """See the base class."""
+        return (self.near - self.margin, self.near + self.margin)

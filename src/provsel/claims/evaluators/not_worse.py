@@ -19,3 +19,8 @@ class NotWorse(AbstractMarginComparison):
     """
 
     rule = staticmethod(decisions.not_worse)
+
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """See the base class."""
+        return (self.margin,)

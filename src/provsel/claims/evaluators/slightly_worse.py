@@ -28,3 +28,8 @@ class SlightlyWorse(AbstractComparison):
     def decide(self, column: str, test: AbstractPairedTest, evidence: Evidence, peers: Sequence[Any]) -> Finding:
         """See the base class."""
         return decisions.slightly_worse(column, test, most=self.most, alpha=self.alpha)
+
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """See the base class."""
+        return (self.most,)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from provsel.claims.evaluators._base import AbstractRowEvaluator
-from provsel.claims.evidence import Evidence, Place
+from provsel.claims.evidence import Evidence, Place, named
 from provsel.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
 
 
@@ -36,4 +36,5 @@ class ZeroError(AbstractRowEvaluator):
         verdict = REPLICATED if mean <= self.at_most else CONTRADICTED
         note = f"{int((errors > 0).sum())} of {len(errors)} folds have errors"
         test = f"mean at most {self.at_most:g} %"
-        return Finding(column, verdict, mean, n=len(errors), test=test, unit="% error", note=note)
+        return Finding(column, verdict, mean, n=len(errors), test=test, unit="% error", note=note,
+                       margins=(self.at_most,), sample=named(errors))  # fmt: skip
