@@ -54,7 +54,7 @@ def render(made: Rendering) -> str:
     return text + "\n" + "\n".join(str(path) for path in paths)
 
 
-RECIPE = Recipe("giesen2013/compression-gap", render, summarise=summarise, columns=NUMBERS)
+RECIPE = Recipe("giesen2013/compression-gap", render, summarise=summarise, columns=NUMBERS, unit="test error (%)")
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

@@ -34,7 +34,7 @@ def render(made: Rendering) -> str:
     return text + "\n" + "\n".join(str(path) for path in paths)
 
 
-RECIPE = Recipe("giesen2013/compression-memory", render, summarise=memory_summary, columns=COLUMNS)
+RECIPE = Recipe("giesen2013/compression-memory", render, summarise=memory_summary, columns=COLUMNS, unit="memory (MB)")
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

@@ -47,7 +47,7 @@ def render(made: Rendering) -> str:
 
 
 READ = ["error", "n_selected"]
-RECIPE = Recipe("giesen2013/feature-selective-peers", render, summarise=summarise, columns=READ)
+RECIPE = Recipe("giesen2013/feature-selective-peers", render, summarise=summarise, columns=READ, unit="test error (%)")
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

@@ -66,7 +66,7 @@ def _text(values, place, form, around="{}"):
 
 
 READ = ["error", "n_selected", "objective"]
-RECIPE = Recipe("giesen2013/feature-selective", render, summarise=summarise, columns=READ)
+RECIPE = Recipe("giesen2013/feature-selective", render, summarise=summarise, columns=READ, unit="test error (%)")
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

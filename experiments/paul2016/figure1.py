@@ -26,7 +26,7 @@ def render(made: Rendering) -> str:
     return text + "\n" + "\n".join(str(path) for path in paths)
 
 
-RECIPE = Recipe("paul2016/figure1", render)
+RECIPE = Recipe("paul2016/figure1", render, unit="test error (%)")
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

@@ -6,7 +6,7 @@ from figure1 import render
 
 from provsel.cli import Recipe, artefact_main
 
-RECIPE = Recipe("paul2016/figure2", render)
+RECIPE = Recipe("paul2016/figure2", render, unit="test error (%)")
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

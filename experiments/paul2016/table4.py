@@ -62,7 +62,7 @@ def _closest(lines, row, names):
     return min(distances, key=distances.__getitem__) if distances else ""
 
 
-RECIPE = Recipe("paul2016/table4", render, summarise=summarise, columns=["error", "n_selected"])
+RECIPE = Recipe("paul2016/table4", render, summarise=summarise, columns=["error", "n_selected"], unit="test error (%)")
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

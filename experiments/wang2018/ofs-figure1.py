@@ -33,7 +33,7 @@ def _text(value):
 
 
 READ = ["error", "nmi", "ari", "n_selected"]
-RECIPE = Recipe("wang2018/ofs-figure1", render, summarise=seed_summary, columns=READ)
+RECIPE = Recipe("wang2018/ofs-figure1", render, summarise=seed_summary, columns=READ, unit="clustering accuracy (%)")
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

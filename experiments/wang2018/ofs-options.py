@@ -29,7 +29,7 @@ def render(made: Rendering) -> str:
 
 
 READ = ["error", "nmi", "ari", "n_selected"]
-RECIPE = Recipe("wang2018/ofs-options", render, summarise=seed_summary, columns=READ)
+RECIPE = Recipe("wang2018/ofs-options", render, summarise=seed_summary, columns=READ, unit="clustering accuracy (%)")
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

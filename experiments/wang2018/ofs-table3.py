@@ -57,7 +57,7 @@ def _text(ratio):
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
-RECIPE = Recipe("wang2018/ofs-table3", render, summarise=summarise, columns=[*TIMES, "n_selected"])
+RECIPE = Recipe("wang2018/ofs-table3", render, summarise=summarise, columns=[*TIMES, "n_selected"], unit="CPU seconds")
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

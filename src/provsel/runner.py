@@ -72,7 +72,7 @@ def run_cells(
     start = time.perf_counter()
     results = execute(tasks, executor)
     try:
-        with _Ticker(console, label, missing) as ticker:
+        with Ticker(console, label, missing) as ticker:
             for result in results:
                 store.append(result.records)
                 report.n_run += len(result.records)
@@ -93,7 +93,7 @@ def run_cells(
     return report
 
 
-class _Ticker:
+class Ticker:
     """A progress bar with ETA on a terminal, a line every few seconds elsewhere."""
 
     def __init__(self, console: Console, label: str, total: int) -> None:
@@ -104,7 +104,7 @@ class _Ticker:
             TextColumn("ETA"), TimeRemainingColumn(), console=console, disable=not console.is_terminal,
         )  # fmt: skip
 
-    def __enter__(self) -> _Ticker:
+    def __enter__(self) -> Ticker:
         self._progress.start()
         self._task = self._progress.add_task(self._label, total=self._total)
         return self

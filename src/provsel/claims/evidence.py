@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -52,14 +52,18 @@ class Evidence:
     store : TrialStore
     overrides : sequence of str
         The user's settings. Trials that are stored are counted as far as these settings plan them.
+    artefacts : mapping, optional
+        Artefacts that were composed with these settings before, or why one could not be.
     """
 
-    def __init__(self, store: TrialReader, overrides: Sequence[str] = ()) -> None:
+    def __init__(
+        self, store: TrialReader, overrides: Sequence[str] = (), artefacts: Mapping[str, Artefact | str] | None = None
+    ) -> None:
         self.store = store
         self.overrides = list(overrides)
         self.dataset = ""
         self.unfitting: dict[str, Exception] = {}
-        self._artefacts: dict[str, Artefact | str] = {}
+        self._artefacts: dict[str, Artefact | str] = dict(artefacts or {})
         self._trials: dict[tuple[str, tuple[str, ...]], dict[tuple[str, str], pd.DataFrame]] = {}
         self._errors: dict[Place, pd.DataFrame] = {}
         self._tests: dict[tuple[Place, Place, str], AbstractPairedTest] = {}

@@ -7,6 +7,7 @@ import subprocess
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from threadpoolctl import threadpool_info
 
@@ -17,10 +18,12 @@ PACKAGES = ("provsel", "numpy", "scipy", "scikit-learn", "liblinear-official")
 
 @cache
 def environment() -> str:
-    """Return versions of Python and packages, machine kind and BLAS, as canonical JSON."""
-    blas = sorted(
-        {f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"}
-    )
+    """Return versions of Python and packages, machine kind and BLAS, as canonical JSON.
+
+    A BLAS is its name, version and core type, as in "openblas 0.3.30 SkylakeX": OpenBLAS has other kernels for other
+    processors, and their last digits differ.
+    """
+    blas = sorted({_blas_text(pool) for pool in threadpool_info() if pool["user_api"] == "blas"})
     return canonical_json(
         {
             "python": platform.python_version(),
@@ -29,6 +32,11 @@ def environment() -> str:
             **{name: version(name) for name in PACKAGES},
         }
     )
+
+
+def _blas_text(pool: dict[str, Any]) -> str:
+    parts = (pool["internal_api"], pool["version"], pool.get("architecture"))  # only some libraries tell the last
+    return " ".join(str(part) for part in parts if part)
 
 
 @cache

@@ -56,12 +56,15 @@ class Recipe:
         See `artefact_frame`.
     columns : sequence of str
         Columns of the records that `summarise` reads.
+    unit : str
+        Of the number of each row and column, such as "test error (%)"; "" where an axis would have no sense.
     """
 
     name: str
     render: Renderer
     summarise: Summary = error_summary
     columns: Sequence[str] = ("error",)
+    unit: str = ""
 
     def frame(self, artefact: Artefact, store: TrialReader) -> pd.DataFrame:
         """Return the numbers of the artefact in long form, see `artefact_frame`."""

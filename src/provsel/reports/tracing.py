@@ -96,7 +96,7 @@ def trace_numbers(
                 column,
                 _lines(lines.get((row, column))),
                 cells,
-                tuple((_versions(text), n) for text, n in _counts(own["environment"])),
+                tuple((versions(text), n) for text, n in _counts(own["environment"])),
                 tuple(_counts(own["git_revision"])),
                 tuple(settings),
             )
@@ -213,8 +213,8 @@ def _counts(values: pd.Series) -> list[tuple[str, int]]:
     return [(str(name), int(n)) for name, n in values.fillna("").value_counts().items()]
 
 
-def _versions(text: str) -> dict[str, Any]:
-    """Return what an environment says; a foreign string that is no JSON object as it is."""
+def versions(text: str) -> dict[str, Any]:
+    """Return what a record says of its environment; a foreign string that is no JSON object as it is."""
     try:
         found = json.loads(text) if text else {}
     except ValueError:

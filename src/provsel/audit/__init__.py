@@ -1,0 +1,22 @@
+"""Stored trials, computed again: a random sample of a store is re-run from its records alone, and compared.
+
+`sample` draws keys, `records` reads what is stored of them, `cells` and `rebuild` make cells and tasks of that,
+`compare` says what is the same, `ledger` keeps the `outcomes`, and `session` goes from one to the next.
+"""
+
+from provsel.audit.compare import CLOSE, DIFFERENT, IDENTICAL, Difference, compare
+from provsel.audit.ledger import read_audits
+from provsel.audit.outcomes import AuditRun, TrialOutcome
+from provsel.audit.session import run_audit
+
+__all__ = [
+    "CLOSE",
+    "DIFFERENT",
+    "IDENTICAL",
+    "AuditRun",
+    "Difference",
+    "TrialOutcome",
+    "compare",
+    "read_audits",
+    "run_audit",
+]

@@ -1,0 +1,78 @@
+"""What the records of some trials say, and which columns their writers did not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from provsel.store import SCHEMA, TrialStore
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A stored record, and the columns that whoever wrote it did not know."""
+
+    values: dict[str, Any]
+    absent: frozenset[str] = frozenset()
+
+
+def read_records(store: TrialStore, keys: Sequence[str]) -> dict[str, Stored]:
+    """Return the records of some keys, each with the columns that its file lacked.
+
+    A merge of files fills those columns with nulls. In a merged file, a column is therefore taken as absent from a
+    record where it is null in it and in all others that the same git revision wrote.
+    """
+    for _ in range(3):
+        try:
+            return _read(store, pa.array(keys, pa.string()))
+        except FileNotFoundError:
+            continue  # another process merged the file, so look again
+    raise OSError(
+        f"store {store.folder}: expected files that stay, got one that went away three times; wait for the runs."
+    )
+
+
+def _read(store: TrialStore, keys: pa.Array) -> dict[str, Stored]:
+    found: dict[str, Stored] = {}
+    blank = dict.fromkeys(SCHEMA.names)
+    for path in sorted(store.folder.glob("*.parquet")):
+        table = _rows(path, keys)
+        lacking = frozenset(SCHEMA.names) - set(table.column_names)
+        unwritten = _never_written(path, table) if path.name.startswith("merged-") and len(table) else {}
+        for values in table.to_pylist():
+            absent = lacking | unwritten.get(values.get("git_revision"), frozenset())
+            found.setdefault(values["key"], Stored({**blank, **values}, absent))
+    return found
+
+
+def _rows(path: Path, keys: pa.Array) -> pa.Table:
+    """Return the rows of some keys with the columns that the file has; in memory is one row group at a time."""
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        present = [name for name in SCHEMA.names if name in file.schema_arrow.names]
+        schema = pa.schema([SCHEMA.field(name) for name in present])
+        tables = [schema.empty_table()]
+        for group in range(file.num_row_groups):
+            chosen = pc.is_in(file.read_row_group(group, ["key"])["key"], keys)
+            if pc.any(chosen).as_py():
+                tables.append(file.read_row_group(group, present).filter(chosen).select(present).cast(schema))
+    return pa.concat_tables(tables)
+
+
+def _never_written(path: Path, drawn: pa.Table) -> dict[str | None, frozenset[str]]:
+    """Return, by git revision, the columns that are null in all its records of a file."""
+    names = [
+        name
+        for name in drawn.column_names
+        if drawn[name].null_count and name != "git_revision" and not pa.types.is_list(drawn[name].type)
+    ]
+    if not names or "git_revision" not in drawn.column_names:
+        return {}
+    table = pq.read_table(path, columns=[*names, "git_revision"], partitioning=None)
+    counts = table.group_by("git_revision").aggregate([(name, "count") for name in names]).to_pylist()
+    return {line["git_revision"]: frozenset(name for name in names if line[f"{name}_count"] == 0) for line in counts}

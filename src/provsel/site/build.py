@@ -1,0 +1,100 @@
+"""Make the report: read the store once, collect, write the pages beside the old ones, and swap."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from provsel import __version__
+from provsel.claims import Evidence
+from provsel.configs import Artefact, experiments_dir
+from provsel.site.collect import Collector
+from provsel.site.collect_claims import claim_pages
+from provsel.site.collect_environment import environment_page
+from provsel.site.model import ArtefactPage, ClaimPage, PaperPage, Report
+from provsel.site.notes import render_notes
+from provsel.site.pages import write_report
+from provsel.store import StoreSnapshot, TrialStore
+
+
+def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
+    """Write `results`/report and return its index.html.
+
+    The new pages take the place of the old ones when all are written.
+
+    Parameters
+    ----------
+    results : path
+        Results folder; nothing in it but report/ is changed.
+    overrides : sequence of str
+        The user's settings: states and verdicts are about these.
+
+    Raises
+    ------
+    ValueError
+        When the settings fit no artefact.
+    OSError
+        When the folder cannot be written; the old report stays.
+    """
+    target = results / "report"
+    results.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".report-", dir=results) as temporary:
+        folder = Path(temporary) / "new"
+        folder.mkdir()
+        write_report(collect_report(results, folder, overrides), folder)
+        if target.exists():
+            target.rename(Path(temporary) / "old")
+        folder.rename(target)
+    return target / "index.html"
+
+
+def collect_report(results: Path, folder: Path, overrides: Sequence[str] = ()) -> Report:
+    """Return what the pages show; the files of the artefacts are written below `folder`."""
+    store = TrialStore(results / "store")
+    snapshot = StoreSnapshot(store)
+    collector = Collector(snapshot, results, folder, tuple(overrides))
+    pages = collector.pages()
+    evidence = Evidence(snapshot, overrides, artefacts=collector.artefacts)
+    claims = claim_pages(evidence)
+    evidence.raise_if_nothing_fits()
+    papers = dict.fromkeys(page.paper for page in pages)
+    return Report(
+        papers=tuple(_paper(name, pages, claims.get(name, []), collector) for name in papers),
+        environment=environment_page(results, snapshot),
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=__version__,
+        settings=tuple(overrides),
+        n_trials=len(snapshot),
+    )
+
+
+def _paper(name: str, pages: Sequence[ArtefactPage], claims: Sequence[ClaimPage], collector: Collector) -> PaperPage:
+    artefacts = tuple(
+        replace(page, claims=tuple(claim for claim in claims if claim.artefact == page.name))
+        for page in pages
+        if page.paper == name
+    )
+    composed = [collector.artefacts.get(page.name) for page in artefacts]
+    cells = {cell.id for artefact in composed if isinstance(artefact, Artefact) for cell in artefact.cells}
+    path = experiments_dir() / name / "NOTES.md"
+    notes = path.read_text(encoding="utf-8") if path.is_file() else ""
+    heading = re.match(r"#\s+(?:Notes on )?(.+)", notes)
+    return PaperPage(
+        name,
+        heading.group(1).strip() if heading else name,
+        render_notes(notes.split("\n", 1)[1] if heading and "\n" in notes else notes),
+        artefacts,
+        tuple(claims),
+        collector.certificates(cells),
+    )
+
+
+def remove_old(results: Path) -> None:
+    """Remove what an interrupted build left beside the report."""
+    for folder in results.glob(".report-*"):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,220 @@
+"""From a store to what the pages show, artefact by artefact."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from provsel.configs import Artefact, artefact_names, compose_artefact
+from provsel.datasets import MissingDataError
+from provsel.reports.differences import with_differences
+from provsel.reports.frames import value_text
+from provsel.reports.recipe import Recipe, load_recipe
+from provsel.reports.tracing import trace_numbers
+from provsel.site.links import trace_href
+from provsel.site.model import (
+    BROKEN,
+    COMPLETE,
+    DATA_MISSING,
+    NOT_RUN,
+    PARTIAL,
+    ArtefactPage,
+    CertificateCount,
+    Download,
+    FigureFiles,
+    FormattedTable,
+    Number,
+    TableCell,
+)
+from provsel.store import SCHEMA, StoreSnapshot
+
+log = logging.getLogger(__name__)
+
+MAX_NUMBERS = 4000
+"""Numbers on the page of an artefact; all are in its CSV file."""
+
+FILES = "files"
+"""Folder of the report with tables and figures, one folder an artefact."""
+
+CERTIFICATES = [
+    field.name for field in SCHEMA if field.name.startswith("certificate_") and pa.types.is_string(field.type)
+]
+
+KINDS = {
+    ".csv": "CSV, every number",
+    ".md": "Markdown",
+    ".tex": "LaTeX",
+    ".pdf": "PDF",
+    ".svg": "SVG",
+    ".png": "PNG",
+    ".json": "JSON, the table with the origin of its numbers",
+}
+
+
+@dataclass
+class Collector:
+    """Makes the pages of artefacts from a snapshot.
+
+    Parameters
+    ----------
+    snapshot : StoreSnapshot
+    results : path
+        Named in commands.
+    folder : path
+        Of the report: files of the artefacts are written into it.
+    overrides : sequence of str
+        The user's settings.
+
+    Attributes
+    ----------
+    artefacts : dict
+        What was composed, or why it could not be, for the claims.
+    """
+
+    snapshot: StoreSnapshot
+    results: Path
+    folder: Path
+    overrides: Sequence[str] = ()
+    artefacts: dict[str, Artefact | str] = field(default_factory=dict)
+    _fingerprints: dict[str, str] = field(default_factory=dict)
+
+    def pages(self) -> list[ArtefactPage]:
+        """Return the page of every artefact, without its claims."""
+        return [self.page(name) for name in artefact_names()]
+
+    def page(self, name: str) -> ArtefactPage:
+        """Return the page of an artefact; what goes wrong with one is said on its page and does not stop the others."""
+        command = f"make reproduce-{name.split('/')[1]}"
+        if self.overrides:
+            command += f' OVERRIDES="{" ".join(self.overrides)}"'
+        try:
+            artefact = compose_artefact(name, self.overrides, self._fingerprints)
+        except MissingDataError as error:
+            self.artefacts[name] = f"data missing: provsel fetch {error.dataset}"
+            fetch = f"provsel fetch {error.dataset}"
+            return ArtefactPage(name, name, DATA_MISSING, command=command, fetch=fetch, problem=str(error))
+        except Exception as error:  # whatever a config can raise: the page says it
+            log.warning("report: %s cannot be composed: %s", name, error)
+            self.artefacts[name] = str(error).splitlines()[0]
+            return ArtefactPage(name, name, BROKEN, command=command, problem=str(error))
+        self.artefacts[name] = artefact
+        try:
+            return self._page(artefact, load_recipe(name), command)
+        except Exception as error:
+            log.warning("report: %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
+            return ArtefactPage(name, artefact.title, BROKEN, command=command, problem=_reason(error))
+
+    def certificates(self, cells: Iterable[str]) -> tuple[CertificateCount, ...]:
+        """Return how many stored trials of some cells are in each state, for each certificate that any of them has."""
+        found = self.snapshot.query(cells, CERTIFICATES).to_pandas()
+        counts = []
+        for column in CERTIFICATES:
+            states = {str(name): int(n) for name, n in found[column].value_counts().items() if name != "not measured"}
+            if set(states) - {"no bound"}:
+                counts.append(CertificateCount(column.removeprefix("certificate_"), tuple(sorted(states.items()))))
+        return tuple(counts)
+
+    def _page(self, artefact: Artefact, recipe: Recipe, command: str) -> ArtefactPage:
+        frame = with_differences(recipe.frame(artefact, self.snapshot))
+        planned = sum(entry.cell.n_trials for entry in artefact.entries)
+        found = int(frame.drop_duplicates(["of_row", "of_column", "dataset"])["n_trials"].sum())
+        state = NOT_RUN if not found else COMPLETE if found == planned else PARTIAL
+        stem = self.folder / FILES / artefact.name.split("/")[1] / artefact.name.split("/")[1]
+        problem = ""
+        if found:
+            problem = self._write(artefact, recipe, frame, stem)
+        numbers = [self._number(artefact.name, line) for line in frame.to_dict("records")]
+        numbers.sort(key=lambda number: not number.printed)
+        traces = trace_numbers(
+            artefact, frame, self.snapshot, recipe.columns, results=self.results, settings=self.overrides
+        )
+        columns = {entry.column for entry in artefact.entries}
+        return ArtefactPage(
+            artefact.name,
+            artefact.title,
+            state,
+            n_found=found,
+            n_planned=planned,
+            command="" if state == COMPLETE else command,
+            problem=problem,
+            tables=tuple(self._tables(artefact, stem)),
+            figures=tuple(self._figures(artefact, stem)),
+            downloads=tuple(self._downloads(stem)),
+            numbers=tuple(numbers[:MAX_NUMBERS]),
+            n_numbers=len(numbers),
+            certificates=self.certificates(cell.id for cell in artefact.cells),
+            x_is_number=all(re.fullmatch(r"[\d.]+", column) for column in columns),
+            unit=recipe.unit,
+            traces=tuple(traces),
+        )
+
+    def _write(self, artefact: Artefact, recipe: Recipe, frame: pd.DataFrame, stem: Path) -> str:
+        """Write the files of the artefact; return why they cannot be made from what is stored, else ""."""
+        try:
+            recipe.write(artefact, self.snapshot, frame, stem, stem)
+        except Exception as error:  # a renderer may need what a partial store does not have
+            log.warning("report: %s cannot be rendered: %s", artefact.name, error)
+            return f"The table or figure cannot be made from what is stored: {_reason(error)}"
+        return ""
+
+    def _number(self, name: str, line: dict[str, Any]) -> Number:
+        number = pd.to_numeric(line["value"], errors="coerce")
+        return Number(
+            str(line["row"]),
+            str(line["column"]),
+            str(line["dataset"]),
+            value_text(line["value"]),
+            float(number),
+            float(line["sd"]),
+            int(line["n_trials"]),
+            value_text(line["printed_value"]),
+            float(pd.to_numeric(line["printed_sd"], errors="coerce")),
+            float(line["difference"]),
+            float(line["standard_errors"]),
+            str(line["state"]),
+            trace_href(name, str(line["of_row"]), str(line["of_column"]), str(line["dataset"])),
+        )
+
+    def _tables(self, artefact: Artefact, stem: Path) -> Iterable[FormattedTable]:
+        known = {(entry.row, entry.column) for entry in artefact.entries}
+
+        def cell(content: dict[str, str]) -> TableCell:
+            place = (content.get("row", ""), content.get("column", ""))
+            if place not in known or not content["text"]:
+                return TableCell(content["text"])
+            return TableCell(content["text"], trace_href(artefact.name, *place, content.get("dataset", "")))
+
+        for path in sorted(stem.parent.glob("*.json")):
+            layout = json.loads(path.read_text(encoding="utf-8"))
+            rows = tuple(tuple(map(cell, row)) for row in layout["rows"])
+            yield FormattedTable(layout["caption"], layout["note"], tuple(map(cell, layout["header"])), rows)
+
+    def _figures(self, artefact: Artefact, stem: Path) -> Iterable[FigureFiles]:
+        for path in sorted(stem.parent.glob("*.svg")):
+            kind = path.stem.removeprefix(stem.name).strip("-_")
+            hrefs = [self._href(path.with_suffix(suffix)) for suffix in (".svg", ".pdf", ".png")]
+            yield FigureFiles(f"{artefact.title}{f': {kind}' if kind else ''}", *hrefs)
+
+    def _downloads(self, stem: Path) -> Iterable[Download]:
+        order = list(KINDS)
+        paths = [path for path in stem.parent.glob("*") if path.suffix in KINDS]
+        for path in sorted(paths, key=lambda path: (order.index(path.suffix), path.name)):
+            part = path.stem.removeprefix(stem.name).strip("-_")
+            text = KINDS[path.suffix] + (f" ({part})" if part else "")
+            yield Download(text, self._href(path), path.stat().st_size)
+
+    def _href(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,94 @@
+"""From claims and what is stored to the pages of claims."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Sequence
+
+from provsel.claims import Evidence, Verdict, decisions, judge, load_claims
+from provsel.claims.evaluators import AbstractEvaluator
+from provsel.claims.outcome import NOT_RUN, Finding
+from provsel.configs import experiments_dir
+from provsel.site.model import ClaimPage, ClaimPart
+
+MAX_SAMPLE = 200
+"""Values of a sample that a claim's plot shows."""
+
+
+def claim_pages(evidence: Evidence) -> dict[str, list[ClaimPage]]:
+    """Return the pages of the claims of each paper, in the order of its claims.yaml."""
+    files = [load_claims(path) for path in sorted(experiments_dir().glob("*/claims.yaml"))]
+    return {file.paper: [claim_page(made) for made in judge(file.claims, evidence)] for file in files}
+
+
+def claim_page(made: Verdict) -> ClaimPage:
+    """Return the page of one claim."""
+    claim = made.claim
+    state = f"{made.state}, with {made.settings}" if made.settings and made.state != NOT_RUN else made.state
+    return ClaimPage(
+        id=claim.id,
+        paper=claim.paper,
+        where=claim.where,
+        text=claim.text,
+        artefact=claim.evaluator.artefact,
+        rule=rule_of(claim.evaluator),
+        parameters=tuple(_parameters(claim.evaluator)),
+        verdict=made.verdict,
+        headline=_part(made.finding, True),
+        parts=tuple(_part(finding, decides) for finding, decides in made.parts),
+        state=state,
+        reason="" if made.parts else made.detail,
+    )
+
+
+def rule_of(evaluator: AbstractEvaluator) -> str:
+    """Return how a test decides, in the words of its documentation and of the rule that it names."""
+    text = _prose(type(evaluator))
+    named = re.search(r"[;:] see `decisions\.(\w+)`", text)
+    if named:
+        text = text.replace(named.group(0), "") + " " + _prose(getattr(decisions, named.group(1)))
+    return text.replace("`", "")
+
+
+def _prose(thing: object) -> str:
+    """Return the part of a docstring before its sections, in one paragraph."""
+    text = re.split(r"\n\w[\w ]*\n-{3,}", inspect.getdoc(thing) or "")[0]
+    return " ".join(text.split())
+
+
+def _parameters(evaluator: AbstractEvaluator) -> list[tuple[str, str]]:
+    found = []
+    for field in dataclasses.fields(evaluator):
+        value = getattr(evaluator, field.name)
+        if field.name != "artefact" and value not in ("", ()):
+            found.append((field.name, "; ".join(value) if isinstance(value, tuple) else str(value)))
+    return found
+
+
+def _part(finding: Finding, decides: bool) -> ClaimPart:
+    return ClaimPart(
+        part=finding.part,
+        verdict=finding.verdict,
+        effect=finding.effect,
+        low=finding.low,
+        high=finding.high,
+        p_value=finding.p_value,
+        n=finding.n,
+        test=finding.test,
+        unit=finding.unit,
+        note=finding.note,
+        decides=decides,
+        sample=_thinned(finding.sample),
+        margins=finding.margins,
+    )
+
+
+def _thinned(sample: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    """Return at most `MAX_SAMPLE` values, evenly taken from the ordered ones so that both ends stay."""
+    if len(sample) <= MAX_SAMPLE:
+        return tuple(sample)
+    ordered = sorted(sample, key=lambda item: item[1])
+    places = (round(k * (len(ordered) - 1) / (MAX_SAMPLE - 1)) for k in range(MAX_SAMPLE))
+    return tuple(ordered[place] for place in places)
