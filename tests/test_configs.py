@@ -176,3 +176,27 @@ def test_columns_may_choose_another_group_member(tmp_path, monkeypatch):
     assert configs._with_values(plain, ["selector=leverage"]) is None
     assert configs._with_values(plain, ["selector.weights=as_printed"]).selector.weights == "as_printed"
     assert plain.selector.weights == "sqrt_t"
+
+
+MADE = ["paul2016/table1", "paul2016/table1_sets", "giesen2013/theorem7", "giesen2013/compression-memory"]
+"""Artefacts of made data, of each way to list data sets and rows."""
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_overrides_of_an_entry_compose_its_cell_alone(name):
+    fingerprints = {}
+    settings = ["dataset.n_samples=40"] if name.startswith("giesen2013") and name != MADE[-1] else []
+    artefact = compose_artefact(name, settings, fingerprints)
+    assert len({entry.cell.id for entry in artefact.entries}) > 1
+    for entry in artefact.entries[:: max(1, len(artefact.entries) // 25)]:
+        [cell] = cells_of(compose_config(entry.overrides), fingerprints)
+        assert (cell.id, cell.n_trials) == (entry.cell.id, entry.cell.n_trials), entry.overrides
+
+
+def test_members_of_a_collection_are_named_in_the_overrides(monkeypatch):
+    monkeypatch.setattr("provsel.configs.dataset_members", lambda name: ["A_1", "B, 2"])
+    monkeypatch.setattr("provsel.configs._fingerprint", lambda dataset: str(dataset))
+    entries = compose_artefact("paul2016/table2").entries
+    assert [entry.overrides[-1] for entry in entries] == ["dataset.set=A_1", 'dataset.set="B, 2"']
+    for entry in entries:
+        assert [cell.id for cell in cells_of(compose_config(entry.overrides))] == [entry.cell.id]

@@ -13,13 +13,16 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import OverrideType
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from provsel.datasets import MissingDataError, dataset_members
 from provsel.evaluation import Cell, load_from
 from provsel.evaluation.plan import OWN, WHOLE
 
 ROOT = Path(__file__).resolve().parents[2]
+
+CELL_GROUPS = ("dataset", "selector", "model", "protocol")
+"""Parts of a config that make a cell."""
 
 
 def conf_dir() -> Path:
@@ -110,6 +113,7 @@ def compose_artefact(name: str, overrides: Sequence[str] = (), fingerprints: dic
     config = compose_config(base)
     known = list(config.artefact.columns)
     fingerprints = {} if fingerprints is None else fingerprints
+    compose_row = _RowComposer(base)
     entries = []
     for label, chosen in _listed_datasets(name, config.artefact).items():
         unknown = [column for column in chosen.get("columns", []) if column not in known]
@@ -117,7 +121,7 @@ def compose_artefact(name: str, overrides: Sequence[str] = (), fingerprints: dic
             raise ValueError(f"{name}: expected columns of {label} among {known}, got {unknown}; add them to columns.")
         for row, row_overrides in config.artefact.rows.items():
             row_base = [*base, *chosen["choose"], *row_overrides]
-            plain = compose_config(row_base)
+            plain = compose_row(chosen["choose"], row_overrides)
             for column in chosen.get("columns", known):
                 fitting = [text for text in config.artefact.columns[column] if _applies(text, plain)]
                 composed = _with_values(plain, fitting)
@@ -133,6 +137,39 @@ def compose_artefact(name: str, overrides: Sequence[str] = (), fingerprints: dic
     return Artefact(name, str(config.artefact.title), tuple(entries), config)
 
 
+class _RowComposer:
+    """Composes the config of a data set and a row; where the two do not touch each other, from one of each."""
+
+    def __init__(self, base: Sequence[str]) -> None:
+        self._base = list(base)
+        self._composed: dict[tuple[str, ...], DictConfig] = {}
+
+    def __call__(self, choose: Sequence[str], row: Sequence[str]) -> DictConfig:
+        if {*map(_group, choose)}.isdisjoint(map(_group, row)):
+            of_data = [text for text in choose if _group(text) == "dataset"]
+            config = _with_values(self._compose(*row), [text for text in choose if text not in of_data])
+            if config is not None:
+                if of_data:
+                    config.dataset = copy.deepcopy(self._compose(*of_data).dataset)
+                return config
+        return self._compose(*choose, *row)
+
+    def _compose(self, *overrides: str) -> DictConfig:
+        if overrides not in self._composed:
+            config = compose_config([*self._base, *overrides])
+            # copying the artefact's lists for each of its columns would take most of the time
+            with open_dict(config):
+                for name in ("rows", "columns", "datasets"):
+                    config.artefact.pop(name, None)
+            self._composed[overrides] = config
+        return self._composed[overrides]
+
+
+def _group(override: str) -> str:
+    """Return the part of the config that an override changes."""
+    return override.split("=", 1)[0].lstrip("+~").split(".")[0]
+
+
 def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> list[Cell]:
     """Return the cells of a composed config: one, or one for each member of a collection of data sets.
 
@@ -143,10 +180,7 @@ def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> 
         Of data sets that were loaded before, by their config; filled in place.
     """
     known = {} if fingerprints is None else fingerprints
-    parts = {
-        group: OmegaConf.to_container(config[group], resolve=True)
-        for group in ("dataset", "selector", "model", "protocol")
-    }
+    parts = {group: OmegaConf.to_container(config[group], resolve=True) for group in CELL_GROUPS}
     split = parts["protocol"]["split"]  # type: ignore[index, call-overload]
     if split in (*OWN, *WHOLE):
         # numbers that a sweep or an artefact sets for its k-fold columns do not apply

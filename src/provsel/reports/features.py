@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+_Ints: TypeAlias = NDArray[np.int64]
 
 
 def most_frequent(selections: Iterable[NDArray[np.int32]], top: int) -> list[int]:
@@ -22,24 +25,28 @@ def most_frequent(selections: Iterable[NDArray[np.int32]], top: int) -> list[int
     list of int
         By decreasing frequency; ties go to the feature that was selected earlier on average, then to the lower index.
     """
-    times: dict[int, int] = {}
-    places: dict[int, int] = {}
-    for selection in selections:
-        for place, feature in enumerate(selection.tolist()):
-            times[feature] = times.get(feature, 0) + 1
-            places[feature] = places.get(feature, 0) + place
-    return sorted(times, key=lambda f: (-times[f], places[f] / times[f], f))[:top]
+    features, times, places, _ = _counted(selections)
+    order = np.lexsort((features, places / np.maximum(times, 1), -times))
+    return [int(feature) for feature in features[order][:top]]
 
 
 def in_every_selection(selections: Iterable[NDArray[np.int32]]) -> list[int]:
     """Return the features that are in every selection, by their average place in the order of selection."""
-    orders = [selection.tolist() for selection in selections]
-    places: dict[int, list[int]] = {}
-    for order in orders:
-        for place, feature in enumerate(order):
-            places.setdefault(feature, []).append(place)
-    common = [feature for feature, found in places.items() if len(found) == len(orders)]
-    return sorted(common, key=lambda f: (sum(places[f]), f))
+    features, times, places, n = _counted(selections)
+    order = np.lexsort((features, places))
+    return [int(feature) for feature in features[order][times[order] == n]]
+
+
+def _counted(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _Ints, int]:
+    """Return the features that occur, how often, the sum of their places, and the number of selections."""
+    orders = [np.asarray(selection, dtype=np.int64) for selection in selections]
+    chosen = np.concatenate([*orders, np.empty(0, np.int64)])
+    place = np.concatenate([*(np.arange(order.size) for order in orders), np.empty(0, np.int64)])
+    features, which = np.unique(chosen, return_inverse=True)
+    times, places = np.zeros(features.size, np.int64), np.zeros(features.size, np.int64)
+    np.add.at(times, which, 1)
+    np.add.at(places, which, place)
+    return features, times, places, len(orders)
 
 
 def share_relevant(features: Iterable[int], n_relevant: int) -> str:

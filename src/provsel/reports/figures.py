@@ -66,10 +66,14 @@ def save_figure(figure: Figure, stem: Path) -> list[Path]:
         "png": {"Software": None},
         "svg": {"Date": None, "Creator": None},
     }
+    # one layout for all formats: it takes longer than drawing
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    box = figure.get_tightbbox().padded(mpl.rcParams["savefig.pad_inches"])
     paths = []
     for kind, entries in metadata.items():
         path = stem.with_name(f"{stem.name}.{kind}")
         with replacing(path) as temporary:
-            figure.savefig(temporary, format=kind, metadata=entries, bbox_inches="tight")
+            figure.savefig(temporary, format=kind, metadata=entries, bbox_inches=box)
         paths.append(path)
     return paths

@@ -69,7 +69,7 @@ def standard_error_scale(trials: pd.DataFrame) -> float:
     Over folds, whose training sets overlap, sqrt(1/n + n_test/n_train) with n folds (Nadeau and Bengio 2003); over
     seeds, which have no test rows, 1/sqrt(n); on one fold, over draws, the same.
     """
-    n_folds = len(trials[["repeat", "fold"]].drop_duplicates())
+    n_folds = len({*zip(trials["repeat"].tolist(), trials["fold"].tolist(), strict=True)})
     if n_folds == 1:
         return float(1 / np.sqrt(len(trials)))
     n_train = float(trials["n_train"].astype(float).mean())
@@ -79,27 +79,36 @@ def standard_error_scale(trials: pd.DataFrame) -> float:
 
 def artefact_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
     """Return the stored trials of an artefact: `row`, `column`, `dataset`, `repeat`, `fold`, `draw` and `columns`."""
-    parts = [
-        found.drop(columns="cell").assign(row=entry.row, column=entry.column, dataset=entry.dataset)
-        for entry, found in trials_by_entry(artefact, store, columns)
-        if found is not None and len(found)
-    ]
-    names = ["row", "column", "dataset", "repeat", "fold", "draw", *columns]
-    return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
+    return entry_trials(artefact, store, columns)[["row", "column", "dataset", "repeat", "fold", "draw", *columns]]
+
+
+def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the same with `entry`, the place of each trial's entry in the artefact, and `cell`; entry by entry."""
+    keys = ["cell", "repeat", "fold", "draw"]
+    names = list(dict.fromkeys([*keys, *columns]))
+    trials = store.query([cell.id for cell in artefact.cells], names).to_pandas()
+    entries = pd.DataFrame(
+        [
+            (entry.cell.id, entry.row, entry.column, entry.dataset, entry.cell.protocol["repeats"], entry.cell.n_draws)
+            for entry in artefact.entries
+        ],
+        columns=["cell", "row", "column", "dataset", "repeats", "draws"],
+    )
+    entries["entry"] = np.arange(len(entries))
+    # one cell can stand in several places, each with its own number of repeats and draws
+    found = entries.merge(trials, on="cell", how="inner")
+    planned = (found["repeat"] < found["repeats"]) & (found["draw"] < found["draws"])
+    return found[planned].drop(columns=["repeats", "draws"]).reset_index(drop=True)
 
 
 def trials_by_entry(
     artefact: Artefact, store: TrialReader, columns: Sequence[str]
 ) -> Iterator[tuple[Entry, pd.DataFrame | None]]:
     """Yield each entry with its stored trials, None when there is none."""
-    read = ["cell", "repeat", "fold", "draw", *columns]
-    trials = store.query([cell.id for cell in artefact.cells], read).to_pandas()
-    groups = dict(iter(trials.groupby("cell", sort=False))) if len(trials) else {}
-    for entry in artefact.entries:
-        found = groups.get(entry.cell.id)
-        if found is not None:
-            found = found[(found["repeat"] < entry.cell.protocol["repeats"]) & (found["draw"] < entry.cell.n_draws)]
-        yield entry, found
+    trials = entry_trials(artefact, store, columns)
+    groups = dict(iter(trials.groupby("entry", sort=False)))
+    for k, entry in enumerate(artefact.entries):
+        yield entry, groups.get(k)
 
 
 def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from provsel.configs import Artefact, Entry
 from provsel.evaluation.plan import WHOLE
-from provsel.reports.frames import trials_by_entry, value_text
+from provsel.reports.frames import entry_trials, value_text
 from provsel.reports.trace import Distribution, Trace, TracedCell, TracedTrial
 from provsel.store import SCHEMA, TIMING, TrialReader
 
@@ -76,19 +76,18 @@ def trace_numbers(
         List every trial; by default those of traces of at most `MAX_LISTED`.
     """
     read = list(dict.fromkeys([*measures_of(columns), *ALWAYS, "key"]))
-    found = dict(enumerate(trials_by_entry(artefact, store, read)))
+    trials = entry_trials(artefact, store, read)
     groups: dict[tuple[str, str], list[int]] = {}
-    for k, (entry, _) in found.items():
+    for k, entry in enumerate(artefact.entries):
         groups.setdefault((entry.row, entry.column), []).append(k)
-    trials = _numbered(found)
     measured = _Measured(trials, [name for name in measures_of(columns) if trials[name].notna().any()])
     lines = dict(iter(frame.groupby(["of_row", "of_column"], sort=False)))
     traces = []
     for (row, column), members in groups.items():
         own = trials[trials["entry"].isin(members)]
         listed = len(own) <= MAX_LISTED if list_trials is None else list_trials
-        by_entry = dict(iter(own.groupby("entry")))
-        cells = tuple(_cell(k, found[k][0], by_entry.get(k, own[:0]), measured, results, listed) for k in members)
+        shown = _listed(own, measured.measures) if listed else {}
+        cells = tuple(_cell(artefact.entries[k], k, measured, results, tuple(shown.get(k, ()))) for k in members)
         traces.append(
             Trace(
                 artefact.name,
@@ -127,6 +126,16 @@ class _Measured:
         }
         self.parts = {int(k): part for k, part in by_entry}
         self.n_folds = n_folds.to_dict()
+        self.n_trials = trials.groupby("entry").size().to_dict()
+        seeds = trials[["entry", "repeat", "split_seed"]].dropna().drop_duplicates().sort_values(["entry", "repeat"])
+        self.split_seeds: dict[int, list[tuple[int, int]]] = {}
+        for k, repeat, seed in zip(*(seeds[name].tolist() for name in seeds), strict=True):
+            self.split_seeds.setdefault(k, []).append((int(repeat), int(seed)))
+        silent = trials[ALWAYS].isna().groupby(trials["entry"]).any()
+        self.silent = {
+            int(k): [name for name, missing in zip(ALWAYS, line, strict=True) if missing]
+            for k, *line in silent[silent.any(axis=1)].itertuples()
+        }
 
     def of(self, k: int, split: str) -> Iterator[Distribution]:
         """Yield the distribution of each measure that entry k has."""
@@ -141,18 +150,10 @@ class _Measured:
                 yield Distribution(name, unit_of(name), by, tuple(values.tolist()), n, *numbers)
 
 
-def _numbered(found: dict[int, tuple[Entry, pd.DataFrame | None]]) -> pd.DataFrame:
-    parts = [part.assign(entry=k) for k, (_, part) in found.items() if part is not None and len(part)]
-    if parts:
-        return pd.concat(parts, ignore_index=True)
-    return pd.DataFrame({name: pd.Series(dtype=float) for name in ["entry", "cell", *KEYS, *SCHEMA.names]})
-
-
 def _cell(
-    k: int, entry: Entry, own: pd.DataFrame, measured: _Measured, results: Path | str, listed: bool
+    entry: Entry, k: int, measured: _Measured, results: Path | str, trials: tuple[TracedTrial, ...]
 ) -> TracedCell:
-    seeds = {*zip(own["repeat"].tolist(), own["split_seed"].fillna(-1).tolist(), strict=True)}
-    silent = [name for name in ALWAYS if own[name].isna().any()]
+    silent = measured.silent.get(k, [])
     problems = (f"some records do not say {', '.join(silent)}: an older version wrote them",) if silent else ()
     folder = "" if str(results) == "results" else f" --results {shlex.quote(str(results))}"
     return TracedCell(
@@ -160,11 +161,11 @@ def _cell(
         cell=entry.cell.id,
         identity=entry.cell.identity,
         fingerprint=entry.cell.fingerprint,
-        n_found=len(own),
+        n_found=measured.n_trials.get(k, 0),
         n_planned=entry.cell.n_trials,
-        split_seeds=tuple((int(repeat), int(seed)) for repeat, seed in sorted(seeds) if seed >= 0),
+        split_seeds=tuple(measured.split_seeds.get(k, [])),
         distributions=tuple(measured.of(k, str(entry.cell.protocol["split"]))),
-        trials=tuple(_listed(own, measured.measures)) if listed else (),
+        trials=trials,
         command=again_command(entry),
         audit_command=f"provsel audit --cell {entry.cell.id[:16]}{folder}",
         problems=problems,
@@ -177,21 +178,28 @@ def again_command(entry: Entry) -> str:
     return f"python experiments/run.py {settings}"
 
 
-def _listed(trials: pd.DataFrame, measures: list[str]) -> Iterator[TracedTrial]:
-    for line in trials.sort_values(KEYS).to_dict("records"):
-        said = {name: value for name, value in line.items() if not pd.isna(value)}
-        values = {name: float(said[name]) for name in measures if name in said}
-        yield TracedTrial(
-            key=str(line["key"]),
-            repeat=int(line["repeat"]),
-            fold=int(line["fold"]),
-            draw=int(line["draw"]),
-            seed=int(said.get("seed", -1)),
-            split_seed=int(said.get("split_seed", -1)),
-            values={name: 100 * value if name in PERCENT else value for name, value in values.items()},
-            environment=str(said.get("environment", "")),
-            git_revision=str(said.get("git_revision", "")),
+def _listed(trials: pd.DataFrame, measures: list[str]) -> dict[int, list[TracedTrial]]:
+    """Return all trials by entry, in order of repeat, fold and draw."""
+    names = list(dict.fromkeys(["entry", "key", *KEYS, *ALWAYS, *measures]))
+    columns = (trials.sort_values(["entry", *KEYS])[name].tolist() for name in names)
+    found: dict[int, list[TracedTrial]] = {}
+    for values in zip(*columns, strict=True):
+        said = {name: value for name, value in zip(names, values, strict=True) if not pd.isna(value)}
+        numbers = {name: float(said[name]) for name in measures if name in said}
+        found.setdefault(said["entry"], []).append(
+            TracedTrial(
+                key=str(said["key"]),
+                repeat=int(said["repeat"]),
+                fold=int(said["fold"]),
+                draw=int(said["draw"]),
+                seed=int(said.get("seed", -1)),
+                split_seed=int(said.get("split_seed", -1)),
+                values={name: 100 * value if name in PERCENT else value for name, value in numbers.items()},
+                environment=str(said.get("environment", "")),
+                git_revision=str(said.get("git_revision", "")),
+            )
         )
+    return found
 
 
 def _lines(found: pd.DataFrame | None) -> tuple[tuple[str, str, str, str, str], ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,13 +13,16 @@ from pathlib import Path
 from provsel import __version__
 from provsel.claims import Evidence
 from provsel.configs import Artefact, experiments_dir
-from provsel.site.collect import Collector
+from provsel.site.collect import Collector, collect_pages
 from provsel.site.collect_claims import claim_pages
 from provsel.site.collect_environment import environment_page
 from provsel.site.model import ArtefactPage, ClaimPage, PaperPage, Report
 from provsel.site.notes import render_notes
 from provsel.site.pages import write_report
 from provsel.store import StoreSnapshot, TrialStore
+
+MAX_JOBS = 4
+"""Processes: each holds a snapshot of the store, half a kilobyte a trial."""
 
 
 def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
@@ -46,20 +49,20 @@ def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
     with tempfile.TemporaryDirectory(prefix=".report-", dir=results) as temporary:
         folder = Path(temporary) / "new"
         folder.mkdir()
-        write_report(collect_report(results, folder, overrides), folder)
+        write_report(collect_report(results, folder, overrides, min(_cores(), MAX_JOBS)), folder)
         if target.exists():
             target.rename(Path(temporary) / "old")
         folder.rename(target)
     return target / "index.html"
 
 
-def collect_report(results: Path, folder: Path, overrides: Sequence[str] = ()) -> Report:
+def collect_report(results: Path, folder: Path, overrides: Sequence[str] = (), n_jobs: int = 1) -> Report:
     """Return what the pages show; the files of the artefacts are written below `folder`."""
     store = TrialStore(results / "store")
     snapshot = StoreSnapshot(store)
-    collector = Collector(snapshot, results, folder, tuple(overrides))
-    pages = collector.pages()
-    evidence = Evidence(snapshot, overrides, artefacts=collector.artefacts)
+    pages, artefacts = collect_pages(results, folder, overrides, n_jobs)
+    collector = Collector(snapshot, results, folder, tuple(overrides), artefacts)
+    evidence = Evidence(snapshot, overrides, artefacts=artefacts)
     claims = claim_pages(evidence)
     evidence.raise_if_nothing_fits()
     papers = dict.fromkeys(page.paper for page in pages)
@@ -94,7 +97,5 @@ def _paper(name: str, pages: Sequence[ArtefactPage], claims: Sequence[ClaimPage]
     )
 
 
-def remove_old(results: Path) -> None:
-    """Remove what an interrupted build left beside the report."""
-    for folder in results.glob(".report-*"):
-        shutil.rmtree(folder, ignore_errors=True)
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

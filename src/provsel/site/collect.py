@@ -7,11 +7,13 @@ import logging
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from joblib import Parallel, delayed
 
 from provsel.configs import Artefact, artefact_names, compose_artefact
 from provsel.datasets import MissingDataError
@@ -34,7 +36,7 @@ from provsel.site.model import (
     Number,
     TableCell,
 )
-from provsel.store import SCHEMA, StoreSnapshot
+from provsel.store import SCHEMA, StoreSnapshot, TrialStore
 
 log = logging.getLogger(__name__)
 
@@ -85,10 +87,6 @@ class Collector:
     overrides: Sequence[str] = ()
     artefacts: dict[str, Artefact | str] = field(default_factory=dict)
     _fingerprints: dict[str, str] = field(default_factory=dict)
-
-    def pages(self) -> list[ArtefactPage]:
-        """Return the page of every artefact, without its claims."""
-        return [self.page(name) for name in artefact_names()]
 
     def page(self, name: str) -> ArtefactPage:
         """Return the page of an artefact; what goes wrong with one is said on its page and does not stop the others."""
@@ -213,6 +211,32 @@ class Collector:
 
     def _href(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix()
+
+
+def collect_pages(
+    results: Path, folder: Path, overrides: Sequence[str], n_jobs: int
+) -> tuple[list[ArtefactPage], dict[str, Artefact | str]]:
+    """Return the page of every artefact, without its claims, and what each was composed to.
+
+    Most of the time goes into composing configs and drawing figures, artefact by artefact; so some processes share it,
+    each with a snapshot of its own.
+    """
+    work = (delayed(_collect_page)(name, results, folder, tuple(overrides)) for name in artefact_names())
+    found = Parallel(n_jobs=n_jobs, backend="loky", batch_size=1)(work)
+    return [page for page, _ in found], {page.name: artefact for page, artefact in found}
+
+
+def _collect_page(
+    name: str, results: Path, folder: Path, overrides: tuple[str, ...]
+) -> tuple[ArtefactPage, Artefact | str]:
+    collector = _collector(results, folder, overrides)
+    return collector.page(name), collector.artefacts[name]
+
+
+@lru_cache(maxsize=1)
+def _collector(results: Path, folder: Path, overrides: tuple[str, ...]) -> Collector:
+    """Return the collector of this process for one report; `folder` is another one each time."""
+    return Collector(StoreSnapshot(TrialStore(results / "store")), results, folder, overrides)
 
 
 def _reason(error: Exception) -> str:

@@ -1,0 +1,136 @@
+"""python experiments/benchmarks/report.py [--records 1000000] [--keep FOLDER]: the HTML report over a large store.
+
+The store is made: the planned trials of every artefact whose data are here, up to the number of records, then trials of
+cells that no artefact has, as a large sweep leaves them. Numbers are drawn, keys and cells are the real ones, features
+are lists of up to 300. Goals: under a minute, no page above 3 MB. `provsel report` runs in a process of its own, with
+the number of processes that it takes on this machine; wall seconds and its peak memory (of the largest process).
+"""
+
+import argparse
+import itertools
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from timing import report
+
+from provsel.configs import artefact_names, compose_artefact
+from provsel.datasets import MissingDataError
+from provsel.evaluation.environment import environment
+from provsel.evaluation.keys import canonical_json, seed_from
+from provsel.evaluation.plan import split_seed, trials_of, unique_cells
+from provsel.store import SCHEMA, TrialStore
+
+PER_FILE = 50_000
+KEPT = 300
+
+
+def planned(n_records):
+    """Return (cells, their trials) of all artefacts, at most n_records of them."""
+    fingerprints, cells = {}, []
+    for name in artefact_names():
+        try:
+            cells += compose_artefact(name, (), fingerprints).cells
+        except MissingDataError as error:
+            print(f"{name}: left out, {error.dataset} is missing")
+    for cell in unique_cells(cells):
+        for trial in itertools.islice(trials_of(cell), max(n_records, 0)):
+            n_records -= 1
+            yield cell, trial
+
+
+def elsewhere(n):
+    """Yield n trials of cells of a sweep that no artefact has."""
+    for k in range(n):
+        yield None, (k % 500 // 50, k % 50 // 5, k % 5, f"{k:064x}")
+
+
+def table(trials, rng):
+    """Return made records of some trials."""
+    n = len(trials)
+    columns = {name: pa.nulls(n, SCHEMA.field(name).type) for name in SCHEMA.names}
+
+    def put(name, values):
+        columns[name] = pa.array(values, SCHEMA.field(name).type)
+
+    for place, name in enumerate(("repeat", "fold", "draw", "key")):
+        put(name, [trial[place] for _, trial in trials])
+    known = {id(cell): cell for cell, _ in trials if cell is not None}
+    config = {place: canonical_json(cell.identity) for place, cell in known.items()}
+    put("cell", [cell.id if cell else f"sweep{k // 500:059d}" for k, (cell, _) in enumerate(trials)])
+    put("config", [config.get(id(cell), "{}") for cell, _ in trials])
+    put("dataset", [str(cell.dataset["name"]) if cell else "sweep" for cell, _ in trials])
+    put("fingerprint", [cell.fingerprint if cell else "" for cell, _ in trials])
+    put("setting", ["supervised"] * n)
+    put("selector", [str(cell.selector["_target_"]).rsplit(".", 1)[-1] if cell else "" for cell, _ in trials])
+    seeds = {}
+    for cell, (repeat, *_) in trials:
+        if cell is not None and (id(cell), repeat) not in seeds:
+            protocol = cell.protocol
+            seeds[id(cell), repeat] = split_seed(cell.fingerprint, protocol["n_splits"], protocol["seed"], repeat)
+    put("split_seed", [seeds.get((id(cell), trial[0]), 0) for cell, trial in trials])
+    put("seed", [seed_from(trial[3][:16]) for _, trial in trials])
+    for name, value in (("n_train", 180), ("n_test", 20), ("n_features", 10_000), ("n_rows", 120), ("rank", 110)):
+        put(name, np.full(n, value))
+    put("n_selected", np.full(n, KEPT))
+    put("error", rng.binomial(20, 0.2, n) / 20)
+    for field in SCHEMA:
+        if pa.types.is_floating(field.type) and field.name != "error":
+            put(field.name, rng.random(n))
+        if field.name.startswith("certificate_") and pa.types.is_string(field.type):
+            put(field.name, rng.choice(["held", "vacuous"], n))
+    features = rng.integers(0, 40, (n, KEPT), dtype=np.int32)
+    columns["features"] = pa.ListArray.from_arrays(np.arange(0, n * KEPT + 1, KEPT, dtype=np.int32), features.ravel())
+    put("environment", [environment()] * n)
+    put("git_revision", ["0" * 40] * n)
+    return pa.table(columns, schema=SCHEMA)
+
+
+def make_store(folder, n_records):
+    """Write the store and return how many records artefacts plan."""
+    rng, folder = np.random.default_rng(0), Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    trials = list(planned(n_records))
+    n_planned = len(trials)
+    trials += elsewhere(n_records - n_planned)
+    for k in range(0, len(trials), PER_FILE):
+        part = table(trials[k : k + PER_FILE], rng).sort_by([("cell", "ascending"), ("key", "ascending")])
+        pq.write_table(part, folder / f"merged-{k:08d}.parquet", compression="zstd", write_page_checksum=True,
+                       row_group_size=8192)  # fmt: skip
+    assert len(TrialStore(folder).keys()) == len(trials)
+    return n_planned
+
+
+def main():
+    """Make the store, build the report, and say how long it took."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--keep", help="make the store and the report below this folder, and leave them there")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        results = Path(options.keep or temporary)
+        n_planned = make_store(results / "store", options.records)
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "provsel.cli", "report", "--results", str(results)], check=True)
+        seconds = time.perf_counter() - start
+        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
+        pages = sorted(((path.stat().st_size, path.name) for path in results.rglob("report/**/*.html")), reverse=True)
+        size, name = pages[0]
+        store = sum(path.stat().st_size for path in (results / "store").iterdir())
+    lines = [
+        "| records | of artefacts | store (MB) | pages | wall (s) | largest page (MB) | peak memory (MB) |",
+        "|---|---|---|---|---|---|---|",
+        f"| {options.records:,} | {n_planned:,} | {store / 1e6:.0f} | {len(pages)} | {seconds:.1f} | "
+        f"{size / 1e6:.2f} ({name}) | {memory:.0f} |",
+    ]
+    report("report", "\n".join(lines), records=options.records, seconds=seconds, largest=size, memory=memory)
+
+
+if __name__ == "__main__":
+    main()
