@@ -8,13 +8,15 @@ OVERRIDES ?=
 ARTEFACTS := $(notdir $(basename $(wildcard conf/experiment/*/*.yaml)))
 PAPERS := $(notdir $(wildcard conf/experiment/*))
 
-.PHONY: help setup reproduce verify bench test check format lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
+.PHONY: help setup reproduce verify report doctor bench test check format lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
 	@echo "make reproduce-PAPER   all of one paper: $(PAPERS)"
 	@echo "make reproduce   all artefacts        make status   how much of each is stored"
 	@echo "make verify      what becomes of each claim of the papers, from what is stored"
+	@echo "make report      results/report/index.html: every number, claim and trace, as pages"
+	@echo "make doctor      what this installation has and lacks"
 	@echo "make bench       speed and memory, side by side with peers (minutes; a quiet machine)"
 	@echo "make test        all tests            make check    format, lint, types, layers"
 	@echo "make lock        renew requirements.lock"
@@ -40,11 +42,14 @@ $(addprefix reproduce-,$(PAPERS)): reproduce-%: $$(addprefix reproduce-,$$(notdi
 verify: $(STAMP)
 	$(BIN)/provsel verify $(OVERRIDES)
 
-status: $(STAMP)
-	$(BIN)/provsel status
+report: $(STAMP)
+	$(BIN)/provsel report $(OVERRIDES)
+
+status doctor: $(STAMP)
+	$(BIN)/provsel $@
 
 bench: $(STAMP)
-	set -e; for name in bss rrqr rfe lpsvm fold ofs filters stream compression outofcore; do echo "== $$name"; $(BIN)/python experiments/benchmarks/$$name.py; done
+	set -e; for name in bss rrqr rfe lpsvm fold ofs filters stream compression outofcore report; do echo "== $$name"; $(BIN)/python experiments/benchmarks/$$name.py; done
 	$(BIN)/python experiments/benchmarks/fold.py --setting unsupervised
 
 test: $(STAMP)

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,13 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 
+from made_paper import CLAIMS, made_paper
 from provsel import __version__
 from provsel.cli import Recipe, artefact_main, main, run_main
 from provsel.configs import compose_config
 from provsel.reports.frames import COLUMNS
 from provsel.store import TrialStore
-from small_runs import REPO, RUN, SMALL, TABLE1, load_script, run_python
+from small_runs import RUN, SMALL, TABLE1, load_script, run_python
 
 NAME = "paul2016/table1"
 
@@ -275,60 +275,9 @@ def test_unknown_selector_in_run(here):
     assert "Traceback" not in done.stderr
 
 
-CLAIMS = """
-paper: made2000
-claims:
-  - id: made2000.zero
-    where: Table 1
-    claim: BSS makes no errors.
-    artefact: made2000/table
-    test: zero_error
-    parameters: {row: BSS, columns: [r=30, r=40], at_most: 100}
-  - id: made2000.bound
-    where: Lemma 2
-    claim: BSS meets its bound.
-    artefact: made2000/table
-    test: certificates
-    parameters: {row: BSS, columns: [r=30, r=40], quantity: spectral}
-  - id: made2000.folds
-    where: Table 1
-    claim: Leverage-score sampling is better than random selection.
-    artefact: made2000/table
-    test: better
-    parameters: {row: Lvg, than: Random, columns: [r=30], over: folds, margin: 1.0}
-  - id: made2000.text
-    where: Figure 1
-    claim: BSS is better than random selection.
-    artefact: made2000/text
-    test: better
-    parameters: {row: BSS, than: Random, columns: [r=30], over: datasets, margin: 1.0}
-rankings:
-  - {artefact: made2000/table, rows: [BSS, Lvg, Random], columns: [r=30]}
-"""
-
-ARTEFACT = """# @package _global_
-defaults:
-  - override /dataset: {dataset}
-artefact:
-  title: Made
-  rows: {{BSS: [selector=bss], Lvg: [selector=leverage], Random: [selector=uniform]}}
-  columns: {{r=30: [selector.n_features_to_select=30], r=40: [selector.n_features_to_select=40]}}
-"""
-
-
 @pytest.fixture
 def paper(here, monkeypatch):
-    """A paper with two artefacts of its own, one of which has no data, and four claims; return its folder."""
-    conf, experiments = here / "conf", here / "experiments" / "made2000"
-    shutil.copytree(REPO / "conf", conf, ignore=shutil.ignore_patterns("experiment"))
-    (conf / "experiment" / "made2000").mkdir(parents=True)
-    for name, dataset in (("table", "synthetic"), ("text", "techtc")):
-        (conf / "experiment" / "made2000" / f"{name}.yaml").write_text(ARTEFACT.format(dataset=dataset))
-    experiments.mkdir(parents=True)
-    (experiments / "claims.yaml").write_text(CLAIMS)
-    monkeypatch.setattr("provsel.configs.conf_dir", lambda: conf)
-    monkeypatch.setattr("provsel.cli.commands.verify.experiments_dir", lambda: here / "experiments")
-    return experiments
+    return made_paper(here, monkeypatch)
 
 
 def compute(*overrides, status=0):

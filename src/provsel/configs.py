@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CELL_GROUPS = ("dataset", "selector", "model", "protocol")
 """Parts of a config that make a cell."""
+
+
+def tool(name: str) -> str:
+    """Return how a command of this environment is called from the checkout: .venv/bin/<name> where that is it."""
+    environment = Path(sys.prefix)
+    return f"{environment.name}/bin/{name}" if environment.parent == ROOT else name
 
 
 def conf_dir() -> Path:

@@ -20,7 +20,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     modules = command_modules()
     for name, module in modules.items():
         module.add_arguments(commands.add_parser(name, help=module.HELP, description=module.HELP))
-    options = parser.parse_args(argv)
+    # settings may stand on both sides of options, which argparse cannot do where there are subcommands
+    options, settings = parser.parse_known_args(argv)
+    if settings and (not hasattr(options, "overrides") or any(text.startswith("-") for text in settings)):
+        parser.error(f"unrecognized arguments: {' '.join(settings)}")
+    if settings:
+        options.overrides = [*options.overrides, *settings]
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # tells of every glyph in a PDF
     return guarded(lambda: modules[options.command].run(options))

@@ -87,6 +87,8 @@ def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str])
     keys = ["cell", "repeat", "fold", "draw"]
     names = list(dict.fromkeys([*keys, *columns]))
     trials = store.query([cell.id for cell in artefact.cells], names).to_pandas()
+    # a record that does not say which trial it is stands for none
+    trials = trials.dropna(subset=keys).astype(dict.fromkeys(keys[1:], np.int64))
     entries = pd.DataFrame(
         [
             (entry.cell.id, entry.row, entry.column, entry.dataset, entry.cell.protocol["repeats"], entry.cell.n_draws)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from provsel.configs import Artefact, Entry
+from provsel.configs import Artefact, Entry, tool
 from provsel.evaluation.plan import WHOLE
 from provsel.reports.frames import entry_trials, value_text
 from provsel.reports.trace import Distribution, Trace, TracedCell, TracedTrial
@@ -56,6 +57,7 @@ def trace_numbers(
     results: Path | str = "results",
     settings: Sequence[str] = (),
     list_trials: bool | None = None,
+    audits: Mapping[str, tuple[int, int, int]] | None = None,
 ) -> list[Trace]:
     """Return the trace of each row and column of an artefact, in its order.
 
@@ -74,6 +76,8 @@ def trace_numbers(
         The user's overrides.
     list_trials : bool, optional
         List every trial; by default those of traces of at most `MAX_LISTED`.
+    audits : mapping, optional
+        What audits found, by cell: see `TracedCell.audited`.
     """
     read = list(dict.fromkeys([*measures_of(columns), *ALWAYS, "key"]))
     trials = entry_trials(artefact, store, read)
@@ -100,7 +104,13 @@ def trace_numbers(
                 tuple(settings),
             )
         )
+    if audits:
+        return [replace(trace, cells=tuple(_with_audit(cell, audits) for cell in trace.cells)) for trace in traces]
     return traces
+
+
+def _with_audit(cell: TracedCell, audits: Mapping[str, tuple[int, int, int]]) -> TracedCell:
+    return replace(cell, audited=audits.get(cell.cell, (0, 0, 0)))
 
 
 class _Measured:
@@ -167,7 +177,7 @@ def _cell(
         distributions=tuple(measured.of(k, str(entry.cell.protocol["split"]))),
         trials=trials,
         command=again_command(entry),
-        audit_command=f"provsel audit --cell {entry.cell.id[:16]}{folder}",
+        audit_command=f"{tool('provsel')} audit --cell {entry.cell.id[:16]}{folder}",
         problems=problems,
     )
 
@@ -175,7 +185,7 @@ def _cell(
 def again_command(entry: Entry) -> str:
     """Return the command that computes exactly this cell again, into another results folder."""
     settings = " ".join(shlex.quote(text) for text in (*entry.overrides, "results=results/again"))
-    return f"python experiments/run.py {settings}"
+    return f"{tool('python')} experiments/run.py {settings}"
 
 
 def _listed(trials: pd.DataFrame, measures: list[str]) -> dict[int, list[TracedTrial]]:

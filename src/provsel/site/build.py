@@ -25,7 +25,7 @@ MAX_JOBS = 4
 """Processes: each holds a snapshot of the store, half a kilobyte a trial."""
 
 
-def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
+def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None) -> Path:
     """Write `results`/report and return its index.html.
 
     The new pages take the place of the old ones when all are written.
@@ -36,6 +36,8 @@ def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
         Results folder; nothing in it but report/ is changed.
     overrides : sequence of str
         The user's settings: states and verdicts are about these.
+    n_jobs : int, optional
+        Processes; by default one a core, at most `MAX_JOBS`.
 
     Raises
     ------
@@ -49,7 +51,7 @@ def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
     with tempfile.TemporaryDirectory(prefix=".report-", dir=results) as temporary:
         folder = Path(temporary) / "new"
         folder.mkdir()
-        write_report(collect_report(results, folder, overrides, min(_cores(), MAX_JOBS)), folder)
+        write_report(collect_report(results, folder, overrides, n_jobs or min(_cores(), MAX_JOBS)), folder)
         if target.exists():
             target.rename(Path(temporary) / "old")
         folder.rename(target)
@@ -62,9 +64,7 @@ def collect_report(results: Path, folder: Path, overrides: Sequence[str] = (), n
     snapshot = StoreSnapshot(store)
     pages, artefacts = collect_pages(results, folder, overrides, n_jobs)
     collector = Collector(snapshot, results, folder, tuple(overrides), artefacts)
-    evidence = Evidence(snapshot, overrides, artefacts=artefacts)
-    claims = claim_pages(evidence)
-    evidence.raise_if_nothing_fits()
+    claims = claim_pages(Evidence(snapshot, overrides, artefacts=artefacts))
     papers = dict.fromkeys(page.paper for page in pages)
     return Report(
         papers=tuple(_paper(name, pages, claims.get(name, []), collector) for name in papers),

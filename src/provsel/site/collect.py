@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,9 +14,12 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from hydra.errors import HydraException
 from joblib import Parallel, delayed
+from omegaconf.errors import OmegaConfBaseException
 
-from provsel.configs import Artefact, artefact_names, compose_artefact
+from provsel.audit import read_audits
+from provsel.configs import Artefact, artefact_names, compose_artefact, tool
 from provsel.datasets import MissingDataError
 from provsel.reports.differences import with_differences
 from provsel.reports.frames import value_text
@@ -91,24 +95,25 @@ class Collector:
     def page(self, name: str) -> ArtefactPage:
         """Return the page of an artefact; what goes wrong with one is said on its page and does not stop the others."""
         command = f"make reproduce-{name.split('/')[1]}"
-        if self.overrides:
-            command += f' OVERRIDES="{" ".join(self.overrides)}"'
+        with_settings = f"{command} OVERRIDES={shlex.quote(' '.join(self.overrides))}" if self.overrides else command
         try:
             artefact = compose_artefact(name, self.overrides, self._fingerprints)
         except MissingDataError as error:
-            self.artefacts[name] = f"data missing: provsel fetch {error.dataset}"
-            fetch = f"provsel fetch {error.dataset}"
-            return ArtefactPage(name, name, DATA_MISSING, command=command, fetch=fetch, problem=str(error))
-        except Exception as error:  # whatever a config can raise: the page says it
-            log.warning("report: %s cannot be composed: %s", name, error)
-            self.artefacts[name] = str(error).splitlines()[0]
-            return ArtefactPage(name, name, BROKEN, command=command, problem=str(error))
+            fetch = f"{tool('provsel')} fetch {error.dataset}"
+            self.artefacts[name] = f"data missing: {fetch}"
+            return ArtefactPage(name, name, DATA_MISSING, command=with_settings, fetch=fetch, problem=str(error))
+        except (ValueError, HydraException, OmegaConfBaseException) as error:
+            if not self.overrides:
+                raise
+            self.artefacts[name] = f"the settings do not fit {name}: {str(error).splitlines()[0]}"
+            problem = f"The settings of this report do not fit it: {' '.join(str(error).split())}"
+            return ArtefactPage(name, name, NOT_RUN, command=command, problem=problem)
         self.artefacts[name] = artefact
         try:
-            return self._page(artefact, load_recipe(name), command)
+            return self._page(artefact, load_recipe(name), with_settings)
         except Exception as error:
             log.warning("report: %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
-            return ArtefactPage(name, artefact.title, BROKEN, command=command, problem=_reason(error))
+            return ArtefactPage(name, artefact.title, BROKEN, command=with_settings, problem=_reason(error))
 
     def certificates(self, cells: Iterable[str]) -> tuple[CertificateCount, ...]:
         """Return how many stored trials of some cells are in each state, for each certificate that any of them has."""
@@ -132,7 +137,13 @@ class Collector:
         numbers = [self._number(artefact.name, line) for line in frame.to_dict("records")]
         numbers.sort(key=lambda number: not number.printed)
         traces = trace_numbers(
-            artefact, frame, self.snapshot, recipe.columns, results=self.results, settings=self.overrides
+            artefact,
+            frame,
+            self.snapshot,
+            recipe.columns,
+            results=self.results,
+            settings=self.overrides,
+            audits=audited_cells(self.results),
         )
         columns = {entry.column for entry in artefact.entries}
         return ArtefactPage(
@@ -213,6 +224,16 @@ class Collector:
         return path.relative_to(self.folder).as_posix()
 
 
+def audited_cells(results: Path) -> dict[str, tuple[int, int, int]]:
+    """Return for each audited cell how often its trials were identical, close and different, over all audits."""
+    counts: dict[str, tuple[int, int, int]] = {}
+    for run in read_audits(results):
+        for cell, found in run.by_cell().items():
+            before = counts.get(cell, (0, 0, 0))
+            counts[cell] = (before[0] + found[0], before[1] + found[1], before[2] + found[2])
+    return counts
+
+
 def collect_pages(
     results: Path, folder: Path, overrides: Sequence[str], n_jobs: int
 ) -> tuple[list[ArtefactPage], dict[str, Artefact | str]]:
@@ -223,6 +244,9 @@ def collect_pages(
     """
     work = (delayed(_collect_page)(name, results, folder, tuple(overrides)) for name in artefact_names())
     found = Parallel(n_jobs=n_jobs, backend="loky", batch_size=1)(work)
+    unfit = [artefact for _, artefact in found if isinstance(artefact, str) and artefact.startswith("the settings")]
+    if overrides and len(unfit) == len(found):
+        raise ValueError(f"{unfit[0]}; expected settings that fit some artefact, got {' '.join(overrides)}.")
     return [page for page, _ in found], {page.name: artefact for page, artefact in found}
 
 

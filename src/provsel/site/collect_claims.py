@@ -44,12 +44,22 @@ def claim_page(made: Verdict) -> ClaimPage:
 
 
 def rule_of(evaluator: AbstractEvaluator) -> str:
-    """Return how a test decides, in the words of its documentation and of the rule that it names."""
+    """Return how a test decides, in the words of its documentation and of the rule that it names, with its values."""
     text = _prose(type(evaluator))
     named = re.search(r"[;:] see `decisions\.(\w+)`", text)
     if named:
         text = text.replace(named.group(0), "") + " " + _prose(getattr(decisions, named.group(1)))
-    return text.replace("`", "")
+    values = {name: value for name, value in vars(evaluator).items() if value not in ("", ())}
+
+    def said(name: re.Match[str]) -> str:
+        value = values.get(name.group(1))
+        if value is None:
+            return f"“{name.group(1)}”" if hasattr(evaluator, name.group(1)) else name.group(1)
+        return (
+            "; ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)
+        )
+
+    return re.sub(r"`([^`]+)`", said, text)
 
 
 def _prose(thing: object) -> str:

@@ -20,13 +20,17 @@ SHOWN = {"Python and packages", "Machine", "BLAS"}
 def environment_page(results: Path, snapshot: StoreSnapshot) -> EnvironmentPage:
     """Return what the page of the environment shows."""
     checks = examine(results)
+    nameless = f"{snapshot.n_nameless:,} records without a key or a cell belong to no number and are left out"
     store = [check for check in checks if check.group == "Store" and check.name not in ("folder", "writable")]
     return EnvironmentPage(
         environments=tuple((versions(text), n) for text, n in _counts(snapshot, "environment")),
         revisions=tuple(_counts(snapshot, "git_revision")),
         machine=tuple(_lines(check for check in checks if check.group in SHOWN and "disk" not in check.name)),
         store=tuple(_lines(check for check in store if check.state == OK)),
-        problems=tuple(f"{check.name}: {check.value}" for check in store if check.state != OK),
+        problems=(
+            *(f"{check.name}: {check.value}" for check in store if check.state != OK),
+            *([nameless] if snapshot.n_nameless else []),
+        ),
         audits=tuple(audit_summary(run) for run in read_audits(results)),
     )
 

@@ -29,11 +29,16 @@ class StoreSnapshot:
     ----------
     table : Table
         One row a trial, sorted by cell, then key; strings are dictionary-encoded.
+    n_nameless : int
+        Records without a key or a cell, which belong to nothing and are left out.
     """
 
     def __init__(self, store: TrialStore) -> None:
         self._store = store
         table = store.encoded([name for name in SCHEMA.names if name not in LARGE])
+        named = pc.and_(pc.is_valid(table["key"]), pc.is_valid(table["cell"]))
+        self.n_nameless = len(table) - (pc.sum(named).as_py() or 0)
+        table = table.filter(named).combine_chunks()
         cells = table["cell"].combine_chunks()
         # codes in the order of the names: cells then sort as integers
         names = cells.dictionary.to_pylist()
@@ -82,4 +87,4 @@ def _first_of_each(keys: pa.ChunkedArray) -> NDArray[np.bool_]:
 
 
 def _ranges(names: Sequence[str], ends: NDArray[np.int64]) -> Iterable[tuple[str, int, int]]:
-    return zip(names, [0, *ends[:-1]], ends, strict=True)
+    return zip(names, [0, *ends][: len(names)], ends, strict=True)

@@ -7,6 +7,7 @@ import logging
 import os
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -129,7 +130,7 @@ class TrialStore:
         schema = encoded_schema(columns) if encode else pa.schema([SCHEMA.field(name) for name in columns])
         strings = [field.name for field in schema if pa.types.is_dictionary(field.type)]
         try:
-            with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=strings) as file:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 stored = file.schema_arrow
                 stated = (stored.metadata or {}).get(b"provsel_schema", b"0")
                 if "key" not in stored.names or not stated.isdigit():
@@ -141,8 +142,11 @@ class TrialStore:
                         f"it was written by a newer provsel: upgrade, or use another results folder."
                     )
                 present = [name for name in columns if name in stored.names]
-                groups = None if cells is None else _groups_with(file, cells)
-                table = file.read(present) if groups is None else file.read_row_groups(groups, present)
+                groups = range(file.num_row_groups) if cells is None else _groups_with(file, cells)
+                encoded = [name for name in strings if name in present]  # an older file may lack some
+                options = {"metadata": file.metadata, "read_dictionary": encoded, "page_checksum_verification": True}
+                with pq.ParquetFile(path, **options) if encoded else nullcontext(file) as opened:
+                    table = opened.read_row_groups(list(groups), present)
         except FileNotFoundError:
             return None
         except (pa.ArrowException, UnicodeDecodeError, OSError) as error:

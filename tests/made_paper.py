@@ -1,0 +1,95 @@
+"""A paper of its own in a checkout of its own, for the tests of commands that look at all artefacts and claims."""
+
+import shutil
+
+from small_runs import REPO
+
+CLAIMS = """
+paper: made2000
+claims:
+  - id: made2000.zero
+    where: Table 1
+    claim: BSS makes no errors.
+    artefact: made2000/table
+    test: zero_error
+    parameters: {row: BSS, columns: [r=30, r=40], at_most: 100}
+  - id: made2000.bound
+    where: Lemma 2
+    claim: BSS meets its bound.
+    artefact: made2000/table
+    test: certificates
+    parameters: {row: BSS, columns: [r=30, r=40], quantity: spectral}
+  - id: made2000.folds
+    where: Table 1
+    claim: Leverage-score sampling is better than random selection.
+    artefact: made2000/table
+    test: better
+    parameters: {row: Lvg, than: Random, columns: [r=30], over: folds, margin: 1.0}
+  - id: made2000.text
+    where: Figure 1
+    claim: BSS is better than random selection.
+    artefact: made2000/text
+    test: better
+    parameters: {row: BSS, than: Random, columns: [r=30], over: datasets, margin: 1.0}
+rankings:
+  - {artefact: made2000/table, rows: [BSS, Lvg, Random], columns: [r=30]}
+"""
+
+ARTEFACT = """# @package _global_
+defaults:
+  - override /dataset: {dataset}
+artefact:
+  title: Made
+  rows: {{BSS: [selector=bss], Lvg: [selector=leverage], Random: [selector=uniform]}}
+  columns: {{r=30: [selector.n_features_to_select=30], r=40: [selector.n_features_to_select=40]}}
+"""
+
+SCRIPT = """
+import sys
+
+from provsel.cli import Recipe, Rendering, artefact_main
+from provsel.reports.error_bars import draw_error_bars, mean_over_datasets
+from provsel.reports.tables import write_tables
+
+
+def render(made: Rendering) -> str:
+    draw_error_bars(made.frame, made.figures, title=made.artefact.title)
+    rows = mean_over_datasets(made.frame, baseline="Random")
+    return write_tables(made.tables, ["", "r=30", "r=40"], rows, caption=made.artefact.title, note=made.note)
+
+
+RECIPE = Recipe("made2000/{name}", render, unit="test error (%)")
+
+if __name__ == "__main__":
+    sys.exit(artefact_main(RECIPE))
+"""
+
+PUBLISHED = """artefact,row,column,dataset,printed_value,printed_sd
+table,BSS,r=30,,12.50,1.5
+table,Lvg,r=40,,not said,
+"""
+
+NOTES = """# Notes on Made (2000)
+
+What we read into it: `alpha` is **one** <script>alert(1)</script>.
+
+| place | choice |
+|---|---|
+| Table 1 | all |
+"""
+
+
+def made_paper(here, monkeypatch):
+    """Make a checkout below `here` with a paper of two artefacts, one of which has no data, and return its folder."""
+    conf, experiments = here / "conf", here / "experiments" / "made2000"
+    shutil.copytree(REPO / "conf", conf, ignore=shutil.ignore_patterns("experiment"))
+    (conf / "experiment" / "made2000").mkdir(parents=True)
+    experiments.mkdir(parents=True)
+    for name, dataset in (("table", "synthetic"), ("text", "techtc")):
+        (conf / "experiment" / "made2000" / f"{name}.yaml").write_text(ARTEFACT.format(dataset=dataset))
+        (experiments / f"{name}.py").write_text(SCRIPT.format(name=name))
+    (experiments / "claims.yaml").write_text(CLAIMS)
+    (experiments / "published.csv").write_text(PUBLISHED)
+    (experiments / "NOTES.md").write_text(NOTES)
+    monkeypatch.setattr("provsel.configs.ROOT", here)
+    return experiments
