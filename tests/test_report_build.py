@@ -18,8 +18,8 @@ from provsel.site.collect_environment import environment_page
 from provsel.store import SCHEMA, StoreSnapshot, TrialStore
 from small_runs import REPO, SMALL, run_python
 
-SETTINGS = [*SMALL, "dataset.n_relevant=2"]
-"""Few relevant features, so that methods make errors."""
+SETTINGS = [*SMALL, "dataset.n_features=600", "dataset.n_relevant=20"]
+"""Few relevant features among many, so that random selection makes errors."""
 
 
 @pytest.fixture(autouse=True)
