@@ -225,6 +225,8 @@ def test_a_renderer_that_fails_is_said_on_its_page(results, checkout):
     page = artefacts(collected(results))["table"]
     assert page.problem == "The table or figure cannot be made from what is stored: ZeroDivisionError: division by zero"
     assert len(page.numbers) == 6
+    index = build_report(results, SETTINGS, n_jobs=1)
+    assert "ZeroDivisionError: division by zero" in (index.parent / "artefacts" / "table.html").read_text()
     script.write_text("nonsense")
     page = artefacts(collected(results))["table"]
     assert (page.state, page.problem) == ("broken", "NameError: name 'nonsense' is not defined")
@@ -283,6 +285,9 @@ def test_a_ledger_is_shown(results):
     assert audit.when[:10] in index.read_text()
     traces = artefacts(collected(results))["table"].traces
     assert sum(sum(cell.audited) for trace in traces for cell in trace.cells) == 4
+    pages = [path.read_text() for path in (index.parent / "trace" / "table").iterdir()]
+    audited = [int(n) for page in pages for n in re.findall(r"computed again: (\d+) the same bits", page)]
+    assert sum(audited) == 4
 
 
 def test_differences_in_standard_errors():

@@ -79,10 +79,10 @@ class TracedCell:
         Computes exactly this cell again, into another results folder.
     audit_command : str
         Computes it again and compares it with what is stored.
-    audited : tuple of three int
-        Times that a trial of it was computed again by `provsel audit` with the same bits, the same digits, or neither.
     problems : tuple of str
         What the records do not say, such as fields that an older schema did not have.
+    audited : tuple of three int
+        Times that a trial of it was computed again by `provsel audit` with the same bits, the same digits, or neither.
     """
 
     dataset: str
@@ -96,8 +96,8 @@ class TracedCell:
     trials: tuple[TracedTrial, ...] = ()
     command: str = ""
     audit_command: str = ""
-    audited: tuple[int, int, int] = (0, 0, 0)
     problems: tuple[str, ...] = ()
+    audited: tuple[int, int, int] = (0, 0, 0)
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,11 @@ def _section(
     seeds = ", ".join(f"{seed} (repeat {repeat})" for repeat, seed in cell.split_seeds[:20])
     more = f", and {len(cell.split_seeds) - 20} more" if len(cell.split_seeds) > 20 else ""
     facts = [*_numbers(cell.dataset, lines), ("trials", f"{cell.n_found:,} of {cell.n_planned:,}")]
+    same, close, other = cell.audited
+    if any(cell.audited):
+        facts.append(
+            ("audited", f"computed again: {same:,} the same bits, {close:,} the same digits, {other:,} different")
+        )
     for part in differing:
         target, items = _card(cell.identity.get(part))
         text = ", ".join(f"{key}={value}" for key, value in items)
