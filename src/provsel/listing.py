@@ -95,10 +95,12 @@ def _component(kind: str, config: dict[str, Any], chance: Callable[[Any], bool])
 
 
 def _artefacts() -> list[Item]:
-    return [Item(name, _line(f"{_title(name)}: make reproduce-{name.split('/')[1]}")) for name in artefact_names()]
+    return [
+        Item(name, _line(f"{artefact_title(name)}: make reproduce-{name.split('/')[1]}")) for name in artefact_names()
+    ]
 
 
-def _title(name: str) -> str:
+def artefact_title(name: str) -> str:
     """Return the title of an artefact: as its own file has it, or else as the files do that this one is made of."""
     stated = _config(conf_dir() / "experiment" / f"{name}.yaml").get("artefact", {}).get("title")
     return str(stated or compose_config([f"+experiment={name}"]).artefact.title)

@@ -24,7 +24,7 @@ def by_cell(table):
 
 
 def test_a_snapshot_answers_as_the_store(store):
-    snapshot = StoreSnapshot(store)
+    snapshot = StoreSnapshot.take(store)
     assert len(snapshot) == 9
     for cells in (None, ["a"], ["c", "a"], ["nowhere"], []):
         assert by_cell(snapshot.query(cells)) == by_cell(store.query(cells)), cells
@@ -34,15 +34,15 @@ def test_a_snapshot_answers_as_the_store(store):
 
 
 def test_a_snapshot_is_of_one_moment(store):
-    snapshot = StoreSnapshot(store)
+    snapshot = StoreSnapshot.take(store)
     before = by_cell(snapshot.query())
     store.append(fake_records(20, 2, "a"))
     assert by_cell(snapshot.query()) == before
-    assert len(StoreSnapshot(store)) == 11
+    assert len(StoreSnapshot.take(store)) == 11
 
 
 def test_a_snapshot_of_nothing(tmp_path):
-    snapshot = StoreSnapshot(TrialStore(tmp_path / "none"))
+    snapshot = StoreSnapshot.take(TrialStore(tmp_path / "none"))
     assert len(snapshot) == 0
     assert snapshot.query().schema.equals(SCHEMA)
     assert snapshot.query(["a"], ["features", "cell"]).to_pylist() == []
@@ -53,7 +53,7 @@ def test_columns_that_an_older_file_lacks_are_null(store):
     table = pq.read_table(path)
     lost = set(table["key"].to_pylist())
     pq.write_table(table.drop_columns(["environment", "nmi"]), path)
-    for line in StoreSnapshot(store).query().to_pylist():
+    for line in StoreSnapshot.take(store).query().to_pylist():
         assert (line["environment"] is None) == (line["key"] in lost)
         assert (line["nmi"] is None) == (line["key"] in lost)
 
@@ -90,6 +90,14 @@ def test_records_without_key_or_cell_are_left_out_and_counted(store):
     lost = len(table)
     place = table.column_names.index("cell")
     pq.write_table(table.set_column(place, SCHEMA.field("cell"), pa.nulls(lost, pa.string())), path)
-    snapshot = StoreSnapshot(store)
+    snapshot = StoreSnapshot.take(store)
     assert snapshot.n_nameless == lost
     assert set(snapshot.query()["key"].to_pylist()) == store.keys() - set(table["key"].to_pylist())
+
+
+def test_a_saved_snapshot_is_the_same(store, tmp_path):
+    snapshot = StoreSnapshot.take(store)
+    snapshot.save(tmp_path / "snapshot.arrow")
+    opened = StoreSnapshot.open(store, tmp_path / "snapshot.arrow")
+    assert repr(opened.query().to_pylist()) == repr(snapshot.query().to_pylist())
+    assert opened.query(["a"], ["features", "cell"]) == snapshot.query(["a"], ["features", "cell"])

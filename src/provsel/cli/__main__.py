@@ -4,4 +4,5 @@ import sys
 
 from provsel.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":  # worker processes import it
+    sys.exit(main())

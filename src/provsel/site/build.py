@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from provsel import __version__
-from provsel.claims import Evidence
 from provsel.configs import Artefact, experiments_dir
 from provsel.site.collect import Collector, collect_pages
 from provsel.site.collect_claims import claim_pages
@@ -19,6 +18,7 @@ from provsel.site.collect_environment import environment_page
 from provsel.site.model import ArtefactPage, ClaimPage, PaperPage, Report
 from provsel.site.notes import render_notes
 from provsel.site.pages import write_report
+from provsel.site.sharing import SnapshotPool
 from provsel.store import StoreSnapshot, TrialStore
 
 MAX_JOBS = 4
@@ -61,10 +61,11 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
 def collect_report(results: Path, folder: Path, overrides: Sequence[str] = (), n_jobs: int = 1) -> Report:
     """Return what the pages show; the files of the artefacts are written below `folder`."""
     store = TrialStore(results / "store")
-    snapshot = StoreSnapshot(store)
-    pages, artefacts = collect_pages(results, folder, overrides, n_jobs)
+    snapshot = StoreSnapshot.take(store)
+    with SnapshotPool(snapshot, n_jobs, folder) as share:
+        pages, artefacts = collect_pages(share, results, folder, overrides)
+        claims = claim_pages(share, overrides, artefacts)
     collector = Collector(snapshot, results, folder, tuple(overrides), artefacts)
-    claims = claim_pages(Evidence(snapshot, overrides, artefacts=artefacts))
     papers = dict.fromkeys(page.paper for page in pages)
     return Report(
         papers=tuple(_paper(name, pages, claims.get(name, []), collector) for name in papers),

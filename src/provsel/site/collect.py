@@ -8,19 +8,19 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 from hydra.errors import HydraException
-from joblib import Parallel, delayed
 from omegaconf.errors import OmegaConfBaseException
 
 from provsel.audit import read_audits
 from provsel.configs import Artefact, artefact_names, compose_artefact, tool
 from provsel.datasets import MissingDataError
+from provsel.listing import artefact_title
 from provsel.reports.differences import with_differences
 from provsel.reports.frames import value_text
 from provsel.reports.recipe import Recipe, load_recipe
@@ -40,7 +40,8 @@ from provsel.site.model import (
     Number,
     TableCell,
 )
-from provsel.store import SCHEMA, StoreSnapshot, TrialStore
+from provsel.site.sharing import SnapshotPool, snapshot_of_this_process
+from provsel.store import SCHEMA, StoreSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -101,13 +102,14 @@ class Collector:
         except MissingDataError as error:
             fetch = f"{tool('provsel')} fetch {error.dataset}"
             self.artefacts[name] = f"data missing: {fetch}"
-            return ArtefactPage(name, name, DATA_MISSING, command=with_settings, fetch=fetch, problem=str(error))
+            title = artefact_title(name)
+            return ArtefactPage(name, title, DATA_MISSING, command=with_settings, fetch=fetch, problem=str(error))
         except (ValueError, HydraException, OmegaConfBaseException) as error:
             if not self.overrides:
                 raise
             self.artefacts[name] = f"the settings do not fit {name}: {str(error).splitlines()[0]}"
             problem = f"The settings of this report do not fit it: {' '.join(str(error).split())}"
-            return ArtefactPage(name, name, NOT_RUN, command=command, problem=problem)
+            return ArtefactPage(name, artefact_title(name), NOT_RUN, command=command, problem=problem)
         self.artefacts[name] = artefact
         try:
             return self._page(artefact, load_recipe(name), with_settings)
@@ -235,15 +237,13 @@ def audited_cells(results: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def collect_pages(
-    results: Path, folder: Path, overrides: Sequence[str], n_jobs: int
+    share: SnapshotPool, results: Path, folder: Path, overrides: Sequence[str]
 ) -> tuple[list[ArtefactPage], dict[str, Artefact | str]]:
     """Return the page of every artefact, without its claims, and what each was composed to.
 
-    Most of the time goes into composing configs and drawing figures, artefact by artefact; so some processes share it,
-    each with a snapshot of its own.
+    Most of the time goes into composing configs and drawing figures, artefact by artefact; so some processes share it.
     """
-    work = (delayed(_collect_page)(name, results, folder, tuple(overrides)) for name in artefact_names())
-    found = Parallel(n_jobs=n_jobs, backend="loky", batch_size=1)(work)
+    found = list(share.map(partial(_collect_page, results, folder, tuple(overrides)), artefact_names()))
     unfit = [artefact for _, artefact in found if isinstance(artefact, str) and artefact.startswith("the settings")]
     if overrides and len(unfit) == len(found):
         raise ValueError(f"{unfit[0]}; expected settings that fit some artefact, got {' '.join(overrides)}.")
@@ -251,16 +251,16 @@ def collect_pages(
 
 
 def _collect_page(
-    name: str, results: Path, folder: Path, overrides: tuple[str, ...]
+    results: Path, folder: Path, overrides: tuple[str, ...], name: str
 ) -> tuple[ArtefactPage, Artefact | str]:
-    collector = _collector(results, folder, overrides)
+    collector = _collector(snapshot_of_this_process(), results, folder, overrides)
     return collector.page(name), collector.artefacts[name]
 
 
 @lru_cache(maxsize=1)
-def _collector(results: Path, folder: Path, overrides: tuple[str, ...]) -> Collector:
-    """Return the collector of this process for one report; `folder` is another one each time."""
-    return Collector(StoreSnapshot(TrialStore(results / "store")), results, folder, overrides)
+def _collector(snapshot: StoreSnapshot, results: Path, folder: Path, overrides: tuple[str, ...]) -> Collector:
+    """Return the collector of this process, which loads a data set once for all artefacts."""
+    return Collector(snapshot, results, folder, overrides)
 
 
 def _reason(error: Exception) -> str:

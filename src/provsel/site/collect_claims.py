@@ -5,22 +5,47 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from provsel.claims import Evidence, Verdict, decisions, judge, load_claims
 from provsel.claims.evaluators import AbstractEvaluator
 from provsel.claims.outcome import NOT_RUN, Finding
-from provsel.configs import experiments_dir
+from provsel.claims.schema import Claim
+from provsel.configs import Artefact, experiments_dir
 from provsel.site.model import ClaimPage, ClaimPart
+from provsel.site.sharing import SnapshotPool, snapshot_of_this_process
 
 MAX_SAMPLE = 200
 """Values of a sample that a claim's plot shows."""
 
 
-def claim_pages(evidence: Evidence) -> dict[str, list[ClaimPage]]:
-    """Return the pages of the claims of each paper, in the order of its claims.yaml."""
+def claim_pages(
+    share: SnapshotPool, overrides: Sequence[str], artefacts: Mapping[str, Artefact | str]
+) -> dict[str, list[ClaimPage]]:
+    """Return the pages of the claims of each paper, in the order of its claims.yaml.
+
+    Processes share the work by artefact, whose trials are then read once.
+    """
     files = [load_claims(path) for path in sorted(experiments_dir().glob("*/claims.yaml"))]
-    return {file.paper: [claim_page(made) for made in judge(file.claims, evidence)] for file in files}
+    parts = []
+    for file in files:
+        for name in dict.fromkeys(claim.evaluator.artefact for claim in file.claims):
+            claims = [claim for claim in file.claims if claim.evaluator.artefact == name]
+            read = {place[0] for claim in claims for place in claim.evaluator.places(claim.evaluator.columns)}
+            parts.append((file.claims, claims, {name: artefacts[name] for name in read if name in artefacts}))
+    # the largest first, so that no process works on it alone at the end
+    parts.sort(key=lambda part: -len(part[1]))
+    found = share.map(partial(_judge_part, tuple(overrides)), *zip(*parts, strict=True)) if parts else []
+    pages = {page.id: page for part in found for page in part}
+    return {file.paper: [pages[claim.id] for claim in file.claims] for file in files}
+
+
+def _judge_part(
+    overrides: Sequence[str], family: Sequence[Claim], claims: Sequence[Claim], artefacts: Mapping[str, Artefact | str]
+) -> list[ClaimPage]:
+    evidence = Evidence(snapshot_of_this_process(), overrides, artefacts=artefacts)
+    return [claim_page(made) for made in judge(claims, evidence, family)]
 
 
 def claim_page(made: Verdict) -> ClaimPage:

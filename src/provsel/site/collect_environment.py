@@ -71,4 +71,5 @@ def _counts(snapshot: StoreSnapshot, column: str) -> list[tuple[str, int]]:
 
 
 def _lines(checks: Iterable[Check]) -> Iterable[tuple[str, str]]:
-    return ((check.name, check.value) for check in checks)
+    # The terminal has a heading for each group, the page has one list.
+    return ((f"BLAS {check.name}" if check.group == "BLAS" else check.name, check.value) for check in checks)

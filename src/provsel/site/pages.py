@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from provsel.configs import tool
 from provsel.reports.trace import Trace
 from provsel.site import views
 from provsel.site.links import check_pages, local_href, trace_href
@@ -75,6 +76,7 @@ class _Writer:
                 "n_trials": report.n_trials,
             },
             "kinds": KINDS, "nan": math.isnan, "NAN": math.nan, "known": self.known, "style_ids": style_ids(),
+            "provsel": tool("provsel"),
         }  # fmt: skip
 
     def known(self, href: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,10 @@ class StoreSnapshot:
     Parameters
     ----------
     store : TrialStore
+        Of the lists of features.
+    table : Table
+        Its other columns, as `take` and `open` give them.
+    n_nameless : int
 
     Attributes
     ----------
@@ -33,27 +38,44 @@ class StoreSnapshot:
         Records without a key or a cell, which belong to nothing and are left out.
     """
 
-    def __init__(self, store: TrialStore) -> None:
-        self._store = store
+    def __init__(self, store: TrialStore, table: pa.Table, n_nameless: int = 0) -> None:
+        self.store, self.table, self.n_nameless = store, table, n_nameless
+        cells = table["cell"].combine_chunks()
+        codes = cells.indices.to_numpy()
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        ends = np.append(starts[1:], codes.size)
+        names = cells.dictionary.take(pa.array(codes[starts])).to_pylist()
+        self._slices = dict(zip(names, zip(starts.tolist(), ends.tolist(), strict=False), strict=False))
+
+    @classmethod
+    def take(cls, store: TrialStore) -> StoreSnapshot:
+        """Read the store as it is now."""
         table = store.encoded([name for name in SCHEMA.names if name not in LARGE])
         named = pc.and_(pc.is_valid(table["key"]), pc.is_valid(table["cell"]))
-        self.n_nameless = len(table) - (pc.sum(named).as_py() or 0)
+        n_nameless = len(table) - (pc.sum(named).as_py() or 0)
         table = table.filter(named).combine_chunks()
         cells = table["cell"].combine_chunks()
         # codes in the order of the names: cells then sort as integers
-        names = cells.dictionary.to_pylist()
-        rank = np.empty(len(names), np.int32)
-        rank[np.argsort(np.array(names, dtype=str))] = np.arange(len(names), dtype=np.int32)
-        codes = rank[cells.indices.to_numpy()] if len(names) else np.empty(0, np.int32)
+        names = np.array(cells.dictionary.to_pylist(), dtype=str)
+        rank = np.empty(names.size, np.int32)
+        rank[np.argsort(names)] = np.arange(names.size, dtype=np.int32)
+        codes = rank[cells.indices.to_numpy()]
         order = pc.sort_indices(
             pa.table({"cell": codes, "key": table["key"]}), [("cell", "ascending"), ("key", "ascending")]
         )
         table = table.take(order).combine_chunks()
-        codes = codes[order.to_numpy()]
-        once = _first_of_each(table["key"])
-        self.table, codes = table.filter(pa.array(once)).combine_chunks(), codes[once]
-        ends = np.searchsorted(codes, np.arange(len(names)), side="right")
-        self._slices = {name: (int(start), int(end)) for name, start, end in _ranges(sorted(names), ends)}
+        return cls(store, table.filter(pa.array(_first_of_each(table["key"]))).combine_chunks(), n_nameless)
+
+    @classmethod
+    def open(cls, store: TrialStore, path: Path) -> StoreSnapshot:
+        """Return what `save` wrote; processes that open one file share its memory."""
+        with pa.memory_map(str(path)) as source:
+            return cls(store, pa.ipc.open_file(source).read_all())
+
+    def save(self, path: Path) -> None:
+        """Write the table as an Arrow file, for other processes."""
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, self.table.schema) as writer:
+            writer.write_table(self.table)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -70,7 +92,7 @@ class StoreSnapshot:
         )
         found = found.cast(pa.schema([SCHEMA.field(name) for name in found.column_names]))
         if large:
-            stored = self._store.query(chosen, ["key", *large])
+            stored = self.store.query(chosen, ["key", *large])
             # a trial may have come or gone since: the snapshot says which there are
             places = pc.index_in(found["key"], stored["key"])
             for name in large:
@@ -84,7 +106,3 @@ def _first_of_each(keys: pa.ChunkedArray) -> NDArray[np.bool_]:
     if len(keys) > 1:
         once[1:] = pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1)).to_numpy()
     return once
-
-
-def _ranges(names: Sequence[str], ends: NDArray[np.int64]) -> Iterable[tuple[str, int, int]]:
-    return zip(names, [0, *ends][: len(names)], ends, strict=True)

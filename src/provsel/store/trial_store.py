@@ -143,6 +143,8 @@ class TrialStore:
                     )
                 present = [name for name in columns if name in stored.names]
                 groups = range(file.num_row_groups) if cells is None else _groups_with(file, cells)
+                if cells is not None and "features" in present:
+                    groups = _groups_that_hold(file, groups, cells)
                 encoded = [name for name in strings if name in present]  # an older file may lack some
                 options = {"metadata": file.metadata, "read_dictionary": encoded, "page_checksum_verification": True}
                 with pq.ParquetFile(path, **options) if encoded else nullcontext(file) as opened:
@@ -194,6 +196,12 @@ def _groups_with(file: pq.ParquetFile, cells: Sequence[str]) -> list[int]:
         if found is None or not found.has_min_max or _any_between(cells, found.min, found.max):
             groups.append(k)
     return groups
+
+
+def _groups_that_hold(file: pq.ParquetFile, groups: Iterable[int], cells: Sequence[str]) -> list[int]:
+    """Return those of the row groups that do hold one of the cells: lists of features take long to decode."""
+    chosen = pa.array(cells, pa.string())
+    return [k for k in groups if pc.any(pc.is_in(file.read_row_group(k, ["cell"])["cell"], chosen)).as_py()]
 
 
 def _any_between(ordered: Sequence[str], low: str, high: str) -> bool:
