@@ -8,7 +8,7 @@ OVERRIDES ?=
 ARTEFACTS := $(notdir $(basename $(wildcard conf/experiment/*/*.yaml)))
 PAPERS := $(notdir $(wildcard conf/experiment/*))
 
-.PHONY: help setup reproduce verify report doctor bench test check format lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
+.PHONY: help setup reproduce verify report doctor bench test screenshots check format lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -19,6 +19,7 @@ help:
 	@echo "make doctor      what this installation has and lacks"
 	@echo "make bench       speed and memory, side by side with peers (minutes; a quiet machine)"
 	@echo "make test        all tests            make check    format, lint, types, layers"
+	@echo "make screenshots results/screenshots: the report's pages, and the README's picture of them (minutes)"
 	@echo "make lock        renew requirements.lock"
 
 setup: $(STAMP)
@@ -54,6 +55,10 @@ bench: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term --cov-fail-under=90
+
+# Minutes: the picture in the README shows a table by the paper's own protocol.
+screenshots: $(STAMP)
+	PROVSEL_README_SCREENSHOT=1 $(BIN)/python -m pytest tests/browser/test_browser_access.py -k picture
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -90,7 +90,7 @@ def test_a_complete_artefact(results):
     assert bss.standard_errors == pytest.approx(bss.difference / (scale * (bss.sd**2 + 1.5**2) ** 0.5))
     assert [cell.trace[:12] for cell in table.tables[0].rows[0]] == ["", "trace/table/", "trace/table/"]
     assert {download.href.rsplit(".", 1)[1] for download in table.downloads} == {
-        "csv", "md", "tex", "pdf", "svg", "png", "json",
+        "csv", "md", "tex", "pdf", "svg", "json",
     }  # fmt: skip
     for download in table.downloads:
         assert (results / "new" / download.href).stat().st_size == download.size

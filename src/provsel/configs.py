@@ -131,9 +131,7 @@ def compose_artefact(name: str, overrides: Sequence[str] = (), fingerprints: dic
             plain = compose_row(chosen["choose"], row_overrides)
             for column in chosen.get("columns", known):
                 fitting = [text for text in config.artefact.columns[column] if _applies(text, plain)]
-                composed = _with_values(plain, fitting)
-                if composed is None:
-                    composed = compose_config([*row_base, *fitting])
+                composed = compose_row.with_column(plain, [*chosen["choose"], *row_overrides], fitting)
                 alone = (*row_base, *fitting)
                 entries += [
                     Entry(
@@ -153,13 +151,20 @@ class _RowComposer:
 
     def __call__(self, choose: Sequence[str], row: Sequence[str]) -> DictConfig:
         if {*map(_group, choose)}.isdisjoint(map(_group, row)):
-            of_data = [text for text in choose if _group(text) == "dataset"]
-            config = _with_values(self._compose(*row), [text for text in choose if text not in of_data])
-            if config is not None:
-                if of_data:
-                    config.dataset = copy.deepcopy(self._compose(*of_data).dataset)
-                return config
+            return self.with_column(self._compose(*row), row, choose)
         return self._compose(*choose, *row)
+
+    def with_column(self, plain: DictConfig, before: Sequence[str], column: Sequence[str]) -> DictConfig:
+        """Return `plain`, composed from the overrides `before`, with those of a column as well."""
+        # another member of a group needs Hydra's defaults list; what it brings does not depend on the other groups
+        chosen = {_group(text) for text in column if "." not in text.split("=", 1)[0]}
+        changed = _with_values(plain, [text for text in column if _group(text) not in chosen])
+        if changed is None or not chosen <= {*CELL_GROUPS} - {*map(_group, before)}:
+            return self._compose(*before, *column)
+        for group in chosen:
+            own = [text for text in column if _group(text) == group]
+            changed[group] = copy.deepcopy(self._compose(*own)[group])
+        return changed
 
     def _compose(self, *overrides: str) -> DictConfig:
         if overrides not in self._composed:

@@ -21,6 +21,7 @@ def read(tmp_path, markdown):
 def test_headings_move_below_those_of_the_page(tmp_path):
     page = read(tmp_path, "# a\n\n## b\n\n##### c\n\n###### d\n")
     assert page.tags == ["h3", "h4", "h6", "h6"]
+    assert read(tmp_path, "## a\n\n### b\n").tags == ["h3", "h4"]  # none is left out where the first level is not used
     assert page.problems == []
 
 

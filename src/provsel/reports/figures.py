@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,21 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+FORMATS = ("pdf", "png", "svg")
+
+_formats: ContextVar[tuple[str, ...]] = ContextVar("formats", default=FORMATS)
+
+
+@contextmanager
+def only_formats(*kinds: str) -> Iterator[None]:
+    """Save figures in some of `FORMATS` only."""
+    token = _formats.set(kinds)
+    try:
+        yield
+    finally:
+        _formats.reset(token)
+
+
 @contextmanager
 def style() -> Iterator[None]:
     """Draw in the style of the project, whatever the user's matplotlib settings are."""
@@ -60,18 +76,20 @@ def save_titled(figure: Figure, stem: Path, title: str) -> list[Path]:
 
 
 def save_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write `stem`.pdf, .png and .svg, each whole or not at all, without dates."""
+    """Write `stem`.pdf, .png and .svg, or what `only_formats` asks for, each whole or not at all, without dates."""
     metadata: dict[str, dict[str, str | None]] = {
         "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
         "png": {"Software": None},
         "svg": {"Date": None, "Creator": None},
     }
-    # one layout for all formats: it takes longer than drawing
+    # One layout for all formats: it takes longer than drawing. It keeps everything inside the figure, whose width is
+    # then that of the column it is made for; without one the figure is cut to what is drawn.
+    box: Any = "tight" if figure.get_layout_engine() is None else None
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    box = figure.get_tightbbox().padded(mpl.rcParams["savefig.pad_inches"])
     paths = []
-    for kind, entries in metadata.items():
+    for kind in _formats.get():
+        entries = metadata[kind]
         path = stem.with_name(f"{stem.name}.{kind}")
         with replacing(path) as temporary:
             figure.savefig(temporary, format=kind, metadata=entries, bbox_inches=box)

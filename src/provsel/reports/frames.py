@@ -115,8 +115,13 @@ def trials_by_entry(
 
 def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
     """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first."""
-    folds = 100 * trials.groupby(["repeat", "fold"])["error"].mean()
-    return [{"value": folds.mean(), "sd": folds.std(ddof=1)}]
+    errors, repeats, folds = (trials[name].to_numpy(float) for name in ("error", "repeat", "fold"))
+    known = ~np.isnan(errors)
+    _, which = np.unique(repeats[known] * (folds.max(initial=0) + 1) + folds[known], return_inverse=True)
+    means = 100 * np.bincount(which, errors[known]) / np.bincount(which)
+    if not means.size:
+        return [{"value": np.nan, "sd": np.nan}]
+    return [{"value": float(means.mean()), "sd": float(means.std(ddof=1)) if means.size > 1 else np.nan}]
 
 
 def selection_seconds(trials: pd.DataFrame) -> pd.Series:

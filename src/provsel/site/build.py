@@ -18,8 +18,8 @@ from provsel.site.collect_environment import environment_page
 from provsel.site.model import ArtefactPage, ClaimPage, PaperPage, Report
 from provsel.site.notes import render_notes
 from provsel.site.pages import write_report
-from provsel.site.sharing import SnapshotPool
-from provsel.store import StoreSnapshot, TrialStore
+from provsel.site.sharing import snapshot_pool
+from provsel.store import TrialStore
 
 MAX_JOBS = 4
 """Processes: each holds a snapshot of the store, half a kilobyte a trial."""
@@ -61,8 +61,8 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
 def collect_report(results: Path, folder: Path, overrides: Sequence[str] = (), n_jobs: int = 1) -> Report:
     """Return what the pages show; the files of the artefacts are written below `folder`."""
     store = TrialStore(results / "store")
-    snapshot = StoreSnapshot.take(store)
-    with SnapshotPool(snapshot, n_jobs, folder) as share:
+    with snapshot_pool(store, n_jobs, folder) as share:
+        snapshot = share.snapshot
         pages, artefacts = collect_pages(share, results, folder, overrides)
         claims = claim_pages(share, overrides, artefacts)
     collector = Collector(snapshot, results, folder, tuple(overrides), artefacts)

@@ -22,6 +22,7 @@ from provsel.configs import Artefact, artefact_names, compose_artefact, tool
 from provsel.datasets import MissingDataError
 from provsel.listing import artefact_title
 from provsel.reports.differences import with_differences
+from provsel.reports.figures import only_formats
 from provsel.reports.frames import value_text
 from provsel.reports.recipe import Recipe, load_recipe
 from provsel.reports.tracing import trace_numbers
@@ -61,7 +62,6 @@ KINDS = {
     ".tex": "LaTeX",
     ".pdf": "PDF",
     ".svg": "SVG",
-    ".png": "PNG",
     ".json": "JSON, the table with the origin of its numbers",
 }
 
@@ -170,7 +170,8 @@ class Collector:
     def _write(self, artefact: Artefact, recipe: Recipe, frame: pd.DataFrame, stem: Path) -> str:
         """Write the files of the artefact; return why they cannot be made from what is stored, else ""."""
         try:
-            recipe.write(artefact, self.snapshot, frame, stem, stem)
+            with only_formats("pdf", "svg"):
+                recipe.write(artefact, self.snapshot, frame, stem, stem)
         except Exception as error:  # a renderer may need what a partial store does not have
             log.warning("report: %s cannot be rendered: %s", artefact.name, error)
             return f"The table or figure cannot be made from what is stored: {_reason(error)}"
@@ -211,7 +212,7 @@ class Collector:
     def _figures(self, artefact: Artefact, stem: Path) -> Iterable[FigureFiles]:
         for path in sorted(stem.parent.glob("*.svg")):
             kind = path.stem.removeprefix(stem.name).strip("-_")
-            hrefs = [self._href(path.with_suffix(suffix)) for suffix in (".svg", ".pdf", ".png")]
+            hrefs = [self._href(path.with_suffix(suffix)) for suffix in (".svg", ".pdf")]
             yield FigureFiles(f"{artefact.title}{f': {kind}' if kind else ''}", *hrefs)
 
     def _downloads(self, stem: Path) -> Iterable[Download]:

@@ -11,8 +11,8 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-SHIFT = 2
-"""Levels by which headings move down: a page has one h1, and its sections have h2."""
+TOP = 3
+"""Level of the highest headings: a page has one h1, and its sections have h2."""
 
 PREFIX = "note-"
 """Of ids, which other sections of the page do not have."""
@@ -34,12 +34,13 @@ def render_notes(markdown: str) -> str:
     """
     tokens = _parser().parse(markdown)
     anchors = _name_headings(tokens)
+    highest = min((int(token.tag[1]) for token in tokens if token.type == "heading_open"), default=1)
     for k, token in enumerate(tokens):
         if token.type == "th_open" and not tokens[k + 1].content.strip():
             token.type, tokens[k + 2].type = "td_open", "td_close"  # an empty header would be read out as one
             tokens[k + 2].tag = "td"
         elif token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + SHIFT)}"
+            token.tag = f"h{min(6, int(token.tag[1]) + TOP - highest)}"
         elif token.type == "inline" and token.children:
             token.children = _plain(token.children, anchors)
     return str(_parser().renderer.render(tokens, _parser().options, {}))

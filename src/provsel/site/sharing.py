@@ -2,65 +2,93 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from provsel.store import StoreSnapshot, TrialStore
 
 T = TypeVar("T")
 
 _here: dict[str, StoreSnapshot] = {}
-"""The snapshot of this process, whether it is the first or a worker."""
+"""The snapshot of this process, whether it is the first or a worker, by its file."""
 
 
 def snapshot_of_this_process() -> StoreSnapshot:
     """Return the snapshot that a function called by `SnapshotPool.map` works on."""
-    return _here["snapshot"]
+    [snapshot] = _here.values()
+    return snapshot
 
 
 class SnapshotPool:
-    """Calls functions in processes that have the snapshot in shared memory; in this process where one is enough.
+    """Calls functions in processes that have a snapshot in shared memory; in this process where one is enough.
 
-    joblib's workers would not do: they are ended, and start anew, when they hold much memory.
+    joblib's workers would not do: they are ended, and start anew, when they hold much memory. See `snapshot_pool`.
 
-    Parameters
+    Attributes
     ----------
     snapshot : StoreSnapshot
-    n_jobs : int
-    folder : path
-        For the temporary file that is shared.
     """
 
-    def __init__(self, snapshot: StoreSnapshot, n_jobs: int, folder: Path) -> None:
-        self._snapshot, self._n_jobs, self._folder = snapshot, n_jobs, folder
-        self._pool: ProcessPoolExecutor | None = None
-
-    def __enter__(self) -> Self:
-        _here["snapshot"] = self._snapshot
-        if self._n_jobs > 1:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._file = tempfile.NamedTemporaryFile(dir=self._folder, suffix=".arrow")
-            self._snapshot.save(Path(self._file.name))
-            start = (str(self._snapshot.store.folder), self._file.name)
-            self._pool = ProcessPoolExecutor(
-                self._n_jobs, mp_context=get_context("spawn"), initializer=_open, initargs=start
-            )
-        return self
+    def __init__(self, store: TrialStore, pool: ProcessPoolExecutor | None, path: Path) -> None:
+        self._pool, self._store, self._path = pool, store.folder, path
+        self.snapshot = StoreSnapshot.take(store)
+        if pool is not None:
+            self.snapshot.save(path)
+        _here.clear()
+        _here[str(path)] = self.snapshot
 
     def map(self, function: Callable[..., T], *arguments: Iterable[Any]) -> Iterable[T]:
         """Return the results of the function in order."""
-        return map(function, *arguments) if self._pool is None else self._pool.map(function, *arguments)
+        if self._pool is None:
+            return map(function, *arguments)
+        return self._pool.map(partial(_call, self._store, self._path, function), *arguments)
 
-    def __exit__(self, *_: object) -> None:
+
+@contextmanager
+def snapshot_pool(store: TrialStore, n_jobs: int, folder: Path) -> Iterator[SnapshotPool]:
+    """Take a snapshot, and yield processes that work on it.
+
+    Parameters
+    ----------
+    store : TrialStore
+    n_jobs : int
+    folder : path
+        For a temporary file with the snapshot, half a kilobyte a trial.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".snapshot-") as temporary:
+        path = Path(temporary) / "snapshot.arrow"
+        try:
+            if n_jobs == 1:
+                yield SnapshotPool(store, None, path)
+                return
+            with ProcessPoolExecutor(n_jobs, mp_context=_context()) as pool:
+                for _ in range(n_jobs):
+                    pool.submit(os.getpid)  # workers start, and import, while this process reads the store
+                yield SnapshotPool(store, pool, path)
+        finally:
+            _here.clear()
+
+
+def _context() -> BaseContext:
+    """Return how workers start: from one process that has imported what they need, where the system can do that."""
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["provsel.site.collect_claims", "provsel.site.collect"])
+    return context
+
+
+def _call(store: Path, path: Path, function: Callable[..., T], *arguments: Any) -> T:
+    if str(path) not in _here:
         _here.clear()
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._file.close()
-
-
-def _open(folder: str, path: str) -> None:
-    _here["snapshot"] = StoreSnapshot.open(TrialStore(folder), Path(path))
+        _here[str(path)] = StoreSnapshot.open(TrialStore(store), path)
+    return function(*arguments)

@@ -100,6 +100,7 @@ def artefact_view(page: ArtefactPage, known: Callable[[str], str]) -> View:
 def claims_view(report: Report) -> View:
     """Return what the list of claims shows."""
     claims = [claim for paper in report.papers for claim in paper.claims]
+    claims.sort(key=lambda claim: claim.verdict == NOT_RUN)  # what was decided comes first
     return {"claims": claims, "verdicts": tally(claims)}
 
 

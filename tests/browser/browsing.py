@@ -1,0 +1,98 @@
+"""Find the system's Chromium, and open pages that tell what they complained about and asked for."""
+
+import shutil
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+LONGEST_WAIT = 30_000  # ms
+
+
+def find_chromium(environ):
+    """Return the browser's path. Without one the tests are skipped, but fail where CI counts on them."""
+    chosen = environ.get("PROVSEL_CHROMIUM")
+    found = shutil.which(chosen) if chosen else next(filter(None, map(shutil.which, NAMES)), None)
+    if found:
+        return found
+    message = "no Chromium: apt-get install chromium, or set PROVSEL_CHROMIUM"
+    if chosen:
+        pytest.fail(f"PROVSEL_CHROMIUM: expected a browser, got {chosen}; {message}")
+    if environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+def folder_of(path):
+    """Return the folder of the report that a page belongs to."""
+    return next((parent for parent in path.parents if (parent / "assets").is_dir()), path.parent)
+
+
+def theme_of(page):
+    """Return what tells the themes apart: the colour behind the page."""
+    return page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+
+
+def focused(page):
+    """Return what has the focus, in words: its tag, text, and where it leads."""
+    return page.evaluate(
+        "(() => { const e = document.activeElement;"
+        " return {tag: e.tagName, id: e.id, text: e.textContent.trim(), href: e.getAttribute('href') || '',"
+        " outline: getComputedStyle(e).outlineStyle, width: parseFloat(getComputedStyle(e).outlineWidth)}; })()"
+    )
+
+
+def drawn_plot(page):
+    """Return the first plot of a page: it is drawn when it comes near the screen."""
+    plot = page.locator(".plot").first
+    plot.evaluate("plot => plot.parentElement.scrollIntoView()")
+    plot.evaluate("plot => plot.previousElementSibling.scrollIntoView()")
+    plot.locator("svg.main-svg").first.wait_for()
+    return plot
+
+
+class Visits:
+    """Opens pages in contexts of their own, and collects what is wrong with any of them."""
+
+    def __init__(self, browser):
+        self.browser, self.problems, self._contexts = browser, [], []
+
+    def open(self, path, *, watched=True, **options):
+        """Open a page of a report; options are those of a Playwright context."""
+        options.setdefault("viewport", {"width": 1200, "height": 800})
+        context = self.browser.new_context(**options)
+        context.set_default_timeout(LONGEST_WAIT)
+        self._contexts.append(context)
+        page = context.new_page()
+        if watched:
+            self._watch(page, folder_of(path))
+        page.goto(path.as_uri())
+        return page
+
+    def _watch(self, page, folder):
+        def complain(kind, text):
+            self.problems.append(f"{kind} at {page.url}: {text}")
+
+        def dialog(each):
+            complain("dialog", each.message)
+            each.dismiss()
+
+        def request(each):
+            parts = urlsplit(each.url)
+            path = unquote(parts.path)
+            if parts.scheme != "file" or parts.netloc or not path.startswith(f"{folder.as_posix()}/"):
+                complain("request", each.url)
+
+        def failed(each):
+            if each.failure != "net::ERR_ABORTED":  # the next page was opened before this one was complete
+                complain("failed request", f"{each.url}, {each.failure}")
+
+        page.on("console", lambda each: complain(f"console {each.type}", each.text))
+        page.on("pageerror", lambda each: complain("error", str(each)))
+        page.on("requestfailed", failed)
+        page.on("dialog", dialog)
+        page.on("request", request)
+
+    def close(self):
+        for context in self._contexts:
+            context.close()

@@ -1,0 +1,93 @@
+"""Results folders for the browser: one by real runs of the commands, others of made-up data."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from provsel.site.pages import write_report
+from small_runs import REPO, TABLE1
+
+PICTURE = bool(os.environ.get("PROVSEL_README_SCREENSHOT"))
+"""The picture in the README shows the table by the paper's protocol, which takes minutes."""
+
+SETTINGS = [] if PICTURE else ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]
+THEOREM7 = [
+    "+experiment=giesen2013/theorem7", "dataset.n_features=500", "dataset.dense=true", "model.form=kernel_weights",
+    "model.variance=1/l", "model.n_components=10",
+]  # fmt: skip
+"""A cell whose errors are not zero; its table stays partial, as table1_sets does, which shares cells with table1."""
+
+LONGEST_WAIT = 900  # s
+RUN = REPO / "experiments" / "run.py"
+
+
+def clean_environment(folder):
+    """Return an environment without data sets, and without the tracing of coverage, which would double the time."""
+    mine = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "COVERAGE_"))}
+    mine.pop("PROVSEL_DATA_MIRROR", None)
+    return {**mine, "PROVSEL_DATA": str(folder / "no-data"), "COLUMNS": "200", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def run_command(command, folder, *, shell=False):
+    """Run a command from the checkout and return its output."""
+    done = subprocess.run(
+        command, cwd=REPO, env=clean_environment(folder), shell=shell, text=True, timeout=LONGEST_WAIT, check=False,
+        capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def write_results(folder):
+    """Run what a user would: an artefact, a cell, an audit, the report."""
+    into = [f"results={folder}", "executor=serial"]
+    provsel = [sys.executable, "-m", "provsel.cli"]
+    run_command([sys.executable, TABLE1, *SETTINGS, *into], folder)
+    run_command([sys.executable, RUN, *THEOREM7, *SETTINGS, *into], folder)
+    audit = ["--results", folder, "--executor", "serial", "--fraction", "0.1", "--limit", "5", "--seed", "1"]
+    run_command([*provsel, "audit", *audit], folder)
+    run_command([*provsel, "report", "--results", folder, *SETTINGS], folder)
+
+
+def write_made(name):
+    """Return a function that writes a report of `made_report`, with the files that it points to."""
+
+    def write(folder):
+        import made_report
+
+        report = getattr(made_report, name)()
+        write_report(report, folder)
+        for page in (page for paper in report.papers for page in paper.artefacts):
+            figures = [href for figure in page.figures for href in (figure.svg, figure.pdf, figure.png) if href]
+            for href in [*(each.href for each in page.downloads), *figures]:
+                (folder / href).parent.mkdir(parents=True, exist_ok=True)
+                (folder / href).write_text(made_report.SVG, encoding="utf-8")
+
+    return write
+
+
+def make_once(tmp_path_factory, name, write):
+    """Return a folder that is written once, by whichever of several test processes comes first."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, done, failed = (shared / f"browser-{name}{suffix}" for suffix in ("", ".done", ".failed"))
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        deadline = time.monotonic() + LONGEST_WAIT
+        while not done.exists():
+            assert not failed.exists(), f"another test process could not write {folder}"
+            assert time.monotonic() < deadline, f"{folder} was not finished"
+            time.sleep(0.1)
+        return folder
+    try:
+        write(folder)
+    except BaseException:
+        failed.touch()
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    done.touch()
+    return folder

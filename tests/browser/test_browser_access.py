@@ -1,0 +1,67 @@
+"""Every kind of page in both themes: no serious finding of axe-core, and a picture of it to look at."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browsing import drawn_plot, theme_of
+from small_results import PICTURE
+
+from small_runs import REPO
+
+SCREENSHOTS = REPO / "results" / "screenshots"
+KINDS = {
+    "overview": ("report", "index.html"),
+    "paper": ("report", "papers/paul2016.html"),
+    "artefact-table": ("report", "artefacts/table1.html"),
+    "artefact-partial": ("report", "artefacts/theorem7.html"),
+    "artefact-not-run": ("report", "artefacts/figure1.html"),
+    "artefact-figure": ("made", "artefacts/figure1.html"),
+    "claims": ("made", "claims/index.html"),
+    "claim": ("made", "claims/*.bss-better.html"),
+    "claim-not-run": ("made", "claims/*.lpsvm-size.html"),
+    "trace": ("report", "trace/table1/bss-r-30-k-40-*.html"),
+    "trace-folded": ("made", "trace/figure1/bss-r-300-*.html"),
+    "environment": ("report", "environment.html"),
+    "hostile": ("hostile", "artefacts/evil.html"),
+}
+# `preload` fetches the style sheet once more, which the pages' own policy refuses.
+OPTIONS = {"preload": False, "resultTypes": ["violations"]}
+
+
+def serious(page):
+    found = Axe().run(page, options=OPTIONS).response["violations"]
+    return [
+        f"{each['id']} ({each['impact']}): {each['help']}: {[node['html'][:120] for node in each['nodes']][:3]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize(("kind", "theme"), [(kind, theme) for kind in KINDS for theme in ("light", "dark")])
+def test_accessible_and_pictured(visits, report, made, hostile, kind, theme):
+    name, pattern = KINDS[kind]
+    (path,) = {"report": report, "made": made, "hostile": hostile}[name].glob(pattern)
+    page = visits.open(path, color_scheme=theme, reduced_motion="reduce")
+    if page.locator(".plot").count():
+        drawn_plot(page)
+        page.evaluate("window.scrollTo(0, 0)")
+    assert (theme_of(page) == "rgb(255, 255, 255)") == (theme == "light")
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{kind}-{theme}.png", full_page=True)
+    assert serious(page) == []
+
+
+def test_axe_finds_what_is_wrong(visits, report):
+    page = visits.open(report / "index.html")
+    page.locator("p").first.evaluate("each => { each.style.color = '#eee'; each.style.background = '#fff'; }")
+    page.locator("h1").evaluate("each => each.insertAdjacentHTML('afterend', '<button></button>')")
+    found = " ".join(serious(page))
+    assert "button-name" in found
+    assert "color-contrast" in found
+
+
+@pytest.mark.skipif(not PICTURE, reason="the README's picture is made by make screenshots")
+def test_picture_of_the_readme(visits, report):
+    page = visits.open(report / "artefacts" / "table1.html", color_scheme="light")
+    path = SCREENSHOTS / "report.png"
+    page.screenshot(path=path)
+    assert 10_000 < path.stat().st_size < 200_000

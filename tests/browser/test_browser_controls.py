@@ -1,0 +1,182 @@
+"""What a reader does on a page: sort, filter, change the theme, copy, hover, and all of it by keyboard."""
+
+import pytest
+from browsing import drawn_plot, focused, theme_of
+
+NUMBERS = "#number-table"
+VALUES = f"{NUMBERS} tbody tr:visible td[data-value]"
+
+
+def figure1(visits, made, **options):
+    return visits.open(made / "artefacts" / "figure1.html", **options)
+
+
+def values(page):
+    return [float(value) for value in page.locator(VALUES).evaluate_all("all => all.map(cell => cell.dataset.value)")]
+
+
+def test_sorting(visits, made):
+    page = figure1(visits, made)
+    original = values(page)
+    header = page.locator(f"{NUMBERS} th", has_text="Value")
+    assert len(original) == 60
+    assert header.get_attribute("aria-sort") == "none"
+    for state, expected in (
+        ("ascending", sorted(original)),
+        ("descending", sorted(original, reverse=True)),
+        ("none", original),
+    ):
+        header.locator("button").click()
+        assert header.get_attribute("aria-sort") == state
+        assert values(page) == expected
+    as_text = sorted(f"{value:.2f}" for value in original)
+    assert [float(text) for text in as_text] != sorted(float(text) for text in as_text)  # numbers, not text
+    page.locator(f"{NUMBERS} th", has_text="Row").locator("button").click()
+    assert header.get_attribute("aria-sort") == "none"
+    rows = page.locator(f"{NUMBERS} tbody th").all_inner_texts()
+    assert rows == sorted(rows)
+
+
+def test_filters(visits, made):
+    page = figure1(visits, made)
+    bar = page.locator("section", has=page.locator(NUMBERS)).locator(".filters")
+    count = bar.locator("output")
+    rows = page.locator(f"{NUMBERS} tbody tr:visible")
+    assert (rows.count(), count.inner_text()) == (60, "60 numbers")
+    assert count.get_attribute("aria-live") == "polite"
+    bar.get_by_label("Data set").select_option("TechTC 17899-48446")
+    assert (rows.count(), count.inner_text()) == (12, "12 of 60 numbers")
+    assert set(rows.locator("td:nth-child(3)").all_inner_texts()) == {"TechTC 17899-48446"}
+    bar.get_by_label("Text").fill("bss r=3")
+    assert (rows.count(), count.inner_text()) == (1, "1 of 60 numbers")
+    bar.get_by_label("Text").fill("nothing has this")
+    assert (rows.count(), count.inner_text()) == (0, "0 of 60 numbers")
+    bar.get_by_label("Text").fill("")
+    bar.get_by_label("Data set").select_option("all")
+    assert rows.count() == 60
+
+
+def test_filter_by_state_and_verdict(visits, made):
+    page = visits.open(made / "artefacts" / "table1.html")
+    bar = page.locator("section", has=page.locator(NUMBERS)).locator(".filters")
+    bar.get_by_label("State").select_option("missing")
+    rows = page.locator(f"{NUMBERS} tbody tr:visible")
+    assert rows.locator("td:last-child").all_inner_texts() == ["missing"]
+    page.goto((made / "claims" / "index.html").as_uri())
+    page.locator(".filters").get_by_label("Verdict").select_option("contradicted")
+    assert page.locator("#claim-table tbody tr:visible td:first-child").all_inner_texts() == ["contradicted"]
+    assert page.locator(".filters output").inner_text() == "1 of 4 claims"
+
+
+def test_the_theme_is_changed_and_remembered(visits, report):
+    page = visits.open(report / "index.html", color_scheme="light")
+    light = theme_of(page)
+    button = page.locator("button.theme")
+    button.click()
+    dark = theme_of(page)
+    assert dark != light
+    assert button.get_attribute("aria-pressed") == "true"
+    page.reload()
+    assert theme_of(page) == dark
+    page.get_by_role("link", name="table1", exact=True).click()
+    page.wait_for_url("**/artefacts/table1.html")
+    assert theme_of(page) == dark
+    page.locator("button.theme").click()
+    assert theme_of(page) == light
+
+
+def test_the_system_may_be_dark(visits, report):
+    page = visits.open(report / "index.html", color_scheme="dark")
+    dark = theme_of(page)
+    assert page.locator("button.theme").get_attribute("aria-pressed") == "true"
+    page.emulate_media(color_scheme="light")
+    page.locator("button.theme[aria-pressed=false]").wait_for()  # the page is told a moment later
+    assert theme_of(page) != dark
+
+
+def tab_until(page, wanted, most=80):
+    """Press Tab until what has the focus is wanted; everything on the way shows that it has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        found = focused(page)
+        assert found["outline"] != "none", found
+        assert found["width"] >= 2, found
+        if wanted(found):
+            return found
+    raise AssertionError(f"not reached within {most} times Tab")
+
+
+def test_the_keyboard_is_enough(visits, made):
+    page = figure1(visits, made)
+    page.keyboard.press("Tab")
+    assert focused(page)["text"] == "Skip to the content"
+    assert page.locator("a.skip").bounding_box()["x"] >= 0
+    page.keyboard.press("Enter")
+    assert focused(page)["id"] == "main"
+    # The first stop behind it is in the content, not in the head.
+    tab_until(page, lambda found: found["href"] == "#tables", most=1)
+    page.locator(f"{NUMBERS} th button").first.focus()
+    tab_until(page, lambda found: found["text"] == "Value")
+    page.keyboard.press("Enter")
+    assert values(page) == sorted(values(page))
+    page.keyboard.press("Space")
+    assert values(page) == sorted(values(page), reverse=True)
+    link = tab_until(page, lambda found: "trace/" in found["href"])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/trace/figure1/**")
+    assert link["href"].split("/")[-1] in page.url
+
+
+def test_the_skip_link_is_out_of_sight_until_it_has_the_focus(visits, made):
+    page = figure1(visits, made)
+    box = page.locator("a.skip").bounding_box()
+    assert box["x"] + box["width"] <= 0
+
+
+def test_plots(visits, made):
+    page = figure1(visits, made, color_scheme="light")
+    plot = drawn_plot(page)
+    ticks = plot.locator(".xtick text")
+    assert ticks.all_text_contents() == ["300", "400", "500"]
+    colour = "getComputedStyle(document.querySelector('.plot .xtick text')).fill"
+    light = page.evaluate(colour)
+    place = plot.locator(".scatterlayer .points path").first.bounding_box()
+    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    plot.locator(".hoverlayer .hovertext").wait_for()
+    assert "300: " in plot.locator(".hoverlayer .hovertext").text_content()
+    page.locator("button.theme").click()
+    page.wait_for_function(f"{colour} !== {light!r}")
+
+
+def test_another_data_set_is_plotted(visits, made):
+    page = figure1(visits, made)
+    plot = drawn_plot(page)
+    heights = "all => all.map(each => each.getAttribute('transform')).join()"
+    points = plot.locator(".scatterlayer .points path")
+    before = points.evaluate_all(heights)
+    plot.get_by_label("Data set").select_option("TechTC 17899-48446")
+    page.wait_for_function(
+        "before => [...document.querySelectorAll('.plot .scatterlayer .points path')]"
+        ".map(each => each.getAttribute('transform')).join() !== before",
+        arg=before,
+    )
+
+
+def test_a_point_leads_to_its_trace(visits, made):
+    page = figure1(visits, made)
+    plot = drawn_plot(page)
+    place = plot.locator(".scatterlayer .points path").first.bounding_box()
+    page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    page.wait_for_url("**/trace/figure1/bss-r-300-**")
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_copying_a_command(visits, report, refused):
+    page = visits.open(report / "index.html", permissions=["clipboard-read", "clipboard-write"])
+    if refused:  # the way for browsers that do not let pages on disk write to it
+        page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
+    command = page.locator(".command", has_text="make reproduce-table1_sets").first
+    command.locator("button.copy").click()
+    command.locator("button", has_text="Copied").wait_for()
+    assert page.locator("[role=status]", has_text="Command copied").count() == 1
+    assert page.evaluate("navigator.clipboard.readText()") == command.locator("code").inner_text()
