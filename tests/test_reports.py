@@ -12,9 +12,10 @@ from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
 from provsel.configs import Artefact, Entry
+from provsel.reports.curves import draw_curves
 from provsel.reports.error_bars import draw_error_bars, mean_over_datasets
 from provsel.reports.features import most_frequent, share_relevant
-from provsel.reports.figures import save_figure, style
+from provsel.reports.figures import TWO_COLUMNS, legend_below, only_formats, save_figure, style
 from provsel.reports.frames import COLUMNS, ORIGIN, artefact_frame, cell_text, error_summary, standard_error_scale
 from provsel.reports.tables import (
     Traced,
@@ -310,3 +311,39 @@ def test_error_bars_of_a_partial_frame_are_drawn_and_repeat(tmp_path):
         ["BSS: sets better than Full", "1 of 1"],
     ]
     assert mean_over_datasets(frame[frame["row"] == "BSS"], baseline="Full") == [["BSS", "15.00 (1.50)"]]
+
+
+def test_a_wide_legend_takes_more_lines_and_stays_inside(monkeypatch, tmp_path):
+    boxes = []
+    savefig = Figure.savefig
+
+    def measured(figure, *arguments, **options):
+        box = figure.get_tightbbox()
+        boxes.append((box.x0, figure.get_figwidth() - box.x1, box.y0, figure.get_figheight() - box.y1))
+        return savefig(figure, *arguments, **options)
+
+    monkeypatch.setattr(Figure, "savefig", measured)
+    names = [f"a method with a long name, {k}" for k in range(7)]
+    lines = [(name, "10", "data", 20.0 + k, 1.0) for k, name in enumerate(names)]
+    frame = pd.DataFrame(lines, columns=["row", "column", "dataset", "value", "sd"])
+    draw_error_bars(frame, tmp_path / "bars", "Title")
+    draw_curves(frame, tmp_path / "curves", "Title " * 40, ylabel="error")
+    assert len(boxes) == 6
+    for box in boxes:
+        assert min(box) > -0.02, box  # inches: a line of text is 0.1 high
+    with style():
+        figure = Figure(figsize=(TWO_COLUMNS, 2), layout="constrained")
+        handles = figure.subplots().plot(np.zeros((1, 7)))
+        legend_below(figure, handles, names)
+        [legend] = figure.legends
+        assert legend._ncols < 7
+        legend_below(figure, handles, list("abcdefg"))
+        assert figure.legends[1]._ncols == 7
+
+
+def test_formats_can_be_chosen(tmp_path):
+    with style(), only_formats("svg"):
+        paths = save_figure(Figure(figsize=(1, 1)), tmp_path / "f")
+    assert [path.name for path in paths] == ["f.svg"]
+    with style():
+        assert len(save_figure(Figure(figsize=(1, 1)), tmp_path / "f")) == 3

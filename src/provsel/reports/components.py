@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
+from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def draw_against_components(trials: pd.DataFrame, panels: Sequence[Panel], stem:
         found = {
             text: handle for axes in grid.flat for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)
         }
-        figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=min(6, max(1, len(found))))
+        legend_below(figure, list(found.values()), list(found))
         return save_titled(figure, stem, title)
 
 

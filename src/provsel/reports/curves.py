@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
+from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
 
 PANELS = 3
 """Panels in a row, at two columns."""
@@ -81,7 +81,7 @@ def draw_curves(
         for panel in panels.flat[: len(datasets)][-panels.shape[1] :]:  # with none below
             panel.set_xlabel(xlabel)
         handles, labels = panels[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=max(len(labels), 1))
+        legend_below(figure, handles, labels)
         return save_titled(figure, stem, title)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
+from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
 from provsel.reports.tables import Traced
 
 
@@ -58,7 +58,7 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
             panel.set_axisbelow(True)
         panels[-1].set_xlabel("data set, by the mean error of all methods (names in the CSV file)")
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        legend_below(figure, handles, labels)
         return save_titled(figure, stem, title)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -67,6 +67,15 @@ def style() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         yield
+
+
+def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], ncols: int = 0) -> None:
+    """Put a legend below the panels, in as many columns as the width has room for, at most `ncols` if given."""
+    for columns in range(ncols or max(len(labels), 1), 0, -1):
+        legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def save_titled(figure: Figure, stem: Path, title: str) -> list[Path]:

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from provsel.configs import Entry
 from provsel.kernels.gaussian_blocks import is_kept
-from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
+from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
 from provsel.reports.tables import Traced
 
 LOG_FACTOR = 8
@@ -145,7 +145,8 @@ def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
             panel_row[0].set_ylabel(f"{kind}: memory (MB)")
         for panel, text in zip(panels[1], ("rows n", "features m"), strict=True):
             panel.set_xlabel(text)
-        figure.legend(handles=_legend(sizes, others), loc="outside lower center", ncols=4)
+        entries = _legend(sizes, others)
+        legend_below(figure, entries, [str(entry.get_label()) for entry in entries], ncols=4)
         return save_titled(figure, stem, title)
 
 
