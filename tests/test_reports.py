@@ -209,6 +209,7 @@ def test_scale_of_standard_errors():
         return pd.DataFrame(places, columns=["repeat", "fold"]).assign(n_train=n_train, n_test=n_test)
 
     assert standard_error_scale(trials(2, 10, 5, 90, 10)) == pytest.approx(np.sqrt(1 / 20 + 1 / 9))
+    assert standard_error_scale(trials(1, 10, 1, 10, 90)) == pytest.approx(np.sqrt(1 / 10))  # inverse: disjoint
     assert standard_error_scale(trials(7, 1, 1, 90, 0)) == pytest.approx(1 / np.sqrt(7))  # seeds
     assert standard_error_scale(trials(1, 1, 4, 90, 10)) == pytest.approx(1 / 2)  # draws on one fold
 

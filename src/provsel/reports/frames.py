@@ -66,15 +66,16 @@ def artefact_frame(
 def standard_error_scale(trials: pd.DataFrame) -> float:
     """Return the factor from the sd of a cell to the standard error of its mean.
 
-    Over folds, whose training sets overlap, sqrt(1/n + n_test/n_train) with n folds (Nadeau and Bengio 2003); over
-    seeds, which have no test rows, 1/sqrt(n); on one fold, over draws, the same.
+    Over folds whose training sets overlap, sqrt(1/n + n_test/n_train) with n folds (Nadeau and Bengio 2003). 1/sqrt(n)
+    over folds of the inverse split, which train on disjoint sets (that their test sets overlap is left out); over
+    seeds, which have no test rows; and over draws on one fold.
     """
     n_folds = len({*zip(trials["repeat"].tolist(), trials["fold"].tolist(), strict=True)})
     if n_folds == 1:
         return float(1 / np.sqrt(len(trials)))
     n_train = float(trials["n_train"].astype(float).mean())
     ratio = float(trials["n_test"].astype(float).mean()) / n_train if n_train > 0 else np.nan
-    return float(np.sqrt(1 / n_folds + ratio))
+    return float(np.sqrt(1 / n_folds + (0.0 if ratio > 1 else ratio)))
 
 
 def artefact_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
