@@ -14,6 +14,7 @@ from made_report import (
     ROWS,
     hostile_report,
     made_claim,
+    made_distribution,
     made_numbers,
     made_traces,
     ordinary_report,
@@ -146,6 +147,8 @@ def test_a_trace_has_a_view_for_each_measured_column_and_a_box_for_each_data_set
     many = dataclasses.replace(trace, cells=trace.cells * 10)
     assert {box["boxpoints"] for box in accept(trace_plot(many))["views"][0]["data"]} == {"outliers"}
     assert trace_plot(dataclasses.replace(trace, cells=())) is None
+    equal = [dataclasses.replace(cell, distributions=(made_distribution([3.0] * 9),)) for cell in trace.cells]
+    assert trace_plot(dataclasses.replace(trace, cells=tuple(equal))) is None
 
 
 def test_a_claim_has_sample_effect_interval_and_margins():

@@ -18,10 +18,12 @@ MAX_POINTS = 4000
 
 
 def trace_plot(trace: Trace) -> Spec | None:
-    """Return boxes with points by data set, a view for each measured column; None where there are no values."""
+    """Return boxes with points by data set, a view for each measured column; None where no values differ."""
     views = []
     for name in unique(d.name for cell in trace.cells for d in cell.distributions if d.values):
         found = [(cell.dataset, d) for cell in trace.cells for d in cell.distributions if d.name == name and d.values]
+        if min(d.minimum for _, d in found) == max(d.maximum for _, d in found):
+            continue  # one line at one height says less than the table
         n_points = sum(len(d.values) for _, d in found)
         boxes = [
             _box(plain(dataset) or "all", d, "all" if n_points <= MAX_POINTS else "outliers") for dataset, d in found
