@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from provsel.evaluation.certificates import HELD, NOT_SEPARABLE, VACUOUS, VIOLATED
-from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_figure, style
+from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
 
 CERTIFICATES = {"spectral": "Lemmas 1-2", "margin": "Theorems 1-4", "soft": "equation 11", "radius": "Theorem 5"}
 """Certificates of paul2016 in a record, and where the paper promises what they check."""
@@ -76,8 +76,7 @@ def draw_certificates(trials: pd.DataFrame, settings: dict[str, list[str]], stem
             _ratio(line[2], found, methods, "radius")
         handles, labels = panels[0, 0].get_legend_handles_labels()
         legend_below(figure, handles, labels)
-        figure.suptitle(title, fontsize=8)
-        return save_figure(figure, stem)
+        return save_titled(figure, stem, title)
 
 
 def _spectral(panel: Axes, trials: pd.DataFrame, methods: list[str], setting: str) -> None:

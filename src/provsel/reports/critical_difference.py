@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scikit_posthocs import critical_difference_diagram
 
-from provsel.reports.figures import PALETTE, TWO_COLUMNS, save_figure, style
+from provsel.reports.figures import ONE_COLUMN, PALETTE, save_titled, style
 
 
 def draw_critical_difference(
@@ -41,7 +41,7 @@ def draw_critical_difference(
     """
     colors = {name: PALETTE[k % len(PALETTE)] for k, name in enumerate(pairs.index)}  # as in the error bars
     with style():
-        figure = Figure(figsize=(TWO_COLUMNS * 0.8, 0.8 + 0.2 * len(ranks)), layout="constrained")
+        figure = Figure(figsize=(ONE_COLUMN, 0.9 + 0.2 * len(ranks)), layout="constrained")
         axes = figure.subplots()
         critical_difference_diagram(
             ranks,
@@ -57,8 +57,7 @@ def draw_critical_difference(
         )
         axes.spines["top"].set_visible(True)
         _draw_scale(axes, float(ranks.min()), difference)
-        figure.suptitle(title, fontsize=8)
-        return save_figure(figure, stem)
+        return save_titled(figure, stem, title)
 
 
 def _draw_scale(axes: Axes, start: float, difference: float) -> None:

@@ -79,8 +79,9 @@ def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], 
 
 
 def save_titled(figure: Figure, stem: Path, title: str) -> list[Path]:
-    """Write a figure with a title above, in as many lines as two columns need; see `save_figure`."""
-    figure.suptitle(textwrap.fill(title, TITLE_WIDTH), fontsize=8)
+    """Write a figure with a title above, in as many lines as its width needs; see `save_figure`."""
+    width = int(TITLE_WIDTH * figure.get_figwidth() / TWO_COLUMNS)
+    figure.suptitle(textwrap.fill(title, width), fontsize=8)
     return save_figure(figure, stem)
 
 
