@@ -18,7 +18,7 @@ from provsel.site.collect_environment import environment_page
 from provsel.site.model import ArtefactPage, ClaimPage, PaperPage, Report
 from provsel.site.notes import render_notes
 from provsel.site.pages import write_report
-from provsel.site.sharing import snapshot_pool
+from provsel.site.sharing import rare_garbage, snapshot_pool
 from provsel.store import TrialStore
 
 MAX_JOBS = 4
@@ -48,7 +48,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     """
     target = results / "report"
     results.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".report-", dir=results) as temporary:
+    with rare_garbage(), tempfile.TemporaryDirectory(prefix=".report-", dir=results) as temporary:
         folder = Path(temporary) / "new"
         folder.mkdir()
         write_report(collect_report(results, folder, overrides, n_jobs or min(_cores(), MAX_JOBS)), folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,9 @@ from typing import Any, TypeVar
 from provsel.store import StoreSnapshot, TrialStore
 
 T = TypeVar("T")
+
+GARBAGE = 100_000
+"""Objects between two searches for garbage: a report makes many and keeps most, and searching took a tenth of its time."""
 
 _here: dict[str, StoreSnapshot] = {}
 """The snapshot of this process, whether it is the first or a worker, by its file."""
@@ -50,6 +54,17 @@ class SnapshotPool:
         if self._pool is None:
             return map(function, *arguments)
         return self._pool.map(partial(_call, self._store, self._path, function), *arguments)
+
+
+@contextmanager
+def rare_garbage() -> Iterator[None]:
+    """Search for garbage rarely."""
+    before = gc.get_threshold()
+    gc.set_threshold(GARBAGE)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @contextmanager
@@ -89,6 +104,7 @@ def _context() -> BaseContext:
 
 def _call(store: Path, path: Path, function: Callable[..., T], *arguments: Any) -> T:
     if str(path) not in _here:
+        gc.set_threshold(GARBAGE)
         _here.clear()
         _here[str(path)] = StoreSnapshot.open(TrialStore(store), path)
     return function(*arguments)
