@@ -19,7 +19,7 @@ from provsel.store import StoreSnapshot, TrialStore
 T = TypeVar("T")
 
 GARBAGE = 100_000
-"""Objects between two searches for garbage: a report makes many and keeps most, and searching took a tenth of its time."""
+"""Objects between two searches for garbage: a report makes many and keeps most; searching took a tenth of its time."""
 
 _here: dict[str, StoreSnapshot] = {}
 """The snapshot of this process, whether it is the first or a worker, by its file."""
