@@ -359,3 +359,15 @@ def test_explain_says_what_is_wrong(arguments, message, capsys):
     error = capsys.readouterr().err
     assert re.search(message, error)
     assert error.count("\n") == 1
+
+
+def test_a_cell_in_several_columns_counts_once(results, checkout):
+    for config in (results.parent / "conf" / "experiment" / "made2000").iterdir():
+        config.write_text(config.read_text().replace("Random: [selector=uniform]", "Full: [selector=full]"))
+    claims = checkout / "claims.yaml"
+    claims.write_text(claims.read_text().replace("Random", "Full"))
+    compute()
+    report = collected(results)
+    page = artefacts(report)["table"]
+    assert page.n_found == page.n_planned == report.n_trials == 2 * 3 + 2 * 6 + 3
+    assert len([trace for trace in page.traces if trace.row == "Full"]) == 2

@@ -20,6 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 from provsel.audit import read_audits
 from provsel.configs import Artefact, artefact_names, compose_artefact, tool
 from provsel.datasets import MissingDataError
+from provsel.evaluation.plan import unique_cells
 from provsel.listing import artefact_title
 from provsel.reports.differences import with_differences
 from provsel.reports.figures import only_formats
@@ -129,8 +130,8 @@ class Collector:
 
     def _page(self, artefact: Artefact, recipe: Recipe, command: str) -> ArtefactPage:
         frame = with_differences(recipe.frame(artefact, self.snapshot))
-        planned = sum(entry.cell.n_trials for entry in artefact.entries)
-        found = int(frame.drop_duplicates(["of_row", "of_column", "dataset"])["n_trials"].sum())
+        planned = sum(cell.n_trials for cell in unique_cells(artefact.cells))
+        found = _n_found(artefact, frame)
         state = NOT_RUN if not found else COMPLETE if found == planned else PARTIAL
         stem = self.folder / FILES / artefact.name.split("/")[1] / artefact.name.split("/")[1]
         problem = ""
@@ -225,6 +226,17 @@ class Collector:
 
     def _href(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix()
+
+
+def _n_found(artefact: Artefact, frame: pd.DataFrame) -> int:
+    """Return how many trials of an artefact are stored; those of a cell that stands in several columns count once."""
+    places = zip(frame["of_row"], frame["of_column"], frame["dataset"], strict=True)
+    counts = dict(zip(places, frame["n_trials"].tolist(), strict=True))
+    by_cell: dict[str, int] = {}
+    for entry in artefact.entries:
+        n = counts.get((entry.row, entry.column, entry.dataset), 0)
+        by_cell[entry.cell.id] = max(n, by_cell.get(entry.cell.id, 0))
+    return sum(by_cell.values())
 
 
 def audited_cells(results: Path) -> dict[str, tuple[int, int, int]]:
