@@ -2,6 +2,7 @@
 
 import shutil
 
+from provsel.claims.evidence import artefact_datasets, artefact_layout
 from small_runs import REPO
 
 CLAIMS = """
@@ -92,4 +93,6 @@ def made_paper(here, monkeypatch):
     (experiments / "published.csv").write_text(PUBLISHED)
     (experiments / "NOTES.md").write_text(NOTES)
     monkeypatch.setattr("provsel.configs.ROOT", here)
+    for known in (artefact_layout, artefact_datasets):  # of the same names in another test
+        known.cache_clear()
     return experiments
