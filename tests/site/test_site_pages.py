@@ -28,7 +28,7 @@ REPORTS = {"ordinary": ordinary_report, "hostile": hostile_report, "empty": empt
 def put_files(report, folder):
     """Write what downloads and figures point to, as the caller of `write_report` does."""
     for page in (page for paper in report.papers for page in paper.artefacts):
-        figures = [href for figure in page.figures for href in (figure.svg, figure.pdf, figure.png) if href]
+        figures = [href for figure in page.figures for href in (figure.svg, figure.pdf) if href]
         for href in [*(each.href for each in page.downloads), *figures]:
             (folder / href).parent.mkdir(parents=True, exist_ok=True)
             (folder / href).write_text(SVG)

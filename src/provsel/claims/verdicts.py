@@ -48,6 +48,11 @@ class Verdict:
     parts: tuple[tuple[Finding, bool], ...] = ()
 
     @property
+    def full_state(self) -> str:
+        """State, with the settings that it is about."""
+        return f"{self.state}, with {self.settings}" if self.settings and self.state != NOT_RUN else self.state
+
+    @property
     def detail(self) -> str:
         """All lines in one."""
         return "; ".join(self.lines)
@@ -102,8 +107,7 @@ def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     for made in verdicts:
         claim, finding = made.claim, made.finding
         numbers = (finding.effect, finding.low, finding.high, finding.p_value, finding.n, finding.test)
-        state = f"{made.state}, with {made.settings}" if made.settings and made.state != NOT_RUN else made.state
-        rest = (claim.where, claim.text, finding.unit, made.detail, state)
+        rest = (claim.where, claim.text, finding.unit, made.detail, made.full_state)
         lines.append((claim.id, claim.paper, made.verdict, *numbers, *rest))
     return pd.DataFrame(lines, columns=COLUMNS)
 

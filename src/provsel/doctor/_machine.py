@@ -16,6 +16,7 @@ from provsel.datasets._paths import data_dir
 from provsel.doctor._check import BLAS, MACHINE, OK, PACKAGES, PROBLEM, WARNING, Check, bytes_text, counted
 from provsel.evaluation.environment import PACKAGES as RECORDED
 from provsel.evaluation.environment import git_revision
+from provsel.evaluation.executors import usable_cores
 
 OLDEST_PYTHON = (3, 11)
 LOW_DISK = 5e9
@@ -64,11 +65,6 @@ def machine_checks(results: Path) -> list[Check]:
         _disk("disk of results", results, "a run stops when it is full; what is stored by then is kept"),
         _disk("disk of data", data_dir(), "downloads and parsed copies go there, those of CIFAR-10 alone up to 1.7 GB"),
     ]
-
-
-def usable_cores() -> int:
-    """Return the number of cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def processor() -> str:

@@ -32,14 +32,18 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskRe
     return EXECUTORS[name](tasks, config)
 
 
+def usable_cores() -> int:
+    """Return the number of cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _serial(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
     return map(run_task, tasks)
 
 
 def _loky(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
     wanted = int(config.get("n_jobs", -1))
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    n_jobs = min(available if wanted < 0 else wanted, max(1, len(tasks)))
+    n_jobs = min(usable_cores() if wanted < 0 else wanted, max(1, len(tasks)))
     pool = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered", batch_size=1)
     return pool(delayed(run_task)(task) for task in tasks)
 

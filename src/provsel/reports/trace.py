@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -123,4 +123,4 @@ class Trace:
     cells: tuple[TracedCell, ...]
     environments: tuple[tuple[dict[str, Any], int], ...] = ()
     revisions: tuple[tuple[str, int], ...] = ()
-    settings: tuple[str, ...] = field(default=())
+    settings: tuple[str, ...] = ()

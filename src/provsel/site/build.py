@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from provsel import __version__
 from provsel.configs import Artefact, experiments_dir
+from provsel.evaluation.executors import usable_cores
 from provsel.site.collect import Collector, collect_pages
 from provsel.site.collect_claims import claim_pages
 from provsel.site.collect_environment import environment_page
@@ -51,7 +51,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     with rare_garbage(), tempfile.TemporaryDirectory(prefix=".report-", dir=results) as temporary:
         folder = Path(temporary) / "new"
         folder.mkdir()
-        write_report(collect_report(results, folder, overrides, n_jobs or min(_cores(), MAX_JOBS)), folder)
+        write_report(collect_report(results, folder, overrides, n_jobs or min(usable_cores(), MAX_JOBS)), folder)
         if target.exists():
             target.rename(Path(temporary) / "old")
         folder.rename(target)
@@ -96,7 +96,3 @@ def _paper(name: str, pages: Sequence[ArtefactPage], claims: Sequence[ClaimPage]
         tuple(claims),
         collector.certificates(cells),
     )
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +118,10 @@ class Collector:
             log.warning("report: %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
             return ArtefactPage(name, artefact.title, BROKEN, command=with_settings, problem=_reason(error))
 
+    @cached_property
+    def _audits(self) -> dict[str, tuple[int, int, int]]:
+        return audited_cells(self.results)
+
     def certificates(self, cells: Iterable[str]) -> tuple[CertificateCount, ...]:
         """Return how many stored trials of some cells are in each state, for each certificate that any of them has."""
         found = self.snapshot.query(cells, CERTIFICATES).to_pandas()
@@ -146,7 +150,7 @@ class Collector:
             recipe.columns,
             results=self.results,
             settings=self.overrides,
-            audits=audited_cells(self.results),
+            audits=self._audits,
         )
         columns = {entry.column for entry in artefact.entries}
         return ArtefactPage(

@@ -10,7 +10,7 @@ from functools import partial
 
 from provsel.claims import Evidence, Verdict, decisions, judge, load_claims
 from provsel.claims.evaluators import AbstractEvaluator
-from provsel.claims.outcome import NOT_RUN, Finding
+from provsel.claims.outcome import Finding
 from provsel.claims.schema import Claim
 from provsel.configs import Artefact, experiments_dir
 from provsel.site.model import ClaimPage, ClaimPart
@@ -51,7 +51,6 @@ def _judge_part(
 def claim_page(made: Verdict) -> ClaimPage:
     """Return the page of one claim."""
     claim = made.claim
-    state = f"{made.state}, with {made.settings}" if made.settings and made.state != NOT_RUN else made.state
     return ClaimPage(
         id=claim.id,
         paper=claim.paper,
@@ -63,7 +62,7 @@ def claim_page(made: Verdict) -> ClaimPage:
         verdict=made.verdict,
         headline=_part(made.finding, True),
         parts=tuple(_part(finding, decides) for finding, decides in made.parts),
-        state=state,
+        state=made.full_state,
         reason="" if made.parts else made.detail,
     )
 
@@ -103,21 +102,7 @@ def _parameters(evaluator: AbstractEvaluator) -> list[tuple[str, str]]:
 
 
 def _part(finding: Finding, decides: bool) -> ClaimPart:
-    return ClaimPart(
-        part=finding.part,
-        verdict=finding.verdict,
-        effect=finding.effect,
-        low=finding.low,
-        high=finding.high,
-        p_value=finding.p_value,
-        n=finding.n,
-        test=finding.test,
-        unit=finding.unit,
-        note=finding.note,
-        decides=decides,
-        sample=_thinned(finding.sample),
-        margins=finding.margins,
-    )
+    return ClaimPart(**{**vars(finding), "decides": decides, "sample": _thinned(finding.sample)})
 
 
 def _thinned(sample: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:

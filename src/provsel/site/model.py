@@ -83,7 +83,6 @@ class FigureFiles:
     title: str
     svg: str
     pdf: str = ""
-    png: str = ""
 
 
 @dataclass(frozen=True)
