@@ -60,7 +60,7 @@ def write_made(name):
         report = getattr(made_report, name)()
         write_report(report, folder)
         for page in (page for paper in report.papers for page in paper.artefacts):
-            figures = [href for figure in page.figures for href in (figure.svg, figure.pdf, figure.png) if href]
+            figures = [href for figure in page.figures for href in (figure.svg, figure.pdf) if href]
             for href in [*(each.href for each in page.downloads), *figures]:
                 (folder / href).parent.mkdir(parents=True, exist_ok=True)
                 (folder / href).write_text(made_report.SVG, encoding="utf-8")
