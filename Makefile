@@ -72,7 +72,7 @@ format: $(STAMP)
 
 lock: $(STAMP)
 	$(BIN)/pip-compile --quiet --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-trusted-host \
-		--no-emit-find-links --strip-extras --extra dev --extra dask --extra slurm -o requirements.lock pyproject.toml
+		--no-emit-find-links --strip-extras --extra dev --extra dask --extra slurm --extra sweeps -o requirements.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

@@ -52,7 +52,7 @@ def test_records_have_the_columns_of_the_store():
         assert 0 <= record["error"] <= 1
         assert min(record[name] for name in ("select_wall", "shared_wall", "train_wall")) >= 0
         assert json.loads(record["config"]) in [cell.identity for cell in cells]
-        assert {"numpy", "python", "blas", "provsel"} <= set(json.loads(record["environment"]))
+        assert {"numpy", "python", "blas", "cpu", "provsel"} <= set(json.loads(record["environment"]))
     assert {record["key"] for record in records} == {t.key for task in make_tasks(cells) for t in task.trials}
 
 

@@ -18,10 +18,10 @@ PACKAGES = ("provsel", "numpy", "scipy", "scikit-learn", "liblinear-official")
 
 @cache
 def environment() -> str:
-    """Return versions of Python and packages, machine kind and BLAS, as canonical JSON.
+    """Return versions of Python and packages, machine kind, BLAS and processor features, as canonical JSON.
 
     A BLAS is its name, version and core type, as in "openblas 0.3.30 SkylakeX": OpenBLAS has other kernels for other
-    processors, and their last digits differ.
+    processors, and their last digits differ. So do NumPy's sums, whose vector instructions are `cpu`.
     """
     blas = sorted({_blas_text(pool) for pool in threadpool_info() if pool["user_api"] == "blas"})
     return canonical_json(
@@ -29,6 +29,7 @@ def environment() -> str:
             "python": platform.python_version(),
             "machine": f"{platform.system()} {platform.machine()}",
             "blas": blas,
+            "cpu": cpu_features(),
             **{name: version(name) for name in PACKAGES},
         }
     )
@@ -37,6 +38,14 @@ def environment() -> str:
 def _blas_text(pool: dict[str, Any]) -> str:
     parts = (pool["internal_api"], pool["version"], pool.get("architecture"))  # only some libraries tell the last
     return " ".join(str(part) for part in parts if part)
+
+
+def cpu_features() -> list[str]:
+    """Return the sets of vector instructions that NumPy uses on this processor, as in ["X86_V2", "X86_V3"]."""
+    from numpy._core import _multiarray_umath as core  # what numpy.show_runtime prints; there is no public form
+
+    found, names = getattr(core, "__cpu_features__", {}), ("__cpu_baseline__", "__cpu_dispatch__")
+    return [feature for name in names for feature in getattr(core, name, ()) if found.get(feature)]
 
 
 @cache
