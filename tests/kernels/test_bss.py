@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from provsel.kernels import bss_search
 from provsel.kernels.bss import bss
-from provsel.kernels.bss_search import columns_by_norm, directions
+from provsel.kernels.bss_search import Barriers, Excess, ShiftedInverse, columns_by_norm, directions
 from provsel.kernels.spectral import spectral_basis
 from textbook import textbook_bss
 
@@ -181,7 +182,7 @@ def test_columns_that_are_no_basis_raise():
 @pytest.mark.parametrize(
     ("spread", "r"),
     [(0.0, 100), (1.0, 100), (2.0, 400)],
-    ids=["equal norms", "spread norms", "picks beyond the cache"],
+    ids=["equal norms", "spread norms", "picks deep in the order"],
 )
 def test_no_copy_of_the_basis(spread, r):
     rng = np.random.default_rng(3)
@@ -194,6 +195,48 @@ def test_no_copy_of_the_basis(spread, r):
     finally:
         tracemalloc.stop()
     assert peak < 0.5 * V.nbytes
+
+
+@pytest.mark.parametrize("kept", [1, 20])
+@pytest.mark.parametrize("make", [text_like, lognormal, duplicated])
+def test_directions_that_are_not_kept(make, kept, monkeypatch):
+    V, r = basis_of(make), 100
+    expected = bss(V, r)
+    monkeypatch.setattr(bss_search, "KEPT_ROWS", kept)
+    monkeypatch.setattr(bss_search, "FIRST_BLOCK", 5)
+    found = bss(V, r)
+    np.testing.assert_array_equal(found.picks, expected.picks)
+    np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-9)
+
+
+@given(seed=st.integers(0, 2**32 - 1), near=st.floats(1e-3, 3.0))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_excess_without_products_of_rank_cubed(seed, near):
+    rng = np.random.default_rng(seed)
+    rank, j = int(rng.integers(1, 30)), int(rng.integers(0, 12))
+    lam, W = rng.uniform(0, 20, rank), rng.standard_normal((rank, j))
+    A = np.diag(lam) + W @ W.T
+    low, high = -near, float(np.linalg.eigvalsh(A)[-1]) + 5.0
+    barriers = Barriers(ShiftedInverse(lam, W, low, 1.0), ShiftedInverse(lam, W, high, -1.0), 0.3, 0.2)
+    lower, upper = np.linalg.inv(A - low * np.eye(rank)), np.linalg.inv(high * np.eye(rank) - A)
+    F = upper @ upper / 0.2 + upper - lower @ lower / 0.3 + lower
+    Z = rng.standard_normal((200, rank))
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    exact, excess = np.einsum("ij,ij->i", Z @ F, Z), barriers.excess()
+    left_out = excess.surely_positive(Z.astype(np.float32))
+    assert (exact[left_out] > 0).all()
+    assert left_out[exact > 2 * excess.rounding].all()
+    # the form itself, without the rounding of its parts
+    d, X, S = (np.asarray(part, dtype=float) for part in (excess.d, excess.X, excess.S))
+    made = Z**2 @ d + 2 * np.einsum("ij,ij->i", Z @ X, Z @ S)
+    np.testing.assert_allclose(made, exact, atol=excess.rounding)
+
+
+def test_rounding_keeps_what_is_close_to_feasible():
+    excess = Excess(np.float32([1e-3, -1e-3]), *np.zeros((2, 2, 1), np.float32), rounding=1e-4)
+    Z = np.float32([[1, 0], [0, 1], [2**-0.5, 2**-0.5]])
+    assert excess.surely_positive(Z).tolist() == [True, False, False]
+    assert excess._replace(rounding=2e-3).surely_positive(Z).tolist() == [False, False, False]
 
 
 def test_columns_by_norm_breaks_ties_by_index():

@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Columns = NDArray[np.int64]
-
-CACHED_COLUMNS = 256
-"""Candidates of largest norm that are kept in the current eigenbasis."""
+Singles = NDArray[np.float32]
 
 FIRST_BLOCK = 64
-"""Columns scored at first; each further block of the cache is four times as large."""
+"""Columns looked at at once at first; each further block is twice as large, up to `BLOCK`."""
 
-DEEP_BLOCK = 256
-"""Columns scored at once beyond the cache."""
+BLOCK = 512
+
+KEPT_ROWS = 4096
+"""Directions whose unit vectors are kept in the current eigenbasis; those beyond are turned each time."""
+
+FIRST_SCORED = 4
+"""Of the columns that look feasible, those that are scored at first: mostly the very first is feasible."""
 
 TIED_NORMS = 1e-10
 """Relative difference below which two norms count as equal; the lower index then goes first."""
@@ -26,8 +29,10 @@ TIED_NORMS = 1e-10
 PARALLEL = 1e-10
 """Distance of two unit vectors below which they count as one direction."""
 
-SURELY_INFEASIBLE = 1e-6
-"""Relative excess of U - L above which the quick form of it needs no second look."""
+ROUNDING = 8 * float(np.finfo(np.float32).eps)
+"""Relative error of a sum of n terms in single precision, over sqrt(n): rounding errors add up like independent ones
+(Higham and Mary, 2019), and 16 units of roundoff are far beyond what is ever seen. A wrong guess would cost the
+first place in the order of norms, never feasibility, which is decided in double precision."""
 
 
 class ShiftedInverse:
@@ -56,11 +61,16 @@ class ShiftedInverse:
         images -= self._sign * (((Z @ self._scaled) @ self._core) @ self._scaled.T)
         return np.einsum("ij,ij->i", Z, images), np.einsum("ij,ij->i", images, images)
 
-    def dense(self) -> Array:
-        """Return M, shape (rank, rank)."""
-        M = -self._sign * (self._scaled @ self._core @ self._scaled.T)
-        M[np.diag_indices_from(M)] += self._diagonal
-        return M
+    def form(self, linear: float, square: float) -> tuple[Array, Array, Array]:
+        """Return d, X and S with z^T (linear M + square M^2) z = z^2 d + 2 (z X) (z S)^T, without a product of rank^3.
+
+        Shapes (rank,), (rank, j) and (rank, j).
+        """
+        # with D the diagonal and L = -+S C: M = D + L S^T, so M^2 = D^2 + D L S^T + S (D L)^T + L (S^T L) S^T
+        low_rank = -self._sign * (self._scaled @ self._core)
+        X = (0.5 * linear) * low_rank
+        X += square * (self._diagonal[:, None] * low_rank + low_rank @ (0.5 * (self._scaled.T @ low_rank)))
+        return self._diagonal * (linear + square * self._diagonal), X, self._scaled
 
 
 class Barriers(NamedTuple):
@@ -81,10 +91,27 @@ class Barriers(NamedTuple):
             lower_linear, lower_square, upper_linear, upper_square,
         )  # fmt: skip
 
-    def excess(self) -> Array:
-        """Return the matrix F, shape (rank, rank), of the form U - L: a column is feasible where v^T F v <= 0."""
-        low, high = self.lower.dense(), self.upper.dense()
-        return low + high + high @ high / self.upper_gain - low @ low / self.lower_gain
+    def excess(self) -> Excess:
+        """Return the form U - L: a column is feasible where it is not positive."""
+        d_lower, X_lower, S_lower = self.lower.form(1.0, -1.0 / self.lower_gain)
+        d_upper, X_upper, S_upper = self.upper.form(1.0, 1.0 / self.upper_gain)
+        d, X, S = d_lower + d_upper, np.hstack([X_lower, X_upper]), np.hstack([S_lower, S_upper])
+        size = np.abs(d).max() + 2 * np.sqrt(np.vdot(X, X) * np.vdot(S, S))
+        single = (array.astype(np.float32) for array in (d, X, S))
+        return Excess(*single, rounding=ROUNDING * float(np.sqrt(d.size) * size))
+
+
+class Excess(NamedTuple):
+    """A quadratic form z^2 d + 2 (z X) (z S)^T of shapes (rank,), (rank, m), (rank, m), and its rounding error."""
+
+    d: Singles
+    X: Singles
+    S: Singles
+    rounding: float
+
+    def surely_positive(self, Z: Singles) -> NDArray[np.bool_]:
+        """Tell for each row of Z, unit vectors of shape (n, rank), whether the form is positive beyond rounding."""
+        return np.square(Z) @ self.d + 2 * np.einsum("ij,ij->i", Z @ self.X, Z @ self.S) > self.rounding
 
 
 class Scores(NamedTuple):
@@ -107,77 +134,93 @@ class Pick(NamedTuple):
 
 
 class ColumnSearch:
-    """The columns in decreasing norm; the leading unselected ones are kept in the current eigenbasis.
+    """The unselected columns in decreasing norm, one of each direction, in the current eigenbasis.
 
-    Whether a column is feasible depends on its direction only. Beyond the cache, therefore, one column of each
-    direction is scored: in text, where most words occur in a single document, that is one in five.
+    Whether a column is feasible depends on its direction only; in text, where most words occur in a single document,
+    one column in five has a direction of its own. A first look at unit vectors in single precision leaves out what is
+    surely infeasible; the others are scored.
+
+    Parameters
+    ----------
+    V : ndarray of shape (d, rank)
     """
 
     def __init__(self, V: Array) -> None:
         norms = np.sqrt(np.einsum("ij,ij->i", V, V))
-        self._V = V
+        self._V, self._norms = V, norms
         self._order = columns_by_norm(norms)
-        self._direction = directions(V, norms)
-        self._selected = np.zeros(V.shape[0], dtype=bool)
-        self._Q = np.eye(V.shape[1])
-        self._refill()
+        self._selected: list[int] = []
+        _, first, label = np.unique(directions(V, norms)[self._order], return_index=True, return_inverse=True)
+        # places in the order: `_heads` are the first unselected one of each direction, `_next` follows in the same
+        self._heads = np.sort(first)
+        self._place = np.searchsorted(self._heads, first)[label]
+        self._next = np.full(self._order.size, -1)
+        grouped = np.argsort(label, kind="stable")
+        follows = label[grouped[1:]] == label[grouped[:-1]]
+        self._next[grouped[:-1][follows]] = grouped[1:][follows]
+        self._representative = self._order[self._heads]
+        # the leading directions as unit vectors, in the coordinates of V and in the current eigenbasis
+        self._units = np.empty((min(KEPT_ROWS, self._heads.size), V.shape[1]), dtype=np.float32)
+        self._turned, self._n_units = np.empty_like(self._units), 0
+        self.rotate(np.eye(V.shape[1]))
 
     def rotate(self, Q: Array) -> None:
-        """Change to the eigenbasis Q, given in coordinates of the current one (in place)."""
-        self._Q = self._Q @ Q
-        self._refill()
+        """Change to the eigenbasis Q, shape (rank, rank), given in coordinates of the current one."""
+        self._Q = Q if not hasattr(self, "_Q") else self._Q @ Q
+        self._n_turned = 0
 
     def first_feasible(self, barriers: Barriers) -> Pick:
         """Return the feasible column of largest norm, and mark it as selected (in place)."""
-        for columns, rows in self._candidates(barriers):
+        for columns in self._candidates(barriers.excess()):
+            rows = self._V[columns] @ self._Q
             scores = barriers.scores(rows)
             feasible = scores.U <= scores.L
             if feasible.any():
                 k = int(feasible.argmax())
-                self._selected[columns[k]] = True
+                self._select(int(columns[k]))
                 return Pick(int(columns[k]), rows[k], Scores(*(values[k] for values in scores)))
         raise ArithmeticError("BSS found no feasible column: expected V with orthonormal columns")
 
-    def _refill(self) -> None:
-        self._order = self._order[~self._selected[self._order]]
-        self._cached = self._V[self._order[:CACHED_COLUMNS]] @ self._Q
-        self._rest: Columns | None = None
-
-    def _candidates(self, barriers: Barriers) -> Iterator[tuple[Columns, Array]]:
-        """Yield (columns, rows) in order of preference: unselected by norm, then selected by norm."""
+    def _candidates(self, excess: Excess) -> Iterator[Columns]:
+        """Yield columns that may be feasible, in order of preference: unselected by norm, then selected by norm."""
         start, size = 0, FIRST_BLOCK
-        while start < len(self._cached):
-            columns = self._order[start : min(start + size, len(self._cached))]
-            unselected = ~self._selected[columns]
-            yield columns[unselected], self._cached[start : start + columns.size][unselected]
-            start, size = start + size, 4 * size
-        yield from self._deep(barriers)
+        while start < self._heads.size:
+            heads = self._heads[start : start + size]
+            maybe = heads[~excess.surely_positive(self._rows(self._place[heads]))]
+            for part in (maybe[:FIRST_SCORED], maybe[FIRST_SCORED:]):
+                if part.size:
+                    yield self._order[part]
+            start, size = start + size, min(2 * size, BLOCK)
         # nothing unselected is feasible: a selected column gains weight
-        columns = np.flatnonzero(self._selected)
-        columns = columns[columns_by_norm(np.linalg.norm(self._V[columns], axis=1))]
-        yield columns, self._V[columns] @ self._Q
+        columns = np.unique(np.array(self._selected, dtype=np.int64))
+        yield columns[columns_by_norm(np.linalg.norm(self._V[columns], axis=1))]
 
-    def _deep(self, barriers: Barriers) -> Iterator[tuple[Columns, Array]]:
-        """Yield the columns beyond the cache that are feasible or close to it, one of each direction."""
-        columns = self._beyond()
-        if columns.size == 0:
-            return
-        F = self._Q @ barriers.excess() @ self._Q.T
-        tolerance = SURELY_INFEASIBLE * np.abs(F).max()
-        for start in range(0, columns.size, DEEP_BLOCK):
-            part = self._V[columns[start : start + DEEP_BLOCK]]
-            excess = np.einsum("ij,ij->i", part @ F, part)
-            maybe = excess <= tolerance * np.einsum("ij,ij->i", part, part)
-            if maybe.any():
-                yield columns[start : start + DEEP_BLOCK][maybe], part[maybe] @ self._Q
+    def _rows(self, directions: Columns) -> Singles:
+        """Return unit vectors in the current eigenbasis; the leading ones are kept once they were asked for."""
+        end = int(directions.max()) + 1
+        if end > len(self._units):
+            return self._unit_vectors(directions) @ self._Q.astype(np.float32)
+        if end > self._n_units:
+            self._units[self._n_units : end] = self._unit_vectors(np.arange(self._n_units, end))
+            self._n_units = end
+        if end > self._n_turned:
+            new = slice(self._n_turned, end)
+            np.matmul(self._units[new], self._Q.astype(np.float32), out=self._turned[new])
+            self._n_turned = end
+        return self._turned[directions]
 
-    def _beyond(self) -> Columns:
-        """Return the unselected columns beyond the cache, one of each direction, in order of preference."""
-        if self._rest is None or self._selected[self._rest].any():
-            columns = self._order[len(self._cached) :]
-            columns = columns[~self._selected[columns]]
-            self._rest = columns[np.sort(np.unique(self._direction[columns], return_index=True)[1])]
-        return self._rest
+    def _unit_vectors(self, directions: Columns) -> Singles:
+        columns = self._representative[directions]
+        return (self._V[columns] / self._norms[columns, None]).astype(np.float32)
+
+    def _select(self, column: int) -> None:
+        self._selected.append(column)
+        place = np.flatnonzero(self._order[self._heads] == column)
+        if place.size:
+            follower = self._next[self._heads[place[0]]]
+            self._heads = np.delete(self._heads, place[0])
+            if follower >= 0:
+                self._heads = np.insert(self._heads, np.searchsorted(self._heads, follower), follower)
 
 
 def columns_by_norm(norms: Array) -> Columns:
@@ -214,8 +257,8 @@ def directions(V: Array, norms: Array) -> Columns:
     order = np.argsort(np.abs(projection), kind="stable")
     new = np.ones(order.size, dtype=bool)
     close = np.flatnonzero(np.diff(np.abs(projection[order])) <= PARALLEL * np.sqrt(V.shape[1])) + 1
-    for start in range(0, close.size, DEEP_BLOCK):
-        second = close[start : start + DEEP_BLOCK]
+    for start in range(0, close.size, BLOCK):
+        second = close[start : start + BLOCK]
         i, j = order[second - 1], order[second]
         scale = np.copysign(1.0, projection[i] * projection[j]) / safe[j]
         gap = V[i] / safe[i, None] - V[j] * scale[:, None]
