@@ -9,6 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from provsel.evaluation import Certificate, load_from, make_tasks, run_task
+from provsel.evaluation import trial as trial_module
 from provsel.evaluation.keys import seed_from
 from provsel.models import LibsvmSVM
 from provsel.selectors import BSSSelector, OnSupportVectors
@@ -193,3 +194,10 @@ def test_more_than_two_classes():
     records = records_of(cell)
     assert len(records) == 6
     assert max(record["error"] for record in records) < 0.4  # guessing: 0.67
+
+
+def test_the_cpu_time_of_a_task_is_shared_among_its_trials(monkeypatch):
+    clock = iter([10.0, 16.0])
+    monkeypatch.setattr(trial_module, "_cpu_seconds", lambda: next(clock))
+    task = make_tasks([small_cell(UNIFORM, n_splits=3)])[0]
+    assert [record["task_cpu"] for record in run_task(task).records] == [3.0, 3.0]

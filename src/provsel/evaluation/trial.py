@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -63,7 +64,7 @@ def run_task(task: Task) -> TaskResult:
     Many small eigenproblems get slower with more threads, and the number of threads must not show in the results.
     A trial that fails is reported and does not stop the others.
     """
-    result = TaskResult()
+    result, start = TaskResult(), _cpu_seconds()
     with threadpool_limits(1):
         dataset = _load(canonical_json(dict(task.dataset)))
         context = _context(task, dataset)
@@ -74,7 +75,15 @@ def run_task(task: Task) -> TaskResult:
             except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
                 where = f"{dataset.name}, {cell.selector.get('_target_')}, repeat {task.repeat}, fold {task.fold}"
                 result.failures.append((trial.key, where, f"{type(error).__name__}: {error}"))
+    share = (_cpu_seconds() - start) / len(task.trials)
+    for record in result.records:
+        record["task_cpu"] = share
     return result
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and of the children that it waited for."""
+    return sum(os.times()[:4])
 
 
 def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: FoldContext) -> Record:

@@ -11,8 +11,12 @@ from provsel.evaluation import Certificate
 VERSION = 1
 """Raised when a column changes its meaning; a new column is filled with nulls in older files."""
 
-TIMING = ("select_cpu", "select_wall", "shared_cpu", "shared_wall", "train_cpu", "train_wall", "pass_cpu", "pass_wall")
-"""Seconds."""
+TIMING = (
+    "select_cpu", "select_wall", "shared_cpu", "shared_wall", "train_cpu", "train_wall", "pass_cpu", "pass_wall",
+    "task_cpu",
+)  # fmt: skip
+"""Seconds. What trials share counts in each of them, except in `task_cpu`: the CPU time of the whole task, loading the
+data and certifying included, over its number of trials, so that its sum is what the trials have cost."""
 
 VOLATILE = (*TIMING, "peak_memory")
 """The only columns that differ between two runs of the same trial on the same machine. Memory in bytes."""
