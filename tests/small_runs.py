@@ -15,6 +15,7 @@ from rich.console import Console
 
 from provsel.evaluation import Cell, load_from
 from provsel.runner import run_cells
+from provsel.store import SCHEMA, VOLATILE, TrialStore
 
 REPO = Path(__file__).resolve().parents[1]
 TABLE1 = REPO / "experiments" / "paul2016" / "table1.py"
@@ -98,6 +99,12 @@ def table_files(results, name="paul2016/table1"):
     """Return the bytes of an artefact's tables by suffix."""
     stem = Path(results) / "tables" / name
     return {suffix: stem.with_suffix(suffix).read_bytes() for suffix in (".csv", ".md", ".tex")}
+
+
+def stable_records(results):
+    """Return all records of a store as text, without what differs between two runs."""
+    stable = [name for name in SCHEMA.names if name not in VOLATILE]
+    return repr(TrialStore(Path(results) / "store").query(columns=stable).to_pylist())
 
 
 def artefact_command(paper, results, monkeypatch, capsys):

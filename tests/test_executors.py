@@ -13,11 +13,20 @@ from provsel.configs import compose_artefact
 from provsel.evaluation import executors, make_tasks
 from provsel.evaluation.executors import execute
 from provsel.evaluation.trial import run_task
-from provsel.store import SCHEMA, TIMING, TrialStore
-from small_runs import SMALL, TABLE1, load_script, run_python, run_quietly, script_environment, small_cell, table_files
+from provsel.store import TrialStore
+from small_runs import (
+    SMALL,
+    TABLE1,
+    load_script,
+    run_python,
+    run_quietly,
+    script_environment,
+    small_cell,
+    stable_records,
+    table_files,
+)
 
 NAME = "paul2016/table1"
-STABLE = [name for name in SCHEMA.names if name not in TIMING]
 WORKERS = {
     "serial": ["executor=serial"],
     "loky 1": ["executor=loky", "executor.n_jobs=1"],
@@ -29,10 +38,6 @@ def reproduce(results, *overrides):
     script = load_script(TABLE1)
     argv = [*SMALL, f"results={results}", *overrides]
     return artefact_main(script.RECIPE, argv)
-
-
-def stable_records(results):
-    return repr(TrialStore(results / "store").query(columns=STABLE).to_pylist())
 
 
 @pytest.fixture(scope="module")
@@ -150,5 +155,5 @@ def test_error_in_a_worker_reaches_the_caller(tmp_path):
 
 
 def test_unknown_executor_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"executor: expected one of .*loky, serial, got 'threads'"):
+    with pytest.raises(ValueError, match=r"executor: expected one of dask, loky, serial, slurm, got 'threads'"):
         execute([], {"name": "threads"})

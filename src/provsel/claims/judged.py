@@ -1,0 +1,58 @@
+"""All claims of the checkout, judged, as files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from provsel.claims.display import draw_rankings, ranking_frame
+from provsel.claims.evidence import Evidence
+from provsel.claims.schema import ClaimFile, load_claims
+from provsel.claims.verdicts import RankingResult, Verdict, judge, rank, verdict_frame
+from provsel.configs import experiments_dir
+from provsel.reports.tables import write_frame
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Verdicts and rankings of some papers."""
+
+    verdicts: list[Verdict]
+    rankings: list[RankingResult]
+
+    def write(self, folder: Path) -> None:
+        """Write verdicts.csv, rankings.csv, and figures/<paper>/critical_difference_*."""
+        write_frame(verdict_frame(self.verdicts), folder / "verdicts.csv")
+        write_frame(ranking_frame(self.rankings), folder / "rankings.csv")
+        draw_rankings(self.rankings, folder / "figures")
+
+
+def claim_files(paper: str | None = None) -> list[ClaimFile]:
+    """Return the claims of one paper, or of all.
+
+    Raises
+    ------
+    ValueError
+        When there are none: outside a checkout, or for an unknown paper.
+    """
+    known = {path.parent.name: path for path in sorted(experiments_dir().glob("*/claims.yaml"))}
+    if not known or paper not in (None, *known):
+        raise ValueError(
+            f"verify: expected claims below {experiments_dir()} of {paper or 'any paper'}, "
+            f"got those of {', '.join(known) or 'none'}; run it in a checkout, and name one of its papers."
+        )
+    return [load_claims(path) for name, path in known.items() if paper in (None, name)]
+
+
+def judge_files(files: list[ClaimFile], evidence: Evidence) -> Judged:
+    """Judge the claims of some papers on what is stored.
+
+    Raises
+    ------
+    ValueError
+        When the settings fit none of the artefacts.
+    """
+    verdicts = [verdict for file in files for verdict in judge(file.claims, evidence)]
+    rankings = [ranking for file in files for ranking in rank(file.rankings, evidence)]
+    evidence.raise_if_nothing_fits()
+    return Judged(verdicts, rankings)

@@ -1,0 +1,163 @@
+"""Write the folder of reference results."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from provsel import __version__
+from provsel.claims import VERDICTS, Evidence
+from provsel.claims.judged import Judged, claim_files, judge_files
+from provsel.configs import Artefact, artefact_names, compose_artefact
+from provsel.datasets import MissingDataError
+from provsel.reference.costs import (
+    CERTIFICATES,
+    COLUMNS,
+    algorithm_versions,
+    certificate_counts,
+    computed_with,
+    cost_of,
+    planned_trials,
+)
+from provsel.reference.sample import sample_records
+from provsel.reports.figures import only_formats
+from provsel.reports.recipe import load_recipe
+from provsel.reports.tables import markdown_table, write_text
+from provsel.store import TrialStore
+
+FOLDER = "reference"
+MAX_BYTES = 5_000_000
+"""A repository is cloned with all its history."""
+
+KEPT = {".csv", ".md", ".svg"}
+"""Of what an artefact writes: what can be read, compared, and shown in a browser."""
+
+BENCHMARKS = "benchmarks.json"
+"""Stands in the folder too, and is written by the benchmarks."""
+
+
+def write_reference(results: Path, overrides: Sequence[str] = ()) -> Path:
+    """Write `results`/reference from what is stored, in place of what was there, and return the folder.
+
+    Parameters
+    ----------
+    results : path
+    overrides : sequence of str
+        The user's settings; for a reference there should be none.
+
+    Raises
+    ------
+    ValueError
+        When nothing is stored, or the files are larger than `MAX_BYTES`.
+    OSError
+        When the folder cannot be written; the old one stays.
+    """
+    store, target = TrialStore(results / "store"), results / FOLDER
+    if not len(store.keys()):
+        raise ValueError(f"reference: expected stored trials in {store.folder}, found none; run make reproduce first.")
+    with tempfile.TemporaryDirectory(prefix=".reference-", dir=results) as temporary:
+        folder = Path(temporary) / "new"
+        _fill(folder, store, overrides)
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        if size > MAX_BYTES:
+            raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
+        if (target / BENCHMARKS).is_file():
+            shutil.copy2(target / BENCHMARKS, folder / BENCHMARKS)
+        if target.exists():
+            target.rename(Path(temporary) / "old")
+        folder.rename(target)
+    return target
+
+
+def _fill(folder: Path, store: TrialStore, overrides: Sequence[str]) -> None:
+    fingerprints: dict[str, str] = {}
+    artefacts: dict[str, Artefact | str] = {}
+    trials, lines, records = [], {}, {}
+    for name in artefact_names():
+        try:
+            artefact = artefacts[name] = compose_artefact(name, overrides, fingerprints)
+        except MissingDataError as error:
+            artefacts[name] = str(error)
+            lines[name] = {"state": "data missing"}
+            continue
+        found, n_planned = planned_trials(artefact, store, [*COLUMNS, *(f"certificate_{c}" for c in CERTIFICATES)])
+        trials.append(found)
+        lines[name] = cost_of(found, n_planned).as_json() | {"certificates": certificate_counts(found)}
+        if len(found):
+            _render(artefact, store, folder)
+            records |= {record["key"]: record for record in sample_records(artefact, store)}
+    judged = judge_files(claim_files(), Evidence(store, overrides, artefacts=artefacts))
+    judged.write(folder)
+    TrialStore(folder / "sample").append(list(records.values()))
+    everything = pd.concat(trials).drop_duplicates("key")
+    composed = [artefact for artefact in artefacts.values() if isinstance(artefact, Artefact)]
+    summary = {
+        "provsel": __version__,
+        "written": datetime.now(UTC).date().isoformat(),
+        "settings": list(overrides),
+        "trials": len(everything),
+        "cpu_hours": round(float(everything["task_cpu"].sum()) / 3600, 3),
+        **computed_with(everything),
+        "algorithm_versions": algorithm_versions(composed),
+        "artefacts": lines,
+        "verdicts": _totals(judged),
+    }
+    write_text(folder / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    write_text(folder / "README.md", _readme(summary))
+    _keep(folder)
+
+
+def _render(artefact: Artefact, store: TrialStore, folder: Path) -> None:
+    recipe = load_recipe(artefact.name)
+    with only_formats("svg"):
+        frame = recipe.frame(artefact, store)
+        recipe.write(artefact, store, frame, folder / "tables" / artefact.name, folder / "figures" / artefact.name)
+
+
+def _keep(folder: Path) -> None:
+    for path in [*folder.glob("tables/**/*"), *folder.glob("figures/**/*")]:
+        if path.is_file() and path.suffix not in KEPT:
+            path.unlink()
+
+
+def _totals(judged: Judged) -> dict[str, dict[str, int]]:
+    papers: dict[str, dict[str, int]] = {}
+    for made in judged.verdicts:
+        counts = papers.setdefault(made.claim.paper, dict.fromkeys(VERDICTS, 0))
+        counts[made.verdict] += 1
+    return papers
+
+
+def _readme(summary: dict[str, Any]) -> str:
+    artefacts = [
+        [name, line["state"], f"{line.get('n_stored', 0)} of {line.get('n_planned', '?')}", _hours(line)]
+        for name, line in summary["artefacts"].items()
+    ]
+    verdicts = [[paper, *(counts[verdict] for verdict in VERDICTS)] for paper, counts in summary["verdicts"].items()]
+    note = (
+        f"{summary['trials']} trials, {summary['cpu_hours']:.1f} CPU hours in all, as trials that artefacts share are "
+        f"computed once."
+    )
+    return "\n".join(
+        [
+            "# Reference results",
+            "",
+            "What a full run gave, written by `provsel reference` from its store: tables (CSV, Markdown),",
+            "figures (SVG), `verdicts.csv`, `rankings.csv`, `summary.json` (environment, revisions, costs, states of",
+            "certificates), and `sample/`, some records of trials on made data, which the tests compute again.",
+            "",
+            markdown_table(["artefact", "state", "trials", "CPU hours"], artefacts, "Artefacts", note),
+            markdown_table(["paper", *VERDICTS], verdicts, "Verdicts on the claims"),
+        ]
+    )
+
+
+def _hours(line: dict[str, Any]) -> str:
+    return f"{line['cpu_hours']:.2f}" if "cpu_hours" in line else ""
