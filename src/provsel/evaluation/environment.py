@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,7 @@ def _blas_text(pool: dict[str, Any]) -> str:
 
 def cpu_features() -> list[str]:
     """Return the sets of vector instructions that NumPy uses on this processor, as in ["X86_V2", "X86_V3"]."""
-    from numpy._core import _multiarray_umath as core  # what numpy.show_runtime prints; there is no public form
-
+    core = import_module("numpy._core._multiarray_umath")  # what numpy.show_runtime prints; there is no public form
     found, names = getattr(core, "__cpu_features__", {}), ("__cpu_baseline__", "__cpu_dispatch__")
     return [feature for name in names for feature in getattr(core, name, ()) if found.get(feature)]
 

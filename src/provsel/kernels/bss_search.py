@@ -162,12 +162,11 @@ class ColumnSearch:
         # the leading directions as unit vectors, in the coordinates of V and in the current eigenbasis
         self._units = np.empty((min(KEPT_ROWS, self._heads.size), V.shape[1]), dtype=np.float32)
         self._turned, self._n_units = np.empty_like(self._units), 0
-        self.rotate(np.eye(V.shape[1]))
+        self._Q, self._n_turned = np.eye(V.shape[1]), 0
 
     def rotate(self, Q: Array) -> None:
         """Change to the eigenbasis Q, shape (rank, rank), given in coordinates of the current one."""
-        self._Q = Q if not hasattr(self, "_Q") else self._Q @ Q
-        self._n_turned = 0
+        self._Q, self._n_turned = self._Q @ Q, 0
 
     def first_feasible(self, barriers: Barriers) -> Pick:
         """Return the feasible column of largest norm, and mark it as selected (in place)."""

@@ -79,7 +79,9 @@ def write_reference(results: Path, overrides: Sequence[str] = ()) -> Path:
 def _fill(folder: Path, store: TrialStore, overrides: Sequence[str]) -> None:
     fingerprints: dict[str, str] = {}
     artefacts: dict[str, Artefact | str] = {}
-    trials, lines, records = [], {}, {}
+    trials: list[pd.DataFrame] = []
+    lines: dict[str, dict[str, Any]] = {}
+    records: dict[str, dict[str, Any]] = {}
     for name in artefact_names():
         try:
             artefact = artefacts[name] = compose_artefact(name, overrides, fingerprints)
