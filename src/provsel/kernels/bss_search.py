@@ -97,8 +97,8 @@ class Barriers(NamedTuple):
         d_upper, X_upper, S_upper = self.upper.form(1.0, 1.0 / self.upper_gain)
         d, X, S = d_lower + d_upper, np.hstack([X_lower, X_upper]), np.hstack([S_lower, S_upper])
         size = np.abs(d).max() + 2 * np.sqrt(np.vdot(X, X) * np.vdot(S, S))
-        single = (array.astype(np.float32) for array in (d, X, S))
-        return Excess(*single, rounding=ROUNDING * float(np.sqrt(d.size) * size))
+        rounding = ROUNDING * float(np.sqrt(d.size) * size)
+        return Excess(d.astype(np.float32), X.astype(np.float32), S.astype(np.float32), rounding)
 
 
 class Excess(NamedTuple):
