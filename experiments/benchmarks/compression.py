@@ -1,4 +1,4 @@
-"""python experiments/benchmarks/compression.py [--quick]: X Lambda^T by GaussianBlocks beside plain products.
+"""python experiments/benchmarks/compression.py [--quick|--bench]: X Lambda^T by GaussianBlocks beside plain products.
 
 Dense: n rows of m = 20,000 standard normal values, l columns, beside NumPy's product with a Lambda^T that is stored, C
 order, shape (m, l): billions of floating point operations (2 n m l) a second, and the share of the product's rate.
@@ -24,21 +24,29 @@ import numpy as np
 from scipy import sparse
 from sklearn.random_projection import GaussianRandomProjection
 from threadpoolctl import threadpool_limits
-from timing import cpu_seconds, report
+from timing import case, cpu_seconds, report, several
 
 from provsel.datasets import MissingDataError, load_dataset, row_chunks
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.selectors import GaussianCompression, _compression_stream
 
+BENCH = {
+    "bench": ["--bench"],
+    "quick": ["--quick", "--bench"],
+    "left_out": "other l and numbers of rows, a million made features",
+    "seconds": 300,
+}
 SEED, DENSE_FEATURES, SPARSE_FEATURES, NONZEROS, CHUNK = 0, 20_000, 1_000_000, 100, 1_024
 
 
 def median_seconds(function, *arguments):
-    """Return the median of three calls in CPU seconds, or the first where it takes more than half a second."""
-    times = [cpu_seconds(function, *arguments)[0]]
-    while times[0] < 0.5 and len(times) < 3:
-        times.append(cpu_seconds(function, *arguments)[0])
-    return float(np.median(times))
+    """Return the median of `all_seconds`."""
+    return float(np.median(all_seconds(function, *arguments)))
+
+
+def all_seconds(function, *arguments):
+    """Return CPU seconds of three calls, or of the first where it takes more than half a second."""
+    return several(lambda: function(*arguments), long=0.5)
 
 
 def lambdas(ell, m):
@@ -63,14 +71,15 @@ def dense(cases, dtype):
         stored = stored.astype(dtype)
         for n in sizes:
             chunk = X[:n]
-            plain = median_seconds(np.matmul, chunk, stored)
-            seconds = {
-                name: median_seconds(blocks.project, chunk) for name, blocks in (("again", again), ("kept", kept))
-            }
+            each = {"plain": all_seconds(np.matmul, chunk, stored)}
+            each |= {name: all_seconds(blocks.project, chunk) for name, blocks in (("again", again), ("kept", kept))}
+            seconds = {name: float(np.median(times)) for name, times in each.items()}
+            plain = seconds.pop("plain")
             records.append({
                 "dtype": np.dtype(dtype).name, "n_components": ell, "rows": n,
                 "gigaflops": 2e-9 * n * stored.size / plain,
-                "plain_seconds": plain, **{f"{name}_share": plain / value for name, value in seconds.items()},
+                "plain_seconds": plain, "all_seconds": each,
+                **{f"{name}_share": plain / value for name, value in seconds.items()},
             })  # fmt: skip
     return records
 
@@ -92,16 +101,19 @@ def of_sparse(name, X, ell, sizes):
     records = []
     for n in sizes:
         chunk = X[:n]
-        plain = median_seconds(chunk.__matmul__, stored)
-        seconds = {
-            "again": median_seconds(again.project, chunk),
-            "kept": median_seconds(kept.project, chunk),
-            "scikit_learn": median_seconds(peer.transform, chunk),
+        each = {
+            "plain": all_seconds(chunk.__matmul__, stored),
+            "again": all_seconds(again.project, chunk),
+            "kept": all_seconds(kept.project, chunk),
+            "scikit_learn": all_seconds(peer.transform, chunk),
         }
+        seconds = {name: float(np.median(times)) for name, times in each.items()}
+        plain = seconds.pop("plain")
         records.append({
             "rows_of": name, "n_components": ell, "rows": chunk.shape[0],
             "nonzeros_a_feature": chunk.nnz / chunk.shape[1],
-            "plain_seconds": plain, **{f"{key}_over_plain": value / plain for key, value in seconds.items()},
+            "plain_seconds": plain, "all_seconds": each,
+            **{f"{key}_over_plain": value / plain for key, value in seconds.items()},
         })  # fmt: skip
     plain = median_seconds(X.__matmul__, stored)
     return records, to_file(name, X, ell, plain)
@@ -118,6 +130,24 @@ def to_file(name, X, ell, plain):
                 seconds, _ = cpu_seconds(compression.compress_to, path, row_chunks(X, chunk_rows=CHUNK))
             record |= {f"{how}_over_plain": seconds / plain, f"{how}_rows_per_second": X.shape[0] / seconds}
     return record
+
+
+def cases(of_dense, of_sparse_, of_files):
+    """Return the common records; dense rows and files with Lambda made again for each chunk."""
+    found = []
+    for r in of_dense:
+        name = f"{r['dtype']}, {r['rows']:,} x {DENSE_FEATURES:,}, l = {r['n_components']}"
+        found.append(case(name, r["all_seconds"]["again"], limit=("GEMM, stored", r["all_seconds"]["plain"])))
+    for r in of_sparse_:
+        name = f"{r['rows_of']}, {r['rows']:,} rows, l = {r['n_components']}"
+        peer = ("scikit-learn, stored", r["all_seconds"]["scikit_learn"])
+        limit = ("SciPy's product", r["all_seconds"]["plain"])
+        found += [case(f"{name}, {how}", r["all_seconds"][how], peer=peer, limit=limit) for how in ("again", "kept")]
+    for r in of_files:
+        seconds = {how: r["rows"] / r[f"{how}_rows_per_second"] for how in ("together", "alone")}
+        name, limit = f"{r['rows_of']} to a file, l = {r['n_components']}", ("SciPy's product", r["plain_seconds"])
+        found.append(case(name, seconds["together"], peer=("chunks alone", seconds["alone"]), limit=limit))
+    return found
 
 
 def markdown(of_dense, of_sparse_, of_files):
@@ -155,25 +185,31 @@ def markdown(of_dense, of_sparse_, of_files):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small chunks, l = 100")
-    quick = parser.parse_args().quick
+    parser.add_argument("--bench", action="store_true", help="l = 400 of the dense rows, l = 100 of CCAT")
+    options = parser.parse_args()
+    quick, few_components = options.quick, options.quick or options.bench
     with threadpool_limits(1):
         few, many = (256, 1_024, 4_096), (256, 512, 1_024, 4_096, 8_192)
-        of_dense = dense([(100, (256, 1_024))] if quick else [(100, many), (400, few), (1_000, few)], np.float64)
-        of_dense += dense([(100, (256, 1_024))] if quick else [(400, few)], np.float32)
-        cases = [("made", sparse_rows(4_096 if quick else 65_536), [100], (1_024, 4_096, 16_384, 65_536))]
+        small = [(100, (256, 1_024))] if quick else [(400, (1_024, 4_096))]
+        of_dense = dense(small if few_components else [(100, many), (400, few), (1_000, few)], np.float64)
+        of_dense += dense(small if few_components else [(400, few)], np.float32)
+        inputs = [] if options.bench else [
+            ("made", sparse_rows(4_096 if quick else 65_536), [100], (1_024, 4_096, 16_384, 65_536))
+        ]  # fmt: skip
         try:
             X = sparse.csr_array(load_dataset("rcv1_ccat").X)
-            cases.insert(0, ("CCAT", X, [100] if quick else [100, 400], (1_024, 4_096, 8_192, X.shape[0])))
+            inputs.insert(0, ("CCAT", X, [100] if few_components else [100, 400], (1_024, 4_096, 8_192, X.shape[0])))
         except MissingDataError as missing:
             print(f"CCAT is left out: {missing}\n")
         records, of_files = [], []
-        for name, X, components, sizes in cases:
+        for name, X, components, sizes in inputs:
             for ell in components:
                 found, file = of_sparse(name, X, ell, [n for n in sizes if n <= X.shape[0]])
                 records += found
                 of_files.append(file)
     tables = markdown(of_dense, records, of_files)
-    report("compression", tables, quick=quick, dense=of_dense, sparse=records, files=of_files)
+    found = cases(of_dense, records, of_files)
+    report("compression", tables, found, quick=quick, dense=of_dense, sparse=records, files=of_files)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ take turns. "integer step": both drop 500 features a round and train the same SV
 write step=0.1, a tenth of the remaining features here and of all features in scikit-learn, which is fewer rounds
 for scikit-learn. "r = 500, 400, 300": the integer step for three sizes, which share one path here. scikit-learn gets
 the rows in the form, sparse or dense, that is faster for it. Goal: at least 10 times as fast with an integer step.
+The limit is the first of its SVMs, on all features.
 
 The sets have many equal columns, which scikit-learn drops lowest index first and this library highest first. The
 kept features are compared on columns scaled at random by up to 1 %, which no two are then equal.
@@ -18,12 +19,19 @@ from scipy import sparse
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
-from timing import cpu_seconds, report
+from timing import case, cpu_seconds, report
 
 from provsel.datasets import load_dataset
+from provsel.models import LibsvmSVM
 from provsel.selectors import SVMRFESelector
 from provsel.selectors._view import TrainingView
 
+BENCH = {
+    "bench": ["--repeats", "3"],
+    "quick": ["--quick"],
+    "left_out": "",
+    "seconds": 300,
+}
 N_SELECTED, STEP, SPEEDUP_GOAL = 300, 500, 10.0
 
 
@@ -42,8 +50,9 @@ def theirs(X, y, step, sizes=(N_SELECTED,)):
 def measure(X, y, step, sizes, repeats):
     """Return the record of one schedule; X sparse, shape (n, d)."""
     forms = {"sparse": sparse.csr_matrix(X), "dense": X.toarray()}
-    seconds = {"ours": [], "sparse": [], "dense": []}
+    seconds = {"ours": [], "one svm": [], "sparse": [], "dense": []}
     for _ in range(repeats):
+        seconds["one svm"].append(cpu_seconds(LibsvmSVM().fit, X, y)[0])
         of_ours, our_svms = cpu_seconds(ours, X, y, step, sizes)
         seconds["ours"].append(of_ours)
         for form, rows in forms.items():
@@ -65,6 +74,17 @@ def same_features(X, y):
     reference = RFE(SVC(kernel="linear", C=1, tol=1e-9), n_features_to_select=N_SELECTED, step=STEP).fit(scaled, y)
     support = SVMRFESelector(N_SELECTED, step=STEP, tol=1e-9).fit(scaled, y).get_support()
     return bool(np.array_equal(support, reference.support_))
+
+
+def cases(name, shape, records):
+    """Return the common records."""
+    return [
+        case(f"{name}, {shape[0]} x {shape[1]:,}, {schedule}", record["all_seconds"]["ours"],
+             peer=("scikit-learn's RFE", record["all_seconds"][record["sklearn_form"]]),
+             limit=("one full SVM", record["all_seconds"]["one svm"]),
+             goal=f"ratio >= {SPEEDUP_GOAL:g}" if schedule == "integer step" else "")
+        for schedule, record in records.items()
+    ]  # fmt: skip
 
 
 def markdown(records):
@@ -101,7 +121,8 @@ def main():
         records = {name: measure(X, y, step, sizes, repeats) for name, (step, sizes) in schedules.items()}
         same = same_features(X, y)
     head = f"{dataset.name}: n = {X.shape[0]}, d = {X.shape[1]}, {X.nnz} values; same features kept: {same}\n\n"
-    report("rfe", head + markdown(records), set=options.set, shape=list(X.shape), same=same, schedules=records)
+    found = cases(dataset.name, X.shape, records)
+    report("rfe", head + markdown(records), found, set=options.set, shape=list(X.shape), same=same, schedules=records)
     if not same:
         raise SystemExit("rfe.py: the kept features differ from scikit-learn's")
 

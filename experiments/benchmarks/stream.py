@@ -1,4 +1,4 @@
-"""python experiments/benchmarks/stream.py [--quick]: OnlineLeverageSelector on a stream that nobody could store.
+"""python experiments/benchmarks/stream.py [--quick] [--columns 1000000]: OnlineLeverageSelector on endless streams.
 
 Columns of n = 1,000 rows: B g + noise, where B, shape (n, 20), is fixed, g is Gaussian, and the noise is in all
 directions and 0.2 % as long. Block j comes from Philox with the key (seed, j), so it is the same in every run. Without
@@ -8,7 +8,8 @@ of the squared length of a column of B makes it negligible, and the rate c = 1 t
 "generated" is a million columns in float64, made when they are wanted; ".npy" 100,000 of them in float32, in a file of
 400 MB in Fortran order in a temporary folder, which the system has just written and may still hold in its cache. One
 BLAS thread; CPU seconds, each stream in a process of its own; peak memory (VmHWM, so Linux only) beyond that after the
-imports.
+imports. The limit is a product of the 2 n d k operations that projecting d columns on k kept ones takes, the peer of
+the memory storing all columns.
 """
 
 import argparse
@@ -21,11 +22,17 @@ from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
-from timing import cpu_seconds, report
+from timing import case, cpu_seconds, gemm_seconds, report
 
 from provsel.datasets import column_blocks
 from provsel.selectors import OnlineLeverageSelector
 
+BENCH = {
+    "bench": ["--columns", "200000"],
+    "quick": ["--quick"],
+    "left_out": "four of five columns",
+    "seconds": 300,
+}
 N_ROWS, RANK, NOISE, BLOCK, SEED = 1_000, 20, 3e-4, 1_000, 0
 
 
@@ -89,6 +96,18 @@ def alone(*arguments):
         return pool.submit(measure, *arguments).result()
 
 
+def cases(streams):
+    """Return the common records, at the end of each stream."""
+    found = []
+    for name, (_, end) in streams.items():
+        label, size = f"{name}, {N_ROWS:,} x {end['columns']:,}", 8e-6 * N_ROWS * end["columns"]
+        found += [
+            case(label, end["selecting_seconds"], limit=gemm_seconds(2 * N_ROWS * end["columns"] * end["kept"])),
+            case(f"{label}, memory", end["peak_growth_megabytes"], peer=("all columns", size), unit="MB"),
+        ]
+    return found
+
+
 def markdown(streams):
     """Return the table of all streams, and what a column costs in memory."""
     lines = [
@@ -114,14 +133,17 @@ def markdown(streams):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="20,000 columns, and 10,000 of the file")
+    parser.add_argument("--columns", type=int, default=1_000_000, help="of the stream; a tenth in the file")
     options = parser.parse_args()
-    d, stored = (20_000, 10_000) if options.quick else (1_000_000, 100_000)
+    d, stored = (20_000, 10_000) if options.quick else (options.columns, options.columns // 10)
     streams = {"generated": alone(d)}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "columns.npy"
         written(path, stored)
         streams[".npy"] = alone(stored, path)
-    report("stream", markdown(streams), quick=options.quick, streams=streams)
+    with threadpool_limits(1):
+        found = cases(streams)
+    report("stream", markdown(streams), found, quick=options.quick, streams=streams)
 
 
 if __name__ == "__main__":

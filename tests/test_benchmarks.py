@@ -1,0 +1,354 @@
+"""The runner of the benchmarks: it finds every script, runs each alone, stores, compares and flags by ratios."""
+
+import json
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from small_runs import REPO, load_script
+
+BENCHMARKS = REPO / "experiments" / "benchmarks"
+sys.path.append(str(BENCHMARKS))  # the scripts find their helpers by their own folder
+
+from timing.cases import FIELDS, case, spread  # noqa: E402
+from timing.compare import change, compare, is_certain, is_flagged  # noqa: E402
+from timing.exponents import fit_exponent  # noqa: E402
+from timing.panels import draw_panels  # noqa: E402
+from timing.runs import FORMAT, StoredRunError, about, load_run, store_run  # noqa: E402
+from timing.scripts import FORMS, find_scripts, read_script, run_script  # noqa: E402
+from timing.table import HEADER, run_table  # noqa: E402
+
+run = load_script(BENCHMARKS / "run.py")
+
+TINY = """
+import os, pathlib, shutil, sys
+
+BENCH = {"bench": ["--form", "bench"], "quick": [], "left_out": "the rest", "seconds": 60}
+assert sys.argv[1:] == ["--form", "bench"]
+target = pathlib.Path(os.environ["PROVSEL_BENCHMARKS"])
+target.mkdir()
+shutil.copy(pathlib.Path(__file__).with_name("made"), target / "tiny.json")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Results and scripts of a test: one script, which leaves what `costs` made."""
+    monkeypatch.setenv("PROVSEL_BENCHMARKS", str(tmp_path / "results"))
+    (tmp_path / "tiny.py").write_text(TINY)
+    costs(tmp_path, 2.0, 2.0, 2.1)
+    return tmp_path
+
+
+def costs(folder, *ours):
+    """Let the script measure these costs, beside a peer and a limit that are always the same."""
+    found = case("size 1", ours, peer=("peer", [6.0] * 3), limit=("limit", [1.0] * 3), goal="ratio >= 2")
+    (folder / "made").write_text(json.dumps({"cases": [{**found, "benchmark": "tiny"}]}))
+
+
+def script(folder, name, text):
+    path = folder / f"{name}.py"
+    path.write_text(textwrap.dedent(text))
+    return read_script(path)
+
+
+def a_case(ours, peer=10.0, limit=None, name="a"):
+    found = case(name, ours, peer=("peer", peer), limit=None if limit is None else ("limit", limit))
+    return {**found, "benchmark": "b", "script": "b"}
+
+
+# The scripts
+
+
+def test_every_script_of_the_folder_is_found_and_declares_its_forms():
+    found = {each.name: each for each in find_scripts(BENCHMARKS)}
+    assert set(found) == {path.stem for path in BENCHMARKS.glob("*.py")} - {"run"}
+    assert {"bss", "ofs", "limits", "scaling"} <= set(found)
+    for name, each in found.items():
+        assert set(each.arguments) == set(FORMS), name
+        assert 0 < each.seconds <= 300, name
+        assert "report(" in each.path.read_text(), f"{name} leaves no record"
+
+
+def test_a_declaration_that_is_no_literal_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"odd.py: expected BENCH = .* with literals only, got .*; see bss.py"):
+        script(tmp_path, "odd", "BENCH = dict(bench=[])")
+    with pytest.raises(ValueError, match="KeyError: 'left_out'"):
+        script(tmp_path, "odd", "BENCH = {'seconds': 3}")
+
+
+def test_a_script_that_fails_hangs_or_lacks_data_is_reported(tmp_path):
+    outcome, _ = run_script(script(tmp_path, "bad", "raise SystemExit('bad.py: the indices differ')"), "bench")
+    assert outcome["status"] == "failed: bad.py: the indices differ"
+    outcome, _ = run_script(script(tmp_path, "empty", ""), "bench")
+    assert outcome["status"] == "failed: it wrote nothing"
+    outcome, _ = run_script(script(tmp_path, "hangs", "import time; time.sleep(60)"), "bench", seconds=0.2)
+    assert outcome["status"] == "failed: stopped after 0.2 s"
+    assert outcome["wall"] < 30
+    text = "class MissingDataError(Exception): pass\nraise MissingDataError('usps: not here')"
+    outcome, _ = run_script(script(tmp_path, "lacks", text), "bench")
+    assert outcome["status"] == "left out: usps: not here"
+
+
+def test_a_script_is_measured_in_its_own_process(tmp_path):
+    text = """
+    import os, pathlib
+    held = bytearray(200_000_000)
+    folder = pathlib.Path(os.environ["PROVSEL_BENCHMARKS"])
+    folder.mkdir()
+    threads = os.environ["OPENBLAS_NUM_THREADS"]
+    (folder / "x.json").write_text('{"cases": [], "threads": %s}' % threads)
+    (folder / "x.png").write_bytes(bytes([137, 255]))
+    """
+    outcome, files = run_script(script(tmp_path, "large", text), "bench")
+    assert outcome["status"] == "ok"
+    assert json.loads(files["x.json"])["threads"] == 1
+    assert files["x.png"] == bytes([137, 255])
+    assert 200 < outcome["peak_megabytes"] < 400
+    assert outcome["cpu"] > 0
+
+
+# A whole run
+
+
+def runs(folder, *arguments):
+    return run.main(["--seconds", "60", *arguments], scripts=find_scripts(folder))
+
+
+def test_a_run_stores_compares_and_flags(folder, capsys):
+    (folder / "zbad.py").write_text("raise SystemExit('no')")
+    assert runs(folder) == 1  # a benchmark failed, the other ran
+    out = capsys.readouterr().out
+    assert "zbad ..." in out
+    assert "FAILED" in out
+    assert "No stored run to compare with" in out
+    assert "left out: the rest" in out
+    assert "Goals: 1 of 1 met." in out
+    (folder / "zbad.py").unlink()
+
+    results = folder / "results"
+    stored = json.loads((results / "latest.json").read_text())
+    assert stored["format"] == FORMAT
+    assert {"date", "processor", "cpu_features", "cores", "load_average", "blas"} <= set(stored["environment"])
+    assert stored["cases"][0]["ratio"] == pytest.approx(3.0)
+    assert set(FIELDS) <= set(stored["cases"][0])
+    assert json.loads((results / "tiny.json").read_text())["cases"][0]["benchmark"] == "tiny"
+
+    costs(folder, 2.6, 2.6, 2.61)  # 30 %, beyond the spread of both
+    assert runs(folder) == 0
+    out = capsys.readouterr().out
+    assert "WARNING: worse by more than 20 % than in the stored run: tiny: size 1 (1.30)" in out
+    assert ", on this machine." in out
+    assert runs(folder) == 0  # the last stored run now is the slow one
+    assert "WARNING" not in capsys.readouterr().out
+
+    reference = folder / "reference.json"
+    reference.write_text(json.dumps(stored))
+    assert runs(folder, "--against", str(reference), "--strict") == 1
+    costs(folder, 2.05, 2.6, 2.7)  # as much worse, but the repeats overlap
+    assert runs(folder, "--against", str(reference), "--strict") == 0
+    out = capsys.readouterr().out
+    assert "worse (within the spread)" in out
+    assert "Worse by more than 20 %, but within the spread of the repeats: tiny: size 1 (1.30)" in out
+    assert "WARNING" not in out.rsplit("Compared with", 1)[1]
+
+
+def test_a_run_of_some_benchmarks_does_not_replace_the_latest(folder, capsys):
+    assert runs(folder) == 0
+    (folder / "other.py").write_text("")
+    latest = folder / "results" / "latest.json"
+    stored = json.loads(latest.read_text())
+    stored["cases"] += [{**a_case(1.0), "script": "other"}, {**a_case(1.0, name="gone"), "script": "tiny"}]
+    latest.write_text(json.dumps(stored))
+    before = latest.read_text()
+    assert runs(folder, "tiny") == 0
+    assert (folder / "results" / "latest.json").read_text() == before
+    assert "stored run that are missing now: b: gone\n" in capsys.readouterr().out
+    assert runs(folder, "tyni") == 2
+    assert "NAME: expected one of other, tiny, got tyni." in capsys.readouterr().err
+
+
+def test_a_damaged_stored_run_stops_before_anything_is_run(folder, capsys):
+    (folder / "results").mkdir()
+    (folder / "results" / "latest.json").write_text("{")
+    assert runs(folder) == 2
+    captured = capsys.readouterr()
+    assert "expected a stored run of `make bench`" in captured.err
+    assert "tiny ..." not in captured.out
+
+
+# Stored runs
+
+
+GOOD = {"format": FORMAT, "environment": {}, "benchmarks": {}, "cases": []}
+
+
+@pytest.mark.parametrize(
+    ("content", "got"),
+    [
+        (None, "no such file"),
+        ("{", "JSONDecodeError"),
+        ("[" * 100_000, "RecursionError"),
+        ("[1]", "the format 'list'"),
+        ('{"environment": {}, "cases": []}', "the format None"),
+        (json.dumps({**GOOD, "cases": None}), "no list of cases"),
+        (json.dumps({**GOOD, "environment": 3}), "no environment"),
+        (json.dumps({**GOOD, "cases": [{"benchmark": "b"}]}), "a damaged case at place 0"),
+        (json.dumps({**GOOD, "cases": [a_case(1.0), {**a_case(1.0), "ratio": "3"}]}), "a damaged case at place 1"),
+        (json.dumps({**GOOD, "cases": [{**a_case(1.0), "ratio": float("nan")}]}), "a damaged case at place 0"),
+        (json.dumps({**GOOD, "cases": [{**a_case(1.0), "ratio_spread": [1]}]}), "a damaged case at place 0"),
+    ],
+)
+def test_a_file_that_is_no_run_is_refused(tmp_path, content, got):
+    path = tmp_path / "run.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(StoredRunError, match=f"run.json: expected a stored run .*, got .*{got}.*--against FILE"):
+        load_run(path)
+
+
+def test_a_run_of_another_machine_is_compared_but_said(tmp_path):
+    here = {"processor": "one", "cores": 2, "date": "2026-01-02T03:04:05+00:00"}
+    store_run(tmp_path / "run.json", "bench", {**here, "processor": "two"}, {}, [a_case(1.0)])
+    stored = load_run(tmp_path / "run.json")
+    assert "2026-01-02 03:04 UTC, on ANOTHER machine or BLAS (processor: two)" in about(stored, here)
+    assert about({**stored, "environment": here}, here).endswith("03:04 UTC, on this machine.")
+    assert "an unknown date" in about({**stored, "environment": {}}, here)
+
+
+def test_a_busy_machine_is_said():
+    assert run.busy({"load_average": [0.9, 3.0, 3.0], "cores": 2}) == []
+    assert (
+        "Load average 1.1 on 2 cores at the start: not a quiet machine"
+        in run.busy({"load_average": [1.1, 0.0, 0.0], "cores": 2})[0]
+    )
+    assert run.busy({"load_average": None, "cores": 2}) == []
+
+
+# The comparison
+
+
+def test_25_percent_is_flagged_and_15_is_not():
+    before = a_case([1.0, 1.0, 1.01])
+    assert change(a_case([1.25, 1.25, 1.26]), before).flag == "WORSE"
+    assert change(a_case([1.15, 1.15, 1.16]), before).flag == ""
+    assert change(a_case([0.5, 0.5, 0.5]), before).flag == ""
+    assert change(a_case([1.25, 1.25, 1.26]), before).factor == pytest.approx(1.25)
+    # the machine became slower, and we with it: nothing of ours is worse
+    assert change(a_case([2.0, 2.0, 2.0], peer=20.0), before).factor == pytest.approx(1.0)
+
+
+def test_the_ratio_to_the_limit_counts_as_well():
+    before = a_case([1.0, 1.0, 1.0], peer=[9.0, 10.0, 11.0], limit=[0.5, 0.5, 0.51])
+    worse = a_case([1.3, 1.3, 1.3], peer=[13.0, 13.0, 13.0], limit=[0.5, 0.5, 0.51])
+    assert change(worse, before).flag == "WORSE"
+    assert change(worse, before).factor == pytest.approx(1.3)
+    assert change({**worse, "ratio_to_limit": None}, before).flag == ""
+
+
+def test_a_flag_says_when_repeats_cannot_tell():
+    overlap = change(a_case([1.0, 1.3, 1.4]), a_case([0.9, 1.0, 1.1]))
+    assert overlap.flag == "worse (within the spread)"
+    assert is_flagged(overlap)
+    assert not is_certain(overlap)
+    before = a_case([1.0] * 3, limit=[1.0, 1.0, 0.7])
+    before, now = ({**found, "ratio": None} for found in (before, a_case([1.3] * 3, limit=[1.0] * 3)))
+    assert change(now, before).flag == "worse (within the spread)"
+    single = change(a_case(1.3), a_case(1.0))
+    assert single.flag == "worse (single run)"
+    assert is_certain(single)
+
+
+def test_new_and_missing_cases():
+    changes, missing = compare([a_case(1.0, name="new")], [a_case(1.0, name="old")])
+    assert changes["b", "new"].flag == "new"
+    assert not is_flagged(changes["b", "new"])
+    assert missing == [("b", "old")]
+    alone = {**case("a", 1.0), "benchmark": "b"}
+    assert change(alone, alone).factor is None
+
+
+# Cases, table, exponents
+
+
+def test_a_case_has_its_ratios_and_goal():
+    found = case("a", [2.0, 1.0, 4.0], peer=("p", [20.0, 30.0, 20.0]), limit=("l", 0.5), goal="ratio_to_limit <= 3")
+    assert (found["ratio"], found["ratio_spread"]) == (10.0, [5.0, 30.0])
+    assert (found["ratio_to_limit"], found["limit_spread"]) == (4.0, [2.0, 8.0])
+    assert found["met"] is False
+    assert case("a", 1.0, peer=("p", 2.0), goal="ratio >= 2")["met"] is True
+    assert case("a", 1.0, peer=("p", 2.0), goal="ratio >= 3", judged=False)["met"] is None
+    assert case("a", 0.0, peer=("p", 2.0), goal="ratio >= 3")["ratio"] is None
+    assert spread(1.0, 2.0) is None
+
+
+def test_the_table_has_all_columns_and_lines_up():
+    mine = {**a_case([0.001, 0.001, 0.0011], limit=0.1, name="a | b"), "goal": "ratio >= 2", "met": False}
+    outcomes = {"b": {"status": "ok"}, "c": {"status": "failed: no | way"}, "d": {"status": "ok"}}
+    changes, _ = compare([mine], [a_case([0.0005] * 3, name="a | b")])
+    lines = run_table([mine], outcomes, changes, {"b": "much"}).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert {line.count("|") for line in lines} == {len(HEADER) + 1}
+    cells = [cell.strip() for cell in lines[2].split("|")[1:-1]]
+    assert cells[:3] == ["b", "a / b", "1 ms"]
+    assert cells[7:] == ["peer / ours >= 2", "MISSED", "2", "WORSE"]
+    assert "left out: much" in lines[3]
+    assert "FAILED" in lines[4]
+    assert "no common record" in lines[5]
+
+
+def test_the_fit_recovers_a_known_exponent():
+    sizes = np.array([10, 20, 40, 80, 160, 320])
+    fit = fit_exponent(sizes[::-1], (3.0 * sizes**1.5)[::-1])
+    assert fit.exponent == pytest.approx(1.5)
+    assert fit.error == pytest.approx(0.0, abs=1e-12)
+    assert fit.at(640) == pytest.approx(3.0 * 640**1.5)
+    assert fit.sizes == [80, 160, 320]
+    # a constant cost hides the exponent of small sizes, which are left out
+    assert (
+        fit_exponent(sizes, 1000.0 + sizes**2.0).exponent > np.polyfit(np.log(sizes), np.log(1000 + sizes**2.0), 1)[0]
+    )
+    two = fit_exponent([1, 2], [1.0, 0.5])
+    assert (two.exponent, two.error) == (pytest.approx(-1.0), None)
+
+
+def test_the_standard_error_is_that_of_least_squares():
+    sizes, rng = np.array([1.0, 2.0, 4.0, 8.0, 16.0]), np.random.default_rng(0)
+    costs = sizes**2 * np.exp(0.1 * rng.standard_normal(5))
+    fit = fit_exponent(sizes, costs)
+    coefficients, covariance = np.polyfit(np.log(sizes[2:]), np.log(costs[2:]), 1, cov=True)
+    assert fit.exponent == pytest.approx(coefficients[0])
+    assert fit.error == pytest.approx(np.sqrt(covariance[0, 0]))
+
+
+def test_a_fit_needs_sizes_and_costs():
+    with pytest.raises(ValueError, match="expected a positive cost for each of at least two positive sizes, got"):
+        fit_exponent([1, 2], [0.0, 1.0])
+    with pytest.raises(ValueError, match="measure larger sizes"):
+        fit_exponent([1, 1], [1.0, 1.0])
+
+
+def test_the_figure_names_both_exponents(tmp_path):
+    sizes = [10, 20, 40]
+    sweeps = [
+        {"variable": name, "method": method, "axis": f"axis {name}", "cost": "CPU seconds", "sizes": sizes,
+         "seconds": [1.0, 2.0, 4.0], "theory": theory, "fit": fit_exponent(sizes, [1.0, 2.0, 4.0])}
+        for name, method, theory in [("n", "first", 1), ("n", "second", None), ("d", "first", 2)]
+    ]  # fmt: skip
+    paths = draw_panels(sweeps, tmp_path / "scaling", "A title")
+    svg = next(path for path in paths if path.suffix == ".svg").read_text()
+    assert {path.suffix for path in paths} == {".pdf", ".png", ".svg"}
+    for text in ("A title", "axis n", "axis d", "first: 1.00 ± 0.00 (1)", "second: 1.00 ± 0.00 (none)"):
+        assert text in svg
+
+
+@pytest.mark.parametrize("name", ["limits"])
+def test_a_real_benchmark_runs_through_the_runner(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PROVSEL_BENCHMARKS", str(tmp_path))
+    assert run.main(["--quick", name]) == 0
+    assert "eigh, n = 60" in capsys.readouterr().out
+    stored = json.loads((tmp_path / f"{name}.json").read_text())
+    assert all(found["ratio_to_limit"] > 0 for found in stored["cases"])
+    assert stored["rates"]
