@@ -160,7 +160,7 @@ def test_render_of_a_part(capsys, monkeypatch):
         ("selector._target_=os.system", r"expected a _target_ among .*BSSSelector"),
         ("protocol.repeats=0", r"protocol\.repeats: expected a positive integer, got 0"),
         ("protocol.setting=both", r"protocol\.setting: expected one of .*supervised"),
-        ("executor.name=threads", r"executor: expected one of .*loky, serial, got 'threads'"),
+        ("executor.name=threads", r"executor: expected one of dask, loky, serial, slurm, got 'threads'"),
         ("dataset.name=nope", r"nope.*synthetic"),
         ("protocol.n_splits=40", r"expected at least n_splits = 40 rows of each class"),
     ],

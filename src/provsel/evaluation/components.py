@@ -46,7 +46,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     target = config.get("_target_")
     if not isinstance(target, str) or target not in known:
         raise ValueError(
-            f"config of the {kind}: expected a _target_ among {', '.join(sorted(known))}, got {target!r}; "
+            f"config of the {kind}: expected a _target_ among {', '.join(sorted(known))}, got {target!r:.80}; "
             f"only registered components can be named, see CONTRIBUTING for how to add one."
         )
     return getattr(registry, known[target])
@@ -61,7 +61,7 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     if unknown:
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected arguments among {', '.join(accepted) or 'none'}, "
-            f"got {', '.join(unknown)}; correct the name or remove it."
+            f"got {', '.join(unknown):.200}; correct the name or remove it."
         )
     return arguments
 

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from provsel.datasets import Dataset, load_dataset
+from provsel.datasets import DataIntegrityError, Dataset, load_dataset
 from provsel.evaluation.certificates import Certificate, certify_view
 from provsel.evaluation.components import build
 from provsel.evaluation.compression import certify_compressed_view, is_compressed
@@ -63,10 +63,16 @@ def run_task(task: Task) -> TaskResult:
 
     Many small eigenproblems get slower with more threads, and the number of threads must not show in the results.
     A trial that fails is reported and does not stop the others.
+
+    Raises
+    ------
+    DataIntegrityError
+        The data set that was loaded here has another fingerprint than the task.
     """
     result, start = TaskResult(), _cpu_seconds()
     with threadpool_limits(1):
         dataset = _load(canonical_json(dict(task.dataset)))
+        _check_fingerprint(task, dataset)
         context = _context(task, dataset)
         for trial in task.trials:
             cell = task.cells[trial.cell]
@@ -127,7 +133,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: 
         "select_wall": fitted.selecting.own.wall,
         "shared_cpu": fitted.selecting.shared.cpu,
         "shared_wall": fitted.selecting.shared.wall,
-        **dict.fromkeys(("train_cpu", "train_wall", "pass_cpu", "pass_wall", "file_bytes", "peak_memory")),
+        **dict.fromkeys(("train_cpu", "train_wall", "pass_cpu", "pass_wall", "task_cpu", "file_bytes", "peak_memory")),
     }
     return record | measured
 
@@ -219,6 +225,17 @@ def _unlabelled_certificate(cell: Cell, fitted: Fitted) -> Certificate:
     if not _is_certified(cell, fitted.reducer):
         return Certificate()
     return certify_view(fitted.reducer, fitted.rows, C=None, margin=False, radius=False)
+
+
+def _check_fingerprint(task: Task, dataset: Dataset) -> None:
+    """Raise where the data is not what the keys of the trials were made with: they are promises about it."""
+    if dataset.fingerprint != task.fingerprint:
+        expected, got = task.fingerprint[:12], dataset.fingerprint[:12]
+        raise DataIntegrityError(
+            f"data set {dataset.name}: expected the fingerprint {expected}, got {got}; this machine "
+            f"has another copy of the data, or it changed since the run began: run provsel fetch "
+            f"{task.dataset.get('name')}, or point PROVSEL_DATA or PROVSEL_DATA_MIRROR to the same files everywhere."
+        )
 
 
 def _context(task: Task, dataset: Dataset) -> FoldContext:

@@ -1,0 +1,284 @@
+"""executor=dask: the same results from processes of this machine and from a cluster that is there already."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import dask
+import pytest
+from cluster_processes import free_port, wait_until
+from distributed import Client, LocalCluster
+from distributed.protocol.pickle import dumps
+from reproducing import reproduce, stable_records
+
+from provsel.cli import INTERRUPTED
+from provsel.datasets import DataIntegrityError
+from provsel.evaluation import TaskResult, dask_worker, executors, make_tasks, run_task
+from provsel.evaluation.dask_watch import ClusterError, check_python
+from provsel.evaluation.dask_worker import encode, open_plan
+from provsel.evaluation.executors import execute
+from provsel.selectors import UniformSelector
+from small_runs import FULL, LEVERAGE, SMALL, TABLE1, UNIFORM, script_environment, small_cell, table_files
+
+
+def keys(results):
+    return sorted(record["key"] for result in results for record in result.records)
+
+
+def address(cluster):
+    return cluster.scheduler_address
+
+
+@contextmanager
+def threads_here(n_workers=2, **options):
+    """A cluster of threads in this process, which tests can look into; its scheduler has an address all the same."""
+    with LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+        dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, **options,
+    ) as cluster:  # fmt: skip
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL, "memory_limit": 0}
+    with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster:
+        yield cluster
+
+
+def assert_clean(cluster):
+    """Nothing of a run is left on the scheduler."""
+    server = cluster.scheduler
+    wait_until(lambda: not server.tasks and set(server.clients) <= {"fire-and-forget"})
+    assert not [name for name in server.worker_plugins if "provsel" in name]
+
+
+def test_same_results_from_an_existing_cluster_that_stays_clean(tmp_path, expected, cluster, capfd):
+    assert reproduce(tmp_path, "executor=dask", f"executor.address={cluster.scheduler_address}") == 0
+    assert (table_files(tmp_path), stable_records(tmp_path)) == expected
+    assert_clean(cluster)
+    assert len(cluster.scheduler.workers) == 2  # not ours to close
+    assert "distributed" not in capfd.readouterr().err
+
+
+def test_every_worker_loads_each_data_set_once(cluster):
+    cells = [small_cell(UNIFORM, dataset={"seed": seed}, n_splits=5) for seed in (11, 12, 13, 14)]
+    by_set = [make_tasks([cell]) for cell in cells]
+    interleaved = [task for fold in zip(*by_set, strict=True) for task in fold]
+
+    def loads():
+        from provsel.evaluation import trial
+
+        return trial._load.cache_info().misses
+
+    with Client(cluster, set_as_default=False) as client:
+        before = client.run(loads)
+        results = list(execute(interleaved, {"name": "dask", "address": cluster.scheduler_address}))
+        assert keys(results) == sorted(trial.key for task in interleaved for trial in task.trials)
+        counts = [after - before[worker] for worker, after in client.run(loads).items()]
+    assert all(1 <= count <= 4 for count in counts)
+    assert sum(counts) >= 4
+
+
+def group_exists(number):
+    try:
+        os.killpg(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_ctrl_c_ends_the_cluster_that_was_started_here(tmp_path, expected):
+    results = tmp_path / "results"
+    overrides = [*SMALL, f"results={results}", "executor=dask"]
+    process = subprocess.Popen(
+        [sys.executable, str(TABLE1), *overrides, "executor.n_jobs=1", "protocol.repeats=8"],
+        cwd=tmp_path,
+        env=script_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    try:
+        wait_until(lambda: list(results.glob("store/*.parquet")), process)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
+        _, error = process.communicate(timeout=60)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == INTERRUPTED, error
+    assert "interrupted:" in error
+    assert "Traceback" not in error
+    wait_until(lambda: not group_exists(process.pid))  # no worker is left
+    assert reproduce(results, "executor=dask", "executor.n_jobs=1") == 0  # goes on, on a cluster of this machine
+    assert table_files(results) == expected[0]
+
+
+def test_an_abandoned_run_leaves_an_existing_cluster_clean():
+    with threads_here() as cluster:
+        results = execute(make_tasks([small_cell(UNIFORM, n_splits=10)]), {"name": "dask", "address": address(cluster)})
+        assert next(results).records
+        results.close()  # as after Ctrl-C
+        assert_clean(cluster)
+
+
+def test_messages_are_small_and_few_at_a_time(monkeypatch):
+    seen = []
+    with threads_here() as cluster:
+
+        def watching(_):
+            tasks = dict(cluster.scheduler.tasks)  # in this process: what was sent can be looked at
+            mine = [task for key, task in tasks.items() if isinstance(key, tuple)]
+            seen.append((len(mine), max(len(dumps(task.run_spec)) for task in mine)))
+            return TaskResult()
+
+        def run(cells):
+            seen.clear()
+            tasks = make_tasks(cells)
+            assert len(list(execute(tasks, {"name": "dask", "address": address(cluster)}))) == len(tasks)
+            return len(tasks), max(n for n, _ in seen), max(size for _, size in seen)
+
+        monkeypatch.setattr(dask_worker, "run_task", watching)
+        number, at_a_time, one_cell = run([small_cell(UNIFORM, n_splits=20, repeats=3)])
+        assert number == 60
+        assert at_a_time <= 12  # 2 threads: a few and those just finished, not 60
+        many = [small_cell({**UNIFORM, "n_features_to_select": r}, n_splits=20, repeats=3) for r in range(1, 40)]
+        assert run(many)[2] - one_cell < 16
+        assert run([small_cell(UNIFORM, n_splits=20, dataset={"n_features": 5000})])[2] - one_cell < 16
+        assert one_cell < 1000
+
+
+def test_the_plan_has_each_cell_once_whatever_the_number_of_tasks():
+    def plan(repeats):
+        cells = [small_cell(selector, repeats=repeats) for selector in (UNIFORM, LEVERAGE, FULL)]
+        content, messages = encode(make_tasks(cells))
+        return len(content), len(messages)
+
+    (small, few), (large, many) = plan(1), plan(100)
+    assert (few, many) == (3, 300)
+    assert large - small < 16
+
+
+def test_a_worker_makes_the_same_tasks_of_the_messages():
+    cells = [small_cell(UNIFORM, repeats=3), small_cell(FULL), small_cell(LEVERAGE, dataset={"seed": 4}, n_splits=4)]
+    tasks = make_tasks(cells)
+    done = {trial.key for task in tasks[::2] for trial in task.trials[::2]}  # as an interrupt leaves it
+    for missing in (tasks, make_tasks(cells, done)):
+        plan, messages = encode(missing)
+        opened = open_plan(plan)
+        assert [opened.task(message) for message in messages] == missing
+
+
+def test_a_worker_with_other_code_refuses(monkeypatch):
+    plan, [message, *_] = encode(make_tasks([small_cell(UNIFORM)]))
+    assert len(dask_worker.run_message(plan, message).records) == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(UniformSelector, "algorithm_version", 99)
+        open_plan.cache_clear()
+        refusal = dask_worker.run_message(plan, message)
+    assert "has other code than the client, and would give the trials other keys" in refusal.reason
+    with monkeypatch.context() as patch:
+        patch.setattr(UniformSelector, "__init__", lambda self, renamed: None)
+        open_plan.cache_clear()
+        refusal = dask_worker.run_message(plan, message)
+    assert "does not know a config of the client" in refusal.reason
+    open_plan.cache_clear()
+    assert "install the version of the client" in refusal.next_step
+
+
+def test_workers_that_come_later_get_work(monkeypatch):
+    ran = Counter()
+    with threads_here(1) as cluster:
+
+        def slow(_):
+            ran[threading.current_thread().name] += 1  # each worker has a pool of threads of its own
+            time.sleep(0.02)
+            return TaskResult()
+
+        monkeypatch.setattr(dask_worker, "run_task", slow)
+        tasks = make_tasks([small_cell(UNIFORM, n_splits=20, repeats=10)])
+        results = execute(tasks, {"name": "dask", "address": address(cluster)})
+        next(results)
+        cluster.scale(3)
+        assert len(list(results)) == len(tasks) - 1
+    assert len(ran) == 3
+    assert min(ran.values()) > 10
+
+
+def test_failures_and_errors_are_those_of_other_executors():
+    broken = small_cell({"_target_": "provsel.selectors.BSSSelector", "n_features_to_select": 2})
+    few = small_cell(dataset={"n_samples": 12}, n_splits=10)
+    with threads_here(1) as cluster:
+        config = {"name": "dask", "address": address(cluster)}
+        found = [failure for result in execute(make_tasks([broken]), config) for failure in result.failures]
+        assert sorted(found) == sorted(failure for task in make_tasks([broken]) for failure in run_task(task).failures)
+        with pytest.raises(ValueError, match=r"expected at least n_splits = 10 rows of each class"):
+            list(execute(make_tasks([few]), config))
+        assert_clean(cluster)
+
+
+@pytest.mark.parametrize("name", ["serial", "loky"])
+def test_other_data_than_that_of_the_keys(name):
+    [task, *_] = make_tasks([small_cell(UNIFORM, fingerprint="0123456789abcdef" * 4)])
+    with pytest.raises(DataIntegrityError, match=r"expected the fingerprint 0123456789ab, got .*run provsel fetch"):
+        list(execute([task], {"name": name, "n_jobs": 1}))
+
+
+def test_other_data_on_a_worker_names_the_worker():
+    tasks = make_tasks([small_cell(UNIFORM, fingerprint="0123456789abcdef" * 4)])
+    with threads_here(1) as cluster, pytest.raises(ClusterError, match=r"on host .* fingerprint 0123456789ab, got"):
+        list(execute(tasks, {"name": "dask", "address": address(cluster)}))
+
+
+def test_no_scheduler():
+    config = {"name": "dask", "address": f"tcp://127.0.0.1:{free_port()}", "patience": 0.3}
+    with pytest.raises(ClusterError, match=r"expected a scheduler at tcp://.*got no answer in 0.3 s.*dask scheduler"):
+        list(execute(make_tasks([small_cell()]), config))
+
+
+def test_scheduler_without_workers():
+    with threads_here(0) as cluster:
+        config = {"name": "dask", "address": address(cluster), "patience": 0.3}
+        with pytest.raises(ClusterError, match=r"got none for 0.3 s .*start some: dask worker tcp://.* --nthreads 1"):
+            list(execute(make_tasks([small_cell()]), config))
+
+
+def test_a_worker_with_another_python():
+    def of(version):
+        return {"host": {"python": version}}
+
+    found = {"client": of("3.11.7.final.0"), "workers": {"tcp://a:1": of("3.11.2.final.0"), "tcp://b:1": of("3.12.0")}}
+    client = SimpleNamespace(get_versions=lambda: found)
+    with pytest.raises(ClusterError, match=r"expected Python 3.11 on every worker, got 3.12 on tcp://b:1; start the"):
+        check_python(client)
+    del found["workers"]["tcp://b:1"]
+    check_python(client)
+
+
+def test_bad_patience_and_nothing_to_do():
+    with pytest.raises(ValueError, match=r"executor.patience: expected a number of seconds above 0, got 0"):
+        list(execute(make_tasks([small_cell()]), {"name": "dask", "patience": 0}))
+    assert list(execute([], {"name": "dask"})) == []
+
+
+def test_dask_is_optional(monkeypatch):
+    monkeypatch.delitem(sys.modules, "provsel.evaluation.dask_clusters", raising=False)
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ValueError, match=r"expected the packages dask and distributed.*pip install 'provsel\[dask\]'"):
+        executors.execute(make_tasks([small_cell()]), {"name": "dask"})
+
+
+def test_settings_of_dask_are_left_as_they_were():
+    before = dask.config.get("distributed.scheduler.worker-saturation")
+    with threads_here(1) as cluster:
+        list(execute(make_tasks([small_cell(UNIFORM)]), {"name": "dask", "address": address(cluster)}))
+    assert dask.config.get("distributed.scheduler.worker-saturation") == before

@@ -1,0 +1,158 @@
+"""A cluster of real processes: workers that die, that lack something, that come and go."""
+
+import os
+import signal
+import threading
+from collections import Counter
+from dataclasses import replace
+
+import dask
+import numpy as np
+import pytest
+from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
+from distributed import LocalCluster
+from reproducing import reproduce, stable_records
+from test_dask_executor import assert_clean
+
+from provsel import __version__
+from provsel.evaluation import load_from, make_tasks
+from provsel.evaluation.dask_watch import ClusterError
+from provsel.evaluation.executors import execute
+from small_runs import UNIFORM, small_cell, table_files
+from test_paul2016_artefacts import write_set
+
+TASKS = make_tasks([small_cell(UNIFORM, n_splits=10)])
+NO_PROVSEL = """
+import sys
+for name in [name for name in sys.modules if name.split(".")[0] == "provsel"]:
+    del sys.modules[name]
+sys.modules["provsel"] = None
+"""
+OTHER_VERSION = """
+import provsel
+provsel.__version__ = "0.0.9"
+"""
+KILLS_ITSELF = """
+import os
+from provsel.evaluation import dask_worker
+dask_worker.run_task = lambda task: os._exit(9)
+"""
+
+
+@pytest.fixture
+def start():
+    with processes() as start:
+        yield start
+
+
+@pytest.fixture
+def scheduler():
+    """A scheduler in this process, that gives up on a task after the first worker that dies of it."""
+    options = {"protocol": "tcp", "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": 60}
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(n_workers=0, processes=False, **options) as cluster,
+    ):
+        yield cluster
+
+
+def run_on(scheduler, tasks=TASKS, patience=20.0):
+    return list(execute(tasks, {"name": "dask", "address": scheduler.scheduler_address, "patience": patience}))
+
+
+def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, expected):
+    log = tmp_path / "log"
+    log.touch()
+    server, address = start_scheduler(start, tmp_path)
+    preload = LOGGING_WORKER.format(log=str(log), seconds=0.3)
+    workers = [start_worker(start, address, tmp_path, preload) for _ in range(2)]
+    victim = workers[0].pid
+    lost = []
+
+    def events(kind):
+        lines = [line.split() for line in log.read_text().splitlines()]
+        return [(int(pid), task) for name, pid, task in lines if name == kind]
+
+    def kill():
+        def second_task_runs():
+            begun = [task for pid, task in events("start") if pid == victim]
+            ended = len([1 for pid, _ in events("end") if pid == victim])
+            stored = len(list((tmp_path / "results" / "store").glob("*.parquet")))
+            return ended >= 1 and len(begun) > ended and stored >= len(events("end"))
+
+        wait_until(second_task_runs, *workers, server)
+        os.kill(victim, signal.SIGKILL)
+        lost.append([task for pid, task in events("start") if pid == victim][-1])
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    assert reproduce(tmp_path / "results", "executor=dask", f"executor.address={address}") == 0
+    killer.join()
+    assert (table_files(tmp_path / "results"), stable_records(tmp_path / "results")) == expected
+    begun = Counter(task for _, task in events("start"))
+    assert len(begun) == 6
+    assert [task for task, times in begun.items() if times > 1] == lost
+    assert begun[lost[0]] == 2
+    assert workers[1].poll() is None  # not ours to close
+
+    results = execute(TASKS, {"name": "dask", "address": address})
+    next(results)
+    server.kill()
+    with pytest.raises(ClusterError, match=r"lost the scheduler at tcp://.*; what was finished is stored; run"):
+        list(results)
+
+
+@pytest.mark.parametrize(
+    ("preload", "message"),
+    [
+        (NO_PROVSEL, r"the worker on host \S+ cannot import provsel \(ModuleNotFoundError: .*; install it for"),
+        (OTHER_VERSION, rf"on host \S+ has provsel 0.0.9, and the client has {__version__}; install the version of"),
+        (KILLS_ITSELF, r"the task synthetic, split kfold, repeat 0, fold \d \(2 trials\) was on 1 workers when"),
+    ],
+    ids=["no provsel", "other version", "kills its worker"],
+)  # fmt: skip
+def test_a_worker_that_cannot_do_the_work(preload, message, start, scheduler, tmp_path):
+    worker = start_worker(start, scheduler.scheduler_address, tmp_path, preload)
+    with pytest.raises(ClusterError, match=message):
+        run_on(scheduler)
+    assert_clean(scheduler)
+    if preload != KILLS_ITSELF:
+        assert worker.poll() is None
+
+
+def test_a_worker_that_does_not_see_the_data(start, scheduler, tmp_path, monkeypatch):
+    tokens = tmp_path / "mirror" / "techtc100" / "tokens"
+    tokens.mkdir(parents=True)
+    write_set(tokens, "Exp_1_2", ("opera", "submarine"), np.random.default_rng(0))
+    monkeypatch.setenv("PROVSEL_DATA_MIRROR", str(tmp_path / "mirror"))
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "cache"))
+    dataset = {"name": "techtc", "set": "Exp_1_2"}
+    cell = replace(small_cell(UNIFORM), dataset=dataset, fingerprint=load_from(dataset).fingerprint)
+    empty = {name: str(tmp_path / "empty") for name in ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")}
+    start_worker(start, scheduler.scheduler_address, tmp_path, **empty)
+    with pytest.raises(
+        ClusterError, match=r"(?s)on host \S+ cannot load the data: .*Exp_1_2.*the client sees the data"
+    ):
+        run_on(scheduler, make_tasks([cell]))
+    assert_clean(scheduler)
+
+
+def test_workers_that_come_and_go(start, scheduler, tmp_path):
+    preload = LOGGING_WORKER.format(log=str(tmp_path / "log"), seconds=0.1)
+    first = start_worker(start, scheduler.scheduler_address, tmp_path, preload)
+    scheduler.scheduler.allowed_failures = 3
+    config = {"name": "dask", "address": scheduler.scheduler_address}
+    many = make_tasks([small_cell(UNIFORM, n_splits=10, repeats=50)])  # more than are run
+    results = execute(many, config)
+    next(results)
+    late = start_worker(start, scheduler.scheduler_address, tmp_path, NO_PROVSEL)
+    with pytest.raises(ClusterError, match=r"cannot import provsel"):
+        list(results)
+    late.kill()
+    wait_until(lambda: len(scheduler.scheduler.workers) == 1, first)
+    results = execute(many, {**config, "patience": 0.5})
+    next(results)
+    first.kill()  # its tasks wait for another worker
+    with pytest.raises(ClusterError, match=r"got none for 0.5 s \(executor.patience\); start some: dask worker tcp://"):
+        list(results)
+    assert_clean(scheduler)

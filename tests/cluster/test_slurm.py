@@ -1,0 +1,121 @@
+"""SLURM: job scripts without a cluster, and the executor against an sbatch that runs jobs at once on this machine."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import submitit
+from hydra import compose, initialize_config_dir
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from provsel.configs import compose_config, conf_dir
+from provsel.evaluation import make_tasks, run_task
+from provsel.evaluation.dask_clusters import slurm_cluster
+from provsel.evaluation.dask_watch import ClusterError
+from provsel.evaluation.executors import execute
+from small_runs import UNIFORM, small_cell
+
+SBATCH = """#!{python}
+import subprocess, sys
+script = open(sys.argv[-1]).read()
+job = subprocess.Popen(["bash", "-c", "trap 'kill 0' TERM; " + script], stdout=open({log!r}, "a"),
+                       stderr=subprocess.STDOUT, start_new_session=True)
+print("Submitted batch job", job.pid)
+"""
+SCANCEL = """#!{python}
+import os, signal, sys
+os.killpg(int(sys.argv[1]), signal.SIGKILL)
+open({log!r}, "a").write("cancelled\\n")
+"""
+
+
+def executor(*overrides):
+    config = compose_config(["executor=slurm", *overrides])
+    return OmegaConf.to_container(config.executor, resolve=True)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # logs go below results/
+    return tmp_path
+
+
+def test_job_script(here, monkeypatch):
+    monkeypatch.setenv("PROVSEL_DATA", "/shared/my data")
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    settings = [
+        "executor.queue=long", "executor.account=stats", "executor.walltime=12:00:00", "executor.memory=6GB",
+        'executor.job_extra_directives=["--qos=night"]', "executor.job_script_prologue=[module load python]",
+    ]  # fmt: skip
+    with slurm_cluster(executor(*settings)) as cluster:
+        lines = cluster.job_script().splitlines()
+    assert lines[0].startswith("#!")
+    directives = {line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH ")}
+    logs = f"{Path('results') / 'slurm'}/provsel-%J"
+    assert directives == {
+        "-J provsel", "-p long", "-A stats", "-n 1", "--cpus-per-task=1", "--mem=6G", "-t 12:00:00", "--qos=night",
+        f"-e {logs}.err", f"-o {logs}.out",
+    }  # fmt: skip
+    commands = [line for line in lines if line and not line.startswith("#")]
+    assert commands[:5] == [
+        "export OMP_NUM_THREADS=1",
+        "export OPENBLAS_NUM_THREADS=1",
+        "export MKL_NUM_THREADS=1",
+        "export PROVSEL_DATA='/shared/my data'",
+        "module load python",
+    ]
+    worker = commands[5].split()
+    assert worker[:3] == [sys.executable, "-m", "distributed.cli.dask_worker"]
+    assert worker[worker.index("--nthreads") + 1] == "1"
+    assert len(commands) == 6
+
+
+def test_without_slurm(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(ClusterError, match=r"expected the command sbatch for executor=slurm, .*executor.address="):
+        list(execute(make_tasks([small_cell(UNIFORM)]), executor()))
+
+
+def test_without_dask_jobqueue(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
+    with pytest.raises(ClusterError, match=r"expected the package dask-jobqueue .*pip install 'provsel\[slurm\]'"):
+        slurm_cluster(executor())
+
+
+def test_run_with_an_sbatch_that_starts_jobs_at_once(here, monkeypatch):
+    for name, text in (("sbatch", SBATCH), ("scancel", SCANCEL)):
+        (here / name).write_text(text.format(python=sys.executable, log=str(here / f"{name}.log")))
+        (here / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{here}:{os.environ['PATH']}")
+    tasks = make_tasks([small_cell(UNIFORM)])
+    found = [record["key"] for result in execute(tasks, executor("executor.n_jobs=1")) for record in result.records]
+    assert sorted(found) == sorted(record["key"] for task in tasks for record in run_task(task).records)
+    assert (here / "scancel.log").read_text() == "cancelled\n"
+
+
+def test_script_of_a_sweep_by_submitit(here, monkeypatch):
+    for name, text in (("sbatch", f"cp $1 {here}/submitted.sh; exit 1"), ("srun", "")):
+        (here / name).write_text(f"#!/bin/sh\n{text}\n")
+        (here / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{here}:{os.environ['PATH']}")
+    overrides = ["hydra/launcher=slurm", "hydra.launcher.partition=long", "hydra.launcher.account=stats"]
+    overrides += ["hydra.launcher.array_parallelism=1"]
+    with initialize_config_dir(config_dir=str(conf_dir()), version_base="1.3"):
+        config = compose("config", overrides=[*overrides, "hydra.job.name=run"], return_hydra_config=True)
+    config.hydra.mode = "MULTIRUN"
+    launcher = instantiate(config.hydra.launcher)
+    launcher.setup(hydra_context=None, task_function=print, config=config)
+    with pytest.raises(submitit.core.utils.FailedJobError):  # what sbatch answers; it has kept the script
+        launcher.launch([["selector=bss"], ["selector=leverage"]], 0)
+    lines = (here / "submitted.sh").read_text().splitlines()
+    directives = {line.removeprefix("#SBATCH --") for line in lines if line.startswith("#SBATCH --")}
+    assert directives >= {
+        "job-name=run", "partition=long", "account=stats", "time=240", "cpus-per-task=4", "mem=8GB", "nodes=1",
+        "array=0-1%1",
+    }  # fmt: skip
+    at = [lines.index(f"export {name}=1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")]
+    [command] = [k for k, line in enumerate(lines) if line.startswith("srun ")]
+    assert max(at) < command
+    assert sys.executable in lines[command]
