@@ -4,17 +4,17 @@ import io
 import json
 import logging
 import re
+import shutil
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
-import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
 from provsel.audit import read_audits, run_audit, session
 from provsel.audit import records as records_module
-from provsel.audit.ledger import write_audit
+from provsel.audit.ledger import WITHOUT_SUM, write_audit
 from provsel.audit.sample import draw_sample
 from provsel.cli import INTERRUPTED, main
 from provsel.evaluation import environment as environment_module
@@ -282,6 +282,8 @@ def test_a_ledger_with_a_wrong_value_is_left_out(audit, results, tmp_path, name,
     path.parent.mkdir()
     audit("--limit", "1", "--fraction", "1")
     written = json.loads(sorted((results / "audits").glob("*.json"))[-1].read_text())
+    del written["sha256"]
+    written["format"] = WITHOUT_SUM  # else the checksum would be what is wrong
     path.write_text(json.dumps(written))
     assert len(read_audits(tmp_path)) == 1
     path.write_text(json.dumps({**written, name: value}))
@@ -289,6 +291,38 @@ def test_a_ledger_with_a_wrong_value_is_left_out(audit, results, tmp_path, name,
     trial = {**written["trials"][0], "outcome": "perfect"}
     path.write_text(json.dumps({**written, "trials": [trial]}))
     assert read_audits(tmp_path) == []
+
+
+def test_a_ledger_with_flipped_bits_is_left_out(audit, results, tmp_path):
+    """A flip between two tokens changes nothing; one in a value is noticed, whatever it makes of it."""
+    audit("--limit", "1", "--fraction", "1")
+    written = sorted((results / "audits").glob("*.json"))[-1].read_bytes()
+    path = tmp_path / "audits" / "x.json"
+    path.parent.mkdir()
+    path.write_bytes(written)
+    [expected] = read_audits(tmp_path)
+    n_left_out = 0
+    for place in range(0, len(written), 7):
+        path.write_bytes(written[:place] + bytes([written[place] ^ 1]) + written[place + 1 :])
+        found = read_audits(tmp_path)
+        assert found in ([], [expected]), written[place - 20 : place + 20]
+        n_left_out += not found
+    assert n_left_out > 0.5 * len(range(0, len(written), 7))
+
+
+def test_a_damaged_file_of_the_store_is_set_aside(audit, results, tmp_path, caplog):
+    shutil.copytree(results / "store", tmp_path / "store")
+    store = TrialStore(tmp_path / "store")
+    [record, *_] = store.query().to_pylist()
+    store.append([{**record, "key": "0" * 64}])
+    [path] = {*store.folder.glob("*.parquet")} - {store.folder / p.name for p in (results / "store").glob("*.parquet")}
+    whole = bytearray(path.read_bytes())
+    whole[whole.index(b"numpy")] ^= 1  # a page that holds no key, so that the draw does not notice
+    path.write_bytes(whole)
+    run, _ = run_audit(tmp_path, fraction=1.0, executor={"name": "serial"}, console=Console(file=io.StringIO()))
+    assert path.with_suffix(".damaged").exists()
+    assert dict(run.skipped) == {"the record went away while the audit began": 1}
+    assert "expected a whole Parquet file" in caplog.text
 
 
 def test_no_audits_yet(tmp_path):
@@ -331,8 +365,8 @@ def test_a_store_that_is_merged_meanwhile(results, monkeypatch, tmp_path):
             raise FileNotFoundError(path)
         return read(path, *arguments, **options)
 
-    read = records_module.pq.ParquetFile
-    monkeypatch.setattr(records_module, "pq", SimpleNamespace(ParquetFile=missing, read_table=pq.read_table))
+    read = records_module.stored_file
+    monkeypatch.setattr(records_module, "stored_file", missing)
     run, _ = run_audit(changed, fraction=1.0, executor={"name": "serial"}, console=quiet)
     assert (run.n_drawn, run.count("identical")) == (6, 6)
     calls.n = -100

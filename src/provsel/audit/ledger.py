@@ -13,10 +13,14 @@ from typing import Any
 from provsel._files import replacing
 from provsel.audit.compare import OUTCOMES, Difference
 from provsel.audit.outcomes import AuditRun, TrialOutcome
+from provsel.evaluation.keys import digest
 
 log = logging.getLogger(__name__)
 
-FORMAT = "provsel audit 1"
+FORMAT = "provsel audit 2"
+WITHOUT_SUM = "provsel audit 1"
+"""Older ledgers, which have no checksum."""
+
 FOLDER = "audits"
 
 
@@ -25,7 +29,8 @@ def write_audit(run: AuditRun, results: Path) -> Path:
     stamp = datetime.fromisoformat(run.when).strftime("%Y%m%dT%H%M%S.%fZ")
     path = results / FOLDER / f"{stamp}-{run.seed}.json"
     counts = {outcome: run.count(outcome) for outcome in OUTCOMES} | {"skipped": run.n_skipped}
-    text = json.dumps({"format": FORMAT, "counts": counts, **asdict(run)}, indent=1, allow_nan=False)
+    content = {"format": FORMAT, "counts": counts, **asdict(run)}
+    text = json.dumps({**content, "sha256": digest(_plain(content))}, indent=1, allow_nan=False)
     with replacing(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
     return path
@@ -46,8 +51,10 @@ def read_audits(results: Path) -> list[AuditRun]:
 
 
 def _run(data: Any) -> AuditRun:
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
+    if not isinstance(data, dict) or data.get("format") not in (FORMAT, WITHOUT_SUM):
         raise ValueError(f"a file without the format {FORMAT!r}")
+    if data["format"] == FORMAT and data.pop("sha256", None) != digest(_plain(data)):
+        raise ValueError("another checksum than when it was written")
     values = _checked(AuditRun, data)
     if datetime.fromisoformat(values["when"]).utcoffset() is None:
         raise ValueError(f"when = {values['when']!r}, which has no time zone")
@@ -60,6 +67,11 @@ def _run(data: Any) -> AuditRun:
             raise TypeError(f"skipped = {pair!r:.80}")
         skipped.append((reason, number))
     return AuditRun(**{**values, "skipped": tuple(skipped), "trials": tuple(map(_trial, values["trials"]))})
+
+
+def _plain(content: dict[str, Any]) -> Any:
+    """Return the content as JSON has it: tuples become lists."""
+    return json.loads(json.dumps(content))
 
 
 def _trial(data: Any) -> TrialOutcome:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from provsel.store import SCHEMA, TrialStore
+from provsel.store.faults import set_aside
+from provsel.store.stored_file import DAMAGE, StoredFile, stored_file
 
 
 @dataclass(frozen=True)
@@ -42,29 +42,35 @@ def _read(store: TrialStore, keys: pa.Array) -> dict[str, Stored]:
     found: dict[str, Stored] = {}
     blank = dict.fromkeys(SCHEMA.names)
     for path in sorted(store.folder.glob("*.parquet")):
-        table = _rows(path, keys)
+        seen = path.stat()
+        try:
+            with stored_file(path) as file:
+                table = _rows(file, keys)
+                is_merged = path.name.startswith("merged-") and len(table) > 0
+                unwritten = _never_written(file, table) if is_merged else {}
+        except DAMAGE as error:
+            set_aside(path, seen, error)
+            continue
         lacking = frozenset(SCHEMA.names) - set(table.column_names)
-        unwritten = _never_written(path, table) if path.name.startswith("merged-") and len(table) else {}
         for values in table.to_pylist():
             absent = lacking | unwritten.get(values.get("git_revision"), frozenset())
             found.setdefault(values["key"], Stored({**blank, **values}, absent))
     return found
 
 
-def _rows(path: Path, keys: pa.Array) -> pa.Table:
+def _rows(file: StoredFile, keys: pa.Array) -> pa.Table:
     """Return the rows of some keys with the columns that the file has; in memory is one row group at a time."""
-    with pq.ParquetFile(path, page_checksum_verification=True) as file:
-        present = [name for name in SCHEMA.names if name in file.schema_arrow.names]
-        schema = pa.schema([SCHEMA.field(name) for name in present])
-        tables = [schema.empty_table()]
-        for group in range(file.num_row_groups):
-            chosen = pc.is_in(file.read_row_group(group, ["key"])["key"], keys)
-            if pc.any(chosen).as_py():
-                tables.append(file.read_row_group(group, present).filter(chosen).select(present).cast(schema))
+    present = [name for name in SCHEMA.names if name in file.names]
+    schema = pa.schema([SCHEMA.field(name) for name in present])
+    tables = [schema.empty_table()]
+    for group in range(file.parquet.num_row_groups):
+        chosen = pc.is_in(file.read([group], ["key"])["key"], keys)
+        if pc.any(chosen).as_py():
+            tables.append(file.read([group], present).filter(chosen).select(present).cast(schema))
     return pa.concat_tables(tables)
 
 
-def _never_written(path: Path, drawn: pa.Table) -> dict[str | None, frozenset[str]]:
+def _never_written(file: StoredFile, drawn: pa.Table) -> dict[str | None, frozenset[str]]:
     """Return, by git revision, the columns that are null in all its records of a file."""
     names = [
         name
@@ -73,6 +79,6 @@ def _never_written(path: Path, drawn: pa.Table) -> dict[str | None, frozenset[st
     ]
     if not names or "git_revision" not in drawn.column_names:
         return {}
-    table = pq.read_table(path, columns=[*names, "git_revision"], partitioning=None)
+    table = file.read(range(file.parquet.num_row_groups), [*names, "git_revision"])
     counts = table.group_by("git_revision").aggregate([(name, "count") for name in names]).to_pylist()
     return {line["git_revision"]: frozenset(name for name in names if line[f"{name}_count"] == 0) for line in counts}

@@ -10,15 +10,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from provsel._files import ABANDONED
 from provsel.doctor._check import OK, PROBLEM, STORE, WARNING, Check, age_text, bytes_text, counted, listed
 from provsel.doctor._machine import nearest_folder
 from provsel.store.schema import SCHEMA, VERSION
+from provsel.store.stored_file import DAMAGE, NewerFileError, stored_file
 from provsel.store.trial_store import LOOSE_FILES
-
-STALE = 3600
-"""Seconds. No write takes so long: an older temporary file is from a run that was killed."""
 
 
 @dataclass(frozen=True)
@@ -56,20 +54,15 @@ def _look(path: Path) -> _File | None:
     name, size = path.name, 0
     try:
         size = path.stat().st_size
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            schema = file.schema_arrow
-            stated = (schema.metadata or {}).get(b"provsel_schema", b"0")
-            if "key" not in schema.names or not stated.isdigit():
-                return _File(name, size, f"a footer without the column key or with schema version {stated!r}")
-            version = int(stated)
-            if version > VERSION:
-                return _File(name, size, version=version)
-            keys = file.read(columns=["key"])["key"].cast(pa.string())
+        with stored_file(path) as file:
+            keys = file.read(range(file.parquet.num_row_groups), ["key"])["key"].cast(pa.string())
     except FileNotFoundError:
         return None
-    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+    except NewerFileError as error:
+        return _File(name, size, version=error.version)
+    except (*DAMAGE, OSError) as error:
         return _File(name, size, str(error) or type(error).__name__)
-    return _File(name, size, version=version, keys=keys, lacking=tuple(set(SCHEMA.names) - set(schema.names)))
+    return _File(name, size, version=file.version, keys=keys, lacking=tuple(set(SCHEMA.names) - set(file.names)))
 
 
 def _content(files: list[_File]) -> list[Check]:
@@ -151,6 +144,6 @@ def _temporary(folder: Path) -> list[Check]:
     if not ages:
         return []
     value = f"{counted(len(ages), 'file')}: {listed([f'{name} ({age_text(age)} old)' for name, age in ages.items()])}"
-    stale = max(ages.values()) > STALE
+    stale = max(ages.values()) > ABANDONED
     advice = "delete those over an hour old: their writer was killed" if stale else "a run may be writing now"
     return [Check(STORE, "temporary files", WARNING if stale else OK, value, advice)]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
-import logging
-import os
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,16 +13,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from provsel._files import replacing
-from provsel.store.schema import SCHEMA, VERSION
-
-log = logging.getLogger(__name__)
+from provsel._files import probe, remove_abandoned, replacing
+from provsel.store.faults import cast, refused, set_aside, unreadable
+from provsel.store.schema import SCHEMA
+from provsel.store.seal import DamagedFileError, seal
+from provsel.store.stored_file import NewerFileError, StoredFile, stored_file
 
 LOOSE_FILES = 512
 """`compact` merges when there are more small files than this."""
 
 GROUP = 8192
 """Rows of a row group of a merged file, which is sorted by cell: a query of some cells reads a few groups only."""
+
+LOOKS = 100
+"""Listings of a folder whose files go away while they are read, before that is an error."""
 
 
 class TrialReader(Protocol):
@@ -39,7 +41,8 @@ class TrialStore:
 
     A file appears by an atomic rename of a complete, synced temporary file, so that a reader, a second writer, or a
     run after a crash only ever sees whole files. Its name follows from the keys in it: writing the same trials twice
-    changes nothing. Where a key is found twice (a merge was cut short), one row is taken.
+    changes nothing. Where a key is found twice (a merge was cut short), one row is taken. A file that is not as it was
+    written any more (see `seal`) is set aside, and its trials count as not run.
 
     Parameters
     ----------
@@ -98,18 +101,57 @@ class TrialStore:
         tables = self._tables(columns, encode=True)
         return pa.concat_tables([schema.empty_table(), *tables]).unify_dictionaries().combine_chunks()
 
+    def prepare(self) -> None:
+        """Find out now, rather than after hours, whether records can be written, and clean up after killed writers.
+
+        Raises
+        ------
+        OSError
+            When the folder cannot be written, or is full.
+        """
+        try:
+            remove_abandoned(self.folder, probe(self.folder))
+        except OSError as error:
+            raise refused(self.folder, error, "a folder that can be written") from error
+
+    def damaged_files(self) -> list[str]:
+        """Return the names of the files that were set aside and not deleted since."""
+        return sorted(path.name for path in self.folder.glob("*.damaged"))
+
+    def damaged_note(self) -> str:
+        """Return in one line how many files were set aside, and what that means; empty when there are none."""
+        names = self.damaged_files()
+        if not names:
+            return ""
+        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        files = "1 damaged file was" if len(names) == 1 else f"{len(names)} damaged files were"
+        return (
+            f"store {self.folder}: {files} set aside ({shown}); their trials count as not run until they are "
+            f"computed again: delete the files then."
+        )
+
     def compact(self, *, minimum: int = LOOSE_FILES) -> int:
-        """Merge the small files into a large one when there are more than `minimum`; return how many."""
+        """Merge the small files into a large one when there are more than `minimum`; return how many.
+
+        Raises
+        ------
+        OSError
+            When the disk is full or the folder cannot be written; everything is as it was.
+        """
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
             return 0
-        tables = [self._read(path, SCHEMA.names) for path in loose]
-        table = pa.concat_tables([table for table in tables if table is not None])
+        read = {path: self._read(path, SCHEMA.names) for path in loose}
+        # another process may have merged some, or all, of them
+        tables = {path: table for path, table in read.items() if table is not None and len(table)}
+        if not tables:
+            return 0
+        table = pa.concat_tables(tables.values())
         self._write(table.sort_by([("cell", "ascending"), ("key", "ascending")]), prefix="merged-")
-        # the merged file is in place before the first small one goes: a crash in between only leaves repeats
-        for path in loose:
+        # the merged file is on the disk before the first small one goes: a crash in between only leaves repeats
+        for path in tables:
             path.unlink(missing_ok=True)
-        return len(loose)
+        return len(tables)
 
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("*.parquet"))
@@ -117,61 +159,69 @@ class TrialStore:
     def _tables(
         self, columns: Sequence[str], *, cells: Sequence[str] | None = None, encode: bool = False
     ) -> list[pa.Table]:
-        before = self._files()
-        tables = [self._read(path, columns, cells=cells, encode=encode) for path in before]
-        if any(table is None for table in tables):
-            # a file went away while we read: another process merged it, so look again
-            tables = [self._read(path, columns, cells=cells, encode=encode) for path in self._files()]
-        return [table for table in tables if table is not None]
+        """Read all files, while others may be added, merged and removed.
+
+        A listing made during a merge may lack the large file and the small ones that are in it already. Whatever the
+        first of two listings lacks for that reason, the second one has.
+        """
+        tables: dict[Path, pa.Table] = {}
+        whole = 0
+        for _ in range(LOOKS):
+            gone = False
+            for path in self._files():
+                if path not in tables:
+                    table = self._read(path, columns, cells=cells, encode=encode)
+                    gone = gone or table is None
+                    if table is not None:
+                        tables[path] = table
+            whole = 0 if gone else whole + 1
+            if whole == 2:
+                return [tables[path] for path in sorted(tables)]
+        raise OSError(
+            f"store {self.folder}: expected files that stay while they are read, got some that went away {LOOKS} "
+            f"times; wait for what merges or removes them."
+        )
 
     def _read(
         self, path: Path, columns: Sequence[str], *, cells: Sequence[str] | None = None, encode: bool = False
     ) -> pa.Table | None:
+        """Return columns of a file, nothing of a damaged one, None when it is not there any more."""
         schema = encoded_schema(columns) if encode else pa.schema([SCHEMA.field(name) for name in columns])
-        strings = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+        file: StoredFile | None = None
         try:
-            with pq.ParquetFile(path, page_checksum_verification=True) as file:
-                stored = file.schema_arrow
-                stated = (stored.metadata or {}).get(b"provsel_schema", b"0")
-                if "key" not in stored.names or not stated.isdigit():
-                    raise pa.ArrowInvalid(f"a footer without the column key or with schema version {stated!r}")
-                version = int(stated)
-                if version > VERSION:
-                    raise ValueError(
-                        f"store file {path}: expected schema version up to {VERSION}, got {version}; "
-                        f"it was written by a newer provsel: upgrade, or use another results folder."
-                    )
-                present = [name for name in columns if name in stored.names]
-                groups = range(file.num_row_groups) if cells is None else _groups_with(file, cells)
-                if cells is not None and "features" in present:
-                    groups = _groups_that_hold(file, groups, cells)
-                encoded = [name for name in strings if name in present]  # an older file may lack some
-                options = {"metadata": file.metadata, "read_dictionary": encoded, "page_checksum_verification": True}
-                with pq.ParquetFile(path, **options) if encoded else nullcontext(file) as opened:
-                    table = opened.read_row_groups(list(groups), present)
+            before = path.stat()
+            with stored_file(path) as file:
+                table = _columns_of(file, schema, cells)
         except FileNotFoundError:
             return None
-        except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
-            self._quarantine(path, error)
-            return schema.empty_table()
+        except NewerFileError:
+            raise
+        except (DamagedFileError, pa.ArrowException, ValueError, OSError) as error:
+            if getattr(error, "errno", None) == errno.ESTALE:
+                return None  # as a server says that it is not there any more
+            stays = unreadable(path, error, is_checked=file is not None and file.is_sealed)
+            if stays is not None:
+                raise stays from error
+            return schema.empty_table() if set_aside(path, before, error) else None
         for field in schema:
             if field.name not in table.column_names:
                 table = table.append_column(field, pa.nulls(len(table), field.type))
-        return table.select(list(columns)).cast(schema)
-
-    def _quarantine(self, path: Path, error: Exception) -> None:
-        """Set a damaged file aside: its trials count as not run, and nothing is lost."""
-        aside = path.with_suffix(".damaged")
-        os.replace(path, aside)
-        log.warning(
-            "store file %s: expected a whole Parquet file, got %s; moved to %s, its trials will be run again.",
-            path, error, aside.name,
-        )  # fmt: skip
+        return cast(path, table.select(list(columns)), schema)
 
     def _write(self, table: pa.Table, *, prefix: str) -> None:
         name = hashlib.sha256("".join(table["key"].to_pylist()).encode()).hexdigest()[:32]
-        with replacing(self.folder / f"{prefix}{name}.parquet") as temporary:
-            pq.write_table(table, temporary, compression="zstd", write_page_checksum=True, row_group_size=GROUP)
+        for again in (True, False):
+            try:
+                with replacing(self.folder / f"{prefix}{name}.parquet") as temporary:
+                    pq.write_table(table, temporary, compression="zstd", write_page_checksum=True, row_group_size=GROUP)
+                    seal(temporary)
+                return
+            except FileNotFoundError as error:
+                # another run's clean-up took this writer for dead, as its clock may well say
+                if not again:
+                    raise refused(self.folder, error, "files that stay while they are written") from error
+            except OSError as error:
+                raise refused(self.folder, error, f"room for {len(table)} records") from error
 
 
 def encoded_schema(columns: Sequence[str]) -> pa.Schema:
@@ -187,6 +237,17 @@ def encoded_schema(columns: Sequence[str]) -> pa.Schema:
     )
 
 
+def _columns_of(file: StoredFile, schema: pa.Schema, cells: Sequence[str] | None) -> pa.Table:
+    """Return those columns of the schema that the file has, in all row groups or in those that may hold the cells."""
+    present = [name for name in schema.names if name in file.names]  # an older file may lack some
+    groups: Iterable[int] = range(file.parquet.num_row_groups)
+    if cells is not None:
+        groups = _groups_with(file.parquet, cells)
+        if "features" in present and "cell" in file.names:
+            groups = file.groups_that_hold(groups, cells)
+    return file.read(groups, present, strings=[n for n in present if pa.types.is_dictionary(schema.field(n).type)])
+
+
 def _groups_with(file: pq.ParquetFile, cells: Sequence[str]) -> list[int]:
     """Return the row groups that can hold one of the sorted cells, by the range that the footer states for each."""
     place = file.schema_arrow.names.index("cell") if "cell" in file.schema_arrow.names else -1
@@ -196,12 +257,6 @@ def _groups_with(file: pq.ParquetFile, cells: Sequence[str]) -> list[int]:
         if found is None or not found.has_min_max or _any_between(cells, found.min, found.max):
             groups.append(k)
     return groups
-
-
-def _groups_that_hold(file: pq.ParquetFile, groups: Iterable[int], cells: Sequence[str]) -> list[int]:
-    """Return those of the row groups that do hold one of the cells: lists of features take long to decode."""
-    chosen = pa.array(cells, pa.string())
-    return [k for k in groups if pc.any(pc.is_in(file.read_row_group(k, ["cell"])["cell"], chosen)).as_py()]
 
 
 def _any_between(ordered: Sequence[str], low: str, high: str) -> bool:

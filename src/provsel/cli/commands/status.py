@@ -35,7 +35,10 @@ def run(options: argparse.Namespace) -> int:
         done = len(planned & stored)
         state = "complete" if done == len(planned) else "partial" if done else "not run"
         table.add_row(name, f"{done} of {len(planned)}", state, "" if state == "complete" else command)
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    if note := store.damaged_note():
+        console.print(note, highlight=False, markup=False, soft_wrap=True)
     return 0
 
 

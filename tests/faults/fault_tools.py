@@ -1,0 +1,216 @@
+"""Processes that are killed at a stated moment, small file systems, and a run that is small enough for both."""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from provsel.configs import compose_artefact
+from provsel.reports.recipe import Recipe
+from provsel.reports.tables import write_tables
+from provsel.store import SCHEMA, VOLATILE, TrialStore
+from small_runs import SMALL, run_quietly
+
+STABLE = [name for name in SCHEMA.names if name not in VOLATILE]
+NAME = "paul2016/table1"
+KILLED = -signal.SIGKILL
+LIMIT = 120
+"""Seconds that a child may take before it counts as hanging."""
+
+SKIP = 77
+"""Exit status of a child that may not do what its test needs."""
+
+
+def fake_records(first, n, cell="c"):
+    """Return n records with keys from `first` on: valid, not computed."""
+    empty = {pa.string(): "", pa.float64(): 0.5, pa.int32(): 1, pa.int64(): 2**40, pa.list_(pa.int32()): [3, 1, 2]}
+    blank = {field.name: empty[field.type] for field in SCHEMA}
+    return [{**blank, "key": f"{k:064x}", "cell": cell, "fold": k % 1000} for k in range(first, first + n)]
+
+
+def rows(store, **options):
+    return repr(store.query(**options).to_pylist())  # repr: nan is not equal to itself
+
+
+def _render(made):
+    rows = [[line.row, line.column, line.value, line.sd, line.n_trials] for line in made.frame.itertuples()]
+    return write_tables(made.tables, ["row", "column", "value", "sd", "n"], rows, caption="Made", note=made.note)
+
+
+@cache
+def small_artefact():
+    """Return an artefact with two rows and one column on synthetic data: 9 trials in 3 tasks."""
+    artefact = compose_artefact(NAME, SMALL)
+    [column, *_] = dict.fromkeys(entry.column for entry in artefact.entries)
+    rows = list(dict.fromkeys(entry.row for entry in artefact.entries if "BSS" not in entry.row))[:2]
+    chosen = tuple(entry for entry in artefact.entries if entry.column == column and entry.row in rows)
+    return replace(artefact, entries=chosen)
+
+
+def reproduce(results, executor=None):
+    """Do what an artefact's script does after it has composed its config."""
+    artefact, store, recipe = small_artefact(), TrialStore(results / "store"), Recipe(NAME, _render)
+    report, _ = run_quietly(artefact.cells, store, executor)
+    frame = recipe.frame(artefact, store)
+    recipe.write(artefact, store, frame, results / "tables" / NAME, results / "figures" / NAME)
+    return report
+
+
+def outcome(results):
+    """Return the bytes of all tables by name, and the records without what two runs may differ in."""
+    tables = {p.name: p.read_bytes() for p in (results / "tables").rglob("*") if p.is_file() and p.suffix != ".part"}
+    return tables, repr(TrialStore(results / "store").query(columns=STABLE).to_pylist())
+
+
+def leftovers(folder):
+    """Return the names of temporary files and of files that were set aside below a folder."""
+    return sorted(p.name for p in Path(folder).rglob("*") if p.name.endswith((".part", ".damaged")))
+
+
+def start(body):
+    """Run a function in a process made by fork, which has everything imported; return its pid."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        body()
+        status = 0
+    except SystemExit as stop:
+        status = stop.code
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)  # neither pytest nor the fixtures of the parent are this process's to end
+
+
+def wait(pid):
+    """Return the exit status of a child, negative for a signal."""
+    limit = time.monotonic() + LIMIT
+    while time.monotonic() < limit:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.002)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    raise AssertionError(f"a child did not end within {LIMIT} s")
+
+
+def killed_after(seconds, body):
+    """Run a function in a process that is killed after so many seconds; return how it ended."""
+    pid = start(body)
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(min(0.002, max(0.0, limit - time.monotonic())))
+    os.kill(pid, signal.SIGKILL)
+    return wait(pid)
+
+
+def killed_at_call(n, folder, body):
+    """Run a function in a process that is killed just before its n-th call of the system about files in a folder.
+
+    Such calls are those that Python's audit hooks see (open, rename, remove, mkdir, listing), and fsync, before and
+    after. What Arrow writes on its own is for `killed_at_byte`.
+    """
+    prefix, count = str(folder), iter(range(1, 100_000))
+
+    def step():
+        if next(count) == n:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def hook(event, arguments):
+        if event.split(".")[0] in ("open", "os") and any(prefix in str(argument) for argument in arguments[:2]):
+            step()
+
+    def whole():
+        sync = os.fsync
+
+        def fsync(descriptor):
+            step()
+            sync(descriptor)
+            step()
+
+        os.fsync = fsync
+        sys.addaudithook(hook)
+        body()
+
+    return wait(start(whole))
+
+
+def killed_at_byte(n, body):
+    """Run a function in a process that the system kills at the first write beyond byte n of any file."""
+
+    def whole():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
+        resource.setrlimit(resource.RLIMIT_FSIZE, (n, n))
+        body()
+
+    return wait(start(whole))
+
+
+def on_small_disk(folder, size, body):
+    """Run a function in a process for which a folder is a small file system of its own; return what it returns.
+
+    Parameters
+    ----------
+    folder : Path
+    size : str
+        As tmpfs takes it, such as "256k".
+    body : callable
+        Of a function that makes the file system read-only.
+    """
+    reader, writer = os.pipe()
+
+    def whole():
+        os.close(reader)
+        libc = ctypes.CDLL(None, use_errno=True)
+
+        def mount(source, kind, flags, options):
+            if libc.mount(source, str(folder).encode(), kind, flags, options):
+                raise SystemExit(SKIP)
+
+        new_namespace, private, remount, read_only = 0x20000, 1 << 18 | 1 << 14, 32, 1
+        if libc.unshare(new_namespace) or libc.mount(None, b"/", None, private, None):
+            raise SystemExit(SKIP)
+        mount(b"tmpfs", b"tmpfs", 0, f"size={size}".encode())
+        result = body(lambda: mount(b"tmpfs", b"tmpfs", remount | read_only, f"size={size}".encode()))
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(json.dumps(result).encode())
+
+    pid = start(whole)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        text = pipe.read()
+    status = wait(pid)
+    if status == SKIP:
+        pytest.skip("needs the right to mount a small tmpfs in a mount namespace of its own")
+    assert status == 0
+    return json.loads(text)
+
+
+def message(body):
+    """Return the class and text of the error that a function raises, empty when it raises none."""
+    try:
+        body()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""

@@ -1,0 +1,331 @@
+"""Disks that are full, folders that are read-only, clocks that jump."""
+
+import errno
+import io
+import os
+import resource
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from fault_tools import (
+    fake_records,
+    leftovers,
+    message,
+    on_small_disk,
+    outcome,
+    reproduce,
+    rows,
+    small_artefact,
+    start,
+    wait,
+)
+from rich.console import Console
+
+from made_paper import made_paper
+from provsel import runner
+from provsel._files import ABANDONED, probe
+from provsel.audit.ledger import read_audits, write_audit
+from provsel.audit.outcomes import AuditRun
+from provsel.cli import artefact_main, main
+from provsel.evaluation import executors
+from provsel.reports.recipe import load_recipe
+from provsel.reports.tables import write_text
+from provsel.site.build import build_report
+from provsel.store import StoreSnapshot, TrialStore
+from small_runs import SMALL
+
+FULL, READ_ONLY = "No space left on device", "Read-only file system"
+
+
+def refusing(number, path=None):
+    def refuse(*_, **__):
+        raise OSError(number, os.strerror(number), path)
+
+    return refuse
+
+
+class FullFile(io.FileIO):
+    """A file that takes the first bytes and then no more."""
+
+    def write(self, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def full_when_sealed(patch):
+    """Let the disk be full when the seal is written into the file: Arrow has written the rest."""
+    real = Path.open
+
+    def opened(self, mode="r", *arguments, **options):
+        return FullFile(self, mode) if mode == "r+b" else real(self, mode, *arguments, **options)
+
+    patch.setattr(Path, "open", opened)
+
+
+FAULTS = {
+    "writing": lambda patch: patch.setattr(pq, "write_table", refusing(errno.ENOSPC)),
+    "sealing": full_when_sealed,
+    "fsync": lambda patch: patch.setattr(os, "fsync", refusing(errno.ENOSPC)),
+    "quota": lambda patch: patch.setattr(os, "fsync", refusing(errno.EDQUOT)),
+    "replace": lambda patch: patch.setattr(os, "replace", refusing(errno.ENOSPC)),
+    "read-only": lambda patch: patch.setattr(os, "replace", refusing(errno.EROFS)),
+    "not allowed": lambda patch: patch.setattr(os, "replace", refusing(errno.EACCES)),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_write_that_is_refused_anywhere_leaves_nothing(fault, tmp_path, monkeypatch):
+    store = TrialStore(tmp_path / "store")
+    for k in range(3):
+        store.append(fake_records(3 * k, 3))
+    before, names = rows(store), sorted(path.name for path in store.folder.iterdir())
+    step = "make it writable, or name another" if fault in ("read-only", "not allowed") else "make room"
+    expected = (
+        rf"store {store.folder}: expected room for \d+ records, got '.*'; nothing half-written .*: {step}.*, then run"
+    )
+    for use in (lambda: store.append(fake_records(9, 3)), lambda: store.compact(minimum=0)):
+        with monkeypatch.context() as patch:
+            FAULTS[fault](patch)
+            with pytest.raises(OSError, match=expected):
+                use()
+        assert sorted(path.name for path in store.folder.iterdir()) == names
+        assert rows(store) == before
+    store.append(fake_records(9, 3))
+    assert store.compact(minimum=0) == 4
+    assert len(store.keys()) == 12
+
+
+def test_the_error_is_shown_when_cleaning_up_fails_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "replace", refusing(errno.EROFS))
+    monkeypatch.setattr(Path, "unlink", refusing(errno.EACCES))
+    with pytest.raises(OSError, match=READ_ONLY):
+        write_text(tmp_path / "a.csv", "x")
+
+
+def test_a_run_on_a_disk_that_gets_full_goes_on_later(tmp_path, monkeypatch):
+    """Refused at the second file; the first stays, and no table is written."""
+    reproduce(tmp_path / "undisturbed")
+    results, real, count = tmp_path / "results", pq.write_table, iter(range(100))
+
+    def full_soon(*arguments, **options):
+        if next(count) == 1:
+            refusing(errno.ENOSPC)()
+        real(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pq, "write_table", full_soon)
+        with pytest.raises(OSError, match=rf"store .*expected room for 3 records, got '{FULL}'.*make room, then run"):
+            reproduce(results)
+    assert len(TrialStore(results / "store").keys()) == 3
+    assert not (results / "tables").exists()
+    assert leftovers(results) == []
+    report = reproduce(results)
+    assert (report.n_found, report.n_run) == (3, 6)
+    assert outcome(results) == outcome(tmp_path / "undisturbed")
+
+
+def test_a_full_disk(tmp_path):
+    """The real thing: appended until it is full, merged in no room, gone on after space is made."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+
+    def fill(_):
+        store, k, found = TrialStore(folder / "store"), 0, {}
+        while k < 1000 and "append" not in found:
+            try:
+                store.append(fake_records(k, 20))
+                k += 20
+            except OSError as error:
+                found["append"] = str(error)
+        found["kept"], found["left"] = len(store.keys()) - k, leftovers(folder)
+        found["compact"] = message(lambda: store.compact(minimum=0))
+        found["prepare"] = message(store.prepare)
+        found["table"] = message(lambda: write_text(folder / "t.csv", "x" * 100_000))
+        found["left after"], found["files"] = leftovers(folder), sorted(path.name for path in folder.iterdir())
+        found["read"] = len(StoreSnapshot.take(store)) - k
+        ballast = sorted(store.folder.iterdir())[:3]
+        for path in ballast:
+            path.unlink()
+        store.prepare()
+        store.append(fake_records(10_000, 20))
+        found["later"] = len(store.keys()) - (k - 60 + 20)
+        return found
+
+    found = on_small_disk(folder, "400k", fill)
+    assert "expected room for 20 records, got 'No space left on device'" in found["append"]
+    assert found["compact"] == "" or FULL in found["compact"]
+    assert FULL in found["prepare"]
+    assert FULL in found["table"]
+    assert found["left"] == found["left after"] == []
+    assert (found["kept"], found["read"], found["later"], found["files"]) == (0, 0, 0, ["store"])
+
+
+def test_a_run_says_that_it_cannot_write_before_it_computes(tmp_path, monkeypatch):
+    def forbidden(*_):
+        raise AssertionError("computed what cannot be stored")
+
+    for number, step in ((errno.EROFS, "make it writable, or name another"), (errno.ENOSPC, "make room")):
+        with monkeypatch.context() as patch:
+            patch.setattr(executors, "run_task", forbidden)
+            patch.setattr(os, "fsync", refusing(number))
+            with pytest.raises(OSError, match=rf"store .*: expected a folder that can be written, got .*{step}"):
+                reproduce(tmp_path / "results")
+    (tmp_path / "file").write_text("x")
+    with monkeypatch.context() as patch:
+        patch.setattr(executors, "run_task", forbidden)
+        with pytest.raises(OSError, match=r"store .*: expected a folder that can be written, got"):
+            reproduce(tmp_path / "file")
+
+
+def test_a_merge_that_finds_no_room_does_not_spoil_a_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(TrialStore, "compact", refusing(errno.ENOSPC))
+    console = Console(file=io.StringIO(), width=200)
+    report = runner.run_cells(small_artefact().cells, TrialStore(tmp_path), {"name": "serial"}, console=console)
+    assert (report.n_run, len(report.failures)) == (9, 0)
+    assert f"not merged: [Errno {errno.ENOSPC}] {FULL}" in console.file.getvalue()
+
+
+def test_a_read_only_store_can_be_read(tmp_path, monkeypatch):
+    """Root writes where it likes, unless the file system is read-only."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    small_artefact()
+    monkeypatch.setattr("provsel.cli.commands.status.artefact_names", list)
+
+    def use(make_read_only):
+        reproduce(folder)
+        before = outcome(folder)
+        [damaged, *_] = sorted((folder / "store").glob("*.parquet"))
+        whole = damaged.read_bytes()
+        damaged.write_bytes(whole[:-9])
+        make_read_only()
+        store = TrialStore(folder / "store")
+        found = {"keys": len(store.keys()), "snapshot": len(StoreSnapshot.take(store)), "note": store.damaged_note()}
+        found["status"] = main(["status", "--results", str(folder)])
+        found["run"] = message(lambda: reproduce(folder))
+        found["table"] = message(lambda: write_text(folder / "tables" / "t.csv", "x"))
+        found["merge"] = message(lambda: store.compact(minimum=0))
+        found["same"] = outcome(folder)[0] == before[0]
+        return found
+
+    found = on_small_disk(folder, "4m", use)
+    assert (found["keys"], found["snapshot"], found["note"], found["status"], found["same"]) == (6, 6, "", 0, True)
+    assert f"store {folder / 'store'}: expected a folder that can be written, got '{READ_ONLY}'" in found["run"]
+    assert "make it writable, or name another results folder, then run the same command again" in found["run"]
+    assert READ_ONLY in found["table"]
+    assert READ_ONLY in found["merge"]
+
+
+def test_commands_that_read_work_on_a_read_only_store(tmp_path, monkeypatch):
+    """Tables, verdicts and the report go elsewhere."""
+    made_paper(tmp_path, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
+    results = tmp_path / "results"
+    (results / "store").mkdir(parents=True)
+    recipe, settings = load_recipe("made2000/table"), [*SMALL, f"results={results}"]
+
+    def use(make_read_only):
+        computed = artefact_main(recipe, [*settings, "executor=serial"])
+        before = {path.name: path.read_bytes() for path in (results / "tables").rglob("*.*")}
+        shutil.rmtree(results / "tables")
+        make_read_only()
+        codes = [artefact_main(recipe, [*settings, "--render"]), artefact_main(recipe, [*settings, "executor=serial"])]
+        codes += [main(["status", "--results", str(results)]), main(["verify", "--results", str(results), *SMALL])]
+        after = {path.name: path.read_bytes() for path in (results / "tables").rglob("*.*")}
+        page = build_report(results, SMALL, n_jobs=1)
+        more = artefact_main(recipe, [*settings, "executor=serial", "protocol.repeats=2"])
+        return computed, codes, after == before and len(before), page.is_file(), more
+
+    assert on_small_disk(results / "store", "4m", use) == [0, [0, 0, 0, 0], 4, True, 2]
+
+
+def test_a_complete_run_needs_no_writable_store(tmp_path, monkeypatch):
+    reproduce(tmp_path)
+    expected = outcome(tmp_path)
+    monkeypatch.setattr(TrialStore, "prepare", refusing(errno.EROFS))
+    assert reproduce(tmp_path).n_found == 9
+    assert outcome(tmp_path) == expected
+
+
+def test_a_limit_of_the_system_on_the_size_of_files_is_an_error(tmp_path):
+    """The system's own way to stop a write in the middle, where a process does not die of it."""
+    store = TrialStore(tmp_path / "store")
+
+    def limited():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        for size in (0, 100, 9000, 20_000):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+            assert "File too large" in message(lambda: store.append(fake_records(0, 50)))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        store.append(fake_records(0, 50))
+
+    assert wait(start(limited)) == 0
+    assert len(store.keys()) == 50
+    assert leftovers(store.folder) == []
+
+
+class Jumping:
+    """A clock that is a year ahead, or back, at every other look."""
+
+    def __init__(self):
+        self.real, self.looks = time.time, 0
+
+    def __call__(self):
+        self.looks += 1
+        return self.real() + (365 * 86400.0 if self.looks % 2 else -365 * 86400.0)
+
+
+def test_results_do_not_depend_on_clocks(tmp_path, monkeypatch):
+    reproduce(tmp_path / "undisturbed")
+    results = tmp_path / "results"
+    with monkeypatch.context() as patch:
+        clock = Jumping()
+        patch.setattr(time, "time", clock)
+        patch.setattr(time, "time_ns", lambda: int(clock() * 1e9))
+        reproduce(results)
+    paths = sorted((results / "store").iterdir())
+    for path, moment in zip(paths, (0, 1, 4_000_000_000), strict=True):  # 1970 and 2096
+        os.utime(path, (moment, moment))
+    os.utime(results / "store", (4_000_000_000, 4_000_000_000))
+    report = reproduce(results)
+    assert (report.n_found, report.n_run) == (9, 0)
+    assert outcome(results) == outcome(tmp_path / "undisturbed")
+    assert len(StoreSnapshot.take(TrialStore(results / "store"))) == 9
+
+
+def test_time_left_does_not_depend_on_the_clock(monkeypatch):
+    monkeypatch.setattr(runner, "PLAIN_EVERY", 0.0)
+    monkeypatch.setattr(time, "time", Jumping())
+    seconds = iter(range(0, 1000, 10))
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(seconds)))
+    console = Console(file=io.StringIO(), width=100)
+    with runner.Ticker(console, "made", 4) as ticker:
+        ticker.advance(1)
+        ticker.advance(1)
+    assert console.file.getvalue().splitlines() == ["made: 1/4 trials, ETA 30 s", "made: 2/4 trials, ETA 20 s"]
+
+
+def test_a_clock_of_this_host_that_is_wrong_removes_no_living_writers_file(tmp_path, monkeypatch):
+    """Ages are differences of times of files, all by the clock of their file system."""
+    store = TrialStore(tmp_path / "store")
+    store.append(fake_records(0, 2))
+    living = store.folder / ".0123.parquet.0123456789ab.part"
+    living.write_bytes(b"half a file")
+    now = time.time()
+    for shift in (365 * 86400.0, -365 * 86400.0):
+        monkeypatch.setattr(time, "time", lambda shift=shift: now + shift)
+        store.prepare()
+        assert living.exists()
+    assert abs(probe(store.folder) - living.stat().st_mtime) < ABANDONED
+
+
+def test_ledgers_of_a_clock_that_went_back_are_all_kept(tmp_path):
+    moments = ("2026-05-01T10:00:00+00:00", "2025-05-01T10:00:00+00:00", "2031-01-01T00:00:00+00:00")
+    for seed, when in enumerate(moments):
+        write_audit(AuditRun(when, "0", "", "", seed, 0.5, None, "", 10, 0), tmp_path)
+    assert [run.seed for run in read_audits(tmp_path)] == [2, 0, 1]

@@ -1,0 +1,240 @@
+"""Runs, writers and merges that are killed: what is stored is whole, and the same command goes on to the same bytes."""
+
+import os
+import random
+import shutil
+import time
+
+import pytest
+from fault_tools import (
+    KILLED,
+    fake_records,
+    killed_after,
+    killed_at_byte,
+    killed_at_call,
+    leftovers,
+    outcome,
+    reproduce,
+    rows,
+    small_artefact,
+    start,
+    wait,
+)
+
+from provsel._files import ABANDONED, replacing
+from provsel.evaluation import make_tasks
+from provsel.reports.tables import write_tables
+from provsel.store import TrialStore
+
+SEED = 20260101
+KILLS = 50
+"""Of a run at random moments, the writer included."""
+
+CHAIN = 10
+"""Kills of one run before it may finish."""
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """Tables and records of a run that nobody disturbed, and its seconds in a process as the others are."""
+    results = tmp_path_factory.mktemp("undisturbed")
+    small_artefact()
+    begin = time.monotonic()
+    assert wait(start(lambda: reproduce(results))) == 0
+    seconds = time.monotonic() - begin
+    tables, records = outcome(results)
+    assert {name.rsplit(".")[-1] for name in tables} >= {"csv", "md", "tex", "json"}
+    return tables, records, seconds
+
+
+def planned():
+    return {trial.key for task in make_tasks(small_artefact().cells) for trial in task.trials}
+
+
+def test_a_run_killed_at_50_random_moments_ends_with_the_same_bytes(tmp_path, expected):
+    tables, records, seconds = expected
+    chosen, n_killed, stored_at = random.Random(SEED), 0, set()
+    for chain in range(KILLS // CHAIN):
+        results = tmp_path / f"results{chain}"
+        for _ in range(CHAIN):
+            while killed_after(chosen.uniform(0.0, seconds / 2), lambda at=results: reproduce(at)) != KILLED:
+                pass  # it was through before
+            n_killed += 1
+            keys = TrialStore(results / "store").keys()
+            assert keys <= planned()
+            stored_at.add(len(keys))
+        assert not [name for name in leftovers(results) if name.endswith(".damaged")]
+        reproduce(results)
+        assert outcome(results) == (tables, records)
+    assert n_killed == KILLS
+    assert len(stored_at) > 1  # not all before the first task was stored, nor all after the last
+
+
+def every_call(folder, copy_of, body):
+    """Yield the number of each call at which a process was killed, and the folder as it was then; the last is whole."""
+    for n in range(1, 400):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(copy_of, folder)
+        status = killed_at_call(n, folder, body)
+        assert status in (0, KILLED)
+        yield n, status
+        if status == 0:
+            return
+    raise AssertionError("expected an end to the calls")
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A store with three small files of two cells."""
+    store = TrialStore(tmp_path / "original")
+    for k, cell in enumerate("bab"):
+        store.append(fake_records(3 * k, 3, cell))
+    return store
+
+
+def test_append_killed_at_every_call(stored, tmp_path):
+    before = rows(stored)
+    new = fake_records(9, 3, "c")
+    store = TrialStore(tmp_path / "copy")
+    after, seen = None, []
+    for _, status in every_call(store.folder, stored.folder, lambda: store.append(new)):
+        seen.append(rows(store))
+        store.append(new)
+        after = after or rows(store)
+        assert rows(store) == after
+        assert len([path for path in store.folder.iterdir() if path.suffix == ".parquet"]) == 4
+        assert not [name for name in leftovers(store.folder) if name.endswith(".damaged")]
+        if status == 0:
+            assert leftovers(store.folder) == []
+    assert len(seen) > 5
+    assert set(seen) == {before, after}  # all or nothing, and both occurred
+    assert seen == sorted(seen, key=[before, after].index)
+
+
+def test_merge_killed_at_every_call(stored, tmp_path):
+    before = rows(stored)
+    store = TrialStore(tmp_path / "copy")
+    n_files = set()
+    for _, status in every_call(store.folder, stored.folder, lambda: store.compact(minimum=0)):
+        n_files.add(len([path for path in store.folder.iterdir() if path.suffix == ".parquet"]))
+        assert rows(store) == before
+        store.compact(minimum=0)
+        assert rows(store) == before
+        assert len([path for path in store.folder.iterdir() if path.suffix == ".parquet"]) == 1 or status == KILLED
+    assert n_files == {1, 2, 3, 4}  # before, between and after the removals
+
+
+@pytest.mark.parametrize("use", ["append", "compact"])
+def test_writer_killed_in_the_middle_of_the_file(use, stored, tmp_path):
+    before, new = rows(stored), fake_records(9, 60, "c")
+    whole = shutil.copytree(stored.folder, tmp_path / "whole")
+    TrialStore(whole).append(new)
+    size = max(path.stat().st_size for path in whole.glob("*.parquet"))
+    n_killed = 0
+    for n in (0, 1, 4, 100, size // 2, size - 16_000, size - 3000, size - 200, size - 1):
+        folder = shutil.copytree(stored.folder, tmp_path / f"at{n}")
+        store = TrialStore(folder)
+        uses = {"append": lambda at=store: at.append(new), "compact": lambda at=store: at.compact(minimum=0)}
+        n_killed += killed_at_byte(n, uses[use]) < 0
+        assert rows(store) == before or use == "append"
+        uses[use]()
+        assert rows(store) == (rows(TrialStore(whole)) if use == "append" else before)
+    assert n_killed >= 5
+
+
+def test_tables_killed_at_every_call_are_old_or_new(tmp_path):
+    old = tmp_path / "old"
+    stem = tmp_path / "copy" / "table"
+
+    def write(folder, number):
+        write_tables(folder / "table", ["", "r"], [["BSS", number]], caption="Made", note="")
+
+    write(old, "1.00")
+    write(tmp_path / "new", "2.00")
+    texts = {p.suffix: (p.read_bytes(), (tmp_path / "new" / p.name).read_bytes()) for p in old.iterdir()}
+    assert len(texts) == 3
+    seen = {suffix: set() for suffix in texts}
+    for _, status in every_call(stem.parent, old, lambda: write(stem.parent, "2.00")):
+        for suffix, versions in texts.items():
+            seen[suffix].add(versions.index(stem.with_suffix(suffix).read_bytes()))
+        if status == 0:
+            assert leftovers(stem.parent) == []
+    assert seen == {suffix: {0, 1} for suffix in texts}
+
+
+def test_what_killed_writers_left_is_removed_after_an_hour(stored):
+    names = [".0123.parquet.0123456789ab.part", ".probe.0123456789ab.part", ".young.parquet.0123456789ab.part"]
+    others = [".0123.part", "notes.part", ".future.parquet.0123456789ab.part"]
+    for name in [*names, *others]:
+        (stored.folder / name).write_bytes(b"half a file")
+    now = time.time()
+    for name in (*names[:2], *others[:2]):
+        os.utime(stored.folder / name, (now, now - ABANDONED - 60))
+    os.utime(stored.folder / names[2], (now, now - ABANDONED / 2))
+    os.utime(stored.folder / others[2], (now, now + 10 * ABANDONED))
+    before = rows(stored)
+    stored.prepare()
+    assert leftovers(stored.folder) == sorted([names[2], *others])
+    assert rows(stored) == before
+
+
+def test_a_living_writer_whose_file_was_taken_for_a_dead_ones_writes_again(stored, monkeypatch):
+    """A clock that is put right by hours makes a file old at once."""
+    before = stored.keys()
+    count = []
+
+    def robbed(path):
+        count.append(path)
+        if len(count) <= n_robberies:
+            path.unlink()
+
+    monkeypatch.setattr("provsel.store.trial_store.seal", robbed)
+    n_robberies = 1
+    stored.append(fake_records(9, 3))
+    assert len(count) == 2
+    assert len(stored.keys()) == len(before) + 3
+    count.clear()
+    n_robberies = 2
+    with pytest.raises(
+        FileNotFoundError, match=r"store .*: expected files that stay while they are written, got 'No su"
+    ):
+        stored.append(fake_records(12, 3))
+    assert leftovers(stored.folder) == []
+
+
+def test_the_names_in_the_folder_are_synced_before_anything_is_removed(stored, monkeypatch):
+    """Or a power cut after a merge could leave neither the large file nor the small ones."""
+    calls = []
+    for name in ("fsync", "replace", "unlink", "remove"):
+        real = getattr(os, name)
+
+        def noted(first, *rest, name=name, real=real, **options):
+            kind = (
+                f"{name} {'folder' if os.path.isdir(os.readlink(f'/proc/self/fd/{first}')) else 'file'}"
+                if (isinstance(first, int))
+                else name
+            )
+            calls.append(kind)
+            return real(first, *rest, **options)
+
+        monkeypatch.setattr(os, name, noted)
+    stored.compact(minimum=0)
+    monkeypatch.undo()
+    done = [call for call in calls if call.startswith(("fsync", "replace"))]
+    assert done == ["fsync file", "replace", "fsync folder"]
+    assert calls[: len(done)] == done
+    assert calls.count("unlink") >= 3
+
+
+def test_a_folder_that_cannot_be_synced_is_no_error(tmp_path, monkeypatch):
+    real = os.fsync
+
+    def only_files(descriptor):
+        if os.path.isdir(os.readlink(f"/proc/self/fd/{descriptor}")):
+            raise OSError(22, "Invalid argument")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", only_files)
+    with replacing(tmp_path / "a") as temporary:
+        temporary.write_bytes(b"x")
+    assert (tmp_path / "a").read_bytes() == b"x"

@@ -1,0 +1,225 @@
+"""Several processes on one store, and worker processes that are killed: no trial is lost, and none counts twice."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from fault_tools import LIMIT, fake_records, leftovers, outcome, reproduce, rows, small_artefact, start, wait
+
+from provsel.evaluation import make_tasks
+from provsel.store import StoreSnapshot, TrialStore
+from small_runs import run_python, script_environment
+
+HERE = Path(__file__).resolve().parent
+LOKY = f"""
+import sys
+from pathlib import Path
+sys.path[:0] = [{str(HERE.parent)!r}, {str(HERE)!r}]
+import dying_worker
+import fault_tools
+from provsel.evaluation import executors
+if __name__ == "__main__":
+    results, loky = Path(sys.argv[1]), {{"name": "loky", "n_jobs": 2}}
+"""
+WORKER_DIES = """
+    executors.run_task = dying_worker.dies_after_the_first
+    try:
+        fault_tools.reproduce(results, loky)
+    except OSError as error:
+        print(f"{type(error).__name__}: {error}")
+    print(len(fault_tools.TrialStore(results / "store").keys()), fault_tools.leftovers(results))
+    report = fault_tools.reproduce(results, loky)
+    print(report.n_found, report.n_run)
+"""
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    results = tmp_path_factory.mktemp("undisturbed")
+    reproduce(results)
+    return outcome(results)
+
+
+def planned():
+    return {trial.key for task in make_tasks(small_artefact().cells) for trial in task.trials}
+
+
+def until(flag, body):
+    """Call a function again and again until a file is there."""
+    limit = time.monotonic() + LIMIT
+    while not flag.exists() and time.monotonic() < limit:
+        body()
+
+
+def alive(pids):
+    """Return those of the children that still run, and check how the others ended."""
+    left = []
+    for pid in pids:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            assert os.waitstatus_to_exitcode(status) == 0
+        else:
+            left.append(pid)
+    return left
+
+
+def test_two_runs_and_a_merge_on_one_store(tmp_path, expected):
+    store, stop = TrialStore(tmp_path / "store"), tmp_path / "stop"
+    merging = start(lambda: until(stop, lambda: store.compact(minimum=0)))
+    running = [start(lambda: reproduce(tmp_path)) for _ in range(2)]
+    seen, n_reads = set(), 0
+    try:
+        while running:
+            keys = store.keys()
+            assert seen <= keys <= planned()  # what was there once stays
+            snapshot = StoreSnapshot.take(store)
+            assert keys <= set(snapshot.table["key"].to_pylist())
+            assert len(snapshot) == len(set(snapshot.table["key"].to_pylist()))
+            seen, n_reads = keys, n_reads + 1
+            running = alive(running)
+    finally:
+        stop.touch()
+        for pid in running:
+            os.kill(pid, signal.SIGKILL)
+            wait(pid)
+    assert wait(merging) == 0
+    assert n_reads > 5
+    assert store.keys() == planned()
+    assert len(store.query()) == len(planned())
+    assert leftovers(tmp_path) == []
+    assert outcome(tmp_path) == expected
+
+
+def test_writers_merges_and_a_reader_lose_nothing(tmp_path):
+    """Each writer says what it has stored; a reader that looks afterwards must see at least that."""
+    store, stop = TrialStore(tmp_path / "store"), tmp_path / "stop"
+    n_writers, n_files = 2, 40
+
+    def write(writer):
+        for k in range(n_files):
+            store.append(fake_records(10 * (writer * n_files + k), 10, f"cell{k % 3}"))
+            (tmp_path / f"stored{writer}").write_text(str(k + 1))
+
+    def stored(writer):
+        path = tmp_path / f"stored{writer}"
+        return int((path.read_text() or 0) if path.exists() else 0)
+
+    helpers = [start(lambda: until(stop, lambda: store.compact(minimum=1))) for _ in range(2)]
+    running = [start(lambda writer=writer: write(writer)) for writer in range(n_writers)]
+    try:
+        while running:
+            least = [stored(writer) for writer in range(n_writers)]
+            keys = store.keys()
+            for writer, n in enumerate(least):
+                first = 10 * writer * n_files
+                assert {f"{k:064x}" for k in range(first, first + 10 * n)} <= keys
+            running = alive(running)
+    finally:
+        stop.touch()
+        for pid in running:
+            os.kill(pid, signal.SIGKILL)
+            wait(pid)
+    assert [wait(pid) for pid in helpers] == [0, 0]
+    assert len(store.query()) == len(store.keys()) == 10 * n_writers * n_files
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("n_seen", [0, 2])
+def test_a_listing_made_during_a_merge_loses_nothing(n_seen, tmp_path, monkeypatch):
+    """It may lack the large file, which came after its place was passed, and the small ones, which went before."""
+    store = TrialStore(tmp_path / "store")
+    for k in range(4):
+        store.append(fake_records(3 * k, 3))
+    before, real, listings = rows(store), TrialStore._files, []
+
+    def listed(self):
+        found = real(self)
+        if not listings:
+            listings.append(found)
+            store.compact(minimum=0)
+            return found[:n_seen]  # the others went while it was made
+        return found
+
+    monkeypatch.setattr(TrialStore, "_files", listed)
+    assert rows(store) == before
+    assert len(list(store.folder.glob("*.parquet"))) == 1
+
+
+def test_files_that_always_go_away_are_an_error(tmp_path, monkeypatch):
+    store = TrialStore(tmp_path / "store")
+    monkeypatch.setattr(TrialStore, "_files", lambda _: [tmp_path / "store" / "gone.parquet"])
+    with pytest.raises(
+        OSError, match=r"store .*: expected files that stay while they are read, got some that went away"
+    ):
+        store.keys()
+
+
+def test_a_merge_that_another_was_faster_with_does_nothing(tmp_path, monkeypatch):
+    store = TrialStore(tmp_path / "store")
+    store.append(fake_records(0, 3))
+    store.append(fake_records(3, 3))
+    before, stale = rows(store), store._files()
+    store.compact(minimum=0)
+    [merged] = store.folder.iterdir()
+    written = merged.stat().st_ino
+    with monkeypatch.context() as patch:
+        patch.setattr(TrialStore, "_files", lambda _: stale)
+        assert store.compact(minimum=0) == 0
+    assert rows(store) == before
+    assert merged.stat().st_ino == written
+
+
+def test_a_merge_leaves_a_damaged_file_to_be_looked_at(tmp_path, monkeypatch):
+    """Where it cannot be set aside, it must not go with the files that are merged."""
+    store = TrialStore(tmp_path / "store")
+    for k in range(3):
+        store.append(fake_records(3 * k, 3))
+    path = sorted(store.folder.iterdir())[0]
+    path.write_bytes(path.read_bytes()[:-1])
+    monkeypatch.setattr("provsel.store.trial_store.set_aside", lambda *_: True)
+    assert store.compact(minimum=0) == 2
+    assert path.exists()
+    assert len(store.keys()) == 6
+
+
+def test_a_loky_run_that_is_killed_goes_on(tmp_path, expected):
+    results = tmp_path / "results"
+    command = [sys.executable, "-c", f"{LOKY}    fault_tools.reproduce(results, loky)", str(results)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=script_environment(), cwd=tmp_path
+    )
+    children = []
+    try:
+        limit = time.monotonic() + LIMIT
+        while not list(results.glob("store/*.parquet")) and process.poll() is None and time.monotonic() < limit:
+            children = psutil.Process(process.pid).children(recursive=True)
+            time.sleep(0.005)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        assert 0 < len(TrialStore(results / "store").keys()) < len(planned())
+        report = reproduce(results)
+        assert report.n_found + report.n_run == len(planned())
+        assert outcome(results) == expected
+    finally:
+        for child in children:  # loky's workers wait some minutes for tasks before they end
+            if child.is_running():
+                child.kill()
+
+
+def test_a_loky_worker_that_is_killed_is_one_clear_error(tmp_path, expected):
+    results = tmp_path / "results"
+    results.mkdir()
+    done = run_python(["-c", f"{LOKY}{WORKER_DIES}", results], tmp_path, env={"FAULT_FOLDER": str(results)})
+    error, kept, again = done.stdout.splitlines()
+    assert error.startswith("ChildProcessError: executor loky: expected worker processes that stay, got one that was")
+    assert error.endswith("run the same command again, with fewer workers (executor.n_jobs=...) if it happens again.")
+    n_kept, left = kept.split(" ", 1)
+    assert (int(n_kept) % 3, left) == (0, "[]")
+    assert 0 < int(n_kept) < len(planned())
+    assert again == f"{n_kept} {len(planned()) - int(n_kept)}"
+    assert outcome(results) == expected
