@@ -8,7 +8,7 @@ OVERRIDES ?=
 ARTEFACTS := $(notdir $(basename $(wildcard conf/experiment/*/*.yaml)))
 PAPERS := $(notdir $(wildcard conf/experiment/*))
 
-.PHONY: help setup reproduce verify report doctor bench test screenshots check format lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
+.PHONY: help setup reproduce verify report reference doctor bench bench-scaling test screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -16,11 +16,15 @@ help:
 	@echo "make reproduce   all artefacts        make status   how much of each is stored"
 	@echo "make verify      what becomes of each claim of the papers, from what is stored"
 	@echo "make report      results/report/index.html: every number, claim and trace, as pages"
+	@echo "make reference   results/reference: what a full run gave, small enough to be committed"
 	@echo "make doctor      what this installation has and lacks"
-	@echo "make bench       speed and memory, side by side with peers (minutes; a quiet machine)"
+	@echo "make bench       speed and memory beside peers, the machine's limits and the last run (minutes; a quiet machine);"
+	@echo "                 OVERRIDES='--full', '--quick', '--against FILE', '--strict', or names of benchmarks"
+	@echo "make bench-scaling   cost against sizes, with fitted exponents: results/benchmarks/scaling.svg"
 	@echo "make test        all tests            make check    format, lint, types, layers"
 	@echo "make screenshots results/screenshots: the report's pages, and the README's picture of them (minutes)"
 	@echo "make lock        renew requirements.lock"
+	@echo "make audit-lock  known vulnerabilities of what requirements.lock pins (needs the network)"
 
 setup: $(STAMP)
 
@@ -46,12 +50,14 @@ verify: $(STAMP)
 report: $(STAMP)
 	$(BIN)/provsel report $(OVERRIDES)
 
-status doctor: $(STAMP)
+status doctor reference: $(STAMP)
 	$(BIN)/provsel $@
 
 bench: $(STAMP)
-	set -e; for name in bss rrqr rfe lpsvm fold ofs filters stream compression outofcore report; do echo "== $$name"; $(BIN)/python experiments/benchmarks/$$name.py; done
-	$(BIN)/python experiments/benchmarks/fold.py --setting unsupervised
+	$(BIN)/python experiments/benchmarks/run.py $(OVERRIDES)
+
+bench-scaling: $(STAMP)
+	$(BIN)/python experiments/benchmarks/scaling.py $(OVERRIDES)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term --cov-fail-under=90
@@ -73,6 +79,10 @@ format: $(STAMP)
 lock: $(STAMP)
 	$(BIN)/pip-compile --quiet --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-trusted-host \
 		--no-emit-find-links --strip-extras --extra dev --extra dask --extra slurm --extra sweeps -o requirements.lock pyproject.toml
+
+# Asks an advisory service about the pinned versions; nothing is resolved, downloaded or installed.
+audit-lock: $(STAMP)
+	$(BIN)/pip-audit --requirement requirements.lock --require-hashes --disable-pip --strict --progress-spinner off
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

@@ -16,6 +16,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from provsel._plain_config import ELSEWHERE, check_overrides, check_plain, check_references
 from provsel.datasets import MissingDataError, dataset_members
 from provsel.evaluation import Cell, load_from
 from provsel.evaluation.plan import OWN, WHOLE
@@ -24,6 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CELL_GROUPS = ("dataset", "selector", "model", "protocol")
 """Parts of a config that make a cell."""
+
+MAX_COUNT = 100_000
+"""Of repeats, folds or draws: each trial is listed before the first one is run."""
 
 
 def tool(name: str) -> str:
@@ -92,9 +96,24 @@ class Artefact:
 
 
 def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
-    """Return the config with some overrides, in Hydra's own grammar."""
+    """Return the config with some overrides, in Hydra's own grammar.
+
+    Raises
+    ------
+    ValueError, HydraException, OmegaConfBaseException
+        For what is no config, and for one that asks the environment for anything but `ELSEWHERE`.
+    """
+    check_overrides(overrides)
     with initialize_config_dir(config_dir=str(conf_dir()), version_base="1.3"):
-        return compose("config", overrides=list(overrides))
+        config = compose("config", overrides=list(overrides))
+    _check_references(config)
+    return config
+
+
+def _check_references(config: DictConfig) -> None:
+    raw: Any = OmegaConf.to_container(config)  # asking for one part of a config may resolve it
+    for name in sorted(raw.keys() - {*ELSEWHERE}):
+        check_references(raw[name], name, [*CELL_GROUPS, "artefact"])
 
 
 def compose_artefact(name: str, overrides: Sequence[str] = (), fingerprints: dict[str, str] | None = None) -> Artefact:
@@ -192,7 +211,11 @@ def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> 
         Of data sets that were loaded before, by their config; filled in place.
     """
     known = {} if fingerprints is None else fingerprints
+    _check_references(config)
     parts = {group: OmegaConf.to_container(config[group], resolve=True) for group in CELL_GROUPS}
+    for group, part in parts.items():
+        check_plain(part, group)
+    _check_cell_parts(parts)  # type: ignore[arg-type]
     split = parts["protocol"]["split"]  # type: ignore[index, call-overload]
     if split in (*OWN, *WHOLE):
         # numbers that a sweep or an artefact sets for its k-fold columns do not apply
@@ -204,6 +227,22 @@ def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> 
             known[text] = _fingerprint(dataset)
         cells.append(Cell(dataset=dataset, fingerprint=known[text], **parts))  # type: ignore[arg-type]
     return cells
+
+
+def _check_cell_parts(parts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check what is needed to make cells of the parts; `Cell` and the loader check the rest."""
+    dataset, protocol = parts["dataset"], parts["protocol"]
+    if not isinstance(dataset.get("name"), str):
+        raise ValueError(f"dataset.name: expected a text, got {dataset.get('name')!r:.80}; choose with dataset=....")
+    chosen = dataset.get("set", "all")
+    if not isinstance(chosen, str) and not (isinstance(chosen, list) and all(isinstance(name, str) for name in chosen)):
+        raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
+    if not isinstance(protocol.get("split"), str):
+        raise ValueError(f"protocol.split: expected a text, got {protocol.get('split')!r:.80}.")
+    for name in ("repeats", "n_splits", "draws"):
+        number = protocol.get(name)
+        if isinstance(number, int | float) and number > MAX_COUNT:
+            raise ValueError(f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it.")
 
 
 def _listed_datasets(name: str, artefact: DictConfig) -> dict[str, DictConfig]:

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from provsel._files import replacing
 
+from ._npz import read_npz
 from ._paths import data_dir
 from ._record import Dataset, fingerprint
 
@@ -91,9 +92,7 @@ def _write(path: Path, dataset: Dataset) -> None:
 
 def _read(path: Path) -> Dataset:
     """Read an entry and compare its content with the fingerprint that was taken when it was built."""
-    # Opened here, because np.load leaves a damaged file open.
-    with path.open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
-        parts = dict(arrays)
+    parts = read_npz(path)
     meta = json.loads(parts["meta"].tobytes())
     text = parts["names"].tobytes().decode()
     ends = np.cumsum(parts["name_lengths"]).tolist()

@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from ._extract import BROKEN, tar_members
+from ._archives import BROKEN, tar_members
 
 N_TRAIN, N_TEST, SIDE = 50000, 10000, 32
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -178,10 +178,14 @@ def _reading(path: Path) -> Iterator[None]:
     """Turn errors of the decompressor into one that names the archive."""
     try:
         yield
-    except BROKEN as error:
-        raise ValueError(f"{path}: damaged archive ({error}). Replace it by an intact copy") from error
+    except (*BROKEN, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(f"{path}: damaged archive ({error!s:.200}). Replace it by an intact copy") from error
 
 
 def _unexpected(path: Path, member: str) -> ValueError:
     """Return the error for a member that is unknown or repeated."""
-    return ValueError(f"{path}: unexpected or repeated member {member!r}. It is another archive, or do not trust it")
+    return ValueError(
+        f"{path}: unexpected or repeated member {member!r:.80}. It is another archive, or do not trust it"
+    )

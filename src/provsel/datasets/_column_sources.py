@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ._streams import (
     DAMAGED,
+    check_rows,
     checked_form,
     checked_shape,
     damaged,
@@ -100,4 +101,5 @@ class ParquetColumns(ColumnSource):
             table = self._file.read(columns=names, use_threads=False)
         except DAMAGED as error:
             raise damaged(NAME, self._path, f"columns {names[0]!r} to {names[-1]!r} in good order", error) from error
+        check_rows(NAME, self._path, self.shape[0], table.num_rows)
         return table_values(NAME, self._path, table, names, self._type)

@@ -2,32 +2,16 @@
 
 import contextlib
 import errno
-import lzma
-import stat
-import struct
-import tarfile
 import tempfile
-import zipfile
-import zlib
-from collections.abc import Generator
+import unicodedata
 from pathlib import Path
 from typing import IO
 
+from ._archives import BROKEN, tar_members, zip_members
 from ._paths import is_safe_relative
 
 MARKER = ".provsel-archive"
 _BLOCK = 1 << 20
-Members = Generator[tuple[str, IO[bytes]], None, None]
-BROKEN = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    struct.error,
-    lzma.LZMAError,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-)
 
 
 def extract(archive: Path, folder: Path, *, kind: str, max_expanded: int, sha256: str) -> Path:
@@ -52,8 +36,9 @@ def extract(archive: Path, folder: Path, *, kind: str, max_expanded: int, sha256
     Raises
     ------
     ValueError
-        When a member would leave the folder, is a link or device, or occurs twice; when the archive is
-        damaged or expands beyond the limit; when the folder is there but not from an earlier extraction.
+        When a member would leave the folder, is a link or device, or occurs twice (also where only the case or the
+        form of Unicode differs); when the archive is damaged, expands beyond the limit, or has too many members; when
+        the folder is there but not from an earlier extraction.
         Nothing is left behind.
     """
     marker = folder / MARKER
@@ -68,18 +53,22 @@ def extract(archive: Path, folder: Path, *, kind: str, max_expanded: int, sha256
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part") as scratch:
         fresh = Path(scratch) / "new"
         fresh.mkdir()
-        members = _zip_members if kind == "zip" else tar_members
+        members = zip_members if kind == "zip" else tar_members
         room = max_expanded
+        names: set[str] = set()
         try:
             # Closed explicitly, so that the archive is closed when a member is refused in the middle.
             with contextlib.closing(members(archive)) as stream:
                 for name, content in stream:
+                    _check_name(archive, name, names)
                     room -= _write(archive, fresh, name, content, room, max_expanded)
         except (*BROKEN, OSError) as error:
             # A damaged index sends zipfile to impossible places; a full disk stays the error that it is.
             if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL, errno.ENAMETOOLONG):
                 raise
-            raise ValueError(f"{archive}: damaged {kind} archive ({error}). Delete it and fetch it again") from error
+            raise ValueError(
+                f"{archive}: damaged {kind} archive ({error!s:.200}). Delete it and fetch it again"
+            ) from error
         (fresh / MARKER).write_bytes(sha256.encode())
         if folder.exists():
             folder.rename(Path(scratch) / "old")
@@ -87,10 +76,18 @@ def extract(archive: Path, folder: Path, *, kind: str, max_expanded: int, sha256
     return folder
 
 
+def _check_name(archive: Path, name: str, names: set[str]) -> None:
+    """Refuse a name that is not safe, or that some file system takes for one that was there; add it to `names`."""
+    if not is_safe_relative(name) or MARKER in Path(name).parts:
+        raise ValueError(f"{archive}: member {name!r:.80} would leave its folder. Refused: do not trust this archive")
+    folded = unicodedata.normalize("NFC", str(Path(name))).casefold()
+    if folded in names:
+        raise _twice(archive, name)
+    names.add(folded)
+
+
 def _write(archive: Path, root: Path, name: str, content: IO[bytes], room: int, limit: int) -> int:
     """Write one member and return its size; the declared size is not believed."""
-    if not is_safe_relative(name):
-        raise ValueError(f"{archive}: member {name!r} would leave its folder. Refused: do not trust this archive")
     target = root / name
     written = 0
     try:
@@ -105,37 +102,9 @@ def _write(archive: Path, root: Path, name: str, content: IO[bytes], room: int, 
                     )
                 handle.write(block)
     except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
-        raise ValueError(f"{archive}: member {name!r} occurs twice. Refused: fetch the archive again") from error
+        raise _twice(archive, name) from error
     return written
 
 
-def _zip_members(archive: Path) -> Members:
-    """Yield the regular files of a zip archive."""
-    with zipfile.ZipFile(archive) as opened:
-        for info in opened.infolist():
-            mode = stat.S_IFMT(info.external_attr >> 16)
-            if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
-                raise _special(archive, info.filename)
-            if info.orig_filename.endswith("/"):
-                continue
-            # `orig_filename`: ZipFile has already replaced separators and cut at NUL in `filename`.
-            with opened.open(info) as content:
-                yield info.orig_filename, content
-
-
-def tar_members(archive: Path) -> Members:
-    """Yield the regular files of a tar archive, however it is compressed."""
-    with tarfile.open(archive, mode="r|*") as opened:
-        for info in opened:
-            if info.isdir():
-                continue
-            content = opened.extractfile(info) if info.type in (tarfile.REGTYPE, tarfile.AREGTYPE) else None
-            if content is None:
-                raise _special(archive, info.name)
-            with content:
-                yield info.name, content
-
-
-def _special(archive: Path, name: str) -> ValueError:
-    """Return the error for links, devices and the like, which could point outside the folder."""
-    return ValueError(f"{archive}: member {name!r} is a link or special file, expected regular files only. Refused")
+def _twice(archive: Path, name: str) -> ValueError:
+    return ValueError(f"{archive}: member {name!r:.80} occurs twice. Refused: fetch the archive again")

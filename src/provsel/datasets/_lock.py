@@ -1,13 +1,19 @@
 """The local lock file: hash and size of downloads whose hash was not known beforehand."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from provsel._files import replacing
 
+from ._paths import is_safe_relative
+from ._yaml import read_plain_yaml
+
 LOCK_NAME = "sources.lock.yaml"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -48,16 +54,33 @@ def read_lock(folder: Path) -> dict[str, LockEntry]:
     if not path.is_file():
         return {}
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        return {
-            str(key): LockEntry(str(item["sha256"]), int(item["size"]), str(item["url"]))
-            for key, item in content.items()
-        }
-    except (yaml.YAMLError, UnicodeDecodeError, AttributeError, KeyError, TypeError, ValueError) as error:
+        content = read_plain_yaml(path) or {}
+        if not isinstance(content, dict):
+            raise ValueError(f"a {type(content).__name__}")
+        return {key: _entry(key, item) for key, item in content.items()}
+    except ValueError as error:
         raise ValueError(
             f"lock file {path}: expected path: {{sha256, size, url}} entries, got something else ({error}). "
             "Repair it, or delete it and fetch again"
         ) from error
+
+
+def _entry(key: Any, item: Any) -> LockEntry:
+    """Return an entry as `record` writes it; text in place of a hash would only fail much later."""
+    if not isinstance(key, str) or not is_safe_relative(key):
+        raise ValueError(f"the path {key!r:.80}")
+    values: dict[str, Any] = {
+        name: item.get(name) if isinstance(item, dict) else None for name in ("sha256", "size", "url")
+    }
+    good = {
+        "sha256": isinstance(values["sha256"], str) and _SHA256.fullmatch(values["sha256"]) is not None,
+        "size": type(values["size"]) is int and values["size"] >= 0,
+        "url": isinstance(values["url"], str),
+    }
+    for name, fits in good.items():
+        if not fits:
+            raise ValueError(f"{name} = {values[name]!r:.80} of {key!r:.80}")
+    return LockEntry(**values)
 
 
 def record(folder: Path, path: str, entry: LockEntry) -> None:

@@ -1,17 +1,15 @@
 """Numeric variables of MATLAB files, and the data sets that are one such file with `X` and `Y`."""
 
 import math
-import struct
-import zlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
 from scipy.io import loadmat, whosmat
-from scipy.io.matlab import MatReadError
 
 from ._cache import cached
 from ._locate import content_hash, locate_registered
+from ._mat_tags import check_tags
 from ._record import Dataset, make_dataset
 
 _NUMERIC = frozenset(
@@ -19,7 +17,7 @@ _NUMERIC = frozenset(
 )
 _MAX_BYTES = 1 << 28
 _MAX_ENTRIES = 1 << 26
-_DAMAGED = (MatReadError, ValueError, TypeError, KeyError, IndexError, OSError, EOFError, zlib.error, struct.error)
+_MAX_EXPANDED = 8 * _MAX_ENTRIES + (1 << 20)
 
 
 def read_mat(path: Path, names: Sequence[str], *, unread: Collection[str] = ()) -> list[np.ndarray]:
@@ -48,29 +46,35 @@ def read_mat(path: Path, names: Sequence[str], *, unread: Collection[str] = ()) 
     if path.stat().st_size > _MAX_BYTES:
         raise ValueError(f"{path}: expected a MATLAB file of at most {_MAX_BYTES} bytes, got more. Delete it")
     try:
+        check_tags(path, _MAX_EXPANDED)
         listed = whosmat(str(path), appendmat=False)
     except NotImplementedError as error:  # format 7.3 is HDF5
         raise ValueError(f"{path}: expected MATLAB format 4 to 7, got {error}. Save it with -v7") from error
-    except _DAMAGED as error:
+    except Exception as error:  # on damage SciPy raises nearly anything, UnboundLocalError and MemoryError among it
         raise _damaged(path, error) from error
     for name, shape, kind in listed:
         if name in unread and name not in names:
             continue
         if kind not in _NUMERIC:
-            raise ValueError(f"{path}: expected numeric variables only, got {name!r} of class {kind}. Do not trust it")
+            raise ValueError(
+                f"{path}: expected numeric variables only, got {name!r:.80} of class {kind}. Do not trust it"
+            )
         if math.prod(shape) > _MAX_ENTRIES or len(shape) != 2:
             raise ValueError(
-                f"{path}: expected matrices of at most {_MAX_ENTRIES} entries, got {name!r} of shape {shape}. Delete it"
+                f"{path}: expected matrices of at most {_MAX_ENTRIES} entries, got {name!r:.80} of shape {shape}. "
+                "Delete it"
             )
     found = [name for name, _, _ in listed]
     for name in names:
         if found.count(name) != 1:
-            raise ValueError(f"{path}: expected one variable {name!r}, the file has {found}. It is another file")
+            raise ValueError(f"{path}: expected one variable {name!r}, the file has {found!s:.200}. It is another file")
     try:
         content = loadmat(str(path), variable_names=list(names), appendmat=False)
-    except _DAMAGED as error:
+    except Exception as error:
         raise _damaged(path, error) from error
-    arrays = [content[name] for name in names]
+    arrays = [content[name] for name in names if name in content]
+    if len(arrays) < len(names):
+        raise _damaged(path, ValueError("variables that cannot be read"))
     for name, array in zip(names, arrays, strict=True):
         if array.dtype.kind not in "iufb":
             raise ValueError(f"{path}: expected real numbers in {name!r}, got dtype {array.dtype}. It is another file")
@@ -136,4 +140,4 @@ def load_mat_dataset(
 
 def _damaged(path: Path, error: Exception) -> ValueError:
     """Return the error for a file that SciPy cannot read."""
-    return ValueError(f"{path}: cannot be read as a MATLAB file ({error}). Replace it by an intact copy")
+    return ValueError(f"{path}: cannot be read as a MATLAB file ({error!s:.200}). Replace it by an intact copy")

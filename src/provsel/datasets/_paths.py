@@ -48,7 +48,8 @@ def describe_roots(data: Path | None = None) -> str:
 def is_safe_relative(path: str) -> bool:
     """Tell whether a POSIX path stays inside the folder that it is joined to, on every platform."""
     # Backslashes and colons are separators and drives on Windows: `C:x` and `..\\x` would leave the folder.
-    if not path or path.startswith("/") or any(char in path for char in "\\:\0"):
+    # Control characters would reach terminals and lists of files, one name a line.
+    if not path or path.startswith("/") or any(char in "\\:\x7f" or char < " " for char in path):
         return False
     parts = PurePosixPath(path).parts
     return bool(parts) and ".." not in parts

@@ -8,7 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from ._errors import MissingDataError
+from ._npz import read_npz
 from ._rcv1_parse import N_TERMS, parse_topics, parse_vectors
+from ._streams import DAMAGED
 
 TOPIC = "CCAT"
 _SKLEARN_FILES = tuple(f"{name}_py3.pkl" for name in ("samples", "sample_id", "sample_topics", "topics_names"))
@@ -31,15 +33,26 @@ def read_subsets(path: Path) -> tuple[sparse.csr_array, np.ndarray]:
     -------
     X : csr_array of shape (27613, 47236)
     y : ndarray of shape (27613,)
+
+    Raises
+    ------
+    ValueError
+        For a damaged file.
     """
-    with np.load(path, allow_pickle=False) as arrays:
-        parts = {key: arrays[key] for key in ("data", "indices", "indptr", "topics", "topic_codes", "first_occurrence")}
-        shape = tuple(arrays["shape"].tolist())
-    kept = parts["first_occurrence"]
-    X = sparse.csr_array((parts["data"], parts["indices"].astype(np.int32), parts["indptr"]), shape=shape)
-    (column,) = np.flatnonzero(parts["topic_codes"] == TOPIC)
-    has_topic = np.unpackbits(parts["topics"], axis=1)[:, column]
-    return X[kept], _labels(has_topic[kept])
+    try:
+        parts = read_npz(path)
+        kept = parts["first_occurrence"]
+        shape = tuple(parts["shape"].tolist())
+        X = sparse.csr_array((parts["data"], parts["indices"].astype(np.int32), parts["indptr"]), shape=shape)
+        X.check_format(full_check=True)  # else indices out of range read foreign memory later
+        (column,) = np.flatnonzero(parts["topic_codes"] == TOPIC)
+        has_topic = np.unpackbits(parts["topics"], axis=1)[:, column]
+        return X[kept], _labels(has_topic[kept])
+    except DAMAGED as error:
+        raise ValueError(
+            f"{path}: expected the arrays of the five subsets, got {error!r:.300} on reading. "
+            "Replace it by an intact copy"
+        ) from error
 
 
 def read_official(vectors: Sequence[Path], topics: Path) -> tuple[sparse.csr_array, np.ndarray]:

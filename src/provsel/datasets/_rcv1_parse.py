@@ -13,6 +13,7 @@ N_TERMS = 47236
 _BLOCK = 1 << 23
 # The longest line of the official files has about 20,000 bytes.
 _MAX_LINE = 1 << 20
+_MAX_ASSIGNMENTS = 1 << 24  # of which the official file has 2,606,875
 
 # Possessive quantifiers: one pass over the whole block, without a stack of places to go back to.
 _VALUE = rb"[+-]?+(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?+[0-9]{1,4}+)?+"
@@ -100,6 +101,10 @@ def parse_topics(path: Path, topic: str) -> tuple[np.ndarray, np.ndarray]:
         labelled = np.union1d(labelled, documents)
         positive = np.union1d(positive, documents[found])
         n += documents.size
+        if n > _MAX_ASSIGNMENTS:
+            raise ValueError(
+                f"{path}: expected at most {_MAX_ASSIGNMENTS} assignments, got more. It is another file: fetch it again"
+            )
     if positive.size == 0:
         raise ValueError(f"{path}: expected documents with topic {topic}, found none among {n} assignments. Replace it")
     return labelled, positive

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ._streams import (
     DAMAGED,
+    check_rows,
     checked_form,
     checked_shape,
     damaged,
@@ -118,6 +119,7 @@ class ParquetRows(RowSource):
             except DAMAGED as error:
                 raise damaged(NAME, self._path, f"rows from {start} on in good order", error) from error
             if batch is None:
+                check_rows(NAME, self._path, file.metadata.num_rows, start)
                 return
             X = table_values(NAME, self._path, batch, self._names, self._type)
             y = None if self._label is None else batch.column(self._label).to_numpy(zero_copy_only=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -28,9 +29,9 @@ class RowChunks:
         m.
     """
 
-    def __init__(self, source: RowSource, labels: NDArray[Any] | None, chunk_rows: int) -> None:
+    def __init__(self, source: RowSource, labels: NDArray[Any] | None, chunk_rows: int, where: str = "") -> None:
         self.n_samples, self.n_features = source.n_samples, source.n_features
-        self._source, self._labels, self._chunk_rows = source, labels, chunk_rows
+        self._source, self._labels, self._chunk_rows, self._where = source, labels, chunk_rows, where
 
     def __iter__(self) -> Iterator[Chunk]:
         """Yield (X_chunk, y_chunk): shape (b, m), dense or CSR, and shape (b,), or None without labels.
@@ -45,9 +46,9 @@ class RowChunks:
             stop = start + X.shape[0]
             if self._labels is not None:
                 y = self._labels[start:stop]
-            _refuse(rows_not_finite(X), "finite numbers", "NaN or infinity", number, start)
+            _refuse(self._where, rows_not_finite(X), "finite numbers", "NaN or infinity", number, start)
             if y is not None:
-                _refuse(_missing(y), "a label for each row", "none or NaN", number, start)
+                _refuse(self._where, _missing(y), "a label for each row", "none or NaN", number, start)
             yield X, y
             start = stop
 
@@ -132,7 +133,7 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
             f"{NAME}: expected y of shape ({rows.n_samples},), a label for each row, got shape {labels.shape}; "
             f"pass the labels of these rows."
         )
-    return RowChunks(rows, labels, int(chunk_rows))
+    return RowChunks(rows, labels, int(chunk_rows), f" in {source}" if isinstance(source, str | os.PathLike) else "")
 
 
 def _missing(y: NDArray[Any]) -> NDArray[np.int64]:
@@ -142,10 +143,10 @@ def _missing(y: NDArray[Any]) -> NDArray[np.int64]:
     return np.flatnonzero(~np.isfinite(y)) if y.dtype.kind == "f" else np.empty(0, dtype=np.int64)
 
 
-def _refuse(rows: NDArray[np.int64], expected: str, got: str, number: int, start: int) -> None:
+def _refuse(where: str, rows: NDArray[np.int64], expected: str, got: str, number: int, start: int) -> None:
     if rows.size:
         listed = ", ".join(str(start + row) for row in rows[:5]) + (f" and {rows.size - 5} more" * (rows.size > 5))
         raise ValueError(
             f"{NAME}: expected {expected}, got {got} in chunk {number}, rows {listed}, both counted from 0; "
-            f"fill or drop them."
+            f"fill or drop them{where}."
         )

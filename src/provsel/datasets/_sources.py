@@ -7,14 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ._paths import is_safe_relative
+from ._yaml import read_plain_yaml
 
 DEFAULT_REGISTRY = Path(__file__).parent / "sources"
 
-# libyaml's safe loader is ten times faster, and the registry is read in front of every cached data set.
-_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SOURCE_KEYS = {"name", "title", "citation", "licence", "homepage", "files"}
 _FILE_KEYS = {"path", "sha256", "size", "max_size", "urls", "format", "extract", "extract_to", "max_expanded"}
@@ -121,9 +118,8 @@ def read_source(name: str, registry: Path | None = None) -> Source:
         raise ValueError(f"no source named {name!r}; registered sources are {', '.join(known) or '(none)'}")
     path = (registry or DEFAULT_REGISTRY) / f"{name}.yaml"
     try:
-        # A SafeLoader makes plain values only; `yaml.load` without one could build any object.
-        entry = yaml.load(path.read_text(encoding="utf-8"), Loader=_SafeLoader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        entry = read_plain_yaml(path)
+    except ValueError as error:
         raise ValueError(f"source registry {path.name}: not valid YAML: {error}. Repair the file") from error
     where = f"source registry {path.name}"
     _check_keys(where, entry, required=_SOURCE_KEYS, allowed=_SOURCE_KEYS)
@@ -141,7 +137,7 @@ def _read_file(where: str, entry: Any, source: str) -> SourceFile:
     """Validate one file of an entry."""
     _check_keys(where, entry, required={"path", "sha256", "size", "urls", "format"}, allowed=_FILE_KEYS)
     value = {key: entry.get(key) for key in _FILE_KEYS}
-    where = f"{where} ({value['path']!r})"
+    where = f"{where} ({value['path']!r:.80})"
     for key in ("path", "extract_to"):
         if key == "path" or value[key] is not None:
             safe = isinstance(value[key], str) and is_safe_relative(value[key])
@@ -173,10 +169,11 @@ def _check_keys(where: str, entry: Any, *, required: set[str], allowed: set[str]
         raise ValueError(f"{where}: expected a mapping, got {type(entry).__name__}. See the other entries")
     missing, unknown = sorted(required - set(entry)), sorted(map(str, set(entry) - allowed))
     if missing or unknown:
-        raise ValueError(f"{where}: missing keys {missing}, unknown keys {unknown}. Allowed: {sorted(allowed)}")
+        listed = f"missing keys {missing}, unknown keys {unknown}"
+        raise ValueError(f"{where}: {listed:.400}. Allowed: {sorted(allowed)}")
 
 
 def _require(condition: object, where: str, field: str, expected: str, got: object) -> None:
     """Raise a `ValueError` that names the field unless `condition` holds."""
     if not condition:
-        raise ValueError(f"{where}: {field} must be {expected}, got {got!r}. Correct the entry")
+        raise ValueError(f"{where}: {field} must be {expected}, got {got!r:.80}. Correct the entry")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import os
+import struct
 import zipfile
 import zlib
 from collections import Counter
@@ -18,11 +19,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ._npz import check_npz
+
 Source = TypeVar("Source")
 
 DAMAGED = (
-    *(ValueError, TypeError, KeyError, AttributeError, OverflowError, SyntaxError, TokenError),  # from headers
-    *(OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, pa.ArrowException),
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, SyntaxError, TokenError),  # from headers
+    *(RuntimeError, MemoryError, struct.error),  # nested or encrypted, or sizes that no computer has
+    *(OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, pa.ArrowException),
 )
 
 
@@ -71,6 +75,7 @@ def mapped_npy(subject: str, path: Path) -> NDArray[Any]:
 def loaded_npz(subject: str, path: Path) -> Any:
     """Return the sparse matrix of a file that `scipy.sparse.save_npz` wrote."""
     try:
+        check_npz(path)
         matrix = sparse.load_npz(path)
         if matrix.format in ("csr", "csc"):
             matrix.check_format(full_check=True)  # else indices out of range read foreign memory later
@@ -98,6 +103,10 @@ def checked_shape(subject: str, name: str, array: Any) -> tuple[int, int]:
             f"pass a matrix whose columns are the features."
         )
     n, d = array.shape
+    if min(n, d) == 0:  # such a file has no bytes of content, and may claim 10^12 columns to go through
+        raise ValueError(
+            f"{subject}: expected {name} to have rows and columns, got shape ({n}, {d}); check the source."
+        )
     return n, d
 
 
@@ -114,6 +123,8 @@ def opened_parquet(subject: str, path: Path, label: str | None = None, **options
     except DAMAGED as error:
         raise damaged(subject, path, "a whole Parquet file", error) from error
     features = [field for field in schema if field.name != label]
+    if not features:
+        raise ValueError(f"{subject}: {path}: expected columns of features, got none; write it again.")
     for field in features:
         if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or field.type == pa.bool_()):
             raise ValueError(
@@ -144,6 +155,15 @@ def table_values(subject: str, path: Path, table: Any, names: list[str], dtype: 
     return values
 
 
+def check_rows(subject: str, path: Path, stated: int, found: int) -> None:
+    """Raise where a Parquet file has another number of rows than its footer states: Arrow would leave it at that."""
+    if stated != found:
+        raise ValueError(
+            f"{subject}: {path}: expected {stated} rows as its footer states, got {found}; the file is damaged: write "
+            "it again."
+        )
+
+
 def damaged(subject: str, path: Path, expected: str, error: Exception) -> ValueError:
     """Return the error for a file that cannot be read."""
-    return ValueError(f"{subject}: {path}: expected {expected}, got {error!r} on reading; write it again.")
+    return ValueError(f"{subject}: {path}: expected {expected}, got {error!r:.300} on reading; write it again.")

@@ -19,6 +19,8 @@ from ._streams import DAMAGED, damaged
 _OPEN: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 SVMLIGHT = tuple(kind + packed for kind in (".svm", ".svmlight", ".libsvm", ".txt") for packed in ("", *_OPEN))
 _SCAN_ROWS = 512
+_MAX_LINE = 1 << 26
+"""Bytes; a packed file of one line would otherwise be in memory as a whole, a thousand times its size."""
 
 
 class SvmlightRows(RowSource):
@@ -84,7 +86,7 @@ class SvmlightRows(RowSource):
                     break
         return ValueError(
             f"{NAME}: {self._path}: expected lines 'label index:value ...' with increasing indices "
-            f"{self._range(options)}, got {error} in row {start}; write the file again, or leave out n_features."
+            f"{self._range(options)}, got {error!s:.200} in row {start}; write the file again, or leave out n_features."
         )
 
     def _open(self) -> Any:
@@ -96,8 +98,12 @@ class SvmlightRows(RowSource):
 
 
 def _rows(file: Any) -> Iterator[bytes]:
-    """Return the lines that are rows, no comments."""
-    return (line for line in file if line.split(b"#", 1)[0].strip())
+    """Yield the lines that are rows, no comments."""
+    while line := file.readline(_MAX_LINE + 1):
+        if len(line) > _MAX_LINE:
+            raise ValueError(f"a line of more than {_MAX_LINE} bytes")
+        if line.split(b"#", 1)[0].strip():
+            yield line
 
 
 class _Part:

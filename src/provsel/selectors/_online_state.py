@@ -126,9 +126,10 @@ def stream_from(state: Mapping[str, Any], rule_for: Any) -> Stream:
     unknown = [name for name in state if name not in (*NUMBERS, *ARRAYS)]
     if missing or unknown:
         raise ValueError(
-            f"{NAME}: expected the entries of get_state, got a state without {missing} and with unknown {unknown}; "
+            f"{NAME}: expected the entries of get_state, got a state without {missing} and with unknown {unknown[:9]}; "
             f"pass what get_state returned."
         )
+    state = {name: _entry(state, name) for name in (*NUMBERS, *ARRAYS)}
     numbers = {name: _number(state, name) for name in NUMBERS}
     if numbers["version"] != VERSION:
         raise ValueError(
@@ -187,16 +188,24 @@ def _check_decisions(arrays: Mapping[str, NDArray[Any]], rule: Rule) -> None:
         raise _corrupt("positions and weights", "those that key and scores give", "others")
 
 
-def _number(state: Mapping[str, Any], name: str) -> float:
-    value = np.asarray(state[name])
+def _entry(state: Mapping[str, Any], name: str) -> NDArray[Any]:
+    """Return an entry as an array; `numpy.load` reads it only now, and a damaged file raises nearly anything."""
+    try:
+        return np.asarray(state[name])
+    except Exception as error:
+        raise _corrupt(name, "readable", f"{error!r:.200}") from error
+
+
+def _number(state: Mapping[str, NDArray[Any]], name: str) -> float:
+    value = state[name]
     if value.shape != () or value.dtype.kind not in "iufb" or not np.isfinite(value):
-        raise _corrupt(name, "a finite number", repr(state[name]))
+        raise _corrupt(name, "a finite number", f"{value.tolist()!r:.80}")
     return float(value)
 
 
-def _array(state: Mapping[str, Any], name: str, sizes: dict[str, int]) -> NDArray[Any]:
+def _array(state: Mapping[str, NDArray[Any]], name: str, sizes: dict[str, int]) -> NDArray[Any]:
     kind, shape = ARRAYS[name]
-    value = np.asarray(state[name])
+    value = state[name]
     if value.dtype != kind or value.ndim != len(shape):
         raise _corrupt(name, f"a {np.dtype(kind)} array of shape ({', '.join(shape)})", f"{value.dtype} {value.shape}")
     for letter, size in zip(shape, value.shape, strict=True):

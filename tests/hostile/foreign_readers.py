@@ -1,0 +1,411 @@
+"""The readers of foreign bytes, each with whole files to damage."""
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from hostile_bytes import Reader
+from PIL import Image
+from scipy import sparse
+from scipy.io import savemat
+
+from provsel.audit.ledger import FORMAT, read_audits
+from provsel.datasets import _cache, column_blocks, dexter, row_chunks, techtc
+from provsel.datasets._cifar import _decode, read_binary, read_labels
+from provsel.datasets._extract import extract
+from provsel.datasets._idx import read_idx
+from provsel.datasets._lock import LOCK_NAME, read_lock
+from provsel.datasets._mat import read_mat
+from provsel.datasets._paths import is_safe_relative
+from provsel.datasets._rcv1_forms import read_subsets
+from provsel.datasets._rcv1_parse import N_TERMS, parse_topics, parse_vectors
+from provsel.datasets._record import make_dataset
+from provsel.datasets._sources import read_source
+from provsel.selectors import OnlineLeverageSelector
+from provsel.store import SCHEMA, TrialStore
+
+X = np.arange(24.0).reshape(6, 4) * (np.arange(24).reshape(6, 4) % 3 > 0)
+
+
+def saved(save, *args, **kwargs):
+    file = io.BytesIO()
+    save(file, *args, **kwargs)
+    return file.getvalue()
+
+
+def values(X):
+    return X.data if sparse.issparse(X) else np.asarray(X)
+
+
+# ---- streams
+
+
+def rows_of(path, **options):
+    chunks = row_chunks(path, chunk_rows=4, **options)
+    n = 0
+    for X, y in chunks:
+        assert X.shape[1] == chunks.n_features
+        assert np.isfinite(values(X)).all()
+        assert y is None or y.shape == (X.shape[0],)
+        n += X.shape[0]
+    assert chunks.n_samples in (None, n)
+
+
+def columns_of(path):
+    blocks = column_blocks(path, block_size=3)
+    d = 0
+    for X, features in blocks:
+        assert X.shape == (blocks.n_samples, features.size)
+        assert values(X).dtype.kind == "f"
+        d += features.size
+    assert d == blocks.n_features
+
+
+SVMLIGHT = b"+1 1:0.5 3:2e1 # a comment\n-1 2:1\n1\n# nothing\n-1 1:-1 2:.5 4:3\n+1 4:1\n"
+SVM_WORDS = (b"qid:3 ", b"1:", b" 4:1", b"0:1", b"-3:1", b"4294967299:1", b"99999999999999999999:1", b"1:nan", b"1,-1 ")
+PARQUET = saved(lambda f: pq.write_table(pa.table({f"c{j}": X[:, j] for j in range(4)}), f))
+PACKED = saved(lambda f: pq.write_table(pa.table({"a": [1, 2, 3], "label": [1, -1, 1]}), f, compression="zstd"))
+NPY = saved(np.save, X)
+NPY_WORDS = (
+    *(b"(6, 4)", b"(1099511627776, 4)", b"(-6, -4)", b"(6, 4, 1)", b"()", b"(6,)", b"'<f8'", b"'|O'", b"'<U8'"),
+    *(b"'V8'", b"'<m8'", b"'<c16'", b"'>f4'", b"True", b"[('a', '<f8')]", b"-" * 60, b"(" * 60, b"\x93NUMPY\x02\x00"),
+)  # fmt: skip
+NPZ = saved(sparse.save_npz, sparse.csr_array(X))
+PLAIN_NPZ = saved(sparse.save_npz, sparse.csr_array(X), compressed=False)
+CSC = saved(sparse.save_npz, sparse.csc_array(X), compressed=False)
+ZIP_WORDS = (
+    *NPY_WORDS,
+    b"PK\x03\x04",
+    b"PK\x01\x02",
+    b"PK\x05\x06",
+    b"csr",
+    b"coo",
+    b"data.npy",
+    b"\x01\x00",
+    b"\x0c\x00",
+)
+
+
+# ---- loaders
+
+
+def techtc_set(path):
+    """Load what is in the mirror; the cache is that of the test."""
+    form = "official" if "techtc300" in path.parts else "tokens"
+    data = techtc.load(set="Exp_1_2", min_word_length=1, weighting="tfidf_l2", form=form)
+    whole_dataset(data)
+
+
+def packed_techtc(path):
+    """Pack the text first, so that damage reaches the parser."""
+    packed = path.parent / "mirror/techtc100/tokens/Exp_1_2.txt.xz"
+    packed.parent.mkdir(parents=True, exist_ok=True)
+    packed.write_bytes(lzma.compress(path.read_bytes(), preset=0))
+    techtc_set(packed)
+
+
+def whole_dataset(data):
+    n, d = data.X.shape
+    assert data.y.shape == (n,)
+    assert len(set(data.feature_names)) == d
+    assert np.isfinite(values(data.X)).all()
+
+
+TOKENS = b"+1 a alpha beta\xa0x beta\n-1 b gamma\n1 a \n-1 b alpha  gamma\n"
+TOKEN_WORDS = (b"+1 a ", b"-1 b ", b"1 c", b"2 a", b"a", b" ")
+VECTORS = b"# a comment\n+1 1:2 3:1\n-1 2:1.5\n-1 3:4 # c\n+1 1:1\n"
+FEATURES = b"# index word\n1 alpha\n2 beta gamma\n3 delta\n"
+
+LYRL = gzip.compress(b"2286  1:0.5 3:0.25 47236:1\n2287  9:1e-3\n2288 \n", mtime=0)
+QRELS = gzip.compress(b"CCAT 2286 1\nECAT 2287 1\nCCAT 2288 1\n", mtime=0)
+
+
+def vectors_of(path):
+    documents, lengths, columns, found = parse_vectors(path, max_rows=50)
+    assert documents.shape == lengths.shape
+    assert columns.shape == found.shape == (lengths.sum(),)
+    assert np.isfinite(found).all()
+    assert not columns.size or 0 <= columns.min() <= columns.max() < N_TERMS
+
+
+def topics_of(path):
+    labelled, positive = parse_topics(path, "CCAT")
+    assert np.isin(positive, labelled).all()
+    assert positive.size
+
+
+def text_of_gzip(read):
+    """Return a reader of plain text that is packed before it is read, so that damage reaches the parser."""
+
+    def packed(path):
+        (path.parent / "data").mkdir(exist_ok=True)
+        other = path.parent / "data" / path.name
+        other.write_bytes(gzip.compress(path.read_bytes(), 1, mtime=0))
+        read(other)
+
+    return packed
+
+
+DEXTER_DATA = b"1:5 20000:1 \n3:7\n \n2:1 4:999999999 \n"
+DEXTER_LABELS = b"1\n-1\n+1\n-1\n"
+
+
+def dexter_data(path):
+    found = dexter._read_data(path)
+    assert found.shape == (4, 20000)
+    assert np.isfinite(found.data).all()
+
+
+def dexter_labels(path):
+    assert set(dexter._read_labels(path)) <= {-1, 1}
+
+
+IDX = gzip.compress(b"\0\0\x08\x03" + b"".join(n.to_bytes(4, "big") for n in (2, 3, 3)) + bytes(range(18)), mtime=0)
+IDX_SHA = hashlib.sha256(gzip.decompress(IDX)).hexdigest()
+CIFAR_LABELS = lzma.compress(b"var labels=[" + b", ".join(b"%d" % (i % 10) for i in range(50_000)) + b"];\n")
+
+JPEG = saved(Image.fromarray(np.arange(3072, dtype=np.uint8).reshape(32, 32, 3)).save, format="JPEG")
+
+
+def jpeg_of(path):
+    with path.open("rb") as content:
+        image = _decode(path, "train/cat/0001.jpg", content)
+    assert image.shape == (32, 32, 3)
+    assert image.dtype == np.uint8
+
+
+SUBSETS = saved(
+    np.savez,
+    data=np.ones(4), indices=np.array([0, 1, 2, 3]), indptr=np.array([0, 2, 3, 4]), shape=np.array([3, N_TERMS]),
+    topics=np.packbits(np.array([[1, 0], [0, 1], [1, 1]], dtype=bool), axis=1),
+    topic_codes=np.array(["CCAT", "ECAT"]), first_occurrence=np.array([0, 2]),
+)  # fmt: skip
+
+
+def subsets_of(path):
+    found, y = read_subsets(path)
+    assert y.shape == (found.shape[0],)
+    make_dataset(found, y, map(str, range(found.shape[1])), name=path.name, source="")
+
+
+MAT = saved(savemat, {"X": X, "Y": np.ones((6, 1), dtype=np.int16)}, do_compression=True)
+PLAIN_MAT = saved(savemat, {"X": X, "Y": np.ones((6, 1), dtype=np.int16)})
+MAT4 = saved(savemat, {"X": X, "Y": np.ones((6, 1), dtype=np.int16)}, format="4")
+
+
+def mat_of(path):
+    for array in read_mat(path, ["X", "Y"]):
+        assert array.ndim == 2
+        assert array.dtype.kind in "iufb"
+
+
+# ---- state
+
+
+def cached_set(path):
+    """An entry of the cache that is damaged is built again, and the result is the same."""
+    entry = _cache.cache_path("made", {}, "c")
+    entry.parent.mkdir(parents=True, exist_ok=True)
+    path.replace(entry)
+    data = _cache.cached("made", {}, "c", made)
+    assert data.fingerprint == made().fingerprint
+    whole_dataset(data)
+
+
+def made():
+    return make_dataset(sparse.csr_array(X), [1, 1, 1, -1, -1, -1], list("abcd"), name="made", source="s")
+
+
+def entry_of(dataset):
+    """Return the bytes of an entry of the cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        _cache._write(Path(folder) / "entry.npz", dataset)
+        return (Path(folder) / "entry.npz").read_bytes()
+
+
+CACHED = entry_of(made())
+
+
+STATE = saved(lambda f: np.savez(f, **OnlineLeverageSelector(sampling_rate=1.5).partial_fit_columns(X).get_state()))
+
+
+def state_of(path):
+    """What the documentation of `set_state` names: the arrays that `numpy.load` gives."""
+    selector = OnlineLeverageSelector(sampling_rate=1.5)
+    with path.open("rb") as file:
+        try:
+            arrays = np.load(file, allow_pickle=False)
+        except Exception:  # this much is NumPy's own reading
+            return
+        selector.set_state(arrays)
+    assert np.isfinite(selector.weights_).all()
+    assert np.isfinite(selector.partial_fit_columns(X[:, :1], [10_000]).scores_).all()
+
+
+REGISTRY = yaml.safe_dump(
+    {
+        **dict.fromkeys(("title", "citation", "licence", "homepage"), "text"),
+        "name": "made",
+        "files": [
+            {"path": "a/b.zip", "sha256": "0" * 64, "size": 12, "urls": ["https://localhost/b"], "format": "zip",
+             "extract": "zip", "extract_to": "a/b", "max_expanded": 100},
+            {"path": "a/c.xz", "sha256": None, "size": None, "max_size": 5, "urls": [], "format": "xz"},
+        ],
+    }
+).encode()  # fmt: skip
+YAML_WORDS = (
+    *(b"&a [", b"*a", b"&a", b"!!python/object/apply:os.system ['true']", b"!!timestamp x", b"!!bool x"),
+    *(b"!!int ''", b"!!float x", b"!!set {a}", b"!!omap x", b"%YAML 9.9\n", b"1:99"),
+    *(b"2001-99-99", b"!!binary x", b"<<: ", b"? ", b"- ", b": ", b"---\n", b"...\n"),
+    *(b"2001-01-01 00:00:00 +99:99", b"|", b">", b"{}", b"[]", b".nan", b"0x", b"0b", b"'\\0'", b'"\\ud800"'),
+)  # fmt: skip
+
+
+def registry_of(path):
+    read_source.cache_clear()
+    source = read_source("made", path.parent)
+    assert source.files
+    for file in source.files:
+        assert is_safe_relative(file.path)
+        assert (file.size or file.max_size) > 0
+
+
+LOCK = yaml.safe_dump({"a/c.xz": {"sha256": "0" * 64, "size": 4, "url": "https://localhost/c"}}).encode()
+
+
+def lock_of(path):
+    for name, entry in read_lock(path.parent).items():
+        assert is_safe_relative(name)
+        assert len(entry.sha256) == 64
+        assert entry.size >= 0
+
+
+LEDGER_WORDS = (b"[[", b"{}", b"NaN", b"1e999", b'"when": "0001-01-01T00:00:00+23:59"')
+LEDGER = json.dumps(
+    {
+        "format": FORMAT, "when": "2026-01-02T03:04:05+00:00", "provsel": "1", "git_revision": "x", "fraction": 0.5,
+        "seed": 1, "n_stored": 3, "n_cells": 1, "skipped": [["why", 2]], "seconds": 1.5, "trials": [],
+    }
+).encode()  # fmt: skip
+
+
+def ledgers_of(path):
+    for run in read_audits(path.parent.parent):
+        assert 0 < run.fraction <= 1
+
+
+RECORD = {"key": "k" * 64, "cell": "c" * 64, "dataset": "d", "error": 1.5, "features": [1, 2], "config": "{}"}
+STORE = saved(lambda f: pq.write_table(
+    pa.Table.from_pylist([RECORD, {**RECORD, "key": "l" * 64}], schema=SCHEMA), f,
+    compression="zstd", write_page_checksum=True,
+))  # fmt: skip
+
+
+def store_of(path):
+    """A file that is damaged is set aside, and what is in the others counts."""
+    store = TrialStore(path.parent)
+    store.keys()
+    found = store.query(["c" * 64])
+    assert set(found["cell"].to_pylist()) <= {"c" * 64}
+    store.encoded(["cell", "error"])
+
+
+# ---- archives
+
+
+def zip_of(**members):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return file.getvalue()
+
+
+def tar_of(mode="w", form=tarfile.PAX_FORMAT, **members):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode=mode, format=form) as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return file.getvalue()
+
+
+MEMBERS = {"a/b": b"hello" * 20, "c": b"", "d" * 120: bytes(range(256))}
+ARCHIVE_WORDS = (b"../x", b"/x", b"a/b", b"2", b"1", b"x", b"g", b"L", b"K", b"S", b"30 path=../../evil\n",
+                 b"0000000", b"77777777777",
+                 b"\x80\0\0\0", b"\xff\xff\xff\xff\xff", b"GNU.sparse.major=1",
+                 b"PK\x01\x02", b"PK\x05\x06", b"ustar")  # fmt: skip
+
+
+def archive_of(path):
+    """Extract into the folder that a reader may write to; nothing but files, and no more than the limit."""
+    kind = "zip" if path.suffix == ".zip" else "tar"
+    target = path.parent / "data" / "set"
+    extract(path, target, kind=kind, max_expanded=10_000, sha256="0" * 64)
+    found = list(target.rglob("*"))
+    assert all(not place.is_symlink() and (place.is_file() or place.is_dir()) for place in found)
+    assert sum(place.stat().st_size for place in found if place.is_file()) <= 10_000 + 64
+    if kind == "tar":
+        with pytest.raises(ValueError, match=path.name):
+            read_binary(path)
+
+
+TEXT = {
+    "svmlight": Reader("X.svm", (SVMLIGHT,), rows_of, SVM_WORDS),
+    "svmlight of known width": Reader("X.svm", (SVMLIGHT,), lambda path: rows_of(path, n_features=4), SVM_WORDS),
+    "token lists": Reader("Exp_1_2.txt", (TOKENS,), packed_techtc, TOKEN_WORDS, "Exp_1_2"),
+    "official vectors": Reader("mirror/techtc300/Exp_1_2/vectors.dat", (VECTORS,), techtc_set, SVM_WORDS, "Exp_1_2",
+                               {"mirror/techtc300/Exp_1_2/features.idx": FEATURES}),
+    "official words": Reader("mirror/techtc300/Exp_1_2/features.idx", (FEATURES,), techtc_set, SVM_WORDS, "Exp_1_2",
+                             {"mirror/techtc300/Exp_1_2/vectors.dat": VECTORS}),
+    "LYRL vectors": Reader("vectors.gz", (gzip.decompress(LYRL),), text_of_gzip(vectors_of), SVM_WORDS),
+    "qrels": Reader("qrels.gz", (gzip.decompress(QRELS),), text_of_gzip(topics_of), (b"CCAT ", b" 1\n", b"CC")),
+    "dexter": Reader("dexter_train.data", (DEXTER_DATA,), dexter_data, SVM_WORDS),
+    "dexter labels": Reader("dexter_train.labels", (DEXTER_LABELS,), dexter_labels, (b"1\n", b"-1")),
+    "registry": Reader("made.yaml", (REGISTRY,), registry_of, YAML_WORDS),
+    "lock file": Reader(LOCK_NAME, (LOCK,), lock_of, YAML_WORDS),
+    "audit ledger": Reader("audits/a.json", (LEDGER,), ledgers_of, LEDGER_WORDS),
+}  # fmt: skip
+
+BINARY = {
+    "svmlight gz": Reader("X.svm.gz", (gzip.compress(SVMLIGHT, mtime=0),), rows_of),
+    "svmlight xz": Reader("X.svm.xz", (lzma.compress(SVMLIGHT),), rows_of),
+    "svmlight bz2": Reader("X.svm.bz2", (bz2.compress(SVMLIGHT),), rows_of),
+    "token lists xz": Reader(
+        "mirror/techtc100/tokens/Exp_1_2.txt.xz", (lzma.compress(TOKENS),), techtc_set, (), "Exp_1_2"
+    ),
+    "LYRL vectors gz": Reader("vectors.gz", (LYRL,), vectors_of),
+    "qrels gz": Reader("qrels.gz", (QRELS,), topics_of),
+    "idx": Reader("images.gz", (IDX,), lambda path: read_idx(path, (2, 3, 3), IDX_SHA)),
+    "CIFAR labels": Reader("labels.js.xz", (CIFAR_LABELS,), read_labels),
+    "mat": Reader("X.mat", (MAT, PLAIN_MAT, MAT4), mat_of),
+    "npy rows": Reader("X.npy", (NPY,), rows_of, NPY_WORDS),
+    "npy columns": Reader("X.npy", (NPY,), columns_of, NPY_WORDS),
+    "npz rows": Reader("X.npz", (NPZ, PLAIN_NPZ), rows_of, ZIP_WORDS),
+    "npz columns": Reader("X.npz", (CSC,), columns_of, ZIP_WORDS),
+    "npz subsets": Reader("rcv1v2_subsets_fixed.npz", (SUBSETS,), subsets_of, ZIP_WORDS),
+    "parquet rows": Reader("X.parquet", (PARQUET,), rows_of),
+    "parquet labels": Reader("X.parquet", (PACKED,), lambda path: rows_of(path, y="label")),
+    "parquet columns": Reader("X.parquet", (PARQUET, PACKED), columns_of),
+    "zip": Reader("a.zip", (zip_of(**MEMBERS),), archive_of, ARCHIVE_WORDS),
+    "tar": Reader("a.tar", (tar_of(**MEMBERS), tar_of(form=tarfile.GNU_FORMAT, **MEMBERS)), archive_of, ARCHIVE_WORDS),
+    "tar gz": Reader("a.tar.gz", (tar_of("w:gz", **MEMBERS),), archive_of),
+    "tar xz": Reader("a.tar.xz", (tar_of("w:xz", **MEMBERS),), archive_of),
+    "JPEG": Reader("cifar10.tar.xz", (JPEG,), jpeg_of),
+    "store": Reader("data/store/x.parquet", (STORE,), store_of),
+    "cache": Reader("data/made.npz", (CACHED,), cached_set, ZIP_WORDS),
+    "state of a stream": Reader("state.npz", (STATE,), state_of, ZIP_WORDS, "OnlineLeverageSelector.set_state: "),
+}

@@ -1,0 +1,146 @@
+"""Damaged and hostile contents of files, and what reading them may end in: a whole result, or one clear error."""
+
+import contextlib
+import os
+import resource
+import shutil
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+SECONDS = 20
+"""After which a read counts as hanging: thousands of times what any of these small files takes."""
+
+HEADROOM = 2 << 30
+"""Address space that a read may add: Arrow reserves 1 GiB at once. Only a size that a header claims goes beyond it."""
+
+COMMON = (
+    *(b"", b"\0", b"\xff\xff\xff\xff", b"\xc3\x28", b"\n", b"\r", b"\n\n", b" ", b"\t", b"#", b":", b"-"),
+    *(b"+", b"*", b"&"),
+    *(b"nan", b"inf", b"-1", b"0", b"1e999", b"1_0", b"9" * 25, b"9" * 5000, b"18446744073709551615", b"1099511627776"),
+    *(b"\xd9\xa3", b"[" * 200, b"{" * 200, b"../x", b"/x", b"\x1b[31m", b"true", b"null", b"'", b'"', b"\\"),
+    *(number.to_bytes(width, order) for width in (4, 8) for order in ("little", "big")
+      for number in (0, 1, 2**31 - 1, 2**31, 2**32 - 1)),
+    *((1 << 40).to_bytes(8, order) for order in ("little", "big")),
+    *((2**63 - 1).to_bytes(8, order) for order in ("little", "big")),
+)  # fmt: skip
+"""What is put in the place of some bytes."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A way to read one file.
+
+    `read(path)` raises AssertionError where what it got is no whole result. `name` is what an error must say, by
+    default the name of the file. `files` are others that belong to it.
+    """
+
+    path: str
+    wholes: tuple[bytes, ...]
+    read: Any
+    words: tuple[bytes, ...] = ()
+    name: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+
+
+@st.composite
+def damaged(draw, wholes, words=()):
+    """Draw bytes: mostly a whole file after some damage, sometimes none at all."""
+    if draw(st.integers(0, 11)) == 0:
+        return draw(st.binary(max_size=200))
+    content = draw(st.sampled_from(wholes))
+    pieces = st.sampled_from((*COMMON, *words, *words)) | st.binary(max_size=6)
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(content)))
+        stop = draw(st.one_of(st.integers(start, min(start + 8, len(content))), st.integers(start, len(content))))
+        match draw(st.sampled_from(("replace", "replace", "flip", "cut", "end", "insert", "repeat"))):
+            case "replace":
+                piece = draw(pieces)
+                content = content[:start] + piece + content[start + len(piece) :]
+            case "flip":
+                bit = 1 << draw(st.integers(0, 7))
+                content = content[:start] + bytes(b ^ bit for b in content[start : start + 1]) + content[start + 1 :]
+            case "cut":
+                content = content[:start] + content[stop:]
+            case "end":
+                content = content[:start]
+            case "insert":
+                content = content[:start] + draw(pieces) + content[start:]
+            case "repeat":
+                content = content[:stop] + content[start:stop] * draw(st.integers(1, 3)) + content[stop:]
+    return content
+
+
+def fuzzing(examples):
+    """Return the settings of a fuzzer: the same examples each time, so that a failure is one of the last change."""
+    return settings(
+        max_examples=examples,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+
+
+class Hang(BaseException):
+    """No `except Exception` on the way takes it for an error of the file."""
+
+
+@contextlib.contextmanager
+def bounded(seconds=SECONDS, headroom=HEADROOM):
+    """Let a block neither hang nor take the memory that a header claims."""
+
+    def stop(*_):
+        raise Hang(f"still running after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        used = int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (used + headroom, limits[1]))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+        signal.signal(signal.SIGALRM, before)
+
+
+def tree(folder):
+    """Return the files below a folder with their contents."""
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+def read_hostile(reader, folder, content, writes=("data", "mirror")):
+    """Read a file of some content below `folder`: a whole result, or an error that names it; nothing else changes.
+
+    Returns
+    -------
+    bool
+        Whether it could be read.
+    """
+    path = folder / reader.path
+    for name, other in {**reader.files, reader.path: content}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(other)
+    before = tree(folder)
+    error = None
+    with bounded():
+        try:
+            reader.read(path)
+        except (ValueError, OSError) as found:
+            error = found
+    after = tree(folder)
+    changed = {place for place in {*before, *after} if before.get(place, 0) != after.get(place, 0)}
+    assert all(any((folder / name) in (place, *place.parents) for name in writes) for place in changed), changed
+    shutil.rmtree(folder / "data", ignore_errors=True)  # a cache of thousands of damaged files
+    if error is not None:
+        assert (reader.name or path.name) in str(error), f"{error!r} does not name the file"
+        assert len(str(error)) < 5000
+    return error is None

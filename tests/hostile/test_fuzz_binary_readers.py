@@ -1,0 +1,344 @@
+"""Readers of binary files from anywhere: whole results or one clear error; no pickles, no memory for mere claims."""
+
+import contextlib
+import gzip
+import io
+import lzma
+import pickle
+import re
+import zipfile
+import zlib
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from foreign_readers import BINARY, STATE, columns_of, made, mat_of, rows_of, state_of, subsets_of
+from hostile_bytes import bounded, damaged, fuzzing, read_hostile, tree
+from hypothesis import given
+from scipy import sparse
+from scipy.io import savemat
+
+from provsel.datasets import _cache, column_blocks, row_chunks
+from provsel.datasets._idx import read_idx
+from provsel.datasets._mat import read_mat
+from provsel.datasets._npz import read_npz
+from provsel.selectors import OnlineLeverageSelector
+
+SMALL = 30 << 20
+HUGE = 1 << 40
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_damaged_files(name, tmp_path):
+    reader = BINARY[name]
+
+    @fuzzing(120)
+    @given(damaged(reader.wholes, reader.words))
+    def read(content):
+        read_hostile(reader, tmp_path, content)
+
+    assert all(read_hostile(reader, tmp_path, whole) for whole in reader.wholes)
+    read()
+
+
+# ---- memory
+
+
+def npy(shape, descr="<f8", content=b"\0" * 64):
+    """Return the bytes of a .npy file that claims some shape."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": descr, "fortran_order": False, "shape": shape})
+    return file.getvalue() + content
+
+
+def npz(path, compression=zipfile.ZIP_STORED, **members):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return path
+
+
+def array(values):
+    file = io.BytesIO()
+    np.save(file, np.asarray(values))
+    return file.getvalue()
+
+
+def csr(**changes):
+    """Return the members of a file of a 2 x 3 matrix."""
+    return {
+        "format": array(b"csr"), "shape": array([2, 3]), "data": array([1.0, 2.0]),
+        "indices": array(np.array([0, 1], np.int32)), "indptr": array(np.array([0, 1, 2], np.int32)), **changes,
+    }  # fmt: skip
+
+
+CLAIMS = {
+    "data of 2^40": (csr(data=npy((HUGE,))), "a header of 8796093022208 bytes in 'data.npy', which has"),
+    "indices of 2^28": (csr(indices=npy((1 << 28,), "<i4")), "a header of 1073741824 bytes in 'indices.npy'"),
+    "a format of 2^28 characters": (csr(format=npy((), f"<U{1 << 28}")), "a header of 1073741824 bytes"),
+    "negative": (csr(data=npy((-1,))), r"an array of shape \(-1,\)"),
+    "nested header": (csr(data=npy((3,)).replace(b"(3,)", b"(" * 100 + b"3")), "TokenError"),
+    "records": (csr(data=npy((HUGE,), [("a", "<f8", (1 << 20,))])), "a header of"),
+}
+
+
+@pytest.mark.parametrize("case", CLAIMS)
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_headers_of_arrays_are_not_believed(case, compression, tmp_path):
+    members, message = CLAIMS[case]
+    path = npz(tmp_path / "X.npz", compression, **members)
+    for read in (rows_of, columns_of, subsets_of):
+        with bounded(headroom=SMALL), pytest.raises(ValueError, match=rf"X\.npz: expected .*{message}"):
+            read(path)
+
+
+def test_sizes_in_the_directory_of_a_zip_are_not_believed(tmp_path):
+    path = npz(tmp_path / "X.npz", **csr(data=npy((1 << 28,))))
+    size = len(npy((1 << 28,))).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(size, (1 << 31).to_bytes(4, "little")))
+    with bounded(headroom=SMALL), pytest.raises(ValueError, match=r"X\.npz: expected .* bytes in 'data\.npy'|share"):
+        rows_of(path)
+
+
+def test_members_of_other_compression_or_twice_are_refused(tmp_path):
+    for compression in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        with pytest.raises(ValueError, match=r"X\.npz: expected .* packed in"):
+            rows_of(npz(tmp_path / "X.npz", compression, **csr()))
+    path = npz(tmp_path / "X.npz", **csr())
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("data.npy", array([3.0, 4.0]))
+    with pytest.raises(ValueError, match=r"X\.npz: expected .*a member that occurs twice"):
+        rows_of(path)
+
+
+def test_whole_arrays_are_read(tmp_path):
+    found = read_npz(npz(tmp_path / "X.npz", zipfile.ZIP_DEFLATED, **csr(ones=array(np.ones(100_000)))))
+    assert sorted(found) == ["data", "format", "indices", "indptr", "ones", "shape"]
+    assert found["ones"].sum() == 100_000
+
+
+@pytest.mark.parametrize("shape", [(HUGE, 4), (HUGE, HUGE), (1 << 31, 2), (-3, -4)])
+def test_a_mapped_array_that_is_longer_than_its_file(shape, tmp_path):
+    (tmp_path / "X.npy").write_bytes(npy(shape))
+    for read in (rows_of, columns_of):
+        with bounded(headroom=SMALL), pytest.raises(ValueError, match=r"X\.npy: expected a whole \.npy file"):
+            read(tmp_path / "X.npy")
+
+
+@pytest.mark.parametrize("shape", [(HUGE, 0), (0, HUGE)])
+def test_arrays_without_entries_are_not_read_for_ever(shape, tmp_path):
+    (tmp_path / "X.npy").write_bytes(npy(shape, content=b""))
+    for read in (rows_of, columns_of):
+        with bounded(seconds=5), pytest.raises(ValueError, match=r"expected .*X\.npy to have rows and columns"):
+            read(tmp_path / "X.npy")
+
+
+def test_a_cache_entry_that_claims_too_much_is_built_again(tmp_path):
+    path = _cache.cache_path("made", {}, "c")
+    path.parent.mkdir(parents=True)
+    npz(path, data=npy((HUGE,)), y=npy((1 << 28,)))
+    with bounded(headroom=SMALL):
+        assert _cache.cached("made", {}, "c", made).fingerprint == made().fingerprint
+
+
+def mat_element(kind, content, claimed=None):
+    return kind.to_bytes(4, "little") + (len(content) if claimed is None else claimed).to_bytes(4, "little") + content
+
+
+def mat_matrix(shape, claimed, content):
+    body = mat_element(6, (6).to_bytes(8, "little")) + mat_element(5, np.array(shape, "<i4").tobytes())
+    return body + mat_element(1, b"X".ljust(8, b"\0"), 1) + mat_element(9, content, claimed)
+
+
+MAT_HEADER = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "claimed"), [((4096, 4096), 1 << 27), ((1, 8), (1 << 32) - 8), ((1, 8), 1 << 31), ((1 << 30, 1 << 30), 8)]
+)
+def test_mat_files_that_claim_too_much(shape, claimed, packed, tmp_path):
+    body = mat_matrix(shape, claimed, b"\0" * 64)
+    element = mat_element(15, zlib.compress(mat_element(14, body))) if packed else mat_element(14, body)
+    (tmp_path / "X.mat").write_bytes(MAT_HEADER + element)
+    with bounded(headroom=SMALL), pytest.raises(ValueError, match=r"X\.mat: (cannot be read|expected)"):
+        mat_of(tmp_path / "X.mat")
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "message"),
+    [
+        (0x2B03, 8, "numbers of shape (1, 1) as 8 bytes of type 11011"),
+        (0, 8, "of type 0"),
+        (16, 8, "of type 16"),
+        (9, 16, "numbers of shape (1, 1) as 16 bytes of type 9"),
+    ],
+)
+def test_types_in_mat_files_are_no_places_in_memory(kind, size, message, tmp_path):
+    """SciPy's reader ends the process with a segmentation fault for the first: it is never asked."""
+    matrix = mat_matrix((1, 1), 8, bytes(16))
+    data = mat_element(9, bytes(16), 8)
+    assert matrix.endswith(data)
+    for body in (matrix[: -len(data)] + mat_element(kind, bytes(16), size),):
+        for element in (mat_element(14, body), mat_element(15, zlib.compress(mat_element(14, body)))):
+            (tmp_path / "X.mat").write_bytes(MAT_HEADER + element)
+            with pytest.raises(ValueError, match=rf"X\.mat: cannot be read .*{re.escape(message)}"):
+                read_mat(tmp_path / "X.mat", ["X"])
+
+
+def test_a_mat_file_that_expands_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("provsel.datasets._mat._MAX_EXPANDED", 1 << 20)
+    for size, fits in ((1 << 17, True), (100 << 20, False)):
+        body = mat_matrix((1, size // 8), size, bytes(size))
+        (tmp_path / "X.mat").write_bytes(MAT_HEADER + mat_element(15, zlib.compress(mat_element(14, body), 1)))
+        if fits:
+            assert read_mat(tmp_path / "X.mat", ["X"])[0].shape == (1, size // 8)
+            continue
+        with bounded(headroom=SMALL), pytest.raises(ValueError, match=r"X\.mat: .*a variable that expands to more"):
+            read_mat(tmp_path / "X.mat", ["X"])
+
+
+def test_compressed_text_of_one_line_and_idx_files_expand_no_further_than_expected(tmp_path, monkeypatch):
+    monkeypatch.setattr("provsel.datasets._svmlight_rows._MAX_LINE", 1 << 16)
+    zeros = b"\0" * (100 << 20)
+    for name, packed in (("X.svm.gz", gzip.compress(zeros, 1)), ("X.svm.xz", lzma.compress(zeros, preset=0))):
+        (tmp_path / name).write_bytes(packed)
+        with bounded(headroom=SMALL), pytest.raises(ValueError, match=f"{name}: expected .*more than 65536 bytes"):
+            row_chunks(tmp_path / name)
+    with bounded(headroom=SMALL), pytest.raises(ValueError, match=r"X\.svm\.gz: expected the magic number"):
+        read_idx(tmp_path / "X.svm.gz", (10, 28, 28), "0" * 64)
+
+
+# ---- pickles
+
+
+class Canary:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return (__import__("os").mkdir, (self.path,))
+
+
+def objects(folder):
+    values = np.empty((2, 2), dtype=object)
+    values[:] = Canary(folder / "canary")
+    return values
+
+
+def test_the_canary_sings(tmp_path):
+    np.save(tmp_path / "X.npy", objects(tmp_path))
+    np.load(tmp_path / "X.npy", allow_pickle=True)
+    assert (tmp_path / "canary").is_dir()
+
+
+def test_pickles_in_arrays_are_refused_and_not_run(tmp_path):
+    values = objects(tmp_path)
+    np.save(tmp_path / "array.npy", values)
+    (tmp_path / "joblib.npy").write_bytes(pickle.dumps(values))
+    (tmp_path / "pickle.npz").write_bytes(pickle.dumps(values))
+    pickled = (tmp_path / "array.npy").read_bytes()
+    for name in ("data", "indices", "shape", "format"):
+        npz(tmp_path / f"{name}.npz", **csr(**{name: pickled}))
+    npz(tmp_path / "more.npz", **csr(), more=pickled)
+    np.savez(tmp_path / "names.npz", **{"X.pkl": values})
+    cached = _cache.cache_path("made", {}, "c")
+    cached.parent.mkdir(parents=True)
+    npz(cached, data=pickled, meta=pickled)
+    npz(tmp_path / "state", key=pickled)
+    before = tree(tmp_path)
+    for path in sorted(tmp_path.glob("*.np[yz]")):
+        for read in (rows_of, columns_of, subsets_of):
+            with pytest.raises(ValueError, match=path.name):
+                read(path)
+    assert tree(tmp_path) == before
+    _cache.cached("made", {}, "c", made)
+    with pytest.raises(ValueError, match="set_state: expected the entries of get_state"):
+        state_of(tmp_path / "state")
+    assert not (tmp_path / "canary").exists()
+
+
+def test_pickles_in_a_state_are_refused_and_not_run(tmp_path):
+    with np.load(io.BytesIO(STATE)) as arrays:
+        parts = dict(arrays)
+    np.savez(tmp_path / "state.npz", **{**parts, "scores": objects(tmp_path)})
+    with np.load(tmp_path / "state.npz") as arrays:
+        selector = OnlineLeverageSelector(sampling_rate=1.5)
+        with pytest.raises(
+            ValueError, match=r"set_state: expected scores to be readable, got ValueError\('Object arrays"
+        ):
+            selector.set_state(arrays)
+    assert not (tmp_path / "canary").exists()
+
+
+def test_objects_in_matlab_files_are_refused(tmp_path):
+    for kind in (
+        objects(tmp_path)[0].astype(str).astype(object),
+        {"field": 1.0},
+        np.array([{"a": 1}, "b"], dtype=object),
+    ):
+        savemat(tmp_path / "X.mat", {"X": kind, "Y": np.ones((2, 1))})
+        with pytest.raises(
+            ValueError, match=r"X\.mat: expected numeric variables only, got 'X' of class (cell|struct)"
+        ):
+            mat_of(tmp_path / "X.mat")
+    for number, kind in ((16, "function"), (17, "opaque"), (3, "object")):
+        body = mat_element(6, number.to_bytes(8, "little")) + mat_element(5, np.array([1, 1], "<i4").tobytes())
+        element = mat_element(14, body + mat_element(1, b"X".ljust(8, b"\0"), 1) + mat_element(9, b"\0" * 8))
+        (tmp_path / "X.mat").write_bytes(MAT_HEADER + element)
+        with pytest.raises(
+            ValueError, match=rf"X\.mat: expected numeric variables only, got 'X' of class {kind}|cannot"
+        ):
+            mat_of(tmp_path / "X.mat")
+
+
+def test_pickles_in_parquet_metadata_and_extension_types_are_not_run(tmp_path):
+    """Arrow has a type that is a pickle in the metadata of a schema; pandas and NumPy never see it here."""
+    pickled = pickle.dumps(Canary(tmp_path / "canary"))
+    field = pa.field("a", pa.float64(), metadata={
+        "ARROW:extension:name": "arrow.py_extension_type", "ARROW:extension:metadata": pickled,
+    })  # fmt: skip
+    schema = pa.schema([field], metadata={"pandas": pickled})
+    pq.write_table(pa.table({"a": [1.0, 2.0]}).cast(schema), tmp_path / "X.parquet")
+    for read in (rows_of, columns_of):
+        with contextlib.suppress(ValueError):  # both are fine
+            read(tmp_path / "X.parquet")
+    assert not (tmp_path / "canary").exists()
+
+
+def test_hostile_names_of_columns_are_shown_escaped(tmp_path):
+    names = ["\x1b[31mred\x07", "a\nb", "../../x", "<script>", "n" * 5000]
+    for name in names:
+        pq.write_table(pa.table({name: ["text"]}), tmp_path / "X.parquet")
+        with pytest.raises(ValueError, match=r"X\.parquet: expected numeric columns, got string") as error:
+            column_blocks(tmp_path / "X.parquet")
+        assert str(error.value).isprintable()
+
+
+def test_a_matrix_with_indices_out_of_range_is_refused(tmp_path):
+    wrong = csr(indices=array(np.array([0, 1 << 30], np.int32)))
+    with pytest.raises(ValueError, match=r"X\.npz: expected"):
+        rows_of(npz(tmp_path / "X.npz", **wrong))
+    sparse.save_npz(tmp_path / "X.npz", sparse.csr_array(np.eye(3)))
+    rows_of(tmp_path / "X.npz")
+
+
+def test_pages_with_fewer_rows_than_the_footer_states(tmp_path):
+    """Arrow returns what there is, and says nothing."""
+    path = tmp_path / "X.parquet"
+    pq.write_table(pa.table({"a": np.arange(77.0)}), path, compression="none", use_dictionary=False)
+    whole = path.read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    numbers = [match.start() for match in re.finditer(b"\x9a\x01", whole) if match.start() >= footer]  # 77, as varints
+    for place in numbers:
+        path.write_bytes(whole[:place] + b"\x9c" + whole[place + 1 :])
+        if pq.ParquetFile(path).metadata.num_rows == 78:
+            break
+    else:
+        pytest.fail("the number of rows is not in the footer")
+    for read in (rows_of, columns_of):
+        with pytest.raises(ValueError, match=r"X\.parquet: expected 78 rows as its footer states, got 77"):
+            read(path)

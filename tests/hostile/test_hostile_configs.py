@@ -1,0 +1,304 @@
+"""Configs of unknown intent: nothing runs, nothing asks the environment, nothing is read elsewhere; one error each."""
+
+import copy
+import json
+import logging
+from functools import cache
+
+import pytest
+from hostile_bytes import bounded, tree
+from omegaconf import OmegaConf
+
+from provsel._plain_config import check_overrides, check_plain, check_references
+from provsel.cli._guard import ERRORS, guarded
+from provsel.configs import artefact_names, cells_of, compose_artefact, compose_config
+from provsel.datasets import dataset_members, load_dataset
+from provsel.evaluation.components import build, component_class, registered
+from provsel.store import TrialStore
+from small_runs import REPO, SMALL, run_quietly
+
+SECRET = "s3cr3t-of-the-environment"
+SIZES = ["dataset.n_samples=60", "dataset.n_features=120", "dataset.n_relevant=5"]
+TABLE1 = "paul2016/table1"
+
+
+@pytest.fixture(autouse=True)
+def secret(monkeypatch):
+    monkeypatch.setenv("PROVSEL_SECRET", SECRET)
+
+
+def composed(*overrides):
+    """Return the cells, as run.py and the artefacts get them."""
+    with bounded():
+        cells = cells_of(compose_config(overrides))
+        for cell in cells:
+            assert len(cell.id) == 64
+        return cells
+
+
+@cache
+def usual():
+    return compose_config(SIZES)
+
+
+# ---- components
+
+TARGETS = [
+    *("os.system", "builtins.eval", "subprocess.Popen", "provsel.selectors.__builtins__.eval", "provsel.selectors"),
+    *("provsel.selectors.bss.np.load", "provsel.selectors.AbstractSelector", "provsel.models.LibsvmSVM", "BSSSelector"),
+    *("provsel.selectors.BSSSelector.__init__", "provsel.selectors..BSSSelector", "provsel.selectors.bss.BSSSelector"),
+    *("provsel.selectors.BSSSelector\n", " provsel.selectors.BSSSelector", "provsel.selectors.BSSSelector\0"),
+    *("", "__main__"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", [*TARGETS, None, 3, ["os.system"], {"_target_": "os.system"}, "x" * 10**6])
+def test_only_registered_components_are_named(target):
+    for kind in ("selector", "model"):
+        if target == "provsel.models.LibsvmSVM" and kind == "model":
+            continue
+        config = {"_target_": target, "n_features_to_select": 3}
+        with pytest.raises(
+            ValueError, match=f"config of the {kind}: expected a _target_ among provsel.*, got"
+        ) as error:
+            build(kind, config)
+        assert len(str(error.value)) < 1500
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("outer", ["AtSize", "OnSupportVectors"])
+def test_components_within_components_are_checked_as_well(target, outer, tmp_path):
+    inner = {"_target_": target, "args": [f"mkdir {tmp_path}/canary"]}
+    with pytest.raises(ValueError, match=r"config of the (selector|model).*: expected (a _target_|arguments) among"):
+        build("selector", {"_target_": f"provsel.selectors.{outer}", "selector": inner})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_component_in_a_list_stays_data():
+    selector = build("selector", {"_target_": "provsel.selectors.UniformSelector",
+                                  "n_features_to_select": [{"_target_": "os.system"}]})  # fmt: skip
+    assert selector.n_features_to_select == [{"_target_": "os.system"}]
+    with pytest.raises((ValueError, TypeError)):
+        selector.fit([[0.0, 1.0], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize("name", ["_partial_", "_args_", "_recursive_", "_convert_", "__class__", "self"])
+def test_the_words_of_hydra_are_no_arguments(name):
+    for kind in ("selector", "model"):
+        module = "selectors" if kind == "selector" else "models"
+        for target in registered(kind):
+            config = {"_target_": f"provsel.{module}.{target}", name: True}
+            assert component_class(kind, config).__name__ == target
+            with pytest.raises(ValueError, match=rf"{target}: expected arguments among .*, got {name}"):
+                build(kind, config)
+
+
+# ---- the environment and other places
+
+ENVIRONMENT = "${oc.env:PROVSEL_SECRET}"
+LOOKED_UP = [
+    *(ENVIRONMENT, "${oc.env:PROVSEL_SECRET,x}", "a${oc.env:PROVSEL_SECRET}b", "${oc.decode:${oc.env:PROVSEL_SECRET}}"),
+    *("${oc.create:${oc.env:PROVSEL_SECRET}}", "${oc.dict.keys:hydra}", "${hydra:runtime.cwd}", "${now:%Y}"),
+    *("${evil:x}", r"\\${oc.env:PROVSEL_SECRET}", "${ oc.env : PROVSEL_SECRET }", "${oc.env:${results}}"),
+    *("${${results}}", "${results}", "${executor.name}", "${hydra.run.dir}", "${dataset.${results}}"),
+    *("${.name}", "${..results}"),
+]  # fmt: skip
+PLACES = ("dataset.name", "dataset.seed", "selector._target_", "selector.n_features_to_select", "model.C",
+          "protocol.seed", "protocol.split")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LOOKED_UP)
+@pytest.mark.parametrize("place", PLACES)
+def test_settings_of_a_cell_are_looked_up_nowhere_else(text, place):
+    """As in a file, which is where a foreign setting comes from: it never goes through the parser of overrides."""
+    config = copy.deepcopy(usual())
+    OmegaConf.update(config, place, text, force_add=True)
+    with pytest.raises(ValueError, match=f"^{place}: expected a value, or a reference") as error:
+        cells_of(config)
+    assert SECRET not in str(error.value)
+
+
+@pytest.mark.parametrize("text", [text for text in LOOKED_UP if ":" in text])
+def test_overrides_do_not_ask_the_environment(text, capsys):
+    for key in (*PLACES, "dataset", "selector", "+experiment", "+artefact.title", "artefact.rows.x"):
+        assert guarded(lambda key=key: len(composed(*SIZES, f"{key}={text}"))) == 2
+        shown = capsys.readouterr()
+        assert shown.err.startswith("provsel: ")
+        assert SECRET not in shown.out + shown.err
+
+
+def test_an_artefact_does_not_bring_the_environment_by_a_detour():
+    for key in ("title", "rows.BSS", "columns.x", "c"):
+        with pytest.raises(ValueError, match=r"override .*artefact.*: expected a value") as error:
+            compose_artefact(TABLE1, [*SMALL, f"++artefact.{key}=[{ENVIRONMENT}]", "dataset.seed=${artefact.c}"])
+        assert SECRET not in str(error.value)
+    config = compose_config([*SIZES, "+artefact.c=1", "dataset.seed=${artefact.c}"])
+    assert cells_of(config)[0].dataset["seed"] == 1  # a setting that others refer to, as artefacts have
+    config.artefact.c = ENVIRONMENT
+    with pytest.raises(ValueError, match=r"^artefact\.c: expected a value"):
+        cells_of(config)
+
+
+def test_what_describes_no_result_may_ask_the_environment(tmp_path):
+    config = compose_config([*SIZES, "protocol.n_splits=2", "protocol.repeats=1", "selector=uniform",
+                             "selector.n_features_to_select=3", f"results={tmp_path}/{ENVIRONMENT}"])  # fmt: skip
+    assert config.results == f"{tmp_path}/{SECRET}"
+    store = TrialStore(tmp_path / "store")
+    run_quietly(cells_of(config), store)
+    records = store.query().to_pylist()
+    assert records
+    assert SECRET not in repr(records)
+
+
+def test_references_among_settings_stay():
+    raw = {
+        "a": "${artefact.c}",
+        "b": ["${dataset.seed}", "x ${dataset.seed} ${model.C}"],
+        "c": r"model.c=\${artefact.c}",
+    }
+    check_references(raw, "selector", ["artefact", "dataset", "model"])
+    with pytest.raises(ValueError, match=r"^selector\.b\[1\]: expected a value"):
+        check_references(raw, "selector", ["artefact", "dataset"])
+
+
+# ---- size and form
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "[" * 10_000 + "]" * 10_000,
+        "{a:" * 3000 + "1" + "}" * 3000,
+        "${" * 3000 + "x" + "}" * 3000,
+        "(" * 50,
+        "a" * 10**6,
+    ],
+)
+def test_deep_and_long_overrides_are_refused_before_they_are_parsed(value):
+    for overrides in ([f"dataset.seed={value}"], [f"+selector.x={value}"]):
+        with bounded(5), pytest.raises(ValueError, match=r"^override .*: expected at most 20 levels and 20000 char"):
+            compose_config(overrides)
+        with bounded(60), pytest.raises(ValueError, match=r"^override .*: expected at most 20 levels and 20000 char"):
+            compose_artefact(TABLE1, overrides)
+    check_overrides(["dataset.seed=" + "[" * 20 + "]" * 20])
+
+
+def nested(levels):
+    value = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (nested(200), "expected at most 20 levels"),
+        (float("nan"), "seed: expected a text, a finite number, true, false or null, got nan"),
+        (float("inf"), "seed: expected a text, a finite number"),
+        (b"bytes", "seed: expected a text, a finite number"),
+        (REPO, "seed: expected a text, a finite number"),
+        ({1: 2}, "seed: expected names as keys, got 1"),
+        ("x" * 3000, "seed: expected a text of at most 2000 characters"),
+        ([0] * 20_000, "expected at most 10000 values, got more"),
+    ],
+)
+def test_values_of_other_kinds_are_refused(value, message):
+    with pytest.raises(ValueError, match=message) as error:
+        check_plain({"seed": value}, "dataset")
+    assert str(error.value).startswith("dataset")
+    assert len(str(error.value)) < 400
+
+
+ODD = {
+    "no name": (["~dataset.name"], "dataset.name: expected a text, got None"),
+    "list as name": (["dataset.name=[1]"], r"dataset.name: expected a text, got \[1\]"),
+    "set of numbers": (["dataset=techtc", "dataset.set=3"], "dataset.set: expected a name, all, or a list of names"),
+    "no set": (["dataset=techtc", "dataset.set=null"], "dataset.set: expected a name"),
+    "nested set": (["dataset=techtc", "dataset.set=[[a]]"], "dataset.set: expected a name"),
+    "no split": (["~protocol.split"], "protocol.split: expected a text, got None"),
+    "list as split": (["protocol.split=[a]"], "protocol.split: expected a text"),
+    "too many": (["protocol.repeats=99999999999999999999"], "protocol.repeats: expected at most 100000, got 9999"),
+    "too many folds": (["protocol.n_splits=1e12"], "protocol.n_splits: expected at most 100000"),
+    "not a number": (["protocol.seed=nan"], "protocol.seed: expected a text, a finite number"),
+    "to itself": (["dataset.name=${dataset.name}"], "Recursive interpolation detected"),
+    "in a circle": (["dataset.seed=${dataset.n_samples}", "dataset.n_samples=${dataset.seed}"], "Recursive interp"),
+    "to its parent": (["dataset.name=${dataset}"], "Interpolation to parent node"),
+    "another package": (["+dataset@selector=digits"], "expected arguments among .*, got classes, name"),
+    "a tag": (["dataset.name='!!python/object/apply:os.mkdir [canary]'"], "unknown data set '!!python"),
+    "a tag with a value": (["dataset.seed='!!python/object/apply:os.mkdir [canary]'"], "seed must be an integer"),
+    "a huge range": (["dataset.seed=range(1,1000000000)"], "requires --multirun"),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_configs_are_one_clear_error(case):
+    overrides, message = ODD[case]
+    with pytest.raises(ERRORS, match=message):
+        composed(*overrides)
+
+
+# ---- names as paths
+
+NAMES = ["../evil", "../../../../../../etc/passwd", "/etc/passwd", "a/../../b", "x\ny", "\x1b[31mred", "Exp_1_2\n",
+         "C:\\x", "n" * 5000, "", ".", "~", "*", "{a,b}", "$HOME", "file:///etc/passwd", "a\0b"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_data_sets_and_sets_are_no_paths(name, tmp_path):
+    (tmp_path / "mirror" / "techtc100" / "tokens").mkdir(parents=True)
+    (tmp_path / "mirror" / "evil.txt.xz").write_bytes(b"")
+    before = tree(tmp_path)
+    for call in (
+        lambda: load_dataset(name),
+        lambda: dataset_members(name),
+        lambda: load_dataset("techtc", set=name),
+        lambda: compose_artefact(name),
+    ):
+        with pytest.raises(ValueError, match=r"unknown data set|set must look like|artefact: expected one of") as error:
+            call()
+        assert "\x1b" not in str(error.value)
+        assert "\0" not in str(error.value)
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "group", ["dataset", "selector", "+experiment", "executor", "+dataset@selector", "hydra/launcher"]
+)
+def test_choices_of_a_group_are_files_of_conf(group, tmp_path):
+    (tmp_path / "evil.yaml").write_text("name: digits\nclasses: [1, 2]\n")
+    up = "../" * 30
+    with pytest.raises(ValueError, match=r"^override .*: expected the name of a file of conf/.*, got '\.\.'"):
+        compose_config([f"{group}={up}{str(tmp_path)[1:]}/evil"])
+
+
+def test_settings_of_hydra_change_nothing_where_only_a_config_is_composed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = composed(*SIZES, f"hydra.run.dir={tmp_path}/x", "hydra.sweeper._target_=os.mkdir", "hydra.job.chdir=true",
+                     "+hydra.callbacks.a._target_=os.system", "hydra.launcher._target_=os.system")  # fmt: skip
+    assert cells[0].id == composed(*SIZES)[0].id
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_artefacts_are_those_of_files():
+    assert all(name.count("/") == 1 and ".." not in name for name in artefact_names())
+
+
+def test_a_hostile_record_does_not_come_back_as_a_cell(caplog):
+    """The text of a config in a store from elsewhere, as `provsel audit` takes it."""
+    from provsel.audit.cells import CannotRebuild, cell_from
+
+    [cell] = composed(*SIZES)
+    good = cell.identity
+    assert cell_from(json.dumps(good, sort_keys=True, separators=(",", ":"))).id == cell.id
+    inner = {"name": "os.system", "algorithm_version": 1, "arguments": {}}
+    for text in (
+        json.dumps({**good, "selector": inner}), "[" * 100_000, "{}", "null", "\0", "",
+        json.dumps({**good, "selector": {**good["selector"], "name": "__doc__"}}),
+        json.dumps({**good, "model": {**good["model"], "arguments": {"C": inner}}}),
+        json.dumps({**good, "dataset": "../../x"}), json.dumps({**good, "protocol": []}), '{"a":' * 5000,
+    ):  # fmt: skip
+        with bounded(), pytest.raises(CannotRebuild) as error:
+            cell_from(text)
+        assert len(str(error.value)) <= 200
+    assert not [record for record in caplog.records if record.levelno > logging.WARNING]
