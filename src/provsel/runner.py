@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +15,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from provsel.evaluation import Cell, make_tasks
 from provsel.evaluation.executors import execute
 from provsel.evaluation.plan import unique_cells
+from provsel.evaluation.trial import TaskResult
 from provsel.store import TrialStore
 
 PLAIN_EVERY = 15.0
 """Seconds between two lines of progress where there is no terminal."""
+
+KINDS = 10
+"""Kinds of failures that a summary prints; a number in a message can make each trial's its own."""
 
 
 @dataclass
@@ -29,6 +35,8 @@ class RunReport:
         Trials of the cells; those that were stored before; those that were computed now.
     failures : list of (key, where, reason)
     seconds : float
+    stopped : bool
+        Whether the run was ended before all was tried.
     """
 
     n_planned: int = 0
@@ -36,17 +44,40 @@ class RunReport:
     n_run: int = 0
     failures: list[tuple[str, str, str]] = field(default_factory=list)
     seconds: float = 0.0
+    stopped: bool = False
 
-    def summary(self) -> str:
-        """Return one line for people, and one for each kind of failure."""
+    @property
+    def n_skipped(self) -> int:
+        """Trials that were not tried, or whose results were not waited for."""
+        return self.n_planned - self.n_found - self.n_run - len(self.failures)
+
+    def counts(self) -> str:
+        """Return one line for people."""
         text = (
             f"{self.n_planned} trials: {self.n_found} were stored, {self.n_run} computed "
             f"in {self.seconds:.1f} s, {len(self.failures)} failed"
         )
-        seen: dict[str, tuple[int, str]] = {}
-        for _, where, reason in self.failures:
-            seen[reason] = (seen.get(reason, (0, where))[0] + 1, where)
-        return "\n".join([text, *(f"  {n} x {reason} (last: {where})" for reason, (n, where) in seen.items())])
+        return f"{text}, {self.n_skipped} skipped" if self.stopped else text
+
+    def kinds(self) -> list[str]:
+        """Return one line for each of the most frequent kinds of failures."""
+        last = {reason: where for _, where, reason in self.failures}
+        found = Counter(reason for *_, reason in self.failures).most_common()
+        lines = [f"{n} x {reason} (last: {last[reason]})" for reason, n in found[:KINDS]]
+        rest = found[KINDS:]
+        return lines + ([f"{sum(n for _, n in rest)} x {len(rest)} other reasons"] if rest else [])
+
+    def reason(self) -> str:
+        """Return in one line why trials failed, empty when none did."""
+        if not self.failures:
+            return ""
+        [(text, _), *others] = Counter(reason for *_, reason in self.failures).most_common()
+        more = f" (and {len(others)} other reason{'s' * (len(others) > 1)})" if others else ""
+        return f"{len(self.failures)} of {self.n_planned} trials failed: {text}{more}"
+
+    def summary(self) -> str:
+        """Return `counts` and `kinds` as lines."""
+        return "\n".join([self.counts(), *(f"  {line}" for line in self.kinds())])
 
 
 def run_cells(
@@ -56,10 +87,12 @@ def run_cells(
     *,
     label: str = "",
     console: Console | None = None,
+    stop: Callable[[RunReport], bool] | None = None,
 ) -> RunReport:
     """Compute the trials of `cells` that the store does not have, and store each task's as it comes.
 
-    An interrupt loses at most the running tasks; the same call goes on where it stopped.
+    An interrupt loses at most the running tasks; the same call goes on where it stopped. So does `stop`, which is
+    asked after each task whether to end the run.
     """
     console = console or Console(stderr=True)
     cells = list(cells)
@@ -67,8 +100,11 @@ def run_cells(
     missing = sum(len(task.trials) for task in tasks)
     report = RunReport(n_planned=sum(cell.n_trials for cell in unique_cells(cells)))
     report.n_found = report.n_planned - missing
+    if damaged := store.damaged_note():
+        console.print(damaged, highlight=False, markup=False, soft_wrap=True)
     if not tasks:
         return report
+    store.prepare()
     start = time.perf_counter()
     results = execute(tasks, executor)
     try:
@@ -78,6 +114,9 @@ def run_cells(
                 report.n_run += len(result.records)
                 report.failures += result.failures
                 ticker.advance(len(result.records) + len(result.failures))
+                if stop is not None and report.n_skipped and stop(report):
+                    report.stopped = True
+                    break
     except KeyboardInterrupt:
         console.print(
             f"interrupted: {report.n_found + report.n_run} of {report.n_planned} trials are stored; "
@@ -85,12 +124,22 @@ def run_cells(
         )
         raise
     finally:
-        close = getattr(results, "close", None)
-        if close is not None:
-            close()
+        _close(results)
         report.seconds = time.perf_counter() - start
-    store.compact()
+    try:
+        store.compact()
+    except OSError as error:  # all is stored, and the next run merges
+        console.print(f"not merged: {error}", highlight=False, markup=False, soft_wrap=True)
     return report
+
+
+def _close(results: Iterator[TaskResult]) -> None:
+    """End the tasks that still run; nobody wants to be warned of what was asked for."""
+    close = getattr(results, "close", None)
+    if close is not None:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning, module="joblib")
+            close()
 
 
 class Ticker:

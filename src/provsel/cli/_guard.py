@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 
@@ -24,6 +25,20 @@ def guarded(body: Callable[[], int]) -> int:
     except ERRORS as error:
         print(f"provsel: {error}", file=sys.stderr)
         return 2
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error as one line: its message where that was written for users, else with its type.
+
+    What a terminal would obey in it, as it may quote a file, is left out.
+    """
+    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(str(error).split()))
+    return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"
+
+
+def called(*arguments: str, script: str | None = None) -> str:
+    """Return the command that calls this script again, as the user did, to be pasted into a shell."""
+    return shlex.join([sys.orig_argv[0], sys.argv[0] if script is None else script, *arguments])
 
 
 def wide_console() -> Console:

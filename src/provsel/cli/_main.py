@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from provsel import __version__
 from provsel.cli._guard import guarded
-from provsel.cli.commands import command_modules
+from provsel.cli.commands import choose_results, command_modules
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,9 +23,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     # settings may stand on both sides of options, which argparse cannot do where there are subcommands
     options, settings = parser.parse_known_args(argv)
     if settings and (not hasattr(options, "overrides") or any(text.startswith("-") for text in settings)):
-        parser.error(f"unrecognized arguments: {' '.join(settings)}")
+        known = hasattr(options, "results") and any(text.startswith("results=") for text in settings)
+        hint = "; the folder is given as --results FOLDER" if known else ""
+        parser.error(f"unrecognized arguments: {' '.join(settings)}{hint}")
     if settings:
         options.overrides = [*options.overrides, *settings]
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # tells of every glyph in a PDF
-    return guarded(lambda: modules[options.command].run(options))
+
+    def body() -> int:
+        if hasattr(options, "overrides"):
+            choose_results(options)
+        return modules[options.command].run(options)
+
+    return guarded(body)

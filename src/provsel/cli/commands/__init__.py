@@ -11,6 +11,10 @@ import importlib
 import pkgutil
 from typing import Protocol
 
+from provsel.configs import compose_config
+
+DEFAULT_RESULTS = "results"
+
 
 class Command(Protocol):
     """What a module of this folder has."""
@@ -32,5 +36,23 @@ def command_modules() -> dict[str, Command]:
 
 def add_store_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what all commands take that read stored trials: the results folder, and settings."""
-    parser.add_argument("--results", default="results", help="results folder (default: results)")
+    parser.add_argument("--results", help="results folder (default: results)")
     parser.add_argument("overrides", nargs="*", help="settings in Hydra's grammar, such as protocol.repeats=1")
+
+
+def choose_results(options: argparse.Namespace) -> None:
+    """Make the setting results=FOLDER mean --results FOLDER; it says where trials are, not which.
+
+    Raises
+    ------
+    ValueError
+        When both are given, and differ.
+    """
+    named = [text for text in options.overrides if text.split("=", 1)[0].lstrip("+") == "results"]
+    folder = compose_config(named).results if named else None
+    if named and options.results not in (None, folder):
+        raise ValueError(
+            f"results: expected one folder, got --results {options.results} and {named[-1]}; leave out one of them."
+        )
+    options.overrides = [text for text in options.overrides if text not in named]
+    options.results = options.results or folder or DEFAULT_RESULTS
