@@ -83,8 +83,10 @@ def test_fetch_of_an_unknown_name(capsys, here):
 
 
 def test_status_from_nothing_to_complete(capsys):
-    overrides = SMALL[:3]
-    line = status_line(capsys, *overrides)[NAME]
+    overrides = [*SMALL[:3], "--artefact", "table1"]
+    lines = status_line(capsys, *overrides)
+    assert list(lines) == [NAME]
+    line = lines[NAME]
     assert "not run" in line
     assert "make reproduce-table1" in line
     assert "0 of " in line
@@ -99,9 +101,14 @@ def test_status_from_nothing_to_complete(capsys):
 
 
 def test_status_names_missing_data(capsys):
-    line = status_line(capsys)["paul2016/figure1"]
+    line = status_line(capsys, "--artefact", "figure1", "--artefact", NAME)["paul2016/figure1"]
     assert "data missing" in line
     assert "provsel fetch techtc" in line
+
+
+def test_status_of_an_unknown_artefact(capsys):
+    assert main(["status", "--artefact", "table9"]) == 2
+    assert re.search(r"artefact: expected one of .*table1, .*, got 'table9'", capsys.readouterr().err)
 
 
 def test_table_from_start_to_end(capsys):

@@ -126,7 +126,7 @@ def test_missing_data_is_named(monkeypatch, tmp_path, capsys):
     with pytest.raises(MissingDataError) as caught:
         compose_artefact("wang2018/ofs-figure1", ["artefact.only=[COIL20, AR]"])
     assert caught.value.dataset == "coil20"
-    assert main(["status", "--results", str(tmp_path)]) == 0
+    assert main(["status", "--results", str(tmp_path), "--artefact", "ofs-figure1"]) == 0
     printed = capsys.readouterr().out
     assert "provsel fetch usps" in printed
 

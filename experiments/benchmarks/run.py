@@ -40,7 +40,8 @@ def collected(scripts, form, seconds=None):
                 temporary.write_bytes(content)
             if name.endswith(".json"):
                 cases += [{**found, "script": script.name} for found in json.loads(content).get("cases", [])]
-        took = f"{outcome['cpu']:.1f} CPU s, {outcome['peak_megabytes']:.0f} MB, " if "cpu" in outcome else ""
+        took = f"{outcome['cpu']:.1f} CPU s, " if "cpu" in outcome else ""
+        took += f"{outcome['peak_megabytes']:.0f} MB, " if "peak_megabytes" in outcome else ""
         print(f"{took}{outcome['wall']:.1f} s, {outcome['status']}", flush=True)
     return outcomes, cases
 

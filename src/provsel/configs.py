@@ -53,6 +53,21 @@ def artefact_names() -> list[str]:
     return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.glob("*/*.yaml"))
 
 
+def full_name(name: str) -> str:
+    """Return paper/artefact of an artefact's name with or without its paper.
+
+    Raises
+    ------
+    ValueError
+        For a name that no artefact has.
+    """
+    known = artefact_names()
+    found = [full for full in known if name in (full, full.split("/")[1])]
+    if not found:
+        raise ValueError(f"artefact: expected one of {', '.join(full.split('/')[1] for full in known)}, got {name!r}.")
+    return found[0]
+
+
 @dataclass(frozen=True)
 class Entry:
     """One number of an artefact: where it stands, and the cell that it is computed from."""

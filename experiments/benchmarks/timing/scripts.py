@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def run_script(script, form, extra=(), seconds=None):
     -------
     outcome : dict
         "status", which is "ok" or begins with "failed" or "left out"; "cpu" and "wall" seconds; "peak_megabytes" of
-        the largest process; "arguments".
+        the largest process, where that is more than our own; "arguments".
     files : dict of str to bytes
         What it wrote, by name.
     """
@@ -95,11 +96,18 @@ def run_script(script, form, extra=(), seconds=None):
         code, usage = finished(process, start + seconds)
         outcome = {"status": "ok", "wall": time.perf_counter() - start, "arguments": arguments}
         if usage is not None:
-            outcome |= {"cpu": usage.ru_utime + usage.ru_stime, "peak_megabytes": usage.ru_maxrss * 1024e-6}
+            outcome["cpu"] = usage.ru_utime + usage.ru_stime
+            if usage.ru_maxrss > inherited():
+                outcome["peak_megabytes"] = usage.ru_maxrss * 1024e-6
         files = {path.name: path.read_bytes() for path in sorted(out.glob("*.*"))} if out.exists() else {}
         log.seek(0)
         outcome["status"] = status(code, files, log.read(), seconds)
     return outcome, files
+
+
+def inherited():
+    """Return the least ru_maxrss of a new process: the system counts what its parent had before it began."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def finished(process, deadline):

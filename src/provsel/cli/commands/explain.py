@@ -14,7 +14,7 @@ from rich.text import Text
 
 from provsel.cli._guard import wide_console
 from provsel.cli.commands import add_store_arguments
-from provsel.configs import Artefact, artefact_names, compose_artefact
+from provsel.configs import Artefact, compose_artefact, full_name
 from provsel.evaluation.keys import canonical_json
 from provsel.reports.recipe import load_recipe
 from provsel.reports.trace import Trace, TracedCell
@@ -52,21 +52,6 @@ def run(options: argparse.Namespace) -> int:
     for part in describe(trace):
         console.print(part)
     return 0
-
-
-def full_name(name: str) -> str:
-    """Return paper/artefact of an artefact's name with or without its paper.
-
-    Raises
-    ------
-    ValueError
-        For a name that no artefact has.
-    """
-    known = artefact_names()
-    found = [full for full in known if name in (full, full.split("/")[1])]
-    if not found:
-        raise ValueError(f"artefact: expected one of {', '.join(full.split('/')[1] for full in known)}, got {name!r}.")
-    return found[0]
 
 
 def choose(artefact: Artefact, row: str, column: str, dataset: str | None) -> Artefact:

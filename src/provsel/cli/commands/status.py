@@ -9,22 +9,29 @@ from rich.console import Console
 from rich.table import Table
 
 from provsel.cli.commands import add_store_arguments
-from provsel.configs import Artefact, artefact_names, compose_artefact
+from provsel.configs import Artefact, artefact_names, compose_artefact, full_name
 from provsel.datasets import MissingDataError
 from provsel.evaluation.plan import trials_of, unique_cells
 from provsel.store import TrialStore
 
 HELP = "how much of each artefact is stored"
 
-add_arguments = add_store_arguments
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which artefacts."""
+    parser.add_argument(
+        "--artefact", action="append", metavar="NAME", help="such as table1; may be repeated (default: all)"
+    )
+    add_store_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print one line an artefact: trials stored, its state, and the command for what is missing."""
+    names = [full_name(name) for name in options.artefact or artefact_names()]
     store = TrialStore(Path(options.results) / "store")
     stored = store.keys()
     table = Table("artefact", "trials", "state", "command")
-    for name in artefact_names():
+    for name in names:
         command = f"make reproduce-{name.split('/')[1]}"
         try:
             artefact = compose_artefact(name, options.overrides)
