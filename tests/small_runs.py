@@ -4,12 +4,14 @@ import importlib.util
 import io
 import os
 import runpy
+import signal
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
@@ -81,6 +83,20 @@ def script_environment(**changes):
     return {**os.environ, "OPENBLAS_NUM_THREADS": "1", **changes}
 
 
+def start_script(script, overrides, cwd):
+    """Start a script that a Ctrl-C of `os.killpg` reaches, with its workers, as from a terminal."""
+    return subprocess.Popen(
+        [sys.executable, str(script), *overrides],
+        cwd=cwd,
+        env=script_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a parent may ignore it
+    )
+
+
 def run_python(arguments, cwd, **options):
     """Run this Python in a new process, and return it completed, with its output as text."""
     return subprocess.run(
@@ -99,6 +115,17 @@ def table_files(results, name="paul2016/table1"):
     """Return the bytes of an artefact's tables by suffix."""
     stem = Path(results) / "tables" / name
     return {suffix: stem.with_suffix(suffix).read_bytes() for suffix in (".csv", ".md", ".tex")}
+
+
+def fake_records(first, n, cell="c"):
+    """Return n records with keys from `first` on: valid, not computed."""
+    empty = {pa.string(): "", pa.float64(): 0.5, pa.int32(): 1, pa.int64(): 2**40, pa.list_(pa.int32()): [3, 1, 2]}
+    blank = {field.name: empty[field.type] for field in SCHEMA}
+    return [{**blank, "key": f"{k:064x}", "cell": cell, "fold": k % 1000} for k in range(first, first + n)]
+
+
+def rows(store, **options):
+    return repr(store.query(**options).to_pylist())  # repr: nan is not equal to itself
 
 
 def stable_records(results):

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -20,9 +18,9 @@ from small_runs import (
     load_script,
     run_python,
     run_quietly,
-    script_environment,
     small_cell,
     stable_records,
+    start_script,
     table_files,
 )
 
@@ -104,16 +102,7 @@ def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path):
     size = [*SMALL, "protocol.repeats=2"]
     overrides = [*size, *WORKERS[workers]]
     results = tmp_path / "results"
-    process = subprocess.Popen(
-        [sys.executable, str(TABLE1), *overrides],
-        cwd=tmp_path,
-        env=script_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a parent may ignore it
-    )
+    process = start_script(TABLE1, overrides, tmp_path)
     limit = time.monotonic() + 60
     while not list(results.glob("store/*.parquet")) and process.poll() is None and time.monotonic() < limit:
         time.sleep(0.002)

@@ -1,9 +1,9 @@
 """What the tests of clusters compare with."""
 
 import pytest
-from reproducing import reproduce, stable_records
+from reproducing import reproduce
 
-from small_runs import table_files
+from small_runs import stable_records, table_files
 
 
 @pytest.fixture(scope="session")

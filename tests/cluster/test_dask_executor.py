@@ -3,7 +3,6 @@
 import logging
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -16,7 +15,7 @@ import pytest
 from cluster_processes import free_port, wait_until
 from distributed import Client, LocalCluster
 from distributed.protocol.pickle import dumps
-from reproducing import reproduce, stable_records
+from reproducing import reproduce
 
 from provsel.cli import INTERRUPTED
 from provsel.datasets import DataIntegrityError
@@ -25,7 +24,17 @@ from provsel.evaluation.dask_watch import ClusterError, check_python
 from provsel.evaluation.dask_worker import encode, open_plan
 from provsel.evaluation.executors import execute
 from provsel.selectors import UniformSelector
-from small_runs import FULL, LEVERAGE, SMALL, TABLE1, UNIFORM, script_environment, small_cell, table_files
+from small_runs import (
+    FULL,
+    LEVERAGE,
+    SMALL,
+    TABLE1,
+    UNIFORM,
+    small_cell,
+    stable_records,
+    start_script,
+    table_files,
+)
 
 
 def keys(results):
@@ -97,17 +106,8 @@ def group_exists(number):
 
 def test_ctrl_c_ends_the_cluster_that_was_started_here(tmp_path, expected):
     results = tmp_path / "results"
-    overrides = [*SMALL, f"results={results}", "executor=dask"]
-    process = subprocess.Popen(
-        [sys.executable, str(TABLE1), *overrides, "executor.n_jobs=1", "protocol.repeats=8"],
-        cwd=tmp_path,
-        env=script_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    overrides = [*SMALL, f"results={results}", "executor=dask", "executor.n_jobs=1", "protocol.repeats=8"]
+    process = start_script(TABLE1, overrides, tmp_path)
     try:
         wait_until(lambda: list(results.glob("store/*.parquet")), process)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
 from distributed import LocalCluster
-from reproducing import reproduce, stable_records
+from reproducing import reproduce
 from test_dask_executor import assert_clean
 
 from provsel import __version__
 from provsel.evaluation import load_from, make_tasks
 from provsel.evaluation.dask_watch import ClusterError
 from provsel.evaluation.executors import execute
-from small_runs import UNIFORM, small_cell, table_files
+from small_runs import UNIFORM, small_cell, stable_records, table_files
 from test_paul2016_artefacts import write_set
 
 TASKS = make_tasks([small_cell(UNIFORM, n_splits=10)])

@@ -12,16 +12,14 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from provsel.configs import compose_artefact
 from provsel.reports.recipe import Recipe
 from provsel.reports.tables import write_tables
-from provsel.store import SCHEMA, VOLATILE, TrialStore
-from small_runs import SMALL, run_quietly
+from provsel.store import TrialStore
+from small_runs import SMALL, run_quietly, stable_records
 
-STABLE = [name for name in SCHEMA.names if name not in VOLATILE]
 NAME = "paul2016/table1"
 KILLED = -signal.SIGKILL
 LIMIT = 120
@@ -29,17 +27,6 @@ LIMIT = 120
 
 SKIP = 77
 """Exit status of a child that may not do what its test needs."""
-
-
-def fake_records(first, n, cell="c"):
-    """Return n records with keys from `first` on: valid, not computed."""
-    empty = {pa.string(): "", pa.float64(): 0.5, pa.int32(): 1, pa.int64(): 2**40, pa.list_(pa.int32()): [3, 1, 2]}
-    blank = {field.name: empty[field.type] for field in SCHEMA}
-    return [{**blank, "key": f"{k:064x}", "cell": cell, "fold": k % 1000} for k in range(first, first + n)]
-
-
-def rows(store, **options):
-    return repr(store.query(**options).to_pylist())  # repr: nan is not equal to itself
 
 
 def _render(made):
@@ -69,7 +56,7 @@ def reproduce(results, executor=None):
 def outcome(results):
     """Return the bytes of all tables by name, and the records without what two runs may differ in."""
     tables = {p.name: p.read_bytes() for p in (results / "tables").rglob("*") if p.is_file() and p.suffix != ".part"}
-    return tables, repr(TrialStore(results / "store").query(columns=STABLE).to_pylist())
+    return tables, stable_records(results)
 
 
 def leftovers(folder):

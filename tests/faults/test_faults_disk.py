@@ -11,18 +11,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from fault_tools import (
-    fake_records,
-    leftovers,
-    message,
-    on_small_disk,
-    outcome,
-    reproduce,
-    rows,
-    small_artefact,
-    start,
-    wait,
-)
+from fault_tools import leftovers, message, on_small_disk, outcome, reproduce, small_artefact, start, wait
 from rich.console import Console
 
 from made_paper import made_paper
@@ -36,7 +25,7 @@ from provsel.reports.recipe import load_recipe
 from provsel.reports.tables import write_text
 from provsel.site.build import build_report
 from provsel.store import StoreSnapshot, TrialStore
-from small_runs import SMALL
+from small_runs import SMALL, fake_records, rows
 
 FULL, READ_ONLY = "No space left on device", "Read-only file system"
 

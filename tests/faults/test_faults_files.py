@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fault_tools import fake_records, leftovers, outcome, reproduce, rows
+from fault_tools import leftovers, outcome, reproduce
 
 from provsel._files import replacing
 from provsel.cli import main
@@ -19,7 +19,7 @@ from provsel.datasets import load_dataset
 from provsel.store import SCHEMA, StoreSnapshot, TrialStore, stored_file
 from provsel.store import seal as sealing
 from provsel.store.seal import DamagedFileError, check_chunks, read_seal
-from small_runs import UNIFORM, run_quietly, small_cell
+from small_runs import UNIFORM, fake_records, rows, run_quietly, small_cell
 
 PLAIN = (pa.ArrowException, OSError, ValueError, UnicodeDecodeError)
 """What an unsealed file of other bytes raises, where it raises anything."""

@@ -8,14 +8,12 @@ import time
 import pytest
 from fault_tools import (
     KILLED,
-    fake_records,
     killed_after,
     killed_at_byte,
     killed_at_call,
     leftovers,
     outcome,
     reproduce,
-    rows,
     small_artefact,
     start,
     wait,
@@ -25,6 +23,7 @@ from provsel._files import ABANDONED, replacing
 from provsel.evaluation import make_tasks
 from provsel.reports.tables import write_tables
 from provsel.store import TrialStore
+from small_runs import fake_records, rows
 
 SEED = 20260101
 KILLS = 50

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from fault_tools import LIMIT, fake_records, leftovers, outcome, reproduce, rows, small_artefact, start, wait
+from fault_tools import LIMIT, leftovers, outcome, reproduce, small_artefact, start, wait
 
 from provsel.evaluation import make_tasks
 from provsel.store import StoreSnapshot, TrialStore
-from small_runs import run_python, script_environment
+from small_runs import fake_records, rows, run_python, script_environment
 
 HERE = Path(__file__).resolve().parent
 LOKY = f"""

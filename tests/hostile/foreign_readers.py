@@ -21,7 +21,9 @@ from PIL import Image
 from scipy import sparse
 from scipy.io import savemat
 
-from provsel.audit.ledger import FORMAT, read_audits
+from provsel.audit.compare import OUTCOMES, Difference
+from provsel.audit.ledger import WITHOUT_SUM, read_audits, write_audit
+from provsel.audit.outcomes import AuditRun, TrialOutcome
 from provsel.datasets import _cache, column_blocks, dexter, row_chunks, techtc
 from provsel.datasets._cifar import _decode, read_binary, read_labels
 from provsel.datasets._extract import extract
@@ -293,17 +295,27 @@ def lock_of(path):
 
 
 LEDGER_WORDS = (b"[[", b"{}", b"NaN", b"1e999", b'"when": "0001-01-01T00:00:00+23:59"')
-LEDGER = json.dumps(
-    {
-        "format": FORMAT, "when": "2026-01-02T03:04:05+00:00", "provsel": "1", "git_revision": "x", "fraction": 0.5,
-        "seed": 1, "n_stored": 3, "n_cells": 1, "skipped": [["why", 2]], "seconds": 1.5, "trials": [],
-    }
-).encode()  # fmt: skip
+TRIAL = TrialOutcome("k", "c", "d", "BSSSelector", 0, 1, 0, "different", True, "x", (Difference("error", "1", "2"),))
+RUN = AuditRun(
+    "2026-01-02T03:04:05+00:00", "1", "x", "{}", 1, 0.5, None, "", 3, 1, skipped=(("why", 2),), trials=(TRIAL,)
+)
+
+
+def ledgers():
+    """Return a ledger as it is written, and an older one, which has no checksum that would notice all damage first."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole = write_audit(RUN, Path(folder)).read_bytes()
+    older = {name: value for name, value in json.loads(whole).items() if name != "sha256"}
+    return whole, json.dumps(older | {"format": WITHOUT_SUM}).encode()
 
 
 def ledgers_of(path):
-    for run in read_audits(path.parent.parent):
+    found = read_audits(path.parent.parent)
+    if path.read_bytes() in ledgers():
+        assert found == [RUN]
+    for run in found:
         assert 0 < run.fraction <= 1
+        assert all(trial.outcome in OUTCOMES for trial in run.trials)
 
 
 RECORD = {"key": "k" * 64, "cell": "c" * 64, "dataset": "d", "error": 1.5, "features": [1, 2], "config": "{}"}
@@ -377,7 +389,7 @@ TEXT = {
     "dexter labels": Reader("dexter_train.labels", (DEXTER_LABELS,), dexter_labels, (b"1\n", b"-1")),
     "registry": Reader("made.yaml", (REGISTRY,), registry_of, YAML_WORDS),
     "lock file": Reader(LOCK_NAME, (LOCK,), lock_of, YAML_WORDS),
-    "audit ledger": Reader("audits/a.json", (LEDGER,), ledgers_of, LEDGER_WORDS),
+    "audit ledger": Reader("audits/a.json", ledgers(), ledgers_of, LEDGER_WORDS),
 }  # fmt: skip
 
 BINARY = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 SECONDS = 20
@@ -144,3 +144,15 @@ def read_hostile(reader, folder, content, writes=("data", "mirror")):
         assert (reader.name or path.name) in str(error), f"{error!r} does not name the file"
         assert len(str(error)) < 5000
     return error is None
+
+
+def fuzz(reader, folder, examples=120):
+    """Read whole files, which must give something, and then damaged ones."""
+
+    @fuzzing(examples)
+    @given(damaged(reader.wholes, reader.words))
+    def read(content):
+        read_hostile(reader, folder, content)
+
+    assert all(read_hostile(reader, folder, whole) for whole in reader.wholes)
+    read()

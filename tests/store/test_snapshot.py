@@ -3,10 +3,10 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from test_trial_store import fake_records
 
 from provsel.store import SCHEMA, StoreSnapshot, TrialStore
 from provsel.store import trial_store as module
+from small_runs import fake_records
 
 
 @pytest.fixture

@@ -17,20 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from provsel.store import SCHEMA, TIMING, VERSION, TrialStore
-from small_runs import FULL, UNIFORM, run_python, run_quietly, script_environment, small_cell
+from small_runs import FULL, UNIFORM, fake_records, rows, run_python, run_quietly, script_environment, small_cell
 
 TESTS = Path(__file__).resolve().parents[1]
-
-
-def fake_records(first, n, cell="c"):
-    """Return n records with keys from `first` on: valid, not computed."""
-    empty = {pa.string(): "", pa.float64(): 0.5, pa.int32(): 1, pa.int64(): 2**40, pa.list_(pa.int32()): [3, 1, 2]}
-    blank = {field.name: empty[field.type] for field in SCHEMA}
-    return [{**blank, "key": f"{k:064x}", "cell": cell, "fold": k % 1000} for k in range(first, first + n)]
-
-
-def rows(store, **options):
-    return repr(store.query(**options).to_pylist())  # repr: nan is not equal to itself
 
 
 def files(folder):
@@ -279,7 +268,7 @@ FILL = """
 import sys
 sys.path.insert(0, {tests!r})
 sys.path.insert(0, {here!r})
-from test_trial_store import fake_records
+from small_runs import fake_records
 from provsel.store import TrialStore
 store = TrialStore(sys.argv[1])
 print("ready", flush=True)
