@@ -204,6 +204,7 @@ def test_directions_that_are_not_kept(make, kept, monkeypatch):
     expected = bss(V, r)
     monkeypatch.setattr(bss_search, "KEPT_ROWS", kept)
     monkeypatch.setattr(bss_search, "FIRST_BLOCK", 5)
+    monkeypatch.setattr(bss_search, "EARLY", 3)
     found = bss(V, r)
     np.testing.assert_array_equal(found.picks, expected.picks)
     np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-9)

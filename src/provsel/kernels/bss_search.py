@@ -20,6 +20,9 @@ BLOCK = 512
 KEPT_ROWS = 4096
 """Directions whose unit vectors are kept in the current eigenbasis; those beyond are turned each time."""
 
+EARLY = 64
+"""Columns that are scored without a first look, where the last pick was one of so many: their norms hardly differ."""
+
 FIRST_SCORED = 4
 """Of the columns that look feasible, those that are scored at first: mostly the very first is feasible."""
 
@@ -149,10 +152,9 @@ class ColumnSearch:
         norms = np.sqrt(np.einsum("ij,ij->i", V, V))
         self._V, self._norms = V, norms
         self._order = columns_by_norm(norms)
-        self._selected: list[int] = []
         _, first, label = np.unique(directions(V, norms)[self._order], return_index=True, return_inverse=True)
         # places in the order: `_heads` are the first unselected one of each direction, `_next` follows in the same
-        self._heads = np.sort(first)
+        self._heads, self._is_taken = np.sort(first), np.zeros(self._order.size, dtype=bool)
         self._place = np.searchsorted(self._heads, first)[label]
         self._next = np.full(self._order.size, -1)
         grouped = np.argsort(label, kind="stable")
@@ -163,36 +165,55 @@ class ColumnSearch:
         self._units = np.empty((min(KEPT_ROWS, self._heads.size), V.shape[1]), dtype=np.float32)
         self._turned, self._n_units = np.empty_like(self._units), 0
         self._Q, self._n_turned = np.eye(V.shape[1]), 0
+        self._was_early, self._early = True, None  # type: bool, Array | None
 
     def rotate(self, Q: Array) -> None:
         """Change to the eigenbasis Q, shape (rank, rank), given in coordinates of the current one."""
-        self._Q, self._n_turned = self._Q @ Q, 0
+        self._Q, self._n_turned, self._early = self._Q @ Q, 0, None
+        self._heads = self._heads[~self._is_taken[self._heads]]
 
     def first_feasible(self, barriers: Barriers) -> Pick:
         """Return the feasible column of largest norm, and mark it as selected (in place)."""
-        for columns in self._candidates(barriers.excess()):
-            rows = self._V[columns] @ self._Q
+        for places, rows in self._candidates(barriers):
             scores = barriers.scores(rows)
             feasible = scores.U <= scores.L
             if feasible.any():
                 k = int(feasible.argmax())
-                self._select(int(columns[k]))
-                return Pick(int(columns[k]), rows[k], Scores(*(values[k] for values in scores)))
+                self._select(int(places[k]))
+                return Pick(int(self._order[places[k]]), rows[k], Scores(*(values[k] for values in scores)))
         raise ArithmeticError("BSS found no feasible column: expected V with orthonormal columns")
 
-    def _candidates(self, excess: Excess) -> Iterator[Columns]:
-        """Yield columns that may be feasible, in order of preference: unselected by norm, then selected by norm."""
-        start, size = 0, FIRST_BLOCK
+    def _candidates(self, barriers: Barriers) -> Iterator[tuple[Columns, Array]]:
+        """Yield (places, rows) that may be feasible, in order of preference: unselected, then selected ones."""
+        start = 0
+        if self._was_early:
+            start = min(EARLY, self._heads.size)
+            if self._early is None or start > len(self._early):
+                self._early = self._rotated(self._heads[:start])
+            heads = self._heads[:start]
+            left = ~self._is_taken[heads]
+            yield heads[left], self._early[left]
+        self._was_early, size, excess = False, FIRST_BLOCK, None
         while start < self._heads.size:
-            heads = self._heads[start : start + size]
-            maybe = heads[~excess.surely_positive(self._rows(self._place[heads]))]
-            for part in (maybe[:FIRST_SCORED], maybe[FIRST_SCORED:]):
-                if part.size:
-                    yield self._order[part]
+            heads = self._unselected(slice(start, start + size))
+            if heads.size:
+                excess = barriers.excess() if excess is None else excess
+                maybe = heads[~excess.surely_positive(self._rows(self._place[heads]))]
+                for part in (maybe[:FIRST_SCORED], maybe[FIRST_SCORED:]):
+                    if part.size:
+                        self._was_early = start == 0 and part[0] <= self._heads[:EARLY][-1]
+                        yield part, self._rotated(part)
             start, size = start + size, min(2 * size, BLOCK)
         # nothing unselected is feasible: a selected column gains weight
-        columns = np.unique(np.array(self._selected, dtype=np.int64))
-        yield columns[columns_by_norm(np.linalg.norm(self._V[columns], axis=1))]
+        places = np.flatnonzero(self._is_taken)
+        yield places, self._rotated(places)
+
+    def _rotated(self, places: Columns) -> Array:
+        return self._V[self._order[places]] @ self._Q
+
+    def _unselected(self, part: slice) -> Columns:
+        heads = self._heads[part]
+        return heads[~self._is_taken[heads]]
 
     def _rows(self, directions: Columns) -> Singles:
         """Return unit vectors in the current eigenbasis; the leading ones are kept once they were asked for."""
@@ -212,14 +233,12 @@ class ColumnSearch:
         columns = self._representative[directions]
         return (self._V[columns] / self._norms[columns, None]).astype(np.float32)
 
-    def _select(self, column: int) -> None:
-        self._selected.append(column)
-        place = np.flatnonzero(self._order[self._heads] == column)
-        if place.size:
-            follower = self._next[self._heads[place[0]]]
-            self._heads = np.delete(self._heads, place[0])
-            if follower >= 0:
-                self._heads = np.insert(self._heads, np.searchsorted(self._heads, follower), follower)
+    def _select(self, place: int) -> None:
+        follower = self._next[place]
+        if follower >= 0 and not self._is_taken[place]:
+            self._heads = np.insert(self._heads, np.searchsorted(self._heads, follower), follower)
+            self._early = None
+        self._is_taken[place] = True
 
 
 def columns_by_norm(norms: Array) -> Columns:

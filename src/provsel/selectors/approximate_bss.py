@@ -61,7 +61,7 @@ class ApproximateBSSSelector(AbstractSelector):
     Paul, Magdon-Ismail, Drineas (2016), Algorithm 3.
     """
 
-    algorithm_version = 2
+    algorithm_version = 3
 
     def __init__(
         self,

@@ -66,7 +66,7 @@ class BSSSelector(AbstractSelector):
     Paul, Magdon-Ismail, Drineas (2016), Algorithm 1, Lemmas 1-2, Theorems 1 and 3, section 6.2.
     """
 
-    algorithm_version = 2
+    algorithm_version = 3
 
     def __init__(
         self,
