@@ -59,6 +59,16 @@ def test_what_is_written(results, capsys):
     assert len(pd.read_csv(folder / "verdicts.csv")) == 4
 
 
+def test_a_part_of_an_artefact_is_counted_and_not_shown(results):
+    write_reference(results, ["protocol.repeats=2", *SMALL[1:]])
+    folder = results / "reference"
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    line = summary["artefacts"]["made2000/table"]
+    assert (line["state"], line["n_planned"]) == ("partial", 2 * line["n_stored"])
+    assert not (folder / "tables").exists()
+    assert summary["verdicts"]["made2000"]["not run"] < 4
+
+
 def test_benchmarks_stay_and_old_numbers_go(results):
     folder = results / "reference"
     folder.mkdir()

@@ -91,8 +91,9 @@ def _fill(folder: Path, store: TrialStore, overrides: Sequence[str]) -> None:
             continue
         found, n_planned = planned_trials(artefact, store, [*COLUMNS, *(f"certificate_{c}" for c in CERTIFICATES)])
         trials.append(found)
-        lines[name] = cost_of(found, n_planned).as_json() | {"certificates": certificate_counts(found)}
-        if len(found):
+        cost = cost_of(found, n_planned)
+        lines[name] = cost.as_json() | {"certificates": certificate_counts(found)}
+        if cost.state == "complete":  # a part of a table is no reference
             _render(artefact, store, folder)
             records |= {record["key"]: record for record in sample_records(artefact, store)}
     judged = judge_files(claim_files(), Evidence(store, overrides, artefacts=artefacts))
@@ -147,6 +148,8 @@ def _readme(summary: dict[str, Any]) -> str:
         f"{summary['trials']} trials, {summary['cpu_hours']:.1f} CPU hours in all, as trials that artefacts share are "
         f"computed once."
     )
+    complete = sum(line["state"] == "complete" for line in summary["artefacts"].values())
+    missing = len(artefacts) - complete
     return "\n".join(
         [
             "# Reference results",
@@ -155,6 +158,7 @@ def _readme(summary: dict[str, Any]) -> str:
             "figures (SVG), `verdicts.csv`, `rankings.csv`, `summary.json` (environment, revisions, costs, states of",
             "certificates), and `sample/`, some records of trials on made data, which the tests compute again.",
             "",
+            *([f"{missing} of {len(artefacts)} artefacts are not complete, and are not shown.", ""] if missing else []),
             markdown_table(["artefact", "state", "trials", "CPU hours"], artefacts, "Artefacts", note),
             markdown_table(["paper", *VERDICTS], verdicts, "Verdicts on the claims"),
         ]

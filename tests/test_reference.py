@@ -1,0 +1,115 @@
+"""The committed reference results: whole, up to date, and still what this code computes."""
+
+import json
+import re
+import shutil
+
+import pandas as pd
+import pytest
+
+import provsel.models
+import provsel.selectors
+from provsel.claims.judged import claim_files
+from provsel.cli import artefact_main, main
+from provsel.configs import ROOT, artefact_names
+from provsel.evaluation.environment import environment
+from provsel.reference import FOLDER, MAX_BYTES
+from provsel.reports.tracing import versions
+from provsel.store import TrialStore
+from small_runs import TABLE1, load_script
+
+REFERENCE = ROOT / "results" / FOLDER
+INCOMPLETE = {
+    "giesen2013/compression-gap",
+    "giesen2013/compression-memory",
+    "giesen2013/feature-selective",
+    "giesen2013/feature-selective-peers",
+    "paul2016/certificates",
+    "paul2016/figure1",
+    "paul2016/figure2",
+    "paul2016/table3",
+    "paul2016/table4",
+    "wang2018/ofs-certificates",
+    "wang2018/ofs-figure1",
+    "wang2018/ofs-options",
+    "wang2018/ofs-table2",
+    "wang2018/ofs-table3",
+}
+"""Artefacts of which the reference has only a part."""
+
+SAME_SD = 0.1
+"""Of a number's standard deviation over trials: how far another machine's rounding may move the number. A single
+prediction of the thousands behind it that comes out differently moves it by less than that."""
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return json.loads((REFERENCE / "summary.json").read_text(encoding="utf-8"))
+
+
+def test_every_artefact_is_there_and_complete(summary):
+    assert list(summary["artefacts"]) == artefact_names()
+    assert {name for name, line in summary["artefacts"].items() if line["state"] != "complete"} == INCOMPLETE
+    for name, line in summary["artefacts"].items():
+        if name in INCOMPLETE:
+            assert not list(REFERENCE.glob(f"*/{name}*"))
+            continue
+        frame = pd.read_csv(REFERENCE / "tables" / f"{name}.csv", dtype={"row": str, "column": str})
+        assert len(frame) > 0, name
+        assert set(frame["state"]) == {"complete"}
+        assert line["cpu_hours"] > 0
+        assert line["n_stored"] <= line["n_planned"]
+
+
+def test_every_claim_has_its_verdict(summary):
+    verdicts = pd.read_csv(REFERENCE / "verdicts.csv")
+    assert verdicts["id"].tolist() == [claim.id for file in claim_files() for claim in file.claims]
+    for paper, counts in summary["verdicts"].items():
+        found = verdicts.loc[verdicts["paper"] == paper, "verdict"].value_counts()
+        assert {verdict: n for verdict, n in counts.items() if n} == found.to_dict()
+
+
+def test_it_was_written_with_these_algorithms(summary):
+    """A changed algorithm has another `algorithm_version`: then its numbers have to be computed and written again."""
+    assert len(summary["algorithm_versions"]) >= 15
+    for name, version in summary["algorithm_versions"].items():
+        cls = getattr(provsel.selectors, name, None) or getattr(provsel.models, name)
+        assert getattr(cls, "algorithm_version", 0) == version, f"{name}: run its artefacts, then make reference"
+
+
+def test_it_is_small_and_names_no_place():
+    files = [path for path in REFERENCE.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= MAX_BYTES
+    for path in files:
+        if path.suffix in (".csv", ".md", ".json", ".svg"):
+            assert not re.search(r"/(home|root|tmp|Users|work)/", path.read_text(encoding="utf-8")), path
+
+
+def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys):
+    shutil.copytree(REFERENCE / "sample", tmp_path / "store")
+    n_trials = len(TrialStore(tmp_path / "store").keys())
+    assert n_trials >= 20
+    arguments = ["--results", str(tmp_path), "--fraction", "1", "--executor", "serial"]
+    assert main(["audit", *arguments]) == 0, capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"of {n_trials} stored" in printed
+    assert "skipped" not in printed
+
+
+def test_table_1_is_what_this_code_computes(tmp_path, capsys, summary):
+    assert artefact_main(load_script(TABLE1).RECIPE, [f"results={tmp_path}", "executor=loky", "executor.n_jobs=2"]) == 0
+    made = [folder / "tables" / "paul2016" / "table1.csv" for folder in (tmp_path, REFERENCE)]
+    if is_same_machine(summary):
+        assert made[0].read_bytes() == made[1].read_bytes()
+    new, old = (pd.read_csv(path).set_index(["row", "column"]) for path in made)
+    assert list(new.index) == list(old.index)
+    assert (new["n_trials"] == old["n_trials"]).all()
+    errors = old.index.get_level_values("column").str.endswith("error (%)")
+    moved = new["value"][errors].astype(float) - old["value"][errors].astype(float)
+    assert errors.sum() == 24
+    assert (moved.abs() <= SAME_SD * old["sd"][errors] + 1e-9).all()
+
+
+def is_same_machine(summary):
+    there = [{name: value for name, value in each.items() if name != "trials"} for each in summary["environments"]]
+    return there == [versions(environment())]
