@@ -20,19 +20,14 @@ from small_runs import TABLE1, load_script
 
 REFERENCE = ROOT / "results" / FOLDER
 INCOMPLETE = {
-    "giesen2013/compression-gap",
     "giesen2013/compression-memory",
-    "giesen2013/feature-selective",
-    "giesen2013/feature-selective-peers",
     "paul2016/certificates",
     "paul2016/figure1",
     "paul2016/figure2",
     "paul2016/table3",
-    "paul2016/table4",
     "wang2018/ofs-certificates",
     "wang2018/ofs-figure1",
     "wang2018/ofs-options",
-    "wang2018/ofs-table2",
     "wang2018/ofs-table3",
 }
 """Artefacts of which the reference has only a part."""

@@ -158,7 +158,14 @@ def _readme(summary: dict[str, Any]) -> str:
             "figures (SVG), `verdicts.csv`, `rankings.csv`, `summary.json` (environment, revisions, costs, states of",
             "certificates), and `sample/`, some records of trials on made data, which the tests compute again.",
             "",
-            *([f"{missing} of {len(artefacts)} artefacts are not complete, and are not shown.", ""] if missing else []),
+            *(
+                [
+                    f"{missing} of {len(artefacts)} artefacts are not complete and are not shown; verdicts that rest on them are not final.",
+                    "",
+                ]
+                if missing
+                else []
+            ),
             markdown_table(["artefact", "state", "trials", "CPU hours"], artefacts, "Artefacts", note),
             markdown_table(["paper", *VERDICTS], verdicts, "Verdicts on the claims"),
         ]
