@@ -150,6 +150,10 @@ def _readme(summary: dict[str, Any]) -> str:
     )
     complete = sum(line["state"] == "complete" for line in summary["artefacts"].values())
     missing = len(artefacts) - complete
+    unfinished = (
+        f"{missing} of {len(artefacts)} artefacts are not complete and are not shown; verdicts that rest on them are "
+        f"not final."
+    )
     return "\n".join(
         [
             "# Reference results",
@@ -158,14 +162,7 @@ def _readme(summary: dict[str, Any]) -> str:
             "figures (SVG), `verdicts.csv`, `rankings.csv`, `summary.json` (environment, revisions, costs, states of",
             "certificates), and `sample/`, some records of trials on made data, which the tests compute again.",
             "",
-            *(
-                [
-                    f"{missing} of {len(artefacts)} artefacts are not complete and are not shown; verdicts that rest on them are not final.",
-                    "",
-                ]
-                if missing
-                else []
-            ),
+            *([unfinished, ""] if missing else []),
             markdown_table(["artefact", "state", "trials", "CPU hours"], artefacts, "Artefacts", note),
             markdown_table(["paper", *VERDICTS], verdicts, "Verdicts on the claims"),
         ]
