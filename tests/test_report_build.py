@@ -287,7 +287,7 @@ def test_processes_do_not_change_the_pages(results, monkeypatch):
         file = load_claims(path)
         return replace(file, claims=tuple(claim for claim in file.claims if claim.evaluator.artefact in names))
 
-    monkeypatch.setattr("provsel.site.collect_claims.load_claims", some_claims)
+    monkeypatch.setattr("provsel.claims.judged.load_claims", some_claims)
     monkeypatch.setenv("PROVSEL_DATA", str(results / "no-data"))
     monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
     monkeypatch.chdir(results.parent)

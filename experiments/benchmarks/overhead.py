@@ -9,7 +9,7 @@ second any number of workers can be given.
 
 import argparse
 import json
-import pickle
+import pickle  # only to count bytes: nothing is read with it
 import socket
 import statistics
 import subprocess

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import secrets
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -52,6 +53,25 @@ def replacing(target: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # the error that brought us here is to be seen
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(target: Path) -> Iterator[Path]:
+    """Yield a new, empty folder that takes the place of `target` on success; on failure the old one stays.
+
+    Parameters
+    ----------
+    target : Path
+        Folder to write. The one that it lies in is made when needed.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as temporary:
+        folder = Path(temporary) / "new"
+        folder.mkdir()
+        yield folder
+        if target.exists():
+            target.rename(Path(temporary) / "old")
+        folder.rename(target)
 
 
 def probe(folder: Path) -> float:

@@ -19,9 +19,12 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from provsel._plain_config import ELSEWHERE, check_overrides, check_plain, check_references
 from provsel.datasets import MissingDataError, dataset_members
 from provsel.evaluation import Cell, load_from
-from provsel.evaluation.plan import OWN, WHOLE
+from provsel.evaluation.plan import OWN, WHOLE, trials_of, unique_cells
 
 ROOT = Path(__file__).resolve().parents[2]
+
+COMPLETE, PARTIAL, NOT_RUN = "complete", "partial", "not run"
+"""States of an artefact."""
 
 CELL_GROUPS = ("dataset", "selector", "model", "protocol")
 """Parts of a config that make a cell."""
@@ -108,6 +111,15 @@ class Artefact:
     def cells(self) -> list[Cell]:
         """The cells of all entries."""
         return [entry.cell for entry in self.entries]
+
+    def planned_keys(self) -> set[str]:
+        """Return the keys of all trials."""
+        return {key for cell in unique_cells(self.cells) for *_, key in trials_of(cell)}
+
+
+def state_of(n_stored: int, n_planned: int) -> str:
+    """Return what is said of an artefact of which so many trials are stored."""
+    return COMPLETE if n_stored == n_planned else PARTIAL if n_stored else NOT_RUN
 
 
 def compose_config(overrides: Sequence[str] = ()) -> DictConfig:

@@ -68,6 +68,13 @@ def alive(pids):
     return left
 
 
+def end(pids):
+    """Kill children that still run; none is left in a test that passes."""
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+        wait(pid)
+
+
 def test_two_runs_and_a_merge_on_one_store(tmp_path, expected):
     store, stop = TrialStore(tmp_path / "store"), tmp_path / "stop"
     merging = start(lambda: until(stop, lambda: store.compact(minimum=0)))
@@ -84,9 +91,7 @@ def test_two_runs_and_a_merge_on_one_store(tmp_path, expected):
             running = alive(running)
     finally:
         stop.touch()
-        for pid in running:
-            os.kill(pid, signal.SIGKILL)
-            wait(pid)
+        end(running)
     assert wait(merging) == 0
     assert n_reads > 5
     assert store.keys() == planned()
@@ -121,9 +126,7 @@ def test_writers_merges_and_a_reader_lose_nothing(tmp_path):
             running = alive(running)
     finally:
         stop.touch()
-        for pid in running:
-            os.kill(pid, signal.SIGKILL)
-            wait(pid)
+        end(running)
     assert [wait(pid) for pid in helpers] == [0, 0]
     assert len(store.query()) == len(store.keys()) == 10 * n_writers * n_files
     assert leftovers(tmp_path) == []

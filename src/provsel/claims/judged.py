@@ -27,6 +27,11 @@ class Judged:
         draw_rankings(self.rankings, folder / "figures")
 
 
+def all_claim_files() -> list[ClaimFile]:
+    """Return the claims of all papers; none outside a checkout."""
+    return [load_claims(path) for path in _paths().values()]
+
+
 def claim_files(paper: str | None = None) -> list[ClaimFile]:
     """Return the claims of one paper, or of all.
 
@@ -35,13 +40,17 @@ def claim_files(paper: str | None = None) -> list[ClaimFile]:
     ValueError
         When there are none: outside a checkout, or for an unknown paper.
     """
-    known = {path.parent.name: path for path in sorted(experiments_dir().glob("*/claims.yaml"))}
-    if not known or paper not in (None, *known):
+    found = _paths()
+    if not found or paper not in (None, *found):
         raise ValueError(
             f"verify: expected claims below {experiments_dir()} of {paper or 'any paper'}, "
-            f"got those of {', '.join(known) or 'none'}; run it in a checkout, and name one of its papers."
+            f"got those of {', '.join(found) or 'none'}; run it in a checkout, and name one of its papers."
         )
-    return [load_claims(path) for name, path in known.items() if paper in (None, name)]
+    return [load_claims(found[paper])] if paper else all_claim_files()
+
+
+def _paths() -> dict[str, Path]:
+    return {path.parent.name: path for path in sorted(experiments_dir().glob("*/claims.yaml"))}
 
 
 def judge_files(files: list[ClaimFile], evidence: Evidence) -> Judged:

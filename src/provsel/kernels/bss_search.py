@@ -165,7 +165,8 @@ class ColumnSearch:
         self._units = np.empty((min(KEPT_ROWS, self._heads.size), V.shape[1]), dtype=np.float32)
         self._turned, self._n_units = np.empty_like(self._units), 0
         self._Q, self._n_turned = np.eye(V.shape[1]), 0
-        self._was_early, self._early = True, None  # type: bool, Array | None
+        self._was_early = True
+        self._early: Array | None = None
 
     def rotate(self, Q: Array) -> None:
         """Change to the eigenbasis Q, shape (rank, rank), given in coordinates of the current one."""

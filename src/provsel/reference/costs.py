@@ -7,14 +7,23 @@ from typing import Any
 
 import pandas as pd
 
-from provsel.configs import Artefact
+from provsel.configs import Artefact, state_of
 from provsel.evaluation.components import component_class
-from provsel.evaluation.plan import trials_of, unique_cells
-from provsel.reports.tracing import versions
+from provsel.evaluation.plan import unique_cells
+from provsel.reports.certificates import ALL_CERTIFICATES
+from provsel.reports.tracing import value_counts, versions
 from provsel.store import TrialReader
 
-COLUMNS = ["key", "task_cpu", "environment", "git_revision"]
-CERTIFICATES = ("spectral", "margin", "soft", "radius", "scores", "cost", "partition", "recovery")
+COLUMNS = [
+    "key",
+    "task_cpu",
+    "environment",
+    "git_revision",
+    *(f"certificate_{name}" for name in ALL_CERTIFICATES),
+]
+"""Of the records, which all functions below expect."""
+
+COMPONENTS = ("selector", "model")
 
 
 @dataclass(frozen=True)
@@ -36,18 +45,17 @@ class Cost:
     @property
     def state(self) -> str:
         """`complete`, `partial` or `not run`."""
-        return "complete" if self.n_stored == self.n_planned else "partial" if self.n_stored else "not run"
+        return state_of(self.n_stored, self.n_planned)
 
     def as_json(self) -> dict[str, Any]:
         """Return a JSON object."""
         return {**asdict(self), "cpu_hours": round(self.cpu_hours, 4), "state": self.state}
 
 
-def planned_trials(artefact: Artefact, store: TrialReader, columns: list[str]) -> tuple[pd.DataFrame, int]:
-    """Return the stored ones of an artefact's trials, each once, and how many are planned."""
-    cells = unique_cells(artefact.cells)
-    planned = {key for cell in cells for *_, key in trials_of(cell)}
-    found = store.query([cell.id for cell in cells], list(dict.fromkeys(["key", *columns]))).to_pandas()
+def planned_trials(artefact: Artefact, store: TrialReader) -> tuple[pd.DataFrame, int]:
+    """Return `COLUMNS` of the stored ones of an artefact's trials, each once, and how many are planned."""
+    planned = artefact.planned_keys()
+    found = store.query([cell.id for cell in unique_cells(artefact.cells)], COLUMNS).to_pandas()
     return found[found["key"].isin(planned)], len(planned)
 
 
@@ -58,29 +66,26 @@ def cost_of(trials: pd.DataFrame, n_planned: int) -> Cost:
 
 def computed_with(trials: pd.DataFrame) -> dict[str, Any]:
     """Return environments and git revisions, the most frequent first, each with its number of trials."""
-    counted = {name: trials[name].fillna("").value_counts() for name in ("environment", "git_revision")}
+    environments, revisions = value_counts(trials["environment"]), value_counts(trials["git_revision"])
     return {
-        "environments": [{**versions(text), "trials": int(n)} for text, n in counted["environment"].items()],
-        "revisions": [{"revision": text, "trials": int(n)} for text, n in counted["git_revision"].items()],
+        "environments": [{**versions(text), "trials": n} for text, n in environments],
+        "revisions": [{"revision": text, "trials": n} for text, n in revisions],
     }
 
 
 def algorithm_versions(artefacts: list[Artefact]) -> dict[str, int]:
     """Return the `algorithm_version` of each selector and model that some artefacts use, by class name."""
-    parts = [(kind, getattr(cell, kind)) for artefact in artefacts for cell in artefact.cells for kind in KINDS]
+    parts = [(kind, getattr(cell, kind)) for artefact in artefacts for cell in artefact.cells for kind in COMPONENTS]
     classes = {component_class(kind, config) for kind, config in parts}
     return {
         cls.__name__: int(getattr(cls, "algorithm_version", 0)) for cls in sorted(classes, key=lambda c: c.__name__)
     }
 
 
-KINDS = ("selector", "model")
-
-
 def certificate_counts(trials: pd.DataFrame) -> dict[str, dict[str, int]]:
     """Return how many trials are in each state, by certificate; what was not measured is left out."""
     counts = {}
-    for name in CERTIFICATES:
+    for name in ALL_CERTIFICATES:
         states = trials[f"certificate_{name}"].value_counts()
         found = {str(state): int(n) for state, n in states.items() if state not in ("not measured", "no bound")}
         if found:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,13 +12,12 @@ from typing import Any
 import pandas as pd
 
 from provsel import __version__
+from provsel._files import replacing_folder
 from provsel.claims import VERDICTS, Evidence
 from provsel.claims.judged import Judged, claim_files, judge_files
-from provsel.configs import Artefact, artefact_names, compose_artefact
+from provsel.configs import COMPLETE, Artefact, artefact_names, compose_artefact
 from provsel.datasets import MissingDataError
 from provsel.reference.costs import (
-    CERTIFICATES,
-    COLUMNS,
     algorithm_versions,
     certificate_counts,
     computed_with,
@@ -30,7 +28,7 @@ from provsel.reference.sample import sample_records
 from provsel.reports.figures import only_formats
 from provsel.reports.recipe import load_recipe
 from provsel.reports.tables import markdown_table, write_text
-from provsel.store import TrialStore
+from provsel.store import StoreSnapshot, TrialReader, TrialStore
 
 FOLDER = "reference"
 MAX_BYTES = 5_000_000
@@ -59,24 +57,22 @@ def write_reference(results: Path, overrides: Sequence[str] = ()) -> Path:
     OSError
         When the folder cannot be written; the old one stays.
     """
-    store, target = TrialStore(results / "store"), results / FOLDER
-    if not len(store.keys()):
-        raise ValueError(f"reference: expected stored trials in {store.folder}, found none; run make reproduce first.")
-    with tempfile.TemporaryDirectory(prefix=".reference-", dir=results) as temporary:
-        folder = Path(temporary) / "new"
+    store, target = StoreSnapshot.take(TrialStore(results / "store")), results / FOLDER
+    if not len(store):
+        raise ValueError(
+            f"reference: expected stored trials in {store.store.folder}, found none; run make reproduce first."
+        )
+    with replacing_folder(target) as folder:
         _fill(folder, store, overrides)
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         if size > MAX_BYTES:
             raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
         if (target / BENCHMARKS).is_file():
             shutil.copy2(target / BENCHMARKS, folder / BENCHMARKS)
-        if target.exists():
-            target.rename(Path(temporary) / "old")
-        folder.rename(target)
     return target
 
 
-def _fill(folder: Path, store: TrialStore, overrides: Sequence[str]) -> None:
+def _fill(folder: Path, store: TrialReader, overrides: Sequence[str]) -> None:
     fingerprints: dict[str, str] = {}
     artefacts: dict[str, Artefact | str] = {}
     trials: list[pd.DataFrame] = []
@@ -89,11 +85,11 @@ def _fill(folder: Path, store: TrialStore, overrides: Sequence[str]) -> None:
             artefacts[name] = str(error)
             lines[name] = {"state": "data missing"}
             continue
-        found, n_planned = planned_trials(artefact, store, [*COLUMNS, *(f"certificate_{c}" for c in CERTIFICATES)])
+        found, n_planned = planned_trials(artefact, store)
         trials.append(found)
         cost = cost_of(found, n_planned)
         lines[name] = cost.as_json() | {"certificates": certificate_counts(found)}
-        if cost.state == "complete":  # a part of a table is no reference
+        if cost.state == COMPLETE:  # a part of a table is no reference
             _render(artefact, store, folder)
             records |= {record["key"]: record for record in sample_records(artefact, store)}
     judged = judge_files(claim_files(), Evidence(store, overrides, artefacts=artefacts))
@@ -117,7 +113,7 @@ def _fill(folder: Path, store: TrialStore, overrides: Sequence[str]) -> None:
     _keep(folder)
 
 
-def _render(artefact: Artefact, store: TrialStore, folder: Path) -> None:
+def _render(artefact: Artefact, store: TrialReader, folder: Path) -> None:
     recipe = load_recipe(artefact.name)
     with only_formats("svg"):
         frame = recipe.frame(artefact, store)
@@ -148,7 +144,7 @@ def _readme(summary: dict[str, Any]) -> str:
         f"{summary['trials']} trials, {summary['cpu_hours']:.1f} CPU hours in all, as trials that artefacts share are "
         f"computed once."
     )
-    complete = sum(line["state"] == "complete" for line in summary["artefacts"].values())
+    complete = sum(line["state"] == COMPLETE for line in summary["artefacts"].values())
     missing = len(artefacts) - complete
     unfinished = (
         f"{missing} of {len(artefacts)} artefacts are not complete and are not shown; verdicts that rest on them are "

@@ -99,8 +99,8 @@ def trace_numbers(
                 column,
                 _lines(lines.get((row, column))),
                 cells,
-                tuple((versions(text), n) for text, n in _counts(own["environment"])),
-                tuple(_counts(own["git_revision"])),
+                tuple((versions(text), n) for text, n in value_counts(own["environment"])),
+                tuple(value_counts(own["git_revision"])),
                 tuple(settings),
             )
         )
@@ -227,7 +227,8 @@ def _lines(found: pd.DataFrame | None) -> tuple[tuple[str, str, str, str, str], 
     )
 
 
-def _counts(values: pd.Series) -> list[tuple[str, int]]:
+def value_counts(values: pd.Series) -> list[tuple[str, int]]:
+    """Return the values of a column and their numbers, the most frequent first; "" where a record does not say."""
     return [(str(name), int(n)) for name, n in values.fillna("").value_counts().items()]
 
 

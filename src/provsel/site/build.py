@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from provsel import __version__
+from provsel._files import replacing_folder
 from provsel.configs import Artefact, experiments_dir
 from provsel.evaluation.executors import usable_cores
 from provsel.site.collect import Collector, collect_pages
@@ -47,14 +47,8 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
         When the folder cannot be written; the old report stays.
     """
     target = results / "report"
-    results.mkdir(parents=True, exist_ok=True)
-    with rare_garbage(), tempfile.TemporaryDirectory(prefix=".report-", dir=results) as temporary:
-        folder = Path(temporary) / "new"
-        folder.mkdir()
+    with rare_garbage(), replacing_folder(target) as folder:
         write_report(collect_report(results, folder, overrides, n_jobs or min(usable_cores(), MAX_JOBS)), folder)
-        if target.exists():
-            target.rename(Path(temporary) / "old")
-        folder.rename(target)
     return target / "index.html"
 
 

@@ -18,7 +18,7 @@ from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
 from provsel.audit import read_audits
-from provsel.configs import Artefact, artefact_names, compose_artefact, tool
+from provsel.configs import COMPLETE, NOT_RUN, Artefact, artefact_names, compose_artefact, state_of, tool
 from provsel.datasets import MissingDataError
 from provsel.evaluation.plan import unique_cells
 from provsel.listing import artefact_title
@@ -30,10 +30,7 @@ from provsel.reports.tracing import trace_numbers
 from provsel.site.links import trace_href
 from provsel.site.model import (
     BROKEN,
-    COMPLETE,
     DATA_MISSING,
-    NOT_RUN,
-    PARTIAL,
     ArtefactPage,
     CertificateCount,
     Download,
@@ -136,7 +133,7 @@ class Collector:
         frame = with_differences(recipe.frame(artefact, self.snapshot))
         planned = sum(cell.n_trials for cell in unique_cells(artefact.cells))
         found = _n_found(artefact, frame)
-        state = NOT_RUN if not found else COMPLETE if found == planned else PARTIAL
+        state = state_of(found, planned)
         stem = self.folder / FILES / artefact.name.split("/")[1] / artefact.name.split("/")[1]
         problem = ""
         if found:

@@ -8,11 +8,12 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from provsel.claims import Evidence, Verdict, decisions, judge, load_claims
+from provsel.claims import Evidence, Verdict, decisions, judge
 from provsel.claims.evaluators import AbstractEvaluator
+from provsel.claims.judged import all_claim_files
 from provsel.claims.outcome import Finding
 from provsel.claims.schema import Claim
-from provsel.configs import Artefact, experiments_dir
+from provsel.configs import Artefact
 from provsel.site.model import ClaimPage, ClaimPart
 from provsel.site.sharing import SnapshotPool, snapshot_of_this_process
 
@@ -27,7 +28,7 @@ def claim_pages(
 
     Processes share the work by artefact, whose trials are then read once.
     """
-    files = [load_claims(path) for path in sorted(experiments_dir().glob("*/claims.yaml"))]
+    files = all_claim_files()
     parts = []
     for file in files:
         for name in dict.fromkeys(claim.evaluator.artefact for claim in file.claims):

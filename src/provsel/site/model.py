@@ -10,10 +10,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from provsel.configs import COMPLETE, NOT_RUN, PARTIAL
 from provsel.reports.trace import Trace
 
-COMPLETE, PARTIAL, NOT_RUN, DATA_MISSING, BROKEN = "complete", "partial", "not run", "data missing", "broken"
-"""States of an artefact. "broken": it could not be rendered; the page says why."""
+DATA_MISSING, BROKEN = "data missing", "broken"
+"""Further states of an artefact. "broken": it could not be rendered; the page says why."""
 
 STATES = (COMPLETE, PARTIAL, NOT_RUN, DATA_MISSING, BROKEN)
 

@@ -11,14 +11,12 @@ from typing import Any
 from markupsafe import Markup
 
 from provsel.claims import VERDICTS
+from provsel.configs import COMPLETE, NOT_RUN, PARTIAL
 from provsel.site import charts
 from provsel.site.claim_views import claim_view
 from provsel.site.links import trace_href
 from provsel.site.model import (
-    COMPLETE,
     DATA_MISSING,
-    NOT_RUN,
-    PARTIAL,
     ArtefactPage,
     CertificateCount,
     ClaimPage,

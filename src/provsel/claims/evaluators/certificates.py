@@ -13,9 +13,9 @@ from provsel.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provsel.claims.evidence import Evidence
 from provsel.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
 from provsel.evaluation.certificates import HELD, VACUOUS, VIOLATED
-from provsel.reports.certificates import CERTIFICATES, CLUSTERING_CERTIFICATES, COMPRESSION_CERTIFICATES
+from provsel.reports.certificates import ALL_CERTIFICATES
 
-QUANTITIES = tuple({**CERTIFICATES, **CLUSTERING_CERTIFICATES, **COMPRESSION_CERTIFICATES})
+QUANTITIES = ALL_CERTIFICATES
 
 
 @dataclass(frozen=True, kw_only=True)

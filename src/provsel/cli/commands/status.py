@@ -9,9 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from provsel.cli.commands import add_store_arguments
-from provsel.configs import Artefact, artefact_names, compose_artefact, full_name
+from provsel.configs import COMPLETE, artefact_names, compose_artefact, full_name, state_of
 from provsel.datasets import MissingDataError
-from provsel.evaluation.plan import trials_of, unique_cells
 from provsel.store import TrialStore
 
 HELP = "how much of each artefact is stored"
@@ -38,17 +37,12 @@ def run(options: argparse.Namespace) -> int:
         except MissingDataError as error:
             table.add_row(name, "", "data missing", f"provsel fetch {error.dataset}")
             continue
-        planned = planned_keys(artefact)
+        planned = artefact.planned_keys()
         done = len(planned & stored)
-        state = "complete" if done == len(planned) else "partial" if done else "not run"
-        table.add_row(name, f"{done} of {len(planned)}", state, "" if state == "complete" else command)
+        state = state_of(done, len(planned))
+        table.add_row(name, f"{done} of {len(planned)}", state, "" if state == COMPLETE else command)
     console = Console()
     console.print(table)
     if note := store.damaged_note():
         console.print(note, highlight=False, markup=False, soft_wrap=True)
     return 0
-
-
-def planned_keys(artefact: Artefact) -> set[str]:
-    """Return the keys of all trials of an artefact."""
-    return {key for cell in unique_cells(artefact.cells) for *_, key in trials_of(cell)}
