@@ -92,7 +92,7 @@ def made_paper(here, monkeypatch):
     (experiments / "claims.yaml").write_text(CLAIMS)
     (experiments / "published.csv").write_text(PUBLISHED)
     (experiments / "NOTES.md").write_text(NOTES)
-    monkeypatch.setattr("provsel.configs.ROOT", here)
+    monkeypatch.setattr("provsel.configs.places.ROOT", here)
     for known in (artefact_layout, artefact_datasets):  # of the same names in another test
         known.cache_clear()
     return experiments

@@ -8,8 +8,7 @@ import pytest
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from provsel import configs
-from provsel.configs import artefact_names, cells_of, compose_artefact, compose_config, conf_dir
+from provsel.configs import artefact_names, artefacts, cells, cells_of, compose_artefact, compose_config, conf_dir
 from provsel.datasets import load_dataset
 from small_runs import REPO, SMALL, run_python
 
@@ -24,8 +23,8 @@ def sets(monkeypatch):
     def load(config):
         return load_dataset("synthetic", n_samples=30, n_features=40, n_relevant=3, seed=names.index(config["set"]))
 
-    monkeypatch.setattr(configs, "load_from", load)
-    monkeypatch.setattr(configs, "dataset_members", lambda name: names)
+    monkeypatch.setattr(cells, "load_from", load)
+    monkeypatch.setattr(cells, "dataset_members", lambda name: names)
     return names
 
 
@@ -166,15 +165,15 @@ def test_conf_of_an_installed_wheel(tmp_path):
 
 def test_columns_set_values_exactly_as_a_composition_would(monkeypatch):
     quick = compose_artefact("paul2016/table1", ["protocol.repeats=2"])
-    monkeypatch.setattr(configs, "_with_values", lambda config, overrides: None)
+    monkeypatch.setattr(artefacts, "_with_values", lambda config, overrides: None)
     composed = compose_artefact("paul2016/table1", ["protocol.repeats=2"])
     assert [entry.cell.id for entry in quick.entries] == [entry.cell.id for entry in composed.entries]
 
 
 def test_columns_may_choose_another_group_member(tmp_path, monkeypatch):
     plain = compose_config(["dataset=digits"])
-    assert configs._with_values(plain, ["selector=leverage"]) is None
-    assert configs._with_values(plain, ["selector.weights=as_printed"]).selector.weights == "as_printed"
+    assert artefacts._with_values(plain, ["selector=leverage"]) is None
+    assert artefacts._with_values(plain, ["selector.weights=as_printed"]).selector.weights == "as_printed"
     assert plain.selector.weights == "sqrt_t"
 
 
@@ -194,8 +193,8 @@ def test_the_overrides_of_an_entry_compose_its_cell_alone(name):
 
 
 def test_members_of_a_collection_are_named_in_the_overrides(monkeypatch):
-    monkeypatch.setattr("provsel.configs.dataset_members", lambda name: ["A_1", "B, 2"])
-    monkeypatch.setattr("provsel.configs._fingerprint", lambda dataset: str(dataset))
+    monkeypatch.setattr("provsel.configs.cells.dataset_members", lambda name: ["A_1", "B, 2"])
+    monkeypatch.setattr("provsel.configs.cells._fingerprint", lambda dataset: str(dataset))
     entries = compose_artefact("paul2016/table2").entries
     assert [entry.overrides[-1] for entry in entries] == ["dataset.set=A_1", 'dataset.set="B, 2"']
     for entry in entries:

@@ -11,14 +11,14 @@ import provsel.models
 import provsel.selectors
 from provsel.claims.judged import claim_files
 from provsel.cli import artefact_main, main
-from provsel.configs import ROOT, artefact_names
+from provsel.configs import artefact_names, experiments_dir
 from provsel.evaluation.environment import environment
 from provsel.reference import FOLDER, MAX_BYTES
 from provsel.reports.tracing import versions
 from provsel.store import TrialStore
 from small_runs import TABLE1, load_script
 
-REFERENCE = ROOT / "results" / FOLDER
+REFERENCE = experiments_dir().parent / "results" / FOLDER
 INCOMPLETE = {
     "giesen2013/compression-memory",
     "paul2016/certificates",

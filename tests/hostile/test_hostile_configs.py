@@ -9,9 +9,9 @@ import pytest
 from hostile_bytes import bounded, tree
 from omegaconf import OmegaConf
 
-from provsel._plain_config import check_overrides, check_plain, check_references
 from provsel.cli._guard import ERRORS, guarded
 from provsel.configs import artefact_names, cells_of, compose_artefact, compose_config
+from provsel.configs.plain import check_overrides, check_plain, check_references
 from provsel.datasets import dataset_members, load_dataset
 from provsel.evaluation.components import build, component_class, registered
 from provsel.store import TrialStore

@@ -26,12 +26,12 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from rich.console import Console
 
-from provsel._plain_config import check_overrides
 from provsel.cli._artefacts import failed, run_config, run_main
 from provsel.cli._guard import ERRORS, INTERRUPTED, called, guarded, one_line
 from provsel.cli._ledger import Job, Ledger, Outcome, key_of
 from provsel.cli._sweep_report import advice, failure_lines, heads, refusal
 from provsel.configs import compose_config, conf_dir
+from provsel.configs.plain import check_overrides
 from provsel.runner import RunReport
 
 TRACEBACK = "HYDRA_FULL_ERROR"

@@ -1,74 +1,25 @@
-"""Compose Hydra configs, and turn them into cells."""
+"""Artefacts: rows x columns x data sets, composed as configs, and turned into entries."""
 
 from __future__ import annotations
 
 import copy
 import json
 import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from provsel._plain_config import ELSEWHERE, check_overrides, check_plain, check_references
-from provsel.datasets import MissingDataError, dataset_members
-from provsel.evaluation import Cell, load_from
-from provsel.evaluation.plan import OWN, WHOLE, trials_of, unique_cells
-
-ROOT = Path(__file__).resolve().parents[2]
+from provsel.configs.cells import CELL_GROUPS, cells_of, compose_config
+from provsel.configs.places import artefact_names
+from provsel.evaluation import Cell
+from provsel.evaluation.plan import trials_of, unique_cells
 
 COMPLETE, PARTIAL, NOT_RUN = "complete", "partial", "not run"
 """States of an artefact."""
-
-CELL_GROUPS = ("dataset", "selector", "model", "protocol")
-"""Parts of a config that make a cell."""
-
-MAX_COUNT = 100_000
-"""Of repeats, folds or draws: each trial is listed before the first one is run."""
-
-
-def tool(name: str) -> str:
-    """Return how a command of this environment is called from the checkout: .venv/bin/<name> where that is it."""
-    environment = Path(sys.prefix)
-    return f"{environment.name}/bin/{name}" if environment.parent == ROOT else name
-
-
-def conf_dir() -> Path:
-    """Return the folder of configs: inside an installed package, or at the top of a checkout."""
-    installed = Path(__file__).resolve().parent / "conf"
-    return installed if installed.is_dir() else ROOT / "conf"
-
-
-def experiments_dir() -> Path:
-    """Return the folder of artefact scripts and printed numbers, which only a checkout has."""
-    return ROOT / "experiments"
-
-
-def artefact_names() -> list[str]:
-    """Return the names paper/artefact of all experiment configs."""
-    root = conf_dir() / "experiment"
-    return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.glob("*/*.yaml"))
-
-
-def full_name(name: str) -> str:
-    """Return paper/artefact of an artefact's name with or without its paper.
-
-    Raises
-    ------
-    ValueError
-        For a name that no artefact has.
-    """
-    known = artefact_names()
-    found = [full for full in known if name in (full, full.split("/")[1])]
-    if not found:
-        raise ValueError(f"artefact: expected one of {', '.join(full.split('/')[1] for full in known)}, got {name!r}.")
-    return found[0]
 
 
 @dataclass(frozen=True)
@@ -120,27 +71,6 @@ class Artefact:
 def state_of(n_stored: int, n_planned: int) -> str:
     """Return what is said of an artefact of which so many trials are stored."""
     return COMPLETE if n_stored == n_planned else PARTIAL if n_stored else NOT_RUN
-
-
-def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
-    """Return the config with some overrides, in Hydra's own grammar.
-
-    Raises
-    ------
-    ValueError, HydraException, OmegaConfBaseException
-        For what is no config, and for one that asks the environment for anything but `ELSEWHERE`.
-    """
-    check_overrides(overrides)
-    with initialize_config_dir(config_dir=str(conf_dir()), version_base="1.3"):
-        config = compose("config", overrides=list(overrides))
-    _check_references(config)
-    return config
-
-
-def _check_references(config: DictConfig) -> None:
-    raw: Any = OmegaConf.to_container(config)  # asking for one part of a config may resolve it
-    for name in sorted(raw.keys() - {*ELSEWHERE}):
-        check_references(raw[name], name, [*CELL_GROUPS, "artefact"])
 
 
 def compose_artefact(name: str, overrides: Sequence[str] = (), fingerprints: dict[str, str] | None = None) -> Artefact:
@@ -228,50 +158,6 @@ def _group(override: str) -> str:
     return override.split("=", 1)[0].lstrip("+~").split(".")[0]
 
 
-def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> list[Cell]:
-    """Return the cells of a composed config: one, or one for each member of a collection of data sets.
-
-    Parameters
-    ----------
-    config : DictConfig
-    fingerprints : dict, optional
-        Of data sets that were loaded before, by their config; filled in place.
-    """
-    known = {} if fingerprints is None else fingerprints
-    _check_references(config)
-    parts = {group: OmegaConf.to_container(config[group], resolve=True) for group in CELL_GROUPS}
-    for group, part in parts.items():
-        check_plain(part, group)
-    _check_cell_parts(parts)  # type: ignore[arg-type]
-    split = parts["protocol"]["split"]  # type: ignore[index, call-overload]
-    if split in (*OWN, *WHOLE):
-        # numbers that a sweep or an artefact sets for its k-fold columns do not apply
-        parts["protocol"] |= {"n_splits": 1, **({"repeats": 1} if split in OWN else {})}  # type: ignore[operator]
-    cells = []
-    for dataset in _members(parts.pop("dataset")):  # type: ignore[arg-type]
-        text = repr(sorted(dataset.items()))
-        if text not in known:
-            known[text] = _fingerprint(dataset)
-        cells.append(Cell(dataset=dataset, fingerprint=known[text], **parts))  # type: ignore[arg-type]
-    return cells
-
-
-def _check_cell_parts(parts: Mapping[str, Mapping[str, Any]]) -> None:
-    """Check what is needed to make cells of the parts; `Cell` and the loader check the rest."""
-    dataset, protocol = parts["dataset"], parts["protocol"]
-    if not isinstance(dataset.get("name"), str):
-        raise ValueError(f"dataset.name: expected a text, got {dataset.get('name')!r:.80}; choose with dataset=....")
-    chosen = dataset.get("set", "all")
-    if not isinstance(chosen, str) and not (isinstance(chosen, list) and all(isinstance(name, str) for name in chosen)):
-        raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
-    if not isinstance(protocol.get("split"), str):
-        raise ValueError(f"protocol.split: expected a text, got {protocol.get('split')!r:.80}.")
-    for name in ("repeats", "n_splits", "draws"):
-        number = protocol.get(name)
-        if isinstance(number, int | float) and number > MAX_COUNT:
-            raise ValueError(f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it.")
-
-
 def _listed_datasets(name: str, artefact: DictConfig) -> dict[str, DictConfig]:
     """Return the data sets that an artefact lists, or those of them that `only` names; "" is that of the config."""
     listed = dict(artefact.get("datasets", OmegaConf.create({"": {"choose": []}})).items())
@@ -282,26 +168,6 @@ def _listed_datasets(name: str, artefact: DictConfig) -> dict[str, DictConfig]:
     if unknown or not only:
         raise ValueError(f"{name}: expected artefact.only to name some of {', '.join(listed)}, got {list(only)}.")
     return {str(label): listed[label] for label in only}
-
-
-def _fingerprint(dataset: Mapping[str, Any]) -> str:
-    try:
-        return load_from(dataset).fingerprint
-    except MissingDataError as error:
-        error.dataset = str(dataset["name"])
-        raise
-
-
-def _members(dataset: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    chosen: Any = dataset.get("set")
-    if "set" not in dataset or (isinstance(chosen, str) and chosen != "all"):
-        yield dict(dataset)
-        return
-    names = dataset_members(dataset["name"]) if chosen == "all" else list(chosen)
-    if not names:  # the loader's own error says what is missing and how to get it
-        yield {name: value for name, value in dataset.items() if name != "set"}
-    for name in names:
-        yield {**dataset, "set": name}
 
 
 def _member_override(dataset: DictConfig, member: Mapping[str, Any]) -> tuple[str, ...]:

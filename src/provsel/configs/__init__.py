@@ -1,0 +1,18 @@
+"""Hydra configs: where they are, what they may say, and the cells and artefacts made of them."""
+
+from provsel.configs.artefacts import (
+    COMPLETE,
+    NOT_RUN,
+    PARTIAL,
+    Artefact,
+    Entry,
+    compose_artefact,
+    state_of,
+)
+from provsel.configs.cells import CELL_GROUPS, cells_of, compose_config
+from provsel.configs.places import artefact_names, conf_dir, experiments_dir, full_name, tool
+
+__all__ = [
+    "CELL_GROUPS", "COMPLETE", "NOT_RUN", "PARTIAL", "Artefact", "Entry", "artefact_names", "cells_of",
+    "compose_artefact", "compose_config", "conf_dir", "experiments_dir", "full_name", "state_of", "tool",
+]  # fmt: skip
