@@ -60,7 +60,7 @@ bench-scaling: $(STAMP)
 	$(BIN)/python experiments/benchmarks/scaling.py $(OVERRIDES)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term --cov-fail-under=90
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 25 --cov --cov-report=term --cov-fail-under=90
 
 # Minutes: the picture in the README shows a table by the paper's own protocol.
 screenshots: $(STAMP)
