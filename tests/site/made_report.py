@@ -7,12 +7,8 @@ from provsel.reports.trace import Distribution, Trace, TracedCell, TracedTrial
 from provsel.site.links import trace_href
 from provsel.site.model import (
     ArtefactPage,
-    AuditSummary,
     CertificateCount,
-    ClaimPage,
-    ClaimPart,
     Download,
-    EnvironmentPage,
     FigureFiles,
     FormattedTable,
     Number,
@@ -20,6 +16,8 @@ from provsel.site.model import (
     Report,
     TableCell,
 )
+from provsel.site.model_claims import ClaimPage, ClaimPart
+from provsel.site.model_environment import AuditSummary, EnvironmentPage
 from provsel.site.notes import render_notes
 
 VERSIONS = {

@@ -23,7 +23,8 @@ from made_report import (
 from provsel.site.chart_parts import plain
 from provsel.site.charts import PALETTE, artefact_plot, column_parts
 from provsel.site.evidence_charts import claim_plot, trace_plot
-from provsel.site.model import ArtefactPage, ClaimPart, Number
+from provsel.site.model import ArtefactPage, Number
+from provsel.site.model_claims import ClaimPart
 from provsel.site.templating import script_json
 
 

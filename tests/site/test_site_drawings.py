@@ -9,7 +9,7 @@ import pytest
 from made_report import EVIL, made_claim
 
 from provsel.site.claim_plot import axis_range, claim_svg
-from provsel.site.model import ClaimPart
+from provsel.site.model_claims import ClaimPart
 from provsel.site.svg import ICONS, KINDS, icon, nice_ticks, strip, tally_bar
 from provsel.site.templating import environment, like, number, pattern, script_json, settings, size, step, when
 

@@ -19,7 +19,8 @@ from made_report import (
 from pages_reader import broken_links, read_pages
 
 from provsel.site.links import local_href
-from provsel.site.model import ArtefactPage, EnvironmentPage, PaperPage, Report
+from provsel.site.model import ArtefactPage, PaperPage, Report
+from provsel.site.model_environment import EnvironmentPage
 from provsel.site.pages import trace_href, write_report
 
 REPORTS = {"ordinary": ordinary_report, "hostile": hostile_report, "empty": empty_report}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from provsel.configs import Artefact, experiments_dir
+from provsel.configs import COMPLETE, Artefact, experiments_dir
 from provsel.reports.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary
 from provsel.reports.tables import write_frame
 from provsel.store import TrialReader
@@ -29,7 +29,7 @@ class Rendering:
     @property
     def note(self) -> str:
         """How much of the artefact is there: said in every caption until it is complete."""
-        unfinished = self.frame[self.frame["state"] != "complete"]
+        unfinished = self.frame[self.frame["state"] != COMPLETE]
         if unfinished.empty:
             return ""
         return f"PARTIAL: {len(unfinished)} of {len(self.frame)} numbers wait for trials."

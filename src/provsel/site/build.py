@@ -15,7 +15,8 @@ from provsel.evaluation.executors import usable_cores
 from provsel.site.collect import Collector, collect_pages
 from provsel.site.collect_claims import claim_pages
 from provsel.site.collect_environment import environment_page
-from provsel.site.model import ArtefactPage, ClaimPage, PaperPage, Report
+from provsel.site.model import ArtefactPage, PaperPage, Report
+from provsel.site.model_claims import ClaimPage
 from provsel.site.notes import render_notes
 from provsel.site.pages import write_report
 from provsel.site.sharing import rare_garbage, snapshot_pool

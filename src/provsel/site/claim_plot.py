@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup, escape
 
-from provsel.site.model import ClaimPart
+from provsel.site.model_claims import ClaimPart
 from provsel.site.svg import KINDS, nice_ticks
 
 MAX_DOTS = 500

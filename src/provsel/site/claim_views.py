@@ -7,7 +7,8 @@ from typing import Any
 
 from provsel.site.claim_plot import MAX_DOTS, claim_svg
 from provsel.site.evidence_charts import claim_plot
-from provsel.site.model import ArtefactPage, ClaimPage
+from provsel.site.model import ArtefactPage
+from provsel.site.model_claims import ClaimPage
 
 View = dict[str, Any]
 

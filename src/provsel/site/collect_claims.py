@@ -14,7 +14,7 @@ from provsel.claims.judged import all_claim_files
 from provsel.claims.outcome import Finding
 from provsel.claims.schema import Claim
 from provsel.configs import Artefact
-from provsel.site.model import ClaimPage, ClaimPart
+from provsel.site.model_claims import ClaimPage, ClaimPart
 from provsel.site.sharing import SnapshotPool, snapshot_of_this_process
 
 MAX_SAMPLE = 200

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from provsel.audit import CLOSE, DIFFERENT, IDENTICAL, AuditRun, read_audits
 from provsel.doctor import OK, Check, examine
 from provsel.reports.tracing import versions
-from provsel.site.model import AuditSummary, EnvironmentPage
+from provsel.site.model_environment import AuditSummary, EnvironmentPage
 from provsel.store import StoreSnapshot
 
 SHOWN = {"Python and packages", "Machine", "BLAS"}

@@ -11,7 +11,7 @@ from provsel.reports.figures import PALETTE
 from provsel.reports.trace import Distribution, Trace
 from provsel.site.chart_parts import TEXT, Spec, plain, short, unique
 from provsel.site.claim_plot import axis_range, numbers_of
-from provsel.site.model import ClaimPart
+from provsel.site.model_claims import ClaimPart
 
 MAX_POINTS = 4000
 """Points beside boxes; with more only those outside the whiskers are drawn, or a page gets slow."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 from provsel.configs import COMPLETE, NOT_RUN, PARTIAL
 from provsel.reports.trace import Trace
+from provsel.site.model_claims import ClaimPage
+from provsel.site.model_environment import EnvironmentPage
 
 DATA_MISSING, BROKEN = "data missing", "broken"
 """Further states of an artefact. "broken": it could not be rendered; the page says why."""
@@ -93,84 +94,6 @@ class Download:
     text: str
     href: str
     size: int
-
-
-@dataclass(frozen=True)
-class ClaimPart:
-    """What was found in one part of a claim, such as one number of features.
-
-    Attributes
-    ----------
-    part, verdict, test, unit, note : str
-    effect, low, high, p_value : float
-        NaN where there is none.
-    n : int
-    decides : bool
-        False for parts that are tested beside, without a say.
-    sample : tuple of (name, value)
-        What the test was over, such as differences by data set, in `unit`; () where there is no such list.
-    margins : tuple of float
-        Thresholds of the decision in `unit`, such as (-1.0, 1.0); () where there are none.
-    """
-
-    part: str
-    verdict: str
-    effect: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    p_value: float = math.nan
-    n: int = 0
-    test: str = ""
-    unit: str = ""
-    note: str = ""
-    decides: bool = True
-    sample: tuple[tuple[str, float], ...] = ()
-    margins: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
-class ClaimPage:
-    """A claim with its verdict.
-
-    Attributes
-    ----------
-    id, paper, where, text : str
-        `text` is our paraphrase, `where` the place in the paper.
-    artefact : str
-        paper/artefact that it is tested on.
-    rule : str
-        How the verdict is decided, in words.
-    parameters : tuple of (name, value)
-        Rows, columns, margins of the test.
-    verdict : str
-        "replicated", "contradicted", "inconclusive" or "not run".
-    headline : ClaimPart
-        The part that decided.
-    parts : tuple of ClaimPart
-        All parts; () where the claim was not run.
-    state : str
-        "complete", "partial (k of n)" or "not run"; with the user's settings.
-    reason : str
-        Why it was not run, else "".
-    """
-
-    id: str
-    paper: str
-    where: str
-    text: str
-    artefact: str
-    rule: str
-    parameters: tuple[tuple[str, str], ...]
-    verdict: str
-    headline: ClaimPart
-    parts: tuple[ClaimPart, ...]
-    state: str
-    reason: str = ""
-
-    @property
-    def href(self) -> str:
-        """Page of the claim."""
-        return f"claims/{self.id}.html"
 
 
 @dataclass(frozen=True)
@@ -280,61 +203,6 @@ class PaperPage:
     def href(self) -> str:
         """Page of the paper."""
         return f"papers/{self.name}.html"
-
-
-@dataclass(frozen=True)
-class AuditSummary:
-    """One run of `provsel audit`.
-
-    Attributes
-    ----------
-    when : str
-        UTC, ISO 8601.
-    fraction : float
-    n_stored, n_drawn : int
-        Trials in the store then, and in the sample.
-    n_identical, n_close, n_different : int
-        The same bits; equal to the stated digits (other machine or versions); neither.
-    skipped : tuple of (reason, number)
-    different : tuple of (where, what)
-        Trials that differ.
-    """
-
-    when: str
-    fraction: float
-    n_stored: int
-    n_drawn: int
-    n_identical: int
-    n_close: int
-    n_different: int
-    skipped: tuple[tuple[str, int], ...] = ()
-    different: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class EnvironmentPage:
-    """What the stored trials were computed with, and this machine.
-
-    Attributes
-    ----------
-    environments : tuple of (versions, number of trials)
-    revisions : tuple of (git revision, number of trials)
-    machine : tuple of (name, value)
-        This machine now: processor, cores, memory, BLAS.
-    store : tuple of (name, value)
-        Trials, files, size, newest.
-    problems : tuple of str
-        Damaged files, older schemas, missing fields.
-    audits : tuple of AuditSummary
-        Newest first.
-    """
-
-    environments: tuple[tuple[dict[str, Any], int], ...] = ()
-    revisions: tuple[tuple[str, int], ...] = ()
-    machine: tuple[tuple[str, str], ...] = ()
-    store: tuple[tuple[str, str], ...] = ()
-    problems: tuple[str, ...] = ()
-    audits: tuple[AuditSummary, ...] = ()
 
 
 @dataclass(frozen=True)

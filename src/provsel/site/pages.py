@@ -11,7 +11,8 @@ from provsel.configs import tool
 from provsel.reports.trace import Trace
 from provsel.site import views
 from provsel.site.links import check_pages, local_href, trace_href
-from provsel.site.model import ArtefactPage, ClaimPage, PaperPage, Report
+from provsel.site.model import ArtefactPage, PaperPage, Report
+from provsel.site.model_claims import ClaimPage
 from provsel.site.static import style_ids, write_assets
 from provsel.site.svg import KINDS
 from provsel.site.templating import environment

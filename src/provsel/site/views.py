@@ -15,15 +15,9 @@ from provsel.configs import COMPLETE, NOT_RUN, PARTIAL
 from provsel.site import charts
 from provsel.site.claim_views import claim_view
 from provsel.site.links import trace_href
-from provsel.site.model import (
-    DATA_MISSING,
-    ArtefactPage,
-    CertificateCount,
-    ClaimPage,
-    EnvironmentPage,
-    PaperPage,
-    Report,
-)  # fmt: skip
+from provsel.site.model import DATA_MISSING, ArtefactPage, CertificateCount, PaperPage, Report
+from provsel.site.model_claims import ClaimPage
+from provsel.site.model_environment import EnvironmentPage
 from provsel.site.trace_views import anchors_of, trace_view, versions_view
 
 __all__ = [
