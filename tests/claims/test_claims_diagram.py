@@ -1,12 +1,15 @@
 """The critical-difference diagram shows the ranks and the groups that it is given."""
 
 import re
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from provsel.claims.statistics import rank_methods
 from provsel.reports.critical_difference import draw_critical_difference
+from small_runs import run_python
 
 METHODS = ["BSS", "Lvg", "RFE", "LPSVM", "RRQR", "Random", "Full"]
 
@@ -38,3 +41,15 @@ def test_same_numbers_same_bytes(tmp_path):
     first, second = draw(tmp_path)[1], draw(tmp_path, "again")[1]
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes()
+
+
+def test_the_order_of_sets_does_not_show(tmp_path):
+    # The library draws a bar through a set of names: their order is another one in every process.
+    script = (
+        f"import sys; from pathlib import Path; sys.path[:0] = {sys.path!r}\n"
+        "from test_claims_diagram import draw; draw(Path(sys.argv[1]), sys.argv[2])"
+    )
+    for seed in "123":
+        made = run_python(["-c", script, tmp_path, seed], Path(__file__).parent, env={"PYTHONHASHSEED": seed})
+        assert made.returncode == 0, made.stderr
+    assert len({(tmp_path / f"{seed}.svg").read_bytes() for seed in "123"}) == 1
