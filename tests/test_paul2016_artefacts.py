@@ -107,6 +107,8 @@ def test_table3_lists_the_words_of_every_run(run):
         assert set(topics) <= set(found)
         number = frame[(frame["dataset"] == name) & (frame["row"] == "BSS") & (frame["column"] == "r=300, number")]
         assert int(number["value"].iloc[0]) == len(found) == len(set(found))
+        n_drawn = frame[(frame["dataset"] == name) & (frame["row"] == "Lvg") & (frame["column"] == "r=300, number")]
+        assert (words[name, "Lvg"] == "(no word)") == (int(n_drawn["value"].iloc[0]) == 0)
     assert "hullnumber" in printed.out  # the printed words of the pairs that are not here
 
 

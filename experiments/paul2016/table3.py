@@ -11,12 +11,14 @@ from provsel.reports.features import in_every_selection
 from provsel.reports.tables import Traced, write_tables
 
 SHOWN = 10
+NO_WORD = "(no word)"
+"""An empty place would look like one that waits for trials."""
 
 
 def summarise(entry, trials):
     names = load_from(entry.cell.dataset).feature_names
     words = [str(names[feature]) for feature in in_every_selection(trials["features"])]
-    return [{"value": ", ".join(words)}, {"column": f"{entry.column}, number", "value": len(words)}]
+    return [{"value": ", ".join(words) or NO_WORD}, {"column": f"{entry.column}, number", "value": len(words)}]
 
 
 def render(made: Rendering) -> str:

@@ -19,9 +19,10 @@ from made_report import (
 from pages_reader import broken_links, read_pages
 
 from provsel.site.links import local_href
-from provsel.site.model import ArtefactPage, PaperPage, Report
+from provsel.site.model import ArtefactPage, Number, PaperPage, Report
 from provsel.site.model_environment import EnvironmentPage
 from provsel.site.pages import trace_href, write_report
+from provsel.site.views import numbers_text
 
 REPORTS = {"ordinary": ordinary_report, "hostile": hostile_report, "empty": empty_report}
 
@@ -227,6 +228,17 @@ def test_states_say_what_to_run(ordinary):
         "1 different",
     ):
         assert words in index
+
+
+def test_only_numbers_without_trials_are_counted_as_waiting():
+    numbers = (
+        Number("BSS", "r=1", "", "0.5"),
+        Number("BSS", "r=2", "", ""),
+        Number("BSS", "r=3", "", "", state="missing"),
+    )
+    page = ArtefactPage("made2000/table", "", "partial", numbers=numbers, n_numbers=3)
+    assert numbers_text(page) == "2 of 3"
+    assert numbers_text(dataclasses.replace(page, numbers=numbers[:2], n_numbers=2)) == "2"
 
 
 def test_nearly_complete_is_not_shown_as_all(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from provsel.configs import Artefact, Entry
+from provsel.configs import COMPLETE, Artefact, Entry
 from provsel.reports.tables import Traced
 from provsel.store import TrialReader
 
@@ -21,6 +21,9 @@ differ where a summary has several lines; and the factor from `sd` to a standard
 
 TIMES = ["select_cpu", "shared_cpu", "pass_cpu"]
 """Columns of the records that `selection_seconds` reads."""
+
+NO_TRIALS = "missing"
+"""State of a number whose cell has no stored trial; a number with trials may be empty all the same."""
 
 Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
 
@@ -49,13 +52,13 @@ def artefact_frame(
     lines = []
     for entry, found in trials_by_entry(artefact, store, list(dict.fromkeys([*columns, "n_train", "n_test"]))):
         n_trials = 0 if found is None else len(found)
-        state = "complete" if n_trials == entry.cell.n_trials else f"partial ({n_trials} of {entry.cell.n_trials})"
+        state = COMPLETE if n_trials == entry.cell.n_trials else f"partial ({n_trials} of {entry.cell.n_trials})"
         base = {"row": entry.row, "column": entry.column, "dataset": entry.dataset, "n_trials": n_trials}
         base |= {"of_row": entry.row, "of_column": entry.column}
         if found is not None and n_trials:
             base["scale"] = standard_error_scale(found)
         if not n_trials:
-            lines.append({**base, "value": None, "sd": np.nan, "state": "missing"})
+            lines.append({**base, "value": None, "sd": np.nan, "state": NO_TRIALS})
         else:
             lines += [{**base, "state": state, **line} for line in summarise(entry, found)]
     own = [name for name in COLUMNS if not name.startswith("printed")]

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from provsel.claims import VERDICTS
 from provsel.configs import COMPLETE, NOT_RUN, PARTIAL
+from provsel.reports.frames import NO_TRIALS
 from provsel.site import charts
 from provsel.site.claim_views import claim_view
 from provsel.site.links import trace_href
@@ -131,7 +132,7 @@ def state_line(page: ArtefactPage) -> str:
 
 def numbers_text(page: ArtefactPage) -> str:
     """Return how many numbers there are, and of how many where some wait for trials."""
-    found = sum(number.text != "" for number in page.numbers)
+    found = sum(number.state != NO_TRIALS for number in page.numbers)
     if found == len(page.numbers) or page.n_numbers > len(page.numbers):
         return f"{page.n_numbers:,}"
     return f"{found:,} of {page.n_numbers:,}"
