@@ -10,7 +10,7 @@ from provsel.evaluation.plan import unique_cells
 from provsel.store import SCHEMA, TrialReader
 
 MAX_TRIALS = 12
-MAX_SECONDS = 6.0
+MAX_SECONDS = 3.0
 """Of one artefact: CPU time, as recorded. A check of every change has to be quick, so the cheapest cells are taken."""
 
 
