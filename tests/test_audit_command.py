@@ -18,6 +18,7 @@ from provsel.audit.ledger import WITHOUT_SUM, write_audit
 from provsel.audit.sample import draw_sample
 from provsel.cli import INTERRUPTED, main
 from provsel.evaluation import environment as environment_module
+from provsel.evaluation.executors import ClusterError
 from provsel.store import TrialStore
 from small_runs import LEVERAGE, UNIFORM, run_quietly, small_cell
 
@@ -47,7 +48,7 @@ def audit(results, capsys):
 
     def command(*arguments, at=results):
         capsys.readouterr()
-        status = main(["audit", "--results", str(at), "--executor", "serial", *arguments])
+        status = main(["audit", "--results", str(at), "executor=serial", *arguments])
         return (status, *capsys.readouterr())
 
     return command
@@ -213,22 +214,51 @@ def test_strict_asks_for_the_same_bits_of_all(audit, results, tmp_path):
     assert audit("--fraction", "1", "--strict", at=skipped)[0] == 1
 
 
-def test_an_interrupt_keeps_what_was_compared(audit, results, monkeypatch):
+LOST = ClusterError("executor: lost the scheduler at tcp://there")
+
+
+@pytest.mark.parametrize(("reason", "expected"), [(KeyboardInterrupt(), INTERRUPTED), (LOST, 2)])
+def test_an_interrupt_keeps_what_was_compared(audit, results, monkeypatch, reason, expected):
+    """A cluster that is lost says no more about the trials than a user who stops."""
+
     def interrupted(tasks, executor):
         yield next(execute(tasks[:1], executor))
-        raise KeyboardInterrupt
+        raise reason
 
     execute = session.execute
     monkeypatch.setattr(session, "execute", interrupted)
     before = len(read_audits(results))
     status, _, error = audit("--fraction", "1", "--seed", "3")
-    assert status == INTERRUPTED == 130
+    assert status == expected
+    assert str(reason) in error
     assert "interrupted: 2 of 6 drawn trials were compared, see " in error
     assert "--seed 3 draws the same again" in error
     assert len(read_audits(results)) == before + 1
     run = newest(results)
     assert run.interrupted
-    assert (run.n_drawn, len(run.trials)) == (6, 2)
+    assert (run.n_drawn, len(run.trials), len(run.different)) == (6, 2, 0)
+
+
+def test_the_executor_is_chosen_as_elsewhere(audit, results, monkeypatch):
+    seen = []
+
+    def noted(tasks, executor):
+        seen.append(executor)
+        return execute(tasks, {"name": "serial"})
+
+    execute = session.execute
+    monkeypatch.setattr(session, "execute", noted)
+    audit("executor=loky", "executor.n_jobs=1")
+    audit("executor=slurm", "executor.queue=short")
+    assert seen[0] == {"name": "loky", "n_jobs": 1}
+    assert (seen[1]["name"], seen[1]["queue"], seen[1]["log_directory"]) == ("slurm", "short", f"{results}/slurm")
+
+
+@pytest.mark.parametrize("setting", ["protocol.repeats=1", "selector=bss", "~executor", "+executors.name=dask"])
+def test_other_settings_are_those_of_the_trials(audit, setting):
+    status, _, error = audit(setting)
+    assert status == 2
+    assert re.search(rf"audit: expected settings of the executor, .*got '{re.escape(setting)}'; stored trials", error)
 
 
 def test_the_ledger_comes_back_as_it_was(results, tmp_path):

@@ -68,7 +68,7 @@ def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys):
     shutil.copytree(REFERENCE / "sample", tmp_path / "store")
     n_trials = len(TrialStore(tmp_path / "store").keys())
     assert n_trials >= 20
-    arguments = ["--results", str(tmp_path), "--fraction", "1", "--executor", "serial"]
+    arguments = ["--results", str(tmp_path), "--fraction", "1", "executor=serial"]
     assert main(["audit", *arguments]) == 0, capsys.readouterr().out
     printed = capsys.readouterr().out
     assert f"of {n_trials} stored" in printed

@@ -306,7 +306,7 @@ def test_paths_stay_out_of_the_report(results):
 
 def test_a_ledger_is_shown(results):
     compute()
-    assert main(["audit", "--fraction", "1", "--limit", "4", "--seed", "3", "--executor", "serial"]) == 0
+    assert main(["audit", "--fraction", "1", "--limit", "4", "--seed", "3", "executor=serial"]) == 0
     page = environment_page(results, StoreSnapshot.take(TrialStore(results / "store")))
     [audit] = page.audits
     assert (audit.n_drawn, audit.n_identical, audit.n_different) == (4, 4, 0)

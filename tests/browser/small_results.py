@@ -46,7 +46,7 @@ def write_results(folder):
     provsel = [sys.executable, "-m", "provsel.cli"]
     run_command([sys.executable, TABLE1, *SETTINGS, *into], folder)
     run_command([sys.executable, RUN, *THEOREM7, *SETTINGS, *into], folder)
-    audit = ["--results", folder, "--executor", "serial", "--fraction", "0.1", "--limit", "5", "--seed", "1"]
+    audit = ["--results", folder, "executor=serial", "--fraction", "0.1", "--limit", "5", "--seed", "1"]
     run_command([*provsel, "audit", *audit], folder)
     run_command([*provsel, "report", "--results", folder, *SETTINGS], folder)
 

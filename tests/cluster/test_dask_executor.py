@@ -17,12 +17,13 @@ from distributed import Client, LocalCluster
 from distributed.protocol.pickle import dumps
 from reproducing import reproduce
 
-from provsel.cli import INTERRUPTED
+from provsel.audit import read_audits
+from provsel.cli import INTERRUPTED, main
 from provsel.datasets import DataIntegrityError
 from provsel.evaluation import TaskResult, dask_worker, executors, make_tasks, run_task
-from provsel.evaluation.dask_watch import ClusterError, check_python
+from provsel.evaluation.dask_watch import check_python
 from provsel.evaluation.dask_worker import encode, open_plan
-from provsel.evaluation.executors import execute
+from provsel.evaluation.executors import ClusterError, execute
 from provsel.selectors import UniformSelector
 from small_runs import (
     FULL,
@@ -75,6 +76,17 @@ def test_same_results_from_an_existing_cluster_that_stays_clean(tmp_path, expect
     assert_clean(cluster)
     assert len(cluster.scheduler.workers) == 2  # not ours to close
     assert "distributed" not in capfd.readouterr().err
+
+
+def test_an_audit_on_a_cluster(tmp_path, cluster, capsys):
+    assert reproduce(tmp_path, "executor=serial") == 0
+    where = ["executor=dask", f"executor.address={cluster.scheduler_address}"]
+    assert main(["audit", "--results", str(tmp_path), "--fraction", "0.2", "--strict", *where]) == 0
+    assert_clean(cluster)
+    gone = ["executor=dask", f"executor.address=tcp://127.0.0.1:{free_port()}", "executor.patience=1"]
+    assert main(["audit", "--results", str(tmp_path), "--fraction", "0.2", *gone]) == 2
+    assert "fails now" not in capsys.readouterr().out
+    assert [(run.interrupted, len(run.trials) > 0) for run in read_audits(tmp_path)] == [(True, False), (False, True)]
 
 
 def test_every_worker_loads_each_data_set_once(cluster):

@@ -16,8 +16,7 @@ from test_dask_executor import assert_clean
 
 from provsel import __version__
 from provsel.evaluation import load_from, make_tasks
-from provsel.evaluation.dask_watch import ClusterError
-from provsel.evaluation.executors import execute
+from provsel.evaluation.executors import ClusterError, execute
 from small_runs import UNIFORM, small_cell, stable_records, table_files
 from test_paul2016_artefacts import write_set
 

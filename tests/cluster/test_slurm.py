@@ -13,8 +13,7 @@ from omegaconf import OmegaConf
 from provsel.configs import compose_config, conf_dir
 from provsel.evaluation import make_tasks, run_task
 from provsel.evaluation.dask_clusters import slurm_cluster
-from provsel.evaluation.dask_watch import ClusterError
-from provsel.evaluation.executors import execute
+from provsel.evaluation.executors import ClusterError, execute
 from small_runs import UNIFORM, small_cell
 
 SBATCH = """#!{python}

@@ -22,7 +22,7 @@ from provsel.audit.records import Stored, read_records
 from provsel.audit.sample import draw_sample
 from provsel.evaluation import Task, TaskResult
 from provsel.evaluation.environment import environment, git_revision
-from provsel.evaluation.executors import execute
+from provsel.evaluation.executors import ClusterError, execute
 from provsel.runner import Ticker
 from provsel.store import SCHEMA, TrialStore
 
@@ -61,7 +61,7 @@ def run_audit(
     ------
     ValueError
         Nothing is stored, or what is asked for does not fit the store.
-    KeyboardInterrupt
+    KeyboardInterrupt, ClusterError
         After what was compared so far has been written.
     """
     console = console or Console(stderr=True)
@@ -97,7 +97,7 @@ def run_audit(
                 compared = _compared(result, records)
                 outcomes += compared
                 ticker.advance(len(compared))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ClusterError):  # neither says anything about the trials
         _, path = ledger(interrupted=True)
         console.print(
             f"interrupted: {len(outcomes)} of {len(sample.keys)} drawn trials were compared, see {path}; "
@@ -141,6 +141,8 @@ def _results(tasks: Sequence[Task], executor: Mapping[str, Any]) -> Iterator[Tas
             finished |= {record["key"] for record in result.records} | {key for key, *_ in result.failures}
             yield result
         return
+    except ClusterError:
+        raise
     except Exception:
         pass  # which task it was is not known here: below, those without a result go one by one
     finally:

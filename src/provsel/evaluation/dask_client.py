@@ -11,8 +11,9 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker, WorkerPlugin
 
-from provsel.evaluation.dask_watch import AGAIN, LOOK_EVERY, ClusterError, Watch, check_python
+from provsel.evaluation.dask_watch import AGAIN, LOOK_EVERY, Watch, check_python
 from provsel.evaluation.dask_worker import encode
+from provsel.evaluation.executors import ClusterError
 from provsel.evaluation.plan import Task
 from provsel.evaluation.trial import TaskResult
 

@@ -16,7 +16,7 @@ from distributed.utils import silence_logging_cmgr
 
 from provsel.evaluation import dask_worker
 from provsel.evaluation.dask_client import run_on
-from provsel.evaluation.dask_watch import ClusterError
+from provsel.evaluation.executors import ClusterError
 from provsel.evaluation.plan import Task
 from provsel.evaluation.trial import TaskResult
 

@@ -8,14 +8,12 @@ from typing import Any
 
 from distributed import Client
 
+from provsel.evaluation.executors import ClusterError
+
 LOOK_EVERY = 1.0
 """Seconds between two looks at the cluster: who has come, who has gone."""
 
 AGAIN = "what was finished is stored; run the same command again to go on"
-
-
-class ClusterError(OSError):
-    """The cluster cannot do the work, or not any more."""
 
 
 def check_python(client: Client) -> None:

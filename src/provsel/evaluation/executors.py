@@ -15,6 +15,10 @@ from provsel.evaluation.plan import Task
 from provsel.evaluation.trial import TaskResult, run_task
 
 
+class ClusterError(OSError):
+    """The cluster cannot do the work, or not any more."""
+
+
 def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
     """Yield the result of each task, in any order.
 
@@ -31,7 +35,7 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskRe
     ValueError
         For an unknown executor, or one whose packages are not installed.
     ClusterError
-        An OSError: a cluster that cannot do the work, see `dask_client.run_on`.
+        A cluster that cannot do the work, see `dask_client.run_on`.
     """
     name = config.get("name")
     if name not in EXECUTORS:

@@ -34,10 +34,10 @@ def command_modules() -> dict[str, Command]:
     return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
 
 
-def add_store_arguments(parser: argparse.ArgumentParser) -> None:
+def add_store_arguments(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
     """Add what all commands take that read stored trials: the results folder, and settings."""
     parser.add_argument("--results", help="results folder (default: results)")
-    parser.add_argument("overrides", nargs="*", help="settings in Hydra's grammar, such as protocol.repeats=1")
+    parser.add_argument("overrides", nargs="*", help=f"settings in Hydra's grammar, such as {example}")
 
 
 def choose_results(options: argparse.Namespace) -> None:

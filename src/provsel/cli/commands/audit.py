@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -12,7 +15,8 @@ from rich.text import Text
 from provsel.audit import CLOSE, DIFFERENT, IDENTICAL, AuditRun, run_audit
 from provsel.audit.sample import FRACTION
 from provsel.cli._guard import wide_console
-from provsel.evaluation.executors import EXECUTORS
+from provsel.cli.commands import add_store_arguments
+from provsel.configs import compose_config
 
 HELP = "compute a random sample of the stored trials again, and compare"
 
@@ -22,18 +26,17 @@ LINES = 50
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is drawn, and how it is computed."""
-    parser.add_argument("--results", default="results", help="results folder (default: results)")
     parser.add_argument(
         "--fraction", type=float, help=f"of the trials, above 0 and up to 1 (default: {FRACTION}; with --cell 1)"
     )
     parser.add_argument("--cell", default="", help="only trials of this cell: 8 or more of its first hex digits")
     parser.add_argument("--limit", type=int, help="compute no more trials than that")
     parser.add_argument("--seed", type=int, help="of the draw (default: a fresh one, which is printed)")
-    parser.add_argument("--executor", choices=sorted(EXECUTORS), default="loky", help="where trials run")
     parser.add_argument(
         "--strict", action="store_true",
         help="exit status 1 also for trials that are only close, or that could not be computed again",
     )  # fmt: skip
+    add_store_arguments(parser, "executor=serial")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         cell=options.cell,
         limit=options.limit,
         seed=options.seed,
-        executor={"name": options.executor},
+        executor=_executor(options.overrides, options.results),
     )
     console = wide_console()
     console.print(summary_table(found))
@@ -52,6 +55,19 @@ def run(options: argparse.Namespace) -> int:
     console.print(Text(f"ledger: {path}"), soft_wrap=True)
     everything = found.count(IDENTICAL) == found.n_drawn
     return 1 if found.different or (options.strict and not everything) else 0
+
+
+def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
+    """Return where trials run; what they are stands in their records."""
+    for text in overrides:
+        if text.split("=", 1)[0].split(".")[0] != "executor":
+            raise ValueError(
+                f"audit: expected settings of the executor, such as executor=dask executor.n_jobs=2, got {text!r:.80}; "
+                f"stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit."
+            )
+    config = compose_config(overrides)
+    config.results = results
+    return OmegaConf.to_container(config.executor, resolve=True)  # type: ignore[return-value]
 
 
 def summary_table(found: AuditRun) -> Table:
