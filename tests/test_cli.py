@@ -13,6 +13,7 @@ from scipy.stats import t
 from made_paper import CLAIMS, made_paper
 from provsel import __version__
 from provsel.cli import Recipe, artefact_main, main, run_main
+from provsel.cli.commands import command_names
 from provsel.configs import compose_config
 from provsel.reports.frames import COLUMNS
 from provsel.store import TrialStore
@@ -71,6 +72,15 @@ def test_usage_errors(argv, capsys):
 def test_installed_command(here):
     done = run_python(["-m", "provsel.cli", "--version"], here)
     assert done.stderr == ""
+
+
+def test_help_lists_all_and_a_command_waits_for_no_other(here, capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    printed = capsys.readouterr().out
+    assert all(re.search(rf"^ +{name} ", printed, re.M) for name in command_names())
+    script = "import sys; from provsel.cli import main; main(['list']); print('matplotlib' in sys.modules)"
+    assert run_python(["-c", script], here).stdout.splitlines()[-1] == "False"
 
 
 def test_fetch_of_an_unknown_name(capsys, here):

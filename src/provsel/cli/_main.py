@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from provsel import __version__
 from provsel.cli._guard import guarded
-from provsel.cli.commands import choose_results, command_modules
+from provsel.cli.commands import choose_results, command_modules, command_names
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -17,7 +17,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="provsel", description="Provable feature selection and its replications.")
     parser.add_argument("--version", action="version", version=f"provsel {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    modules = command_modules()
+    argv = sys.argv[1:] if argv is None else argv
+    names = command_names()
+    modules = command_modules([argv[0]] if argv and argv[0] in names else names)
     for name, module in modules.items():
         module.add_arguments(commands.add_parser(name, help=module.HELP, description=module.HELP))
     # settings may stand on both sides of options, which argparse cannot do where there are subcommands

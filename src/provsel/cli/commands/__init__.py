@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from typing import Protocol
 
 from provsel.configs import compose_config
@@ -28,9 +29,13 @@ class Command(Protocol):
         """Run the subcommand and return the exit status."""
 
 
-def command_modules() -> dict[str, Command]:
-    """Return the subcommands by name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+def command_names() -> list[str]:
+    """Return the names of the subcommands, without importing them."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+def command_modules(names: Sequence[str]) -> dict[str, Command]:
+    """Return some subcommands by name. Importing all takes a second, as some draw and some test."""
     return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
 
 
