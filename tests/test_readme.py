@@ -1,0 +1,62 @@
+"""What the README says works, exists, and is what the reference has."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from small_runs import REPO, run_python
+
+TEXT = (REPO / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+NEW_METHOD = "class DocumentFrequencySelector(AbstractSelector)"
+
+# What a file of src/provsel/selectors begins with, and a use of the class.
+BEFORE = "import numpy as np\nfrom provsel.selectors._base import AbstractSelector, Selection\n"
+AFTER = """
+X = np.array([[1.0, 0, 2, 0], [3, 0, 0, 0], [1, 0, 1, 1]])
+assert DocumentFrequencySelector(2).fit(X).indices_.tolist() == [0, 2]
+"""
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[1])
+def test_python_runs_in_an_empty_folder(block, tmp_path):
+    script = f"{BEFORE}{block}{AFTER}" if NEW_METHOD in block else block
+    done = run_python(["-c", script], tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_snippets_are_all_there():
+    assert len(BLOCKS) == 4
+    assert sum(NEW_METHOD in block for block in BLOCKS) == 1
+
+
+def test_targets_of_make_exist():
+    targets = {name for line in re.findall(r"`make ([^`=]*)", TEXT) for name in re.findall(r"^[\w-]+", line)}
+    targets |= set(re.findall(r"`(-[\w-]+)`", TEXT.split("## Artefacts")[1].split("```")[0]))
+    assert {"reproduce-table1", "verify", "bench"} <= targets
+    for target in sorted(targets):
+        name = target if not target.startswith("-") else f"reproduce{target}"
+        made = subprocess.run(["make", "--dry-run", name], cwd=REPO, capture_output=True, text=True, check=False)
+        assert made.returncode == 0, made.stderr
+
+
+def test_links_lead_to_files():
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", TEXT) if "://" not in link]
+    assert len(links) > 8
+    assert [link for link in links if not (REPO / link).exists()] == []
+
+
+def test_what_came_out_is_what_the_reference_has():
+    summary = json.loads((REPO / "results/reference/summary.json").read_text(encoding="utf-8"))
+    assert f"all {len(summary['artefacts'])} artefacts" in TEXT
+    assert f"is {summary['trials']:,} trials and costs {summary['cpu_hours']:.1f} CPU hours" in TEXT
+    for paper, counts in summary["verdicts"].items():
+        [line] = [line for line in TEXT.splitlines() if f"(experiments/{paper}/NOTES.md)" in line]
+        numbers = [int(number) for number in re.findall(r"(?<=\| )\d+(?= \|)", line)]
+        shown = [counts[verdict] for verdict in ("replicated", "contradicted", "inconclusive")]
+        assert numbers == [sum(counts.values()), *shown]
+        notes = (REPO / "experiments" / paper / "NOTES.md").read_text(encoding="utf-8")
+        [counted] = re.findall(r"(\d+)\s+replicated,\s+(\d+)\s+contradicted,\s+(\d+)\s+inconclusive", notes)
+        assert [int(number) for number in counted] == shown
