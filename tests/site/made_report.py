@@ -168,9 +168,8 @@ def made_claim(key="bss-better", verdict="replicated", artefact=FIGURE1, rng=Non
             "Wilcoxon signed-rank, Holm over 6 comparisons, 95 % interval",
             "percentage points",
             "smaller than the margin of equivalence" if k == 1 else "",
-            True,
-            sample,
-            (-1.0, 1.0),
+            sample=sample,
+            margins=(-1.0, 1.0),
         )
         for k, column in enumerate(COLUMNS)
     )
@@ -397,9 +396,9 @@ def hostile_report():
         EVIL,
         EVIL,
         EVIL,
-        False,
-        ((EVIL, 1.0), ("b", math.nan)),
-        (math.nan, 1.0),
+        decides=False,
+        sample=((EVIL, 1.0), ("b", math.nan)),
+        margins=(math.nan, 1.0),
     )
     claim = made_claim(
         id="evil.claim-1",

@@ -11,6 +11,7 @@ from provsel.claims.evidence import Evidence
 from provsel.claims.outcome import NOT_RUN, Finding, UnavailableError, deciding, verdict_of
 from provsel.claims.schema import Claim, RankingRequest
 from provsel.claims.statistics import Ranking, rank_methods
+from provsel.configs import counted_state
 
 COLUMNS = [
     "id", "paper", "verdict", "effect", "low", "high", "p_value", "n", "test",
@@ -123,7 +124,6 @@ def _judge(claim: Claim, evidence: Evidence, family: Sequence[Claim]) -> Verdict
         finding = Finding("", NOT_RUN)
         return Verdict(claim, NOT_RUN, finding, (str(reason),), NOT_RUN)
     lines = (*(finding.line() for finding in findings), *(f"beside, {finding.line()}" for finding in beside))
-    state = "complete" if found == planned else f"partial ({found} of {planned})" if found else NOT_RUN
-    settings = " ".join(evidence.overrides)
+    state, settings = counted_state(found, planned), " ".join(evidence.overrides)
     parts = (*((finding, True) for finding in findings), *((finding, False) for finding in beside))
     return Verdict(claim, verdict_of(findings), deciding(findings), lines, state, settings, parts)

@@ -7,6 +7,7 @@ from provsel.configs.artefacts import (
     Artefact,
     Entry,
     compose_artefact,
+    counted_state,
     state_of,
 )
 from provsel.configs.cells import CELL_GROUPS, cells_of, compose_config
@@ -14,5 +15,6 @@ from provsel.configs.places import artefact_names, conf_dir, experiments_dir, fu
 
 __all__ = [
     "CELL_GROUPS", "COMPLETE", "NOT_RUN", "PARTIAL", "Artefact", "Entry", "artefact_names", "cells_of",
-    "compose_artefact", "compose_config", "conf_dir", "experiments_dir", "full_name", "state_of", "tool",
+    "compose_artefact", "compose_config", "conf_dir", "counted_state", "experiments_dir", "full_name", "state_of",
+    "tool",
 ]  # fmt: skip

@@ -73,6 +73,12 @@ def state_of(n_stored: int, n_planned: int) -> str:
     return COMPLETE if n_stored == n_planned else PARTIAL if n_stored else NOT_RUN
 
 
+def counted_state(n_stored: int, n_planned: int) -> str:
+    """Return `state_of` with the counts where only a part is stored: "partial (k of n)"."""
+    state = state_of(n_stored, n_planned)
+    return f"{state} ({n_stored} of {n_planned})" if state == PARTIAL else state
+
+
 def compose_artefact(name: str, overrides: Sequence[str] = (), fingerprints: dict[str, str] | None = None) -> Artefact:
     """Return an artefact: its rows x its columns x its data sets.
 

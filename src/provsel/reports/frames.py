@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from provsel.configs import COMPLETE, Artefact, Entry
+from provsel.configs import Artefact, Entry, counted_state
 from provsel.reports.tables import Traced
 from provsel.store import TrialReader
 
@@ -52,7 +52,6 @@ def artefact_frame(
     lines = []
     for entry, found in trials_by_entry(artefact, store, list(dict.fromkeys([*columns, "n_train", "n_test"]))):
         n_trials = 0 if found is None else len(found)
-        state = COMPLETE if n_trials == entry.cell.n_trials else f"partial ({n_trials} of {entry.cell.n_trials})"
         base = {"row": entry.row, "column": entry.column, "dataset": entry.dataset, "n_trials": n_trials}
         base |= {"of_row": entry.row, "of_column": entry.column}
         if found is not None and n_trials:
@@ -60,6 +59,7 @@ def artefact_frame(
         if not n_trials:
             lines.append({**base, "value": None, "sd": np.nan, "state": NO_TRIALS})
         else:
+            state = counted_state(n_trials, entry.cell.n_trials)
             lines += [{**base, "state": state, **line} for line in summarise(entry, found)]
     own = [name for name in COLUMNS if not name.startswith("printed")]
     frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])

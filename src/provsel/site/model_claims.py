@@ -5,41 +5,22 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+
+from provsel.claims.outcome import Finding
 
 
 @dataclass(frozen=True)
-class ClaimPart:
-    """What was found in one part of a claim, such as one number of features.
+class ClaimPart(Finding):
+    """What was found in one part of a claim; its sample may be thinned.
 
     Attributes
     ----------
-    part, verdict, test, unit, note : str
-    effect, low, high, p_value : float
-        NaN where there is none.
-    n : int
     decides : bool
         False for parts that are tested beside, without a say.
-    sample : tuple of (name, value)
-        What the test was over, such as differences by data set, in `unit`; () where there is no such list.
-    margins : tuple of float
-        Thresholds of the decision in `unit`, such as (-1.0, 1.0); () where there are none.
     """
 
-    part: str
-    verdict: str
-    effect: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    p_value: float = math.nan
-    n: int = 0
-    test: str = ""
-    unit: str = ""
-    note: str = ""
     decides: bool = True
-    sample: tuple[tuple[str, float], ...] = ()
-    margins: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
