@@ -230,6 +230,7 @@ def test_an_interrupt_keeps_what_was_compared(audit, results, monkeypatch, reaso
     before = len(read_audits(results))
     status, _, error = audit("--fraction", "1", "--seed", "3")
     assert status == expected
+    assert INTERRUPTED == 130
     assert str(reason) in error
     assert "interrupted: 2 of 6 drawn trials were compared, see " in error
     assert "--seed 3 draws the same again" in error

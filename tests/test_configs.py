@@ -187,7 +187,7 @@ def test_the_overrides_of_an_entry_compose_its_cell_alone(name):
     settings = ["dataset.n_samples=40"] if name.startswith("giesen2013") and name != MADE[-1] else []
     artefact = compose_artefact(name, settings, fingerprints)
     assert len({entry.cell.id for entry in artefact.entries}) > 1
-    for entry in artefact.entries[:: max(1, len(artefact.entries) // 10)]:
+    for entry in artefact.entries[:: max(1, len(artefact.entries) // 25)]:
         [cell] = cells_of(compose_config(entry.overrides), fingerprints)
         assert (cell.id, cell.n_trials) == (entry.cell.id, entry.cell.n_trials), entry.overrides
 
