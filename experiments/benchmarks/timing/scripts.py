@@ -61,7 +61,7 @@ def read_script(path):
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and [getattr(target, "id", "") for target in node.targets] == ["BENCH"]:
             try:
-                declared = ast.literal_eval(node.value)
+                declared = ast.literal_eval(node.value)  # literals only: a file is listed without running it
                 arguments = {form: list(declared.get(form, [])) for form in FORMS}
                 return Script(path, arguments, declared["left_out"], declared["seconds"])
             except (ValueError, KeyError, TypeError, AttributeError) as error:
