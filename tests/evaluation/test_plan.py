@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from provsel.configs import cells_of, compose_config
 from provsel.evaluation import make_tasks
 from provsel.evaluation.components import build
-from provsel.evaluation.keys import canonical_json, digest, seed_from
 from provsel.evaluation.plan import split_seed, trial_key, trials_of, unique_cells
+from provsel.keys import canonical_json, digest, seed_from
 from provsel.selectors import BSSSelector
 from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, small_cell
 
@@ -63,9 +63,7 @@ def test_key_is_the_hash_of_the_full_dict():
 
 def test_key_does_not_depend_on_the_order_of_the_configs():
     cell = small_cell()
-    turned = small_cell(
-        dict(reversed(BSS.items())), dataset=dict(reversed(DATASET.items())), fingerprint=cell.fingerprint
-    )
+    turned = small_cell(dict(reversed(BSS.items())), dataset=dict(reversed(DATASET.items())), identity=cell.data)
     assert list(turned.selector) != list(cell.selector)
     assert keys(turned) == keys(cell)
 
@@ -87,7 +85,7 @@ def test_key_does_not_depend_on_executor_and_paths(overrides):
     "change",
     [
         {"dataset": {"n_relevant": 6}},
-        {"fingerprint": "another"},
+        {"identity": "another"},
         {"selector": {**BSS, "n_features_to_select": 61}},
         {"selector": {**BSS, "rescale": False}},
         {"selector": UNIFORM},
@@ -135,7 +133,7 @@ def test_all_methods_and_settings_share_the_folds():
     ]
     tasks = make_tasks(cells)
     assert len(tasks) == 3
-    assert {task.split_seed for task in tasks} == {split_seed(cells[0].fingerprint, 3, 0, 0)}
+    assert {task.split_seed for task in tasks} == {split_seed(cells[0].data, 3, 0, 0)}
     assert all(0 <= task.split_seed < 2**32 for task in tasks)
 
 
@@ -149,13 +147,13 @@ def test_tasks_group_by_data_set_repeat_and_fold():
     cells = [small_cell(s, dataset=d, repeats=2) for d in (None, other) for s in (BSS, UNIFORM)]
     tasks = make_tasks(cells)
     assert len(tasks) == 2 * 2 * 3
-    places = [(task.fingerprint, task.repeat, task.fold) for task in tasks]
+    places = [(task.data, task.repeat, task.fold) for task in tasks]
     assert len(set(places)) == len(places)
-    assert [place[0] for place in places] == [cells[0].fingerprint] * 6 + [cells[2].fingerprint] * 6
+    assert [place[0] for place in places] == [cells[0].data] * 6 + [cells[2].data] * 6
     assert [place[1:] for place in places[:6]] == [(r, f) for r in range(2) for f in range(3)]
     for task in tasks:
         assert len(task.trials) == 1 + 2
-        assert {task.cells[trial.cell].fingerprint for trial in task.trials} == {task.fingerprint}
+        assert {task.cells[trial.cell].data for trial in task.trials} == {task.data}
         for trial in task.trials:
             cell = task.cells[trial.cell]
             assert trial.key == trial_key(canonical_json(cell.identity), task.repeat, task.fold, trial.draw)
@@ -217,7 +215,7 @@ def test_missing_protocol_value():
     cell = small_cell()
     protocol = {name: value for name, value in cell.protocol.items() if name != "seed"}
     with pytest.raises(ValueError, match="difference in seed"):
-        type(cell)(cell.dataset, cell.selector, cell.model, protocol, cell.fingerprint)
+        type(cell)(cell.dataset, cell.selector, cell.model, protocol, cell.data)
 
 
 @pytest.mark.parametrize(

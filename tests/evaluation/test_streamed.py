@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from provsel.configs import cells_of, compose_config
-from provsel.evaluation import Cell, _train_alone, load_from, make_tasks, run_task, streamed
+from provsel.evaluation import Cell, _train_alone, identity_of, load_from, make_tasks, run_task, streamed
 from provsel.models import CompressedLinearSVM, LiblinearSVM
 from provsel.store import TIMING, VOLATILE, TrialStore
 from small_runs import FULL, PROTOCOL, UNIFORM, run_quietly, small_cell
@@ -24,7 +24,7 @@ STREAMED = {"split": "streamed", "n_splits": 1, "draws": 1, "setting": "unsuperv
 
 
 def cell(model=COMPRESSED, selector=FULL, **protocol):
-    return Cell(ROWS, dict(selector), dict(model), {**PROTOCOL, **STREAMED, **protocol}, load_from(ROWS).fingerprint)
+    return Cell(ROWS, dict(selector), dict(model), {**PROTOCOL, **STREAMED, **protocol}, identity_of(ROWS))
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from provsel._values import ValuesWithNaN
 from provsel.evaluation.reduction import reduced_rows
 from provsel.kernels.enclosing_ball import minimum_enclosing_ball
 from provsel.kernels.hard_margin import hard_margin
@@ -27,8 +28,8 @@ MAX_ROWS = 2000
 """Margin and radius are measured up to this many rows: both work on the n x n Gram matrix."""
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, eq=False)
+class Certificate(ValuesWithNaN):
     """Measured quantities of one selection, the bounds they should meet, and whether they do.
 
     With V the right singular vectors of the rows that were selected from, R = S D the selection with its

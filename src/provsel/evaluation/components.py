@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -17,14 +18,15 @@ BASES: dict[str, type] = {"selector": TransformerMixin, "model": BaseEstimator}
 """What a registered component inherits from. Plain transformers can stand in the place of a selector."""
 
 
-def registered(kind: str) -> list[str]:
+@cache
+def registered(kind: str) -> tuple[str, ...]:
     """Return the names of the classes of `kind`, "selector" (or transformer) or "model", that a config can name."""
     registry, base = REGISTRIES[kind], BASES[kind]
-    return [
+    return tuple(
         name
         for name in registry.__all__
         if not name.startswith("Abstract") and issubclass(getattr(registry, name), base)
-    ]
+    )
 
 
 def component_class(kind: str, config: Mapping[str, Any]) -> type:
@@ -42,21 +44,22 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
         For anything that is not a registered class of that kind: a config cannot run other code.
     """
     registry = REGISTRIES[kind]
-    known = {f"{registry.__name__}.{name}": name for name in registered(kind)}
     target = config.get("_target_")
-    if not isinstance(target, str) or target not in known:
+    package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
+    if package != registry.__name__ or name not in registered(kind):
+        known = [f"{registry.__name__}.{name}" for name in registered(kind)]
         raise ValueError(
             f"config of the {kind}: expected a _target_ among {', '.join(sorted(known))}, got {target!r:.80}; "
             f"only registered components can be named, see CONTRIBUTING for how to add one."
         )
-    return getattr(registry, known[target])
+    return getattr(registry, name)
 
 
 def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments in `config`, checked against the signature of the class."""
     cls = component_class(kind, config)
     arguments = {name: value for name, value in config.items() if name != "_target_"}
-    accepted = list(inspect.signature(cls).parameters)
+    accepted = _parameters(cls, vars(cls).get("__init__"))
     unknown = sorted(set(arguments) - set(accepted))
     if unknown:
         raise ValueError(
@@ -81,3 +84,8 @@ def is_component(value: Any) -> bool:
 def inner_kind(config: Mapping[str, Any]) -> str:
     """Return the kind of a component that is an argument of another one: by where its class stands."""
     return "model" if str(config["_target_"]).startswith(f"{REGISTRIES['model'].__name__}.") else "selector"
+
+
+@cache
+def _parameters(cls: type, init: object) -> tuple[str, ...]:
+    return tuple(inspect.signature(cls).parameters)

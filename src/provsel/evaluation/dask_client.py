@@ -45,8 +45,8 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
     watch = Watch(client, where, patience)
     watch.wait_for_workers()
     check_python(client)
-    order = {fingerprint: place for place, fingerprint in enumerate(dict.fromkeys(t.fingerprint for t in tasks))}
-    tasks = sorted(tasks, key=lambda task: order[task.fingerprint])
+    order = {data: place for place, data in enumerate(dict.fromkeys(task.data for task in tasks))}
+    tasks = sorted(tasks, key=lambda task: order[task.data])
     content, messages = encode(tasks)
     name = f"provsel-{uuid.uuid4().hex[:12]}"
     run = task_runner()

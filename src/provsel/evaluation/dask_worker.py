@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from provsel import __version__
 from provsel.datasets import DataIntegrityError, MissingDataError
-from provsel.evaluation.keys import canonical_json, digest
 from provsel.evaluation.plan import Cell, Task, Trial, trial_key
 from provsel.evaluation.trial import TaskResult, run_task
+from provsel.keys import canonical_json, digest
 
 OTHER_CODE = "install the version of the client in the environment of the workers, and start them again"
 NO_DATA = (
@@ -71,7 +71,7 @@ def encode(tasks: Sequence[Task]) -> tuple[bytes, list[Message]]:
         messages.append(Message(templates[template], task.repeat, task.fold, task.split_seed))
     plan = {
         "version": __version__,
-        "cells": [[dict(c.dataset), dict(c.selector), dict(c.model), dict(c.protocol), c.fingerprint] for c in cells],
+        "cells": [[dict(c.dataset), dict(c.selector), dict(c.model), dict(c.protocol), c.data] for c in cells],
         "templates": [[*template, digests[place]] for template, place in templates.items()],
     }
     return zlib.compress(json.dumps(plan).encode()), messages
@@ -129,7 +129,7 @@ class Plan:
         texts = [canonical_json(cell.identity) for cell in cells]
         return Task(
             dataset=cells[0].dataset,
-            fingerprint=cells[0].fingerprint,
+            data=cells[0].data,
             split=split,
             n_splits=n_splits,
             split_seed=message.split_seed,

@@ -8,11 +8,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_clusterer
 
+from provsel.datasets import dataset_feature_names, dataset_identity, missing_files
 from provsel.evaluation.components import build, component_arguments, component_class, inner_kind, is_component
-from provsel.evaluation.keys import canonical_json, digest, seed_from
+from provsel.evaluation.first_release import content_then
 from provsel.evaluation.reduction import is_random, is_random_model
+from provsel.keys import canonical_json, digest, seed_from
 from provsel.models._base import AbstractLinearSVM
 from provsel.selectors import AbstractSelector
 from provsel.selectors.full import FullDataSelector
@@ -42,15 +46,15 @@ class Cell:
         split, n_splits, repeats, draws, setting, seed, certify. Splits: "kfold"; "kfold_inverse"; "official", the data
         set's own; "streamed", the same, where a process of its own trains from a file; "all_rows", where the model is
         a clusterer; "selection_only", a fit on all rows, each time from nothing, and no model.
-    fingerprint : str
-        Of the loaded data set.
+    data : str
+        Identity of the data set, see `identity_of`.
     """
 
     dataset: Mapping[str, Any]
     selector: Mapping[str, Any]
     model: Mapping[str, Any]
     protocol: Mapping[str, Any]
-    fingerprint: str
+    data: str
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.protocol) ^ PROTOCOL)
@@ -106,7 +110,7 @@ class Cell:
         counts = ("repeats", "draws")
         return {
             "dataset": dict(self.dataset),
-            "fingerprint": self.fingerprint,
+            "data": self.data,
             "selector": _component_identity("selector", self.selector),
             "model": None if self.protocol["split"] == "selection_only" else _component_identity("model", self.model),
             "protocol": {name: value for name, value in self.protocol.items() if name not in counts},
@@ -116,6 +120,15 @@ class Cell:
     def id(self) -> str:
         """SHA-256 of the identity."""
         return digest(self.identity)
+
+    @cached_property
+    def seeding(self) -> str:
+        """Canonical JSON that takes the place of the identity's where a trial's seed is made: mostly the same."""
+        then = content_then(self.data)
+        if then is None:
+            return canonical_json(self.identity)
+        rest = {name: value for name, value in self.identity.items() if name != "data"}
+        return canonical_json({**rest, "fingerprint": then})
 
     @cached_property
     def n_draws(self) -> int:
@@ -147,7 +160,7 @@ class Task:
     """
 
     dataset: Mapping[str, Any]
-    fingerprint: str
+    data: str
     split: str
     n_splits: int
     split_seed: int
@@ -163,9 +176,32 @@ def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def split_seed(fingerprint: str, n_splits: int, seed: int, repeat: int) -> int:
+def identity_of(config: Mapping[str, Any]) -> str:
+    """Return the identity of the data set of a config, which is not loaded: `name`, and its loader's parameters."""
+    parameters = dict(config)
+    return dataset_identity(parameters.pop("name"), **parameters)
+
+
+def files_missing(config: Mapping[str, Any]) -> list[str]:
+    """Return the registered files of the data set of a config that are in none of the searched folders."""
+    parameters = dict(config)
+    return missing_files(parameters.pop("name"), **parameters)
+
+
+def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
+    """Return the names of the features of the data set of a config, without loading it where it was parsed before."""
+    parameters = dict(config)
+    return dataset_feature_names(parameters.pop("name"), **parameters)
+
+
+def split_seed(data: str, n_splits: int, seed: int, repeat: int) -> int:
     """Return the seed of the folds of a repeat: the same for all methods, settings, models, and for the inverse."""
-    return seed_from(digest({"split": [fingerprint, n_splits, seed, repeat]}))
+    return seed_from(digest({"split": [content_then(data) or data, n_splits, seed, repeat]}))
+
+
+def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
+    """Return the seed of what a trial draws: that of its key, but for data sets of the `first_release`."""
+    return seed_from(trial_key(cell.seeding, repeat, fold, draw))
 
 
 def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
@@ -193,27 +229,27 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
     groups: dict[tuple[str, str, int, int, int, int, int], list[tuple[Cell, int, str]]] = {}
     datasets: dict[str, Mapping[str, Any]] = {}
     for place_of_cell, cell in enumerate(unique_cells(cells)):
-        datasets.setdefault(cell.fingerprint, cell.dataset)
+        datasets.setdefault(cell.data, cell.dataset)
         protocol = cell.protocol
         alone = place_of_cell if protocol["split"] in WHOLE else 0
-        fixed = cell.fingerprint, protocol["split"], protocol["n_splits"], protocol["seed"]
+        fixed = cell.data, protocol["split"], protocol["n_splits"], protocol["seed"]
         for repeat, fold, draw, key in trials_of(cell):
             if key not in done:
                 groups.setdefault((*fixed, repeat, fold, alone), []).append((cell, draw, key))
-    order = {fingerprint: place for place, fingerprint in enumerate(datasets)}
+    order = {data: place for place, data in enumerate(datasets)}
     tasks = []
     for group in sorted(groups, key=lambda g: (order[g[0]], *g[1:])):
-        fingerprint, split, n_splits, seed, repeat, fold, _ = group
+        data, split, n_splits, seed, repeat, fold, _ = group
         members = groups[group]
         task_cells = list({id(cell): cell for cell, _, _ in members}.values())
         place = {id(cell): k for k, cell in enumerate(task_cells)}
         tasks.append(
             Task(
-                dataset=datasets[fingerprint],
-                fingerprint=fingerprint,
+                dataset=datasets[data],
+                data=data,
                 split=split,
                 n_splits=n_splits,
-                split_seed=split_seed(fingerprint, n_splits, seed, repeat),
+                split_seed=split_seed(data, n_splits, seed, repeat),
                 repeat=repeat,
                 fold=fold,
                 cells=tuple(task_cells),

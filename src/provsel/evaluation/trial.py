@@ -19,9 +19,8 @@ from provsel.evaluation.components import build
 from provsel.evaluation.compression import certify_compressed_view, is_compressed
 from provsel.evaluation.environment import environment, git_revision
 from provsel.evaluation.fold import FoldContext
-from provsel.evaluation.keys import canonical_json, seed_from
 from provsel.evaluation.partitions import certify_clustering, cluster_rows
-from provsel.evaluation.plan import Cell, Task, Trial
+from provsel.evaluation.plan import Cell, Task, Trial, identity_of, trial_seed
 from provsel.evaluation.reduction import (
     fit_reducer,
     is_random,
@@ -32,6 +31,7 @@ from provsel.evaluation.reduction import (
     reduced_rows,
 )
 from provsel.evaluation.streamed import classify_streamed
+from provsel.keys import canonical_json
 from provsel.models.libsvm import LibsvmSVM
 from provsel.selectors._base import AbstractSelector
 from provsel.selectors._view import Cost, Meter, TrainingView
@@ -67,12 +67,12 @@ def run_task(task: Task) -> TaskResult:
     Raises
     ------
     DataIntegrityError
-        The data set that was loaded here has another fingerprint than the task.
+        The data set has another identity here than in the task.
     """
     result, start = TaskResult(), _cpu_seconds()
     with threadpool_limits(1):
+        _check_identity(task)
         dataset = _load(canonical_json(dict(task.dataset)))
-        _check_fingerprint(task, dataset)
         context = _context(task, dataset)
         for trial in task.trials:
             cell = task.cells[trial.cell]
@@ -93,32 +93,36 @@ def _cpu_seconds() -> float:
 
 
 def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: FoldContext) -> Record:
-    fitted = _select(task, cell, trial, context.view)
+    seed = trial_seed(cell, task.repeat, task.fold, trial.draw)
+    fitted = _select(task, cell, seed, context.view)
     if task.split == "selection_only":
-        measured = {**_search_and_pass(fitted, trial.key), **_unlabelled_certificate(cell, fitted).as_record()}
+        measured = {**_search_and_pass(fitted, seed), **_unlabelled_certificate(cell, fitted).as_record()}
     elif task.split == "all_rows":
         measured = _cluster(task, cell, fitted)
     elif task.split == "streamed":
-        measured = classify_streamed(_seeded(cell.model, trial.key), context)
+        measured = classify_streamed(_seeded(cell.model, seed), context)
     else:
-        measured = _classify(cell, trial, fitted, context)
+        measured = _classify(cell, seed, fitted, context)
     inner, view, features = fitted.reducer, context.view, kept_features(fitted.reducer)
     record = {
         "key": trial.key,
         "cell": cell.id,
         "dataset": dataset.name,
-        "fingerprint": dataset.fingerprint,
+        "data": cell.data,
+        "content": dataset.content,
+        "source": dataset.source,
         "setting": cell.protocol["setting"],
         "selector": type(inner).__name__,
         "config": canonical_json(cell.identity),
         "repeat": task.repeat,
         "fold": task.fold,
         "draw": trial.draw,
-        "seed": seed_from(trial.key),
+        "seed": seed,
         "split_seed": task.split_seed,
         "n_train": view.n_samples,
         "n_test": len(context.y_test),
         "n_features": view.n_features,
+        "n_classes": dataset.n_classes,
         "n_rows": fitted.rows.n_samples,
         "rank": getattr(inner, "rank_", None),
         "n_selected": n_columns(inner),
@@ -138,10 +142,10 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, context: 
     return record | measured
 
 
-def _select(task: Task, cell: Cell, trial: Trial, view: TrainingView) -> Fitted:
+def _select(task: Task, cell: Cell, seed: int, view: TrainingView) -> Fitted:
     selector: Any = build("selector", cell.selector)
     if is_random(selector):
-        selector.set_params(random_state=seed_from(trial.key))
+        selector.set_params(random_state=seed)
     setting, model = cell.protocol["setting"], build("model", cell.model)
     if setting == "supervised":
         selector = OnSupportVectors(selector, svm=model)
@@ -157,12 +161,12 @@ def _select(task: Task, cell: Cell, trial: Trial, view: TrainingView) -> Fitted:
     return Fitted(selector if setting == "unsupervised" else selector.selector_, rows, selecting)
 
 
-def _search_and_pass(fitted: Fitted, key: str) -> Record:
+def _search_and_pass(fitted: Fitted, seed: int) -> Record:
     """Time the fit again with what its search found, where the method searches for a parameter."""
     if not hasattr(fitted.reducer, "calibrated"):
         return {}
     start = Cost.now()
-    again = fitted.reducer.calibrated().set_params(random_state=seed_from(key)).fit_view(TrainingView(fitted.rows.X))
+    again = fitted.reducer.calibrated().set_params(random_state=seed).fit_view(TrainingView(fitted.rows.X))
     cost = Cost.now() - start
     if not np.array_equal(again.indices_, fitted.reducer.indices_):
         raise ArithmeticError(f"{type(again).__name__}: the pass at the calibrated rate keeps other features.")
@@ -183,8 +187,8 @@ def _cluster(task: Task, cell: Cell, fitted: Fitted) -> Record:
     return record
 
 
-def _classify(cell: Cell, trial: Trial, fitted: Fitted, context: FoldContext) -> Record:
-    model = build("model", _seeded(cell.model, trial.key))
+def _classify(cell: Cell, seed: int, fitted: Fitted, context: FoldContext) -> Record:
+    model = build("model", _seeded(cell.model, seed))
     inner, view, rows = fitted.reducer, context.view, fitted.rows
     with view.metered() as training:
         if leaves_nothing_out(inner, view) and not is_random_model(model):
@@ -209,9 +213,9 @@ def _classify(cell: Cell, trial: Trial, fitted: Fitted, context: FoldContext) ->
     return record
 
 
-def _seeded(config: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _seeded(config: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Return the config of a model with the seed of the trial where the model draws."""
-    return {**config, "random_state": seed_from(key)} if is_random_model(build("model", config)) else dict(config)
+    return {**config, "random_state": seed} if is_random_model(build("model", config)) else dict(config)
 
 
 def _is_certified(cell: Cell, reducer: Any) -> bool:
@@ -227,13 +231,13 @@ def _unlabelled_certificate(cell: Cell, fitted: Fitted) -> Certificate:
     return certify_view(fitted.reducer, fitted.rows, C=None, margin=False, radius=False)
 
 
-def _check_fingerprint(task: Task, dataset: Dataset) -> None:
-    """Raise where the data is not what the keys of the trials were made with: they are promises about it."""
-    if dataset.fingerprint != task.fingerprint:
-        expected, got = task.fingerprint[:12], dataset.fingerprint[:12]
+def _check_identity(task: Task) -> None:
+    """Raise where this machine would load other files than the keys of the trials name."""
+    found = identity_of(task.dataset)
+    if found != task.data:
         raise DataIntegrityError(
-            f"data set {dataset.name}: expected the fingerprint {expected}, got {got}; this machine "
-            f"has another copy of the data, or it changed since the run began: run provsel fetch "
+            f"data set {task.dataset.get('name')}: expected the identity {task.data[:12]}, got {found[:12]}; this "
+            f"machine has another copy of the data, or it changed since the run began: run provsel fetch "
             f"{task.dataset.get('name')}, or point PROVSEL_DATA or PROVSEL_DATA_MIRROR to the same files everywhere."
         )
 

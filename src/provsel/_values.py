@@ -1,0 +1,42 @@
+"""Records are equal where their values are, and a number that neither of them has is no difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+
+class ValuesWithNaN:
+    """Base of dataclasses with numbers that can be NaN; these say `eq=False`, or they would get an `==` of their own.
+
+    The `==` of a dataclass takes two NaN for equal where they are one object, before Python 3.13, and never since then.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Compare field by field; NaN is equal to NaN, within tuples and mappings as well."""
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return bool(_comparable(self) == _comparable(other))
+
+    def __hash__(self) -> int:
+        """Return the same for equal ones."""
+        return hash(_comparable(self))
+
+
+_NAN = object()
+"""Stands for every NaN: equal to itself, and of one hash, where floats of that value have a hash each."""
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, ValuesWithNaN):
+        names = [each.name for each in fields(value) if each.compare]  # type: ignore[arg-type]
+        return (value.__class__, *(_comparable(getattr(value, name)) for name in names))
+    if isinstance(value, tuple):
+        return tuple(map(_comparable, value))
+    if isinstance(value, Mapping):
+        return {name: _comparable(inner) for name, inner in value.items()}
+    return _NAN if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,37 @@
+"""The folder is the registry: every module here without a leading underscore is a loader."""
+
+import importlib
+import pkgutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_FOLDER = Path(__file__).parent
+
+
+def dataset_names() -> list[str]:
+    """Return the names that `load_dataset` knows, sorted."""
+    return list(_names())
+
+
+def loader(name: str) -> Any:
+    """Return the module of a data set: `load`, `VERSION`, and where there are any `files`, `settled` and `members`.
+
+    `VERSION` is raised when the same files and parameters give other data than before; stored trials of the old
+    version then no longer count. `files(**parameters)` checks all parameters and returns what `load` reads;
+    `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name: it is looked up first, so that a config cannot import anything else.
+    """
+    if name not in _names():
+        raise ValueError(f"unknown data set {name!r:.80}; known data sets are {', '.join(_names())}")
+    return importlib.import_module(f"{__package__}.{name}")
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    modules = pkgutil.iter_modules([str(_FOLDER)])
+    return tuple(sorted(module.name for module in modules if not module.ispkg and not module.name.startswith("_")))

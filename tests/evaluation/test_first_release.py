@@ -1,0 +1,36 @@
+"""Data sets of the first release keep the seeds that their published numbers were computed with."""
+
+import json
+from pathlib import Path
+
+from provsel.configs import artefact_names, compose_artefact
+from provsel.evaluation import first_release, identity_of
+from provsel.evaluation.plan import split_seed, trial_key, trial_seed, unique_cells
+from provsel.keys import canonical_json, digest, seed_from
+from small_runs import DATASET, UNIFORM, small_cell
+
+SYNTHETIC = {"name": "synthetic", "n_samples": 200, "n_features": 1000, "n_relevant": 50, "seed": 0}
+CONTENT = "c775e5c6c6d7ad16736e699c10454031761295b578095b6528b7c82d92a8e657"
+
+
+def test_every_data_set_of_the_artefacts_is_listed_and_nothing_else():
+    cells = unique_cells(cell for name in artefact_names() for cell in compose_artefact(name).cells)
+    listed = json.loads(Path(first_release.__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    assert {cell.data for cell in cells} == set(listed)
+    assert len(set(listed.values())) == len(listed)
+
+
+def test_they_are_seeded_as_when_keys_held_the_digest_of_their_content():
+    cell = small_cell(UNIFORM, dataset=SYNTHETIC)
+    assert first_release.content_then(cell.data) == CONTENT
+    then = {name: value for name, value in cell.identity.items() if name != "data"} | {"fingerprint": CONTENT}
+    assert trial_seed(cell, 1, 2, 0) == seed_from(digest({"cell": then, "repeat": 1, "fold": 2, "draw": 0}))
+    assert split_seed(cell.data, 3, 0, 1) == seed_from(digest({"split": [CONTENT, 3, 0, 1]}))
+
+
+def test_all_others_are_seeded_by_their_key():
+    cell = small_cell(UNIFORM)
+    assert cell.data == identity_of(DATASET)
+    assert first_release.content_then(cell.data) is None
+    assert trial_seed(cell, 1, 2, 0) == seed_from(trial_key(canonical_json(cell.identity), 1, 2, 0))
+    assert split_seed(cell.data, 3, 0, 1) == seed_from(digest({"split": [cell.data, 3, 0, 1]}))

@@ -1,0 +1,98 @@
+"""Records of numbers that can be NaN are equal where their values are, on every Python."""
+
+import importlib
+import math
+import pkgutil
+import sys
+from dataclasses import dataclass, fields, is_dataclass, replace
+
+import pytest
+
+import provsel
+from provsel._values import ValuesWithNaN
+from provsel.claims.outcome import Finding
+from provsel.evaluation import Certificate
+from provsel.reports.trace import Distribution, TracedTrial
+from provsel.site.model import Number
+from provsel.site.model_claims import ClaimPart
+
+
+def nan():
+    """Return a NaN that no other object is."""
+    return float("nan")
+
+
+def numbers_of(cls):
+    return [field.name for field in fields(cls) if field.type == "float"]
+
+
+MADE = {
+    Certificate: lambda: Certificate(),
+    Finding: lambda: Finding("r=300", "not run", sample=(("Exp_1_2", nan()),), margins=(nan(), 1.0)),
+    ClaimPart: lambda: ClaimPart("r=300", "not run", sample=(("Exp_1_2", nan()),)),
+    Distribution: lambda: Distribution("error", "%", "fold", (nan(), 2.0), 2),
+    TracedTrial: lambda: TracedTrial("a", 0, 0, 0, 1, 2, {"nmi": nan(), "error": 0.5}, "e", "r"),
+    Number: lambda: Number("BSS", "r=30", "synthetic", "text"),
+}
+"""A record of each kind, with other NaN objects each time."""
+
+
+@pytest.mark.parametrize("cls", MADE)
+def test_nan_is_no_difference(cls):
+    both = [replace(MADE[cls](), **{name: nan() for name in numbers_of(cls)}) for _ in range(2)]
+    assert both[0] == both[1]
+    if cls is not TracedTrial:  # has a mapping
+        assert hash(both[0]) == hash(both[1])
+        assert len({*both}) == 1
+
+
+@pytest.mark.parametrize(("cls", "name"), [(cls, name) for cls in MADE for name in numbers_of(cls)])
+def test_each_number_counts(cls, name):
+    known, other = replace(MADE[cls](), **{name: 1.0}), replace(MADE[cls](), **{name: 2.0})
+    assert known == replace(MADE[cls](), **{name: 1.0})
+    assert known != other
+    assert known != MADE[cls]()
+    assert MADE[cls]() != known
+
+
+def test_numbers_in_tuples_and_mappings_count():
+    assert MADE[Finding]() != replace(MADE[Finding](), sample=(("Exp_1_2", 0.5),))
+    assert MADE[Finding]() != replace(MADE[Finding](), sample=(("Exp_3_4", nan()),))
+    assert MADE[Distribution]() != replace(MADE[Distribution](), values=(nan(), nan()))
+    assert MADE[TracedTrial]() != replace(MADE[TracedTrial](), values={"nmi": nan()})
+    assert MADE[TracedTrial]() != replace(MADE[TracedTrial](), values={"nmi": 0.0, "error": 0.5})
+
+
+def test_another_class_is_another_value():
+    assert Finding("a", "not run") != ClaimPart("a", "not run")
+    assert ClaimPart("a", "not run") != Finding("a", "not run")
+    assert Certificate() != tuple(vars(Certificate()).values())
+
+
+def test_records_within_records():
+    @dataclass(frozen=True, eq=False)
+    class Pair(ValuesWithNaN):
+        one: Finding
+        more: tuple[Finding, ...]
+
+    def pair(effect):
+        return Pair(Finding("a", "not run"), (Finding("b", "replicated", effect=effect),))
+
+    assert pair(nan()) == pair(nan())
+    assert hash(pair(nan())) == hash(pair(nan()))
+    assert pair(nan()) != pair(1.0)
+
+
+def test_every_dataclass_whose_numbers_may_be_missing_compares_so():
+    for module in pkgutil.walk_packages(provsel.__path__, "provsel."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    classes, found = [], set()
+    for module in [value for name, value in sorted(sys.modules.items()) if name.startswith("provsel")]:
+        classes += [value for value in vars(module).values() if isinstance(value, type) and is_dataclass(value)]
+    for cls in classes:
+        if any(isinstance(field.default, float) and math.isnan(field.default) for field in fields(cls)):
+            found.add(cls)
+            assert cls.__eq__ is ValuesWithNaN.__eq__, f"{cls}: derive it from ValuesWithNaN, with eq=False"
+            assert cls.__hash__ is ValuesWithNaN.__hash__
+    assert found == {*MADE} - {TracedTrial}
