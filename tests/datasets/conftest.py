@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
+from misbehaving_server import registry, server  # noqa: F401 - fixtures
+
+from provsel.datasets import read_source
+from provsel.datasets._sources import DEFAULT_REGISTRY
 
 _REAL_MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
 
@@ -22,6 +27,24 @@ def mirror(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setenv("PROVSEL_DATA_MIRROR", str(folder))
     return folder
+
+
+@pytest.fixture
+def without_hashes(tmp_path, monkeypatch):
+    """Return a function that leaves one entry of the registry, of which neither hashes nor sizes are known."""
+
+    def forget(name):
+        entry = yaml.safe_load((DEFAULT_REGISTRY / f"{name}.yaml").read_text())
+        for file in entry["files"]:
+            file.pop("content_sha256", None)
+            file |= {"sha256": None, "size": None, "max_size": 1 << 30}
+        (tmp_path / "registry").mkdir()
+        (tmp_path / "registry" / f"{name}.yaml").write_text(yaml.safe_dump(entry))
+        monkeypatch.setattr("provsel.datasets._sources.DEFAULT_REGISTRY", tmp_path / "registry")
+        read_source.cache_clear()
+
+    yield forget
+    read_source.cache_clear()
 
 
 @pytest.fixture

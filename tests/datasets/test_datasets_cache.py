@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from provsel.datasets import make_dataset
-from provsel.datasets._cache import cache_path, cached
+from provsel.datasets._cache import cache_path, cached, cached_names
 
 SPARSE = make_dataset(
     sparse.csr_array([[1.0, 0, 2], [0, 0, 3]]), [1, -1], ["é" * 9, "b\xa0c", "d"], name="s", source="q"
@@ -26,7 +26,7 @@ class Builder:
 
 
 def same(one, two):
-    assert (one.name, one.source, one.fingerprint) == (two.name, two.source, two.fingerprint)
+    assert (one.name, one.source, one.content) == (two.name, two.source, two.content)
     assert type(one.X) is type(two.X)
     np.testing.assert_array_equal(sparse.csr_array(one.X).toarray(), sparse.csr_array(two.X).toarray())
     np.testing.assert_array_equal(one.y, two.y)
@@ -38,24 +38,31 @@ def same(one, two):
 def test_second_time_comes_from_the_cache(dataset):
     build = Builder(dataset)
     for _ in range(3):
-        same(cached("loader", {"a": 1}, "content", build), dataset)
+        same(cached("loader", "content", build), dataset)
     assert build.calls == 1
 
 
-def test_entries_differ_by_loader_params_and_content(data_folder):
+def test_entries_differ_by_identity(data_folder):
     build = Builder(DENSE)
-    for key in (("l", {}, "c"), ("m", {}, "c"), ("l", {"a": 1}, "c"), ("l", {}, "d")):
-        cached(*key, build)
-    assert build.calls == 4
+    for identity in ("c", "d", "c"):
+        cached("l", identity, build)
+    assert build.calls == 2
     files = sorted((data_folder / "cache").iterdir())
-    assert len(files) == 4
+    assert len(files) == 2
     assert all(path.suffix == ".npz" for path in files)  # nothing temporary is left
-    assert cache_path("l", {"a": 1, "b": 2}, "c") == cache_path("l", {"b": 2, "a": 1}, "c")
+
+
+def test_names_are_read_alone(data_folder):
+    assert cached_names("l", "c") is None
+    cached("l", "c", Builder(SPARSE))
+    assert cached_names("l", "c").tolist() == SPARSE.feature_names.tolist()
+    cache_path("l", "c").write_bytes(b"PK junk")
+    assert cached_names("l", "c") is None
 
 
 def test_entries_hold_no_pickles():
-    cached("l", {}, "c", Builder(SPARSE))
-    with np.load(cache_path("l", {}, "c"), allow_pickle=False) as arrays:
+    cached("l", "c", Builder(SPARSE))
+    with np.load(cache_path("l", "c"), allow_pickle=False) as arrays:
         assert all(arrays[key].dtype.kind in "iuf" for key in arrays.files)
 
 
@@ -71,16 +78,16 @@ def _change_data(content):
 )
 def test_a_damaged_entry_is_deleted_and_built_again(damage, caplog):
     build = Builder(SPARSE)
-    cached("l", {}, "c", build)
-    path = cache_path("l", {}, "c")
+    cached("l", "c", build)
+    path = cache_path("l", "c")
     good = path.read_bytes()
     path.write_bytes(damage(good))
     assert path.read_bytes() != good
     with caplog.at_level(logging.WARNING, "provsel"):
-        same(cached("l", {}, "c", build), SPARSE)
+        same(cached("l", "c", build), SPARSE)
     assert "is damaged" in caplog.text
     assert build.calls == 2
-    same(cached("l", {}, "c", build), SPARSE)
+    same(cached("l", "c", build), SPARSE)
     assert build.calls == 2
 
 
@@ -94,13 +101,13 @@ def test_a_damaged_entry_is_deleted_and_built_again(damage, caplog):
 )
 def test_another_record_in_the_right_zip_is_noticed(dataset, key, change):
     build = Builder(dataset)
-    cached("l", {}, "c", build)
-    path = cache_path("l", {}, "c")
+    cached("l", "c", build)
+    path = cache_path("l", "c")
     with np.load(path) as arrays:
         parts = dict(arrays)
     parts[key] = change(parts.get(key))
     np.savez(path, **parts)
-    same(cached("l", {}, "c", build), dataset)
+    same(cached("l", "c", build), dataset)
     assert build.calls == 2
 
 
@@ -108,7 +115,7 @@ def test_without_a_writable_folder_it_goes_on(data_folder):
     data_folder.write_text("a file where the folder should be")
     build = Builder(SPARSE)
     for _ in range(2):
-        same(cached("l", {}, "c", build), SPARSE)
+        same(cached("l", "c", build), SPARSE)
     assert build.calls == 2
 
 
@@ -117,5 +124,5 @@ def test_a_failing_builder_leaves_nothing(data_folder):
         raise ValueError("broken source")
 
     with pytest.raises(ValueError, match="broken source"):
-        cached("l", {}, "c", fail)
+        cached("l", "c", fail)
     assert not data_folder.exists()

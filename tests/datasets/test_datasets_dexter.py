@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from provsel.datasets import DataIntegrityError, MissingDataError, _locate, dexter, load_dataset, read_source
+from provsel.datasets import DataIntegrityError, MissingDataError, _identity, dexter, load_dataset, read_source
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def made(mirror, monkeypatch):
     """Write four files of three documents and forget the hashes."""
     source = read_source("dexter")
     files = tuple(replace(file, sha256=None, size=None, max_size=1 << 20) for file in source.files)
-    monkeypatch.setattr(_locate, "read_source", lambda name: replace(source, files=files))
+    monkeypatch.setattr(_identity, "read_source", lambda name: replace(source, files=files))
     monkeypatch.setattr(dexter, "_N_SAMPLES", 3)
     folder = mirror / "dexter"
     folder.mkdir()
@@ -83,5 +83,5 @@ def test_real_files_have_the_published_check_sums(real_mirror, monkeypatch):
     train = load_dataset("dexter")
     assert (data.X[:300] != train.X).nnz == 0
     monkeypatch.setattr(dexter, "_read_data", lambda *_: pytest.fail("a cached set was read again"))
-    assert load_dataset("dexter").fingerprint == train.fingerprint
+    assert load_dataset("dexter").content == train.content
     np.testing.assert_array_equal(load_dataset("dexter", part="all").official_train, data.official_train)

@@ -23,9 +23,9 @@ def test_synthetic_has_the_papers_shape_and_moments():
 def test_synthetic_defaults_and_seeds():
     data = load_dataset("synthetic")
     assert data.X.shape == (200, 1000)
-    assert load_dataset("synthetic").fingerprint == data.fingerprint
-    assert load_dataset("synthetic", seed=1).fingerprint != data.fingerprint
-    assert load_dataset("synthetic", n_relevant=50).fingerprint != data.fingerprint
+    assert load_dataset("synthetic").content == data.content
+    assert load_dataset("synthetic", seed=1).content != data.content
+    assert load_dataset("synthetic", n_relevant=50).content != data.content
     assert "Bhattacharyya (2004)" in data.source
 
 
@@ -66,8 +66,8 @@ def test_gaussian_clusters_have_means_and_noise_of_unit_variance():
 def test_gaussian_clusters_defaults_seeds_and_names():
     data = clusters()
     assert data.X.shape == (20, 20000)
-    assert clusters().fingerprint == data.fingerprint
-    assert clusters(seed=1).fingerprint != data.fingerprint
+    assert clusters().content == data.content
+    assert clusters(seed=1).content != data.content
     assert data.name == "gaussian_clusters"
     assert clusters(columns="growing").name == "gaussian_clusters_growing"
     assert set(clusters(n_classes=2, n_features=3).y.tolist()) == {-1, 1}

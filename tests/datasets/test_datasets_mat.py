@@ -5,7 +5,7 @@ import pytest
 import scipy.io
 from scipy import sparse
 
-from provsel.datasets import DataIntegrityError, MissingDataError, _locate, _mat, load_dataset
+from provsel.datasets import DataIntegrityError, MissingDataError, _identity, _mat, load_dataset
 from provsel.datasets._mat import read_mat
 
 X = np.array([[1, 2, 3], [4, 5, 6]], dtype=np.uint16)
@@ -85,7 +85,7 @@ def test_hdf5_files_are_refused_in_words(tmp_path):
 )
 def test_two_labels_become_minus_and_plus_one(save, monkeypatch, labels, expected):
     path = save(X=X, Y=np.array(labels))
-    monkeypatch.setattr(_locate, "locate", lambda file: path)
+    monkeypatch.setattr(_identity, "locate", lambda file: path)
     data = load_dataset("colon")
     assert data.y.tolist() == expected
     assert data.X.tolist() == X.tolist()
@@ -101,7 +101,7 @@ def test_two_labels_become_minus_and_plus_one(save, monkeypatch, labels, expecte
 )
 def test_bad_labels(save, monkeypatch, labels, message):
     path = save(X=X, Y=np.array(labels))
-    monkeypatch.setattr(_locate, "locate", lambda file: path)
+    monkeypatch.setattr(_identity, "locate", lambda file: path)
     with pytest.raises(ValueError, match=message):
         load_dataset("colon")
 
@@ -139,4 +139,4 @@ def test_real_sets(real_mirror, monkeypatch, name):
     order = np.argsort(raw["Y"].ravel(), kind="stable")
     assert (np.diff(data.y[order]) >= 0).all()
     monkeypatch.setattr(_mat, "read_mat", lambda *_: pytest.fail("a cached set was read again"))
-    assert load_dataset(name).fingerprint == data.fingerprint
+    assert load_dataset(name).content == data.content

@@ -13,9 +13,10 @@ from test_datasets_rcv1_parse import random_text
 from provsel.datasets import (
     DataIntegrityError,
     MissingDataError,
-    _locate,
+    _identity,
     _rcv1_forms,
     load_dataset,
+    locate,
     rcv1_ccat,
     read_source,
 )
@@ -28,8 +29,8 @@ VECTOR_FILES = ["train", *(f"test_pt{i}" for i in range(4))]
 def small(monkeypatch):
     """Let the official files have 30 + 60 documents and no known hashes."""
     source = read_source("rcv1_ccat")
-    files = tuple(replace(file, sha256=None, size=None, max_size=1 << 20) for file in source.files)
-    monkeypatch.setattr(_locate, "read_source", lambda name: replace(source, files=files))
+    files = tuple(replace(file, sha256=None, content_sha256=None, size=None, max_size=1 << 20) for file in source.files)
+    monkeypatch.setattr(_identity, "read_source", lambda name: replace(source, files=files))
     for module in (rcv1_ccat, _rcv1_forms):
         monkeypatch.setattr(module, "official_sizes", lambda: (N_TRAIN, N_ALL))
 
@@ -87,8 +88,56 @@ def test_the_training_part_needs_no_test_files(lyrl):
     assert load_dataset("rcv1_ccat").X.shape == (N_TRAIN, 47236)
     with pytest.raises(MissingDataError, match=r"test_pt0\.dat\.gz is missing.*provsel fetch rcv1_ccat"):
         load_dataset("rcv1_ccat", form="official", part="all")
-    with pytest.raises(MissingDataError, match=r"RCV1-v2 is missing\. .*Run `provsel fetch rcv1_ccat`"):
+    with pytest.raises(MissingDataError, match=r"rcv1v2_subsets_fixed.npz is missing\. .* fetch rcv1_ccat`"):
         load_dataset("rcv1_ccat", part="all")
+
+
+def dictionary(mirror, change=lambda text: text):
+    """Write a dictionary of stems s1 to s47236, in another order than that of their numbers."""
+    lines = [f"s{i} {i} {i % 9}.5\n" for i in range(47236, 0, -1)]
+    (mirror / "rcv1" / "stem.termid.idf.map.txt").write_bytes(change("".join(lines).encode()))
+
+
+def test_features_are_called_by_their_stems_on_demand_only(lyrl, mirror):
+    terms = load_dataset("rcv1_ccat")
+    with pytest.raises(MissingDataError, match=r"the file rcv1/stem\.termid\.idf\.map\.txt is missing"):
+        load_dataset("rcv1_ccat", names="stems")
+    dictionary(mirror)
+    stems = load_dataset("rcv1_ccat", names="stems")
+    assert stems.feature_names[[0, 1, 47235]].tolist() == ["s1", "s2", "s47236"]
+    assert (stems.X != terms.X).nnz == 0
+    # The file being there changes nothing without the wish.
+    assert load_dataset("rcv1_ccat").content == load_dataset("rcv1_ccat", names="terms").content
+    assert load_dataset("rcv1_ccat").source == terms.source
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.replace(b"s9 9 ", b"s9 10 "), "line 47228: expected each number once, got 10 again"),
+        (lambda c: c.replace(b"s9 9 ", b"s8 9 "), "expected 47236 distinct stems numbered from 1, got 47235 with numb"),
+        (lambda c: c.replace(b"s9 9 ", b"s9 47237 "), "expected 47236 distinct stems .* numbers up to 47237"),
+        (lambda c: c.partition(b"\n")[2], "expected 47236 distinct stems numbered from 1, got 47235 .* up to 47235"),
+        (lambda c: c + c[:20], "line 47237: expected a stem, its number|line 47237: expected each number once"),
+        (lambda c: c.replace(b"s9 9 ", b"s\xe99 9 "), "line 47228: expected a stem, its number and its weight"),
+        (lambda c: c.replace(b"s9 9 ", b"s9 09 "), "line 47228: expected a stem, its number and its weight"),
+        (lambda c: c.replace(b"s9 9 ", b"s9 9 9 "), "line 47228: expected a stem, its number and its weight"),
+        (lambda c: b"", "line 1: expected a stem, its number and its weight, got b''"),
+        (lambda c: c * 9, "expected a dictionary of at most 4194304 bytes, got more"),
+    ],
+)
+def test_damaged_dictionaries(lyrl, mirror, change, message):
+    dictionary(mirror, change)
+    with pytest.raises(ValueError, match=rf"stem\.termid\.idf\.map\.txt(,|:) {message}"):
+        load_dataset("rcv1_ccat", names="stems")
+
+
+def test_a_dictionary_that_is_not_the_registered_one(mirror):
+    (mirror / "rcv1").mkdir()
+    dictionary(mirror)
+    source = read_source("rcv1_ccat")
+    with pytest.raises(DataIntegrityError, match=r"stem\.termid\.idf\.map\.txt: expected 1411031 bytes"):
+        locate(source.find("rcv1/stem.termid.idf.map.txt"))
 
 
 def drop_topic(content):
@@ -144,6 +193,7 @@ def test_a_file_that_is_not_the_registered_one(mirror):
         ({"part": "test"}, "part must be one of train, all, got 'test'"),
         ({"n_train": 0}, "n_train must be an integer of at least 1, got 0"),
         ({"n_train": True}, "n_train must be an integer"),
+        ({"names": "words"}, "names must be one of terms, stems, got 'words'"),
         ({"n_train": 5, "form": "official"}, "form='official' has 23149 training documents, got n_train=5"),
         ({"n_train": 5, "form": "sklearn"}, "form='sklearn' has 23149 training documents, got n_train=5"),
     ],
@@ -185,7 +235,7 @@ def test_the_cache_of_scikit_learn_gives_the_official_record(lyrl, sklearn_home,
     official = load_dataset("rcv1_ccat", form="official", part=part)
     fill_cache(sklearn_home, lyrl)
     data = load_dataset("rcv1_ccat", form="sklearn", part=part)
-    assert data.fingerprint == official.fingerprint
+    assert data.content == official.content
     assert "fetch_rcv1" in data.source
 
 
@@ -237,15 +287,15 @@ def test_subsets(subsets, monkeypatch):
     assert not (np.diff(data.official_train.astype(int)) > 0).any()
     assert "five public subsets of 6,000, not the official split" in data.source
     # Pinned: stored trials are keyed by it.
-    assert data.fingerprint == "a3b6177d283885fe6d52de8a2026d433914296e0c06df42d7aa6c794539612f7"
+    assert data.content == "a3b6177d283885fe6d52de8a2026d433914296e0c06df42d7aa6c794539612f7"
 
     train = load_dataset("rcv1_ccat")
     assert (data.X[:23149] != train.X).nnz == 0
     assert train.official_train is None
-    assert train.fingerprint == "bccf929e1f1ac5880f5a230966af32f38bf325e88a7528973fde7c56bb714951"
+    assert train.content == "bccf929e1f1ac5880f5a230966af32f38bf325e88a7528973fde7c56bb714951"
     monkeypatch.setattr(rcv1_ccat, "_build", lambda *_: pytest.fail("a cached set was read again"))
     again = load_dataset("rcv1_ccat", form="subsets", n_train=23149)
-    assert again.fingerprint == train.fingerprint
+    assert again.content == train.content
     np.testing.assert_array_equal(load_dataset("rcv1_ccat", part="all").official_train, data.official_train)
 
 

@@ -31,7 +31,7 @@ def test_record_is_frozen_and_prints_briefly():
     data = build()
     with pytest.raises(dataclasses.FrozenInstanceError):
         data.name = "other"
-    assert repr(data) == f"Dataset('tiny', n=2, d=3, dense, fingerprint={data.fingerprint[:12]!r})"
+    assert repr(data) == f"Dataset('tiny', n=2, d=3, dense, content={data.content[:12]!r})"
 
 
 def test_the_input_is_neither_changed_nor_shared():
@@ -45,8 +45,8 @@ def test_the_input_is_neither_changed_nor_shared():
 
 def test_fingerprint_is_pinned():
     # Trials are keyed by it: a change here throws all stored results away and must be deliberate.
-    assert build().fingerprint == "47189bdf3789c677a41e568cbc284c0625eb1cf304fcdef6400e3c8128dc0d27"
-    assert build(sparse.csr_array(X)).fingerprint == "6bd1c0afee9aa02fd203526fb4c832f5ed97de186e07fad6d6fdffae1d9b9bbc"
+    assert build().content == "47189bdf3789c677a41e568cbc284c0625eb1cf304fcdef6400e3c8128dc0d27"
+    assert build(sparse.csr_array(X)).content == "6bd1c0afee9aa02fd203526fb4c832f5ed97de186e07fad6d6fdffae1d9b9bbc"
 
 
 @pytest.mark.parametrize(
@@ -59,24 +59,24 @@ def test_fingerprint_is_pinned():
     ids=["csc", "duplicates and a stored zero", "unsorted, wide indices"],
 )
 def test_fingerprint_of_sparse_data_depends_on_content_only(same):
-    assert build(same).fingerprint == build(sparse.csr_array(X)).fingerprint
+    assert build(same).content == build(sparse.csr_array(X)).content
 
 
 @pytest.mark.parametrize(
     "same", [np.asfortranarray(X), X.astype(">f8"), X.astype(np.float32), np.where(X == 0, -0.0, X)]
 )
 def test_fingerprint_of_dense_data_depends_on_content_only(same):
-    assert build(same).fingerprint == build().fingerprint
+    assert build(same).content == build().content
 
 
 def test_fingerprint_leaves_out_name_and_source_and_sees_the_rest():
-    reference = build().fingerprint
-    assert build(name="other", source="other").fingerprint == reference
+    reference = build().content
+    assert build(name="other", source="other").content == reference
     changed = X.copy()
     changed[0, 0] = 1e-300
     others = [build(changed), build(sparse.csr_array(X)), build(y=[-1, 1]), build(names=["a", "bc", ""])]
     others += [build(X.reshape(3, 2), [1, -1, 1], ["a", "b"]), build(names=["ab", "c", ""])]
-    assert len({reference, *(data.fingerprint for data in others)}) == 7
+    assert len({reference, *(data.content for data in others)}) == 7
 
 
 def test_the_official_split_is_kept_and_seen_by_the_fingerprint():
@@ -86,8 +86,8 @@ def test_the_official_split_is_kept_and_seen_by_the_fingerprint():
     assert data.official_train.dtype == np.bool_
     assert data.official_train.tolist() == [True, False]
     assert build().official_train is None
-    assert len({build().fingerprint, data.fingerprint, build(official_train=[False, True]).fingerprint}) == 3
-    assert build(official_train=[True, False]).fingerprint == data.fingerprint
+    assert len({build().content, data.content, build(official_train=[False, True]).content}) == 3
+    assert build(official_train=[True, False]).content == data.content
 
 
 @pytest.mark.parametrize(

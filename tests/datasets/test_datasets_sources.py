@@ -1,6 +1,8 @@
 """The source registry, the lock file, and finding and verifying files."""
 
+import dataclasses
 import hashlib
+import re
 
 import pytest
 import yaml
@@ -13,6 +15,7 @@ from provsel.datasets._paths import is_safe_relative
 CONTENT = b"some data"
 SHA = hashlib.sha256(CONTENT).hexdigest()
 FILE = {"path": "set/a.bin", "sha256": SHA, "size": 9, "urls": ["https://example.org/a.bin"], "format": "bin"}
+RAW = "https://raw.githubusercontent.com/owner/repository"
 ENTRY = {"name": "thing", "title": "t", "citation": "c", "licence": "l", "homepage": "h", "files": [FILE]}
 
 
@@ -22,8 +25,9 @@ def write(folder, entry, name="thing"):
 
 
 def file_with(**changes):
-    defaults = dict.fromkeys(("max_size", "extract", "extract_to", "max_expanded"))
-    return SourceFile(**{**defaults, **FILE, "urls": tuple(FILE["urls"]), "source": "thing", **changes})
+    defaults = dict.fromkeys(field.name for field in dataclasses.fields(SourceFile))
+    lists = {"urls": tuple(FILE["urls"]), "made_from": ()}
+    return SourceFile(**{**defaults, **FILE, **lists, "source": "thing", **changes})
 
 
 def test_every_entry_of_the_package_is_valid():
@@ -33,11 +37,28 @@ def test_every_entry_of_the_package_is_valid():
         assert all(file.source == name for file in source.files)
 
 
+def test_every_file_has_an_address_or_is_made_of_files_that_have():
+    """Of a form that suffices, at least one address of each is pinned: by a commit, or else by hash."""
+    for name in source_names():
+        source = read_source(name)
+        for file in source.files:
+            assert file.fetchable, file.path
+            assert file.urls or all(source.find(path).fetchable for path in file.made_from)
+        assert any(all(pinned(source, file) for file in files) for files in source.forms.values()), name
+
+
+def pinned(source, file):
+    at_commit = any(re.search(r"/[0-9a-f]{40}(/|$)", url) for url in file.urls) and file.digest is not None
+    return at_commit or (bool(file.made_from) and all(pinned(source, source.find(path)) for path in file.made_from))
+
+
 def test_techtc_entry():
     source = read_source("techtc")
     tokens = [file for file in source.files if file.path.startswith("techtc100/tokens/")]
     assert len(tokens) == 80
-    assert all(file.sha256 and file.size and not file.urls for file in tokens)
+    assert all(file.sha256 and file.content_sha256 and file.size and file.forms == ("tokens",) for file in tokens)
+    assert len({file.made_from for file in tokens}) == 80
+    assert len(source.find("techtc100/datasets.tsv").made_from) == 81
     archive = source.find("archives/techtc300_preprocessed.zip")
     assert archive.urls
     assert (archive.sha256, archive.extract, archive.extract_to) == (None, "zip", "techtc300")
@@ -71,12 +92,66 @@ def test_reading_an_entry(tmp_path):
         ({"extract": "zip", "max_expanded": 9}, "extract_to must be a folder, as extract is set"),
         ({"extract": "zip", "extract_to": "x"}, "max_expanded must be a limit, as extract is set"),
         ({"extract": "zip", "extract_to": "../x", "max_expanded": 9}, "extract_to must be a relative path"),
+        ({"content_sha256": 7}, "content_sha256 must be 64 lower-case hexadecimal digits, or null, got 7"),
+        (
+            {"content_sha256": SHA},
+            "format must be one of gz, npz, tar.gz, tar.xz, xz, as content_sha256 is set, got 'bin'",
+        ),
+        (
+            {"urls": [f"{RAW}/main/a.bin"]},
+            "urls must be addresses at a commit of 40 digits, not at a branch .*/main/a.bin",
+        ),
+        ({"urls": [f"{RAW}/v1.0/a.bin"]}, "urls must be addresses at a commit"),
+        ({"urls": [f"{RAW}/48cffad4/a.bin"]}, "urls must be addresses at a commit"),
+        ({"urls": ["https://github.com/a/b/raw/master/a.bin"]}, "urls must be addresses at a commit"),
+        ({"urls": ["https://codeload.github.com/a/b/tar.gz/refs/heads/main"]}, "urls must be addresses at a commit"),
+        ({"urls": ["https://example.org/a", f"{RAW}/HEAD/a.bin"]}, "urls must be addresses at a commit"),
+        ({"forms": "one"}, "forms must be a list of texts"),
+        ({"made_from": ["b"]}, "converter must be one of .*techtc_tokens.*, got None"),
+        ({"made_from": ["b"], "converter": "rm"}, "converter must be one of .*techtc_tokens.*, got 'rm'"),
+        ({"made_from": [3], "converter": "pack_xz"}, "made_from must be a list of texts"),
+        ({"made_from": ["b"], "converter": "pack_xz"}, "made_from must be paths of this entry, got .'b'"),
+        (
+            {"made_from": ["b"], "converter": "pack_xz", "sha256": None},
+            "sha256 must be the hash that the converter must arrive at",
+        ),
+        ({"converter": "pack_xz"}, "made_from must be a list, as converter is set"),
+        ({"path": "raw/a"}, "files must be files below raw/ that others are made from, got .'raw/a'"),
         ({"sha265": "x"}, r"missing keys \[\], unknown keys \['sha265'\]. Allowed: .*'sha256'"),
     ],
 )
 def test_malformed_files_are_refused(tmp_path, change, message):
     with pytest.raises(ValueError, match=message):
         read_source("thing", write(tmp_path, {**ENTRY, "files": [{**FILE, **change}]}))
+
+
+def made(path, *sources, **changes):
+    return {**FILE, "path": path, "urls": [], "made_from": list(sources), "converter": "pack_xz", **changes}
+
+
+def test_files_that_are_made_from_each_other(tmp_path):
+    cycle = {**ENTRY, "files": [made("a", "b"), made("b", "c", "d"), made("c", "a"), {**FILE, "path": "d"}]}
+    with pytest.raises(ValueError, match=r"made_from must be paths that lead to published files, got '. < . < . < .'"):
+        read_source("thing", write(tmp_path, cycle))
+    with pytest.raises(ValueError, match="made_from must be paths that lead to published files, got 'b < b'"):
+        read_source("thing", write(tmp_path, {**ENTRY, "files": [made("b", "b")]}))
+
+
+def test_raw_files_and_forms(tmp_path):
+    raw = {**FILE, "path": "raw/a", "urls": [f"{RAW}/{'0' * 40}/a"]}
+    files = [
+        made("x", "raw/a", forms=["one", "two"]),
+        made("y", "x", forms=["two"]),
+        {**FILE, "path": "z"},
+        raw,
+        {**FILE, "forms": []},
+    ]
+    source = read_source("thing", write(tmp_path, {**ENTRY, "files": files}))
+    assert source.published() == [file for file in source.files if file.path != "raw/a"]
+    forms = {form: [file.path for file in files] for form, files in source.forms.items()}
+    assert forms == {"one": ["x", "z"], "two": ["x", "y", "z"]}
+    assert all(file.fetchable for file in source.files)
+    assert {form: len(files) for form, files in read_source("colon").forms.items()} == {"": 1}
 
 
 @pytest.mark.parametrize(

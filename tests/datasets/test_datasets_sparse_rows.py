@@ -63,10 +63,10 @@ def test_dense_rows_are_gaussian_of_length_one():
 
 
 def test_seeds_and_defaults():
-    assert made().fingerprint == made().fingerprint
-    assert made().fingerprint != made(seed=1).fingerprint
+    assert made().content == made().content
+    assert made().content != made(seed=1).content
     config = compose_config(["dataset=sparse_rows"]).dataset
-    assert load_from(config).fingerprint == load_dataset("sparse_rows").fingerprint
+    assert load_from(config).content == load_dataset("sparse_rows").content
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_both_forms_of_a_corpus_give_the_same_record(documents, min_word_length,
     if not any(len(text) >= min_word_length for text in words):
         return
     one, two = record(tokens, min_word_length), record(official, min_word_length)
-    assert one.fingerprint == two.fingerprint
+    assert one.content == two.content
     assert one.X.shape == (len(documents), sum(len(text) >= min_word_length for text in words))
     assert one.X.sum() == sum(len(text) >= min_word_length for _, texts in documents for text in texts)
 

@@ -26,7 +26,9 @@ from provsel.audit.ledger import WITHOUT_SUM, read_audits, write_audit
 from provsel.audit.outcomes import AuditRun, TrialOutcome
 from provsel.datasets import _cache, column_blocks, dexter, row_chunks, techtc
 from provsel.datasets._cifar import _decode, read_binary, read_labels
+from provsel.datasets._content import content_sha256
 from provsel.datasets._extract import extract
+from provsel.datasets._hashes import MEMORY, _memories, file_sha256
 from provsel.datasets._idx import read_idx
 from provsel.datasets._lock import LOCK_NAME, read_lock
 from provsel.datasets._mat import read_mat
@@ -218,11 +220,11 @@ def mat_of(path):
 
 def cached_set(path):
     """An entry of the cache that is damaged is built again, and the result is the same."""
-    entry = _cache.cache_path("made", {}, "c")
+    entry = _cache.cache_path("made", "c")
     entry.parent.mkdir(parents=True, exist_ok=True)
     path.replace(entry)
-    data = _cache.cached("made", {}, "c", made)
-    assert data.fingerprint == made().fingerprint
+    data = _cache.cached("made", "c", made)
+    assert data.content == made().content
     whole_dataset(data)
 
 
@@ -263,7 +265,10 @@ REGISTRY = yaml.safe_dump(
         "files": [
             {"path": "a/b.zip", "sha256": "0" * 64, "size": 12, "urls": ["https://localhost/b"], "format": "zip",
              "extract": "zip", "extract_to": "a/b", "max_expanded": 100},
-            {"path": "a/c.xz", "sha256": None, "size": None, "max_size": 5, "urls": [], "format": "xz"},
+            {"path": "a/c.xz", "sha256": None, "size": None, "max_size": 5, "urls": [], "format": "xz",
+             "content_sha256": "1" * 64, "made_from": ["raw/c"], "converter": "pack_xz", "forms": ["one"]},
+            {"path": "raw/c", "sha256": "2" * 64, "size": 7, "format": "text",
+             "urls": [f"https://raw.githubusercontent.com/a/b/{'3' * 40}/c"]},
         ],
     }
 ).encode()  # fmt: skip
@@ -282,6 +287,7 @@ def registry_of(path):
     for file in source.files:
         assert is_safe_relative(file.path)
         assert (file.size or file.max_size) > 0
+        assert all(source.find(path) for path in file.made_from)
 
 
 LOCK = yaml.safe_dump({"a/c.xz": {"sha256": "0" * 64, "size": 4, "url": "https://localhost/c"}}).encode()
@@ -292,6 +298,15 @@ def lock_of(path):
         assert is_safe_relative(name)
         assert len(entry.sha256) == 64
         assert entry.size >= 0
+
+
+HASHES = json.dumps({"/a/b": [[4, 10**18, 10**18, 7], {"sha256": "0" * 64, "gz": "1" * 64}]}).encode()
+
+
+def hashes_of(path):
+    """A memory of hashes that is damaged is ignored; what it says of other files is of no use."""
+    _memories.clear()
+    assert file_sha256(path, data=path.parents[1]) == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 LEDGER_WORDS = (b"[[", b"{}", b"NaN", b"1e999", b'"when": "0001-01-01T00:00:00+23:59"')
@@ -362,6 +377,13 @@ ARCHIVE_WORDS = (b"../x", b"/x", b"a/b", b"2", b"1", b"x", b"g", b"L", b"K", b"S
                  b"PK\x01\x02", b"PK\x05\x06", b"ustar")  # fmt: skip
 
 
+def content_of(kind):
+    def read(path):
+        assert len(content_sha256(path, kind, limit=10_000)) == 64
+
+    return read
+
+
 def archive_of(path):
     """Extract into the folder that a reader may write to; nothing but files, and no more than the limit."""
     kind = "zip" if path.suffix == ".zip" else "tar"
@@ -389,6 +411,7 @@ TEXT = {
     "dexter labels": Reader("dexter_train.labels", (DEXTER_LABELS,), dexter_labels, (b"1\n", b"-1")),
     "registry": Reader("made.yaml", (REGISTRY,), registry_of, YAML_WORDS),
     "lock file": Reader(LOCK_NAME, (LOCK,), lock_of, YAML_WORDS),
+    "memory of hashes": Reader(MEMORY, (HASHES,), hashes_of, LEDGER_WORDS),
     "audit ledger": Reader("audits/a.json", ledgers(), ledgers_of, LEDGER_WORDS),
 }  # fmt: skip
 
@@ -416,6 +439,12 @@ BINARY = {
     "tar": Reader("a.tar", (tar_of(**MEMBERS), tar_of(form=tarfile.GNU_FORMAT, **MEMBERS)), archive_of, ARCHIVE_WORDS),
     "tar gz": Reader("a.tar.gz", (tar_of("w:gz", **MEMBERS),), archive_of),
     "tar xz": Reader("a.tar.xz", (tar_of("w:xz", **MEMBERS),), archive_of),
+    "content gz": Reader("a.gz", (gzip.compress(TOKENS, mtime=0),), content_of("gz")),
+    "content xz": Reader("a.xz", (lzma.compress(TOKENS),), content_of("xz")),
+    "content npz": Reader("a.npz", (zip_of(**MEMBERS), PLAIN_NPZ), content_of("npz"), ZIP_WORDS),
+    "content tar gz": Reader(
+        "a.tar.gz", (tar_of("w:gz", **MEMBERS), tar_of(**MEMBERS)), content_of("tar.gz"), ARCHIVE_WORDS
+    ),
     "JPEG": Reader("cifar10.tar.xz", (JPEG,), jpeg_of),
     "store": Reader("data/store/x.parquet", (STORE,), store_of),
     "cache": Reader("data/made.npz", (CACHED,), cached_set, ZIP_WORDS),

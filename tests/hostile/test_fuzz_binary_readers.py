@@ -126,11 +126,11 @@ def test_arrays_without_entries_are_not_read_for_ever(shape, tmp_path):
 
 
 def test_a_cache_entry_that_claims_too_much_is_built_again(tmp_path):
-    path = _cache.cache_path("made", {}, "c")
+    path = _cache.cache_path("made", "c")
     path.parent.mkdir(parents=True)
     npz(path, data=npy((HUGE,)), y=npy((1 << 28,)))
     with bounded(headroom=SMALL):
-        assert _cache.cached("made", {}, "c", made).fingerprint == made().fingerprint
+        assert _cache.cached("made", "c", made).content == made().content
 
 
 def mat_element(kind, content, claimed=None):
@@ -236,7 +236,7 @@ def test_pickles_in_arrays_are_refused_and_not_run(tmp_path):
         npz(tmp_path / f"{name}.npz", **csr(**{name: pickled}))
     npz(tmp_path / "more.npz", **csr(), more=pickled)
     np.savez(tmp_path / "names.npz", **{"X.pkl": values})
-    cached = _cache.cache_path("made", {}, "c")
+    cached = _cache.cache_path("made", "c")
     cached.parent.mkdir(parents=True)
     npz(cached, data=pickled, meta=pickled)
     npz(tmp_path / "state", key=pickled)
@@ -246,7 +246,7 @@ def test_pickles_in_arrays_are_refused_and_not_run(tmp_path):
             with pytest.raises(ValueError, match=path.name):
                 read(path)
     assert tree(tmp_path) == before
-    _cache.cached("made", {}, "c", made)
+    _cache.cached("made", "c", made)
     with pytest.raises(ValueError, match="set_state: expected the entries of get_state"):
         state_of(tmp_path / "state")
     assert not (tmp_path / "canary").exists()

@@ -9,7 +9,8 @@ import pytest
 from hostile_bytes import bounded, tree
 from omegaconf import OmegaConf
 
-from provsel.cli._guard import ERRORS, guarded
+from provsel.cli._errors import ERRORS
+from provsel.cli._guard import guarded
 from provsel.configs import artefact_names, cells_of, compose_artefact, compose_config
 from provsel.configs.plain import check_overrides, check_plain, check_references
 from provsel.datasets import dataset_members, load_dataset

@@ -86,7 +86,7 @@ def weigh(counts: sparse.csr_array, weighting: str) -> sparse.csr_array:
         X.data *= (_log((1 + X.shape[0]) / (1 + frequency)) + 1.0)[X.indices]
     for i in range(X.shape[0]):
         row = slice(X.indptr[i], X.indptr[i + 1])
-        # fsum rounds once whatever the order of summation: the fingerprint must not depend on SIMD width.
+        # fsum rounds once whatever the order of summation: the data must not depend on SIMD width.
         X.data[row] /= math.sqrt(math.fsum(X.data[row] ** 2)) or 1.0
     return X
 

@@ -1,11 +1,9 @@
 """Parsed data sets, kept as uncompressed npz files without pickles."""
 
-import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,23 +12,21 @@ from provsel._files import replacing
 
 from ._npz import read_npz
 from ._paths import data_dir
-from ._record import Dataset, fingerprint
+from ._record import Dataset, content_digest
 
-_FORMAT = 1
+_FORMAT = 2
 _log = logging.getLogger(__name__)
 
 
-def cached(loader: str, params: Mapping[str, Any], content: str, build: Callable[[], Dataset]) -> Dataset:
+def cached(name: str, identity: str, build: Callable[[], Dataset]) -> Dataset:
     """Return the data set from the cache, or build it and keep it there.
 
     Parameters
     ----------
-    loader : str
-        Name of the loader module.
-    params : mapping
-        Its parameters: plain values.
-    content : str
-        SHA-256 of the source files: other content is another entry.
+    name : str
+        Of the loader; for people who look into the folder.
+    identity : str
+        See `dataset_identity`, without `unit_rows`: all that the result depends on.
     build : callable
         Parses the source files.
 
@@ -39,7 +35,7 @@ def cached(loader: str, params: Mapping[str, Any], content: str, build: Callable
     Dataset
         The same whether it was built or read: a damaged entry is deleted and built again.
     """
-    path = cache_path(loader, params, content)
+    path = cache_path(name, identity)
     try:
         return _read(path)
     except FileNotFoundError:
@@ -55,10 +51,17 @@ def cached(loader: str, params: Mapping[str, Any], content: str, build: Callable
     return dataset
 
 
-def cache_path(loader: str, params: Mapping[str, Any], content: str) -> Path:
-    """Return the file of one entry; its name is the hash of all that the result depends on."""
-    key = json.dumps([_FORMAT, loader, dict(params), content], sort_keys=True)
-    return data_dir() / "cache" / f"{loader}-{hashlib.sha256(key.encode()).hexdigest()[:40]}.npz"
+def cache_path(name: str, identity: str) -> Path:
+    """Return the file of one entry."""
+    return data_dir() / "cache" / f"{name}-{_FORMAT}-{identity[:40]}.npz"
+
+
+def cached_names(name: str, identity: str) -> np.ndarray | None:
+    """Return the feature names of an entry without reading the rest of it; None where there is no whole entry."""
+    try:
+        return _names(read_npz(cache_path(name, identity), ["names", "name_lengths"]))
+    except Exception:  # as in `cached`: the source files decide
+        return None
 
 
 def _forget(path: Path) -> None:
@@ -82,7 +85,7 @@ def _write(path: Path, dataset: Dataset) -> None:
     text = "".join(dataset.feature_names).encode()
     parts["names"] = np.frombuffer(text, dtype=np.uint8)
     parts["name_lengths"] = np.array([len(name) for name in dataset.feature_names], dtype=np.int64)
-    meta = {"name": dataset.name, "source": dataset.source, "fingerprint": dataset.fingerprint}
+    meta = {"name": dataset.name, "source": dataset.source, "content": dataset.content}
     parts["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
     if dataset.official_train is not None:
         parts["official_train"] = dataset.official_train
@@ -91,17 +94,21 @@ def _write(path: Path, dataset: Dataset) -> None:
 
 
 def _read(path: Path) -> Dataset:
-    """Read an entry and compare its content with the fingerprint that was taken when it was built."""
+    """Read an entry and compare its content with the digest that was taken when it was built."""
     parts = read_npz(path)
     meta = json.loads(parts["meta"].tobytes())
-    text = parts["names"].tobytes().decode()
-    ends = np.cumsum(parts["name_lengths"]).tolist()
-    names = np.array([text[a:b] for a, b in zip([0, *ends], ends, strict=False)], dtype=object)
+    names = _names(parts)
     if "dense" in parts:
         X = parts["dense"]
     else:
         X = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"].tolist()))
     split = parts.get("official_train")
-    if fingerprint(X, parts["y"], names, split) != meta["fingerprint"]:
-        raise ValueError("its content does not have the recorded fingerprint")
-    return Dataset(X, parts["y"], names, meta["name"], meta["fingerprint"], meta["source"], split)
+    if content_digest(X, parts["y"], names, split) != meta["content"]:
+        raise ValueError("its content does not have the recorded digest")
+    return Dataset(X, parts["y"], names, meta["name"], meta["content"], meta["source"], split)
+
+
+def _names(parts: dict[str, np.ndarray]) -> np.ndarray:
+    text = parts["names"].tobytes().decode()
+    ends = np.cumsum(parts["name_lengths"]).tolist()
+    return np.array([text[a:b] for a, b in zip([0, *ends], ends, strict=False)], dtype=object)

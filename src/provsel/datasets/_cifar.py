@@ -3,16 +3,15 @@
 import contextlib
 import io
 import json
-import lzma
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
 
 from ._archives import BROKEN, tar_members
+from ._xz import read_xz
 
 N_TRAIN, N_TEST, SIDE = 50000, 10000, 32
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -21,7 +20,7 @@ _BATCH = 10000
 _FILES = ("data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin")
 _OTHERS = frozenset({"batches.meta.txt", "readme.html"})
 _JPEG = re.compile(rf"(train|test)/({'|'.join(CLASSES)})/([0-9]{{4}})\.jpg")
-_MAX_JPEG = 1 << 15  # the largest has 1124 bytes
+MAX_JPEG = 1 << 15  # the largest has 1124 bytes
 _MAX_LABELS = 1 << 20
 
 Images = tuple[np.ndarray, np.ndarray]  # (n, 32, 32, 3) uint8 and (n,) int64
@@ -47,13 +46,13 @@ def read_binary(path: Path) -> Images:
     """
     wanted = [*_FILES, "test_batch.bin"]
     found: dict[str, np.ndarray] = {}
-    with _reading(path), contextlib.closing(tar_members(path)) as members:
+    with reading(path), contextlib.closing(tar_members(path)) as members:
         for member, content in members:
             name = member.removeprefix("cifar-10-batches-bin/")
             if name in _OTHERS:
                 continue
             if name not in wanted or name in found:
-                raise _unexpected(path, member)
+                raise unexpected(path, member)
             data = content.read(_BATCH * _RECORD + 1)
             if len(data) != _BATCH * _RECORD:
                 size = "more" if len(data) > _BATCH * _RECORD else str(len(data))
@@ -104,16 +103,16 @@ def read_jpeg(path: Path, labels_path: Path) -> Images:
     }
     images = np.zeros((N_TRAIN + N_TEST, SIDE, SIDE, 3), dtype=np.uint8)
     seen = np.zeros(len(images), dtype=bool)
-    with _reading(path), contextlib.closing(tar_members(path)) as members:
+    with reading(path), contextlib.closing(tar_members(path)) as members:
         for member, content in members:
             if member == "README.md":
                 continue
             match = _JPEG.fullmatch(member)
             if match is None:
-                raise _unexpected(path, member)
+                raise unexpected(path, member)
             places, number = rows[match[1]][CLASSES.index(match[2])], int(match[3])
             if number >= len(places) or seen[places[number]]:
-                raise _unexpected(path, member)
+                raise unexpected(path, member)
             row = int(places[number])
             images[row] = _decode(path, member, content)
             seen[row] = True
@@ -140,13 +139,7 @@ def read_labels(path: Path) -> np.ndarray:
     ValueError
         For a damaged file, or unless each label from 0 to 9 occurs 5,000 times.
     """
-    try:
-        with lzma.open(path) as handle:
-            text = handle.read(_MAX_LABELS + 1)
-    except (lzma.LZMAError, EOFError) as error:
-        raise ValueError(
-            f"{path}: cannot be decompressed ({error}); expected a complete .xz file. Replace it by an intact copy"
-        ) from error
+    text = read_xz(path, _MAX_LABELS, "labels")
     match = re.fullmatch(rb"var labels=(\[[0-9](?:, [0-9])*\]);\s*", text)
     if match is None:
         raise ValueError(f"{path}: expected 'var labels=[...];' with labels from 0 to 9. It is another file")
@@ -159,9 +152,11 @@ def read_labels(path: Path) -> np.ndarray:
 
 def _decode(path: Path, member: str, content: IO[bytes]) -> np.ndarray:
     """Return one JPEG image; the header is checked before any pixel is decoded."""
-    data = content.read(_MAX_JPEG + 1)
-    if len(data) > _MAX_JPEG:
-        raise ValueError(f"{path}: {member!r} has more than {_MAX_JPEG} bytes; expected a small image. Do not trust it")
+    from PIL import Image, UnidentifiedImageError  # comes with the extra "report", as this is all it is needed for here
+
+    data = content.read(MAX_JPEG + 1)
+    if len(data) > MAX_JPEG:
+        raise ValueError(f"{path}: {member!r} has more than {MAX_JPEG} bytes; expected a small image. Do not trust it")
     try:
         with Image.open(io.BytesIO(data), formats=["JPEG"]) as image:
             if image.size != (SIDE, SIDE) or image.mode != "RGB":
@@ -174,7 +169,7 @@ def _decode(path: Path, member: str, content: IO[bytes]) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def reading(path: Path) -> Iterator[None]:
     """Turn errors of the decompressor into one that names the archive."""
     try:
         yield
@@ -184,7 +179,7 @@ def _reading(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: damaged archive ({error!s:.200}). Replace it by an intact copy") from error
 
 
-def _unexpected(path: Path, member: str) -> ValueError:
+def unexpected(path: Path, member: str) -> ValueError:
     """Return the error for a member that is unknown or repeated."""
     return ValueError(
         f"{path}: unexpected or repeated member {member!r:.80}. It is another archive, or do not trust it"

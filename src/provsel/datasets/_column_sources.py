@@ -9,18 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._streams import (
-    DAMAGED,
-    check_rows,
-    checked_form,
-    checked_shape,
-    damaged,
-    kept_type,
-    loaded_npz,
-    mapped_npy,
-    opened_parquet,
-    table_values,
-)
+from ._streams import checked_form, checked_shape, kept_type, loaded_npz, mapped_npy
 
 NAME = "column_blocks"
 
@@ -83,23 +72,3 @@ class SparseColumns(ColumnSource):
     def read(self, start: int, stop: int) -> Any:
         """Return a copy of the columns, CSC."""
         return self._matrix[:, start:stop].astype(kept_type(self._matrix.dtype), copy=False)
-
-
-class ParquetColumns(ColumnSource):
-    """Columns of a Parquet file; its footer is held in memory, the columns only while their block is read."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file, self._names, self._type = opened_parquet(NAME, path)
-        self.shape = (self._file.metadata.num_rows, len(self._names))
-
-    def read(self, start: int, stop: int) -> NDArray[Any]:
-        """Return the columns, in Fortran order."""
-        names = self._names[start:stop]
-        try:
-            # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes what was asked for
-            table = self._file.read(columns=names, use_threads=False)
-        except DAMAGED as error:
-            raise damaged(NAME, self._path, f"columns {names[0]!r} to {names[-1]!r} in good order", error) from error
-        check_rows(NAME, self._path, self.shape[0], table.num_rows)
-        return table_values(NAME, self._path, table, names, self._type)

@@ -10,13 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._checks import check_integer
-from ._column_sources import NAME, ArrayColumns, ColumnSource, NpyColumns, ParquetColumns, SparseColumns
+from ._column_sources import NAME, ArrayColumns, ColumnSource, NpyColumns, SparseColumns
 from ._streams import source_of
+
+
+def _parquet_columns(path: Path) -> ColumnSource:
+    from ._parquet_sources import ParquetColumns  # pyarrow takes long to import
+
+    return ParquetColumns(path)
+
 
 _FILES: dict[str, Callable[[Path], ColumnSource]] = {
     ".npy": NpyColumns,
     ".npz": SparseColumns.load,
-    ".parquet": ParquetColumns,
+    ".parquet": _parquet_columns,
 }
 
 

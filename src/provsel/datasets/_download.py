@@ -1,162 +1,184 @@
-"""Download one file to its place: streamed, limited, verified while it arrives, and moved at the end."""
+"""Download one file to its place: streamed, limited, gone on with where it broke, verified, and moved at the end."""
 
-import hashlib
+from __future__ import annotations
+
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from io import SEEK_END
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-import pooch
+import requests
 
-from provsel._files import replacing
-
+from ._arriving import arriving, kept
 from ._errors import DataIntegrityError, FetchError
+from ._locate import difference
 from ._sources import SourceFile
 
+_BLOCK = 1 << 16
 _SNIFFED = 1024
+_BROKEN = (requests.RequestException, FetchError)
 _log = logging.getLogger(__name__)
 
+Meter = Callable[[int, int | None], None]
+"""Is told how many bytes are there, and of how many if that is known."""
 
-@dataclass
+
+@dataclass(frozen=True)
+class Transfer:
+    """How to download.
+
+    Parameters
+    ----------
+    retries : int, default=3
+        Attempts after the first, for each address, when the connection fails or the body is cut.
+    timeout : float, default=30
+        Seconds without an answer after which an attempt fails.
+    backoff : float, default=1
+        Seconds before the second attempt; doubled before each further one.
+    session : requests.Session
+        Keeps connections open from file to file.
+    """
+
+    retries: int = 3
+    timeout: float = 30.0
+    backoff: float = 1.0
+    session: requests.Session = field(default_factory=requests.Session)
+
+
+class _WrongRestError(DataIntegrityError):
+    """What was kept and what arrived are no file together."""
+
+
 class _Sink:
-    """File-like target that counts, hashes and refuses error pages and bodies that are too large."""
+    """Counts and writes what arrives, and refuses error pages and bodies that are too large."""
 
-    handle: IO[bytes]
-    file: SourceFile
-    url: str
-    count: int = 0
-    digest: Any = field(default_factory=hashlib.sha256)
-    head: bytes = b""
+    def __init__(self, handle: IO[bytes], file: SourceFile, url: str) -> None:
+        self._handle, self._file, self._url, self._head = handle, file, url, b""
+        self.count = self.kept = handle.seek(0, SEEK_END)
+        """Bytes that are there, and those among them of an earlier attempt."""
 
-    def write(self, chunk: bytes) -> int:
+    def start_anew(self) -> None:
+        """Drop what was kept: the server sends the whole."""
+        self._handle.truncate(0)
+        self.count = self.kept = 0
+
+    def write(self, chunk: bytes) -> None:
         """Take the next part of the body."""
         self.count += len(chunk)
-        limit = self.file.size or self.file.max_size
+        limit = self._file.max_size or self._file.size
         if limit is not None and self.count > limit:
-            raise DataIntegrityError(f"{self.url} sends more than the registered {limit} bytes of {self.file.path}")
-        if len(self.head) < _SNIFFED:
-            self.head += chunk[: _SNIFFED - len(self.head)]
-            if self.file.format != "html" and _looks_like_html(self.head):
+            raise DataIntegrityError(f"{self._url} sends more than the registered {limit} bytes of {self._file.path}")
+        if len(self._head) < _SNIFFED:
+            self._head += chunk[: _SNIFFED - len(self._head)]
+            if self._file.format != "html" and _looks_like_html(self._head):
                 raise DataIntegrityError(
-                    f"{self.url} answers with a web page, expected {self.file.format}; probably an error page"
+                    f"{self._url} answers with a web page, expected {self._file.format}; probably an error page"
                 )
-        self.digest.update(chunk)
-        return self.handle.write(chunk)
-
-    def flush(self) -> None:
-        """Do nothing: the file is flushed when it is closed."""
+        self._handle.write(chunk)
 
 
-@dataclass
-class _Meter:
-    """Pooch's progress protocol; `total` is how we learn the Content-Length, 0 when there is none."""
-
-    shown: Any = None
-    total: int = 0
-
-    def update(self, amount: int) -> None:
-        """Show progress, when that is wanted."""
-        if self.shown is not None:
-            progress, task = self.shown
-            progress.update(task, total=self.total or None, advance=amount)
-
-    def reset(self) -> None:
-        """Start again from zero."""
-        if self.shown is not None:
-            progress, task = self.shown
-            progress.reset(task)
-
-    def close(self) -> None:
-        """Do nothing: the caller closes the display."""
-
-
-def download(
-    file: SourceFile,
-    target: Path,
-    *,
-    expected: str | None,
-    retries: int,
-    timeout: float,
-    backoff: float,
-    shown: Any = None,
-) -> tuple[str, int, str]:
+def download(file: SourceFile, folder: Path, *, transfer: Transfer, meter: Meter) -> str:
     """Download a file from the first address that serves it intact.
 
     Parameters
     ----------
     file : SourceFile
         With at least one address.
-    target : Path
-        Replaced only by a verified file; on failure nothing is left behind.
-    expected : str or None
-        SHA-256 of the registry or the lock file, when one is known.
-    retries : int
-        Attempts after the first, for each address, when the connection fails or the body is cut.
-    timeout, backoff : float
-        Seconds; the pause doubles after every attempt.
-    shown : (rich Progress, task) or None, default=None
-        Where to show progress.
+    folder : Path
+        The data folder. The file's place in it is taken by a verified file only.
+    transfer : Transfer
+    meter : callable
+        Is told of the progress.
 
     Returns
     -------
-    sha256 : str
-    size : int
-    url : str
+    str
+        The address.
 
     Raises
     ------
     DataIntegrityError
-        When every address serves something else than the registered file.
+        When every address serves something else than the registered file. Nothing is kept.
     FetchError
-        When no address could be downloaded.
+        When no address could be downloaded. What arrived of a file whose hash is known is kept for the next attempt.
+    OSError
+        When the file cannot be written. Nothing is kept.
     """
     failures: list[Exception] = []
     reasons: list[str] = []
     for url in file.urls:
-        for attempt in range(1 + retries):
+        for attempt in range(1 + transfer.retries):
             try:
-                return _attempt(file, url, target, expected, timeout, _Meter(shown))
+                try:
+                    return _attempt(file, url, folder, transfer, meter)
+                except _WrongRestError as error:
+                    _log.info("%s: %s; starting anew", url, error)
+                    return _attempt(file, url, folder, transfer, meter)
             except DataIntegrityError as error:
                 failures.append(error)  # the server is sure of its answer: asking again would not help
                 reasons.append(str(error))
                 break
-            except OSError as error:  # requests' exceptions are OSErrors too
+            except _BROKEN as error:
                 status = getattr(getattr(error, "response", None), "status_code", None)
                 permanent = status is not None and 400 <= status < 500 and status not in (408, 425, 429)
-                if permanent or attempt == retries:
+                if permanent or attempt == transfer.retries:
                     failures.append(error)
                     reasons.append(f"{url}: {error} ({attempt + 1} attempts)")
                     break
                 _log.info("%s: %s; trying again", url, error)
-                time.sleep(backoff * 2**attempt)
+                time.sleep(transfer.backoff * 2**attempt)
     kind = DataIntegrityError if all(isinstance(error, DataIntegrityError) for error in failures) else FetchError
+    count = kept(folder / file.path, file.digest)
+    left = (
+        f"The {count} bytes that arrived are kept, the next fetch goes on from there" if count else "Nothing was kept"
+    )
     raise kind(
-        f"could not fetch {file.path} of {file.source}: {'; '.join(reasons)}. Nothing was kept. "
+        f"could not fetch {file.path} of {file.source}: {'; '.join(reasons)}. {left}. "
         "Try again later, look for a new address on the home page, or put the file into the mirror folder"
     )
 
 
-def _attempt(
-    file: SourceFile, url: str, target: Path, expected: str | None, timeout: float, meter: _Meter
-) -> tuple[str, int, str]:
+def _attempt(file: SourceFile, url: str, folder: Path, transfer: Transfer, meter: Meter) -> str:
     """Make one attempt at one address."""
+    with arriving(folder / file.path, file.digest, keep_on=(*_BROKEN, KeyboardInterrupt)) as handle:
+        sink = _Sink(handle, file, url)
+        try:
+            _receive(file, url, sink, transfer, meter)
+            handle.flush()
+            if differs := difference(file, Path(handle.name), data=folder):
+                raise DataIntegrityError(f"{url}: {differs}")
+        except DataIntegrityError as error:
+            if sink.kept:  # perhaps that was of another file: the whole decides
+                raise _WrongRestError(str(error)) from error
+            raise
+    return url
+
+
+def _receive(file: SourceFile, url: str, sink: _Sink, transfer: Transfer, meter: Meter) -> None:
+    """Ask for what is missing, and take it."""
     # "identity": a body that the server compresses on the way could expand without limit.
-    headers = {"Accept-Encoding": "identity"}
-    downloader = pooch.HTTPDownloader(progressbar=meter, chunk_size=1 << 16, timeout=timeout, headers=headers)
-    with replacing(target) as temporary:
-        with temporary.open("xb") as handle:
-            sink = _Sink(handle, file, url)
-            downloader(url, sink, None)
-        wanted = meter.total or file.size or 0
-        if sink.count < wanted:
-            raise FetchError(f"the transfer was cut: {sink.count} of {wanted} bytes arrived")
-        if sink.count == 0:
-            raise FetchError("the answer is empty")
-        found = sink.digest.hexdigest()
-        if expected is not None and found != expected:
-            raise DataIntegrityError(f"{url}: expected SHA-256 {expected}, found {found} ({sink.count} bytes)")
-    return found, sink.count, url
+    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={sink.kept}-"} if sink.kept else {})}
+    with transfer.session.get(url, headers=headers, timeout=transfer.timeout, stream=True) as answer:
+        if sink.kept and answer.status_code == requests.codes.requested_range_not_satisfiable:
+            raise _WrongRestError(f"{url} has no bytes after the {sink.kept} that were kept")
+        answer.raise_for_status()
+        if sink.kept and answer.status_code != requests.codes.partial_content:
+            sink.start_anew()
+        if sink.kept and not answer.headers.get("Content-Range", "").startswith(f"bytes {sink.kept}-"):
+            raise _WrongRestError(f"{url} was asked for the bytes from {sink.kept} on and sends others")
+        length = answer.headers.get("Content-Length", "")
+        other_sizes = file.content_sha256 is not None
+        total = sink.kept + int(length) if length.isdecimal() else None if other_sizes else file.size
+        for chunk in answer.iter_content(_BLOCK):
+            sink.write(chunk)
+            meter(sink.count, total)
+    if total is not None and sink.count < total:
+        raise FetchError(f"the transfer was cut: {sink.count} of {total} bytes arrived")
+    if sink.count == 0:
+        raise FetchError("the answer is empty")
 
 
 def _looks_like_html(head: bytes) -> bool:

@@ -1,18 +1,15 @@
 """Fetch the files of a source: the only code of the project that touches the network."""
 
 import logging
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ._errors import DataIntegrityError, MissingDataError
-from ._extract import extract
-from ._locate import file_sha256, how_to_get, locate
-from ._lock import LOCK_NAME, LockEntry, read_lock, record
+from ._loaders import dataset_names
+from ._obtain import Obtained, Obtaining
 from ._paths import data_dir as default_data_dir
-from ._paths import describe_roots, mirror_dir
-from ._registry import dataset_names
-from ._sources import SourceFile, read_source, source_names
+from ._progress import Progress
+from ._sources import read_source, source_names
 
 _log = logging.getLogger(__name__)
 
@@ -22,12 +19,11 @@ def fetch(
     *,
     data_dir: Path | None = None,
     registry: Path | None = None,
-    retries: int = 3,
-    timeout: float = 30.0,
-    backoff: float = 1.0,
+    keep_raw: bool = False,
     progress: bool = False,
+    **transfer: Any,
 ) -> list[Path]:
-    """Make the files of a data set available: take those that are there, download and verify the others.
+    """Make the files of a data set available: take those that are there, download, make and verify the others.
 
     Parameters
     ----------
@@ -37,14 +33,12 @@ def fetch(
         Folder to write to, in place of `$PROVSEL_DATA`.
     registry : Path or None, default=None
         Folder of source YAML files; None is the registry of the package.
-    retries : int, default=3
-        Attempts after the first, for each address.
-    timeout : float, default=30
-        Seconds without an answer after which an attempt fails.
-    backoff : float, default=1
-        Seconds before the second attempt; doubled before each further one.
+    keep_raw : bool, default=False
+        Keep the downloads that other files are made from.
     progress : bool, default=False
-        Show a progress bar.
+        Show on the standard error output what is going on.
+    **transfer
+        `retries`, `timeout` and `backoff`, see `Transfer`.
 
     Returns
     -------
@@ -54,121 +48,73 @@ def fetch(
     Raises
     ------
     ValueError
-        For an unknown name or an archive that is refused.
+        For an unknown name, or an archive or a raw file that is refused.
     MissingDataError
-        When the files have no public address and no mirror holds them.
+        When files have no public address and no mirror holds them.
     DataIntegrityError
         When what arrives, or what a mirror holds, is not the registered file. Nothing is kept of a download.
     FetchError
-        When no address could be downloaded. Nothing is kept.
+        When no address could be downloaded.
+
+    The error is that of the first file, after all were tried. Where files stand in for each other, there is none as
+    long as the files of one form are there; what could not be had of the others is logged.
     """
-    if name not in source_names(registry) and name in dataset_names():
-        _log.info("%s needs no files: nothing to fetch", name)
-        return []
-    source = read_source(name, registry)
+    options: dict[str, Any] = {"data_dir": data_dir, "registry": registry, "keep_raw": keep_raw, "progress": progress}
+    (obtained,) = fetch_all([name], **options, **transfer).values()
+    if obtained and not usable(obtained):
+        raise next(item.error for item in obtained if item.error is not None)
+    for item in obtained:
+        if item.error is not None:
+            _log.warning("%s: left out, as the data set can be loaded without it: %s", item.file.path, item.error)
+    return [item.path for item in obtained if item.path is not None]
+
+
+def fetch_all(
+    names: Sequence[str],
+    *,
+    data_dir: Path | None = None,
+    registry: Path | None = None,
+    keep_raw: bool = False,
+    progress: bool = False,
+    **transfer: Any,
+) -> dict[str, list[Obtained]]:
+    """Fetch several data sets as `fetch` does, and go on after a file that cannot be had.
+
+    Parameters
+    ----------
+    names : sequence of str
+    data_dir, registry, keep_raw, progress, **transfer
+        As in `fetch`.
+
+    Returns
+    -------
+    dict of str to list of Obtained
+        By name, what became of each file that the loader can read; empty for a data set that needs none.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name or a malformed entry of the registry, before anything is fetched.
+    """
+    known, loaders = source_names(registry), dataset_names()
+    sources = {name: read_source(name, registry) if name in known or name not in loaders else None for name in names}
     folder = default_data_dir() if data_dir is None else Path(data_dir)
-    paths: list[Path] = []
-    absent: list[SourceFile] = []
-    for file in source.files:
-        path = _present(file, folder)
-        downloaded = None
-        if path is None and not file.urls:
-            absent.append(file)
-            continue
-        if path is None:
-            path = folder / file.path
-            downloaded = _download(file, folder, retries=retries, timeout=timeout, backoff=backoff, progress=progress)
-        try:
-            _unpack(file, path, folder)
-        except ValueError:
-            if downloaded is not None:
-                path.unlink()
-            raise
-        if downloaded is not None and file.sha256 is None:
-            _record(file, folder, downloaded)
-        paths.append(path)
-    if absent and not any(file.urls for file in source.files):
-        raise MissingDataError(
-            f"{name}: {len(absent)} of {len(source.files)} files are missing, among them {absent[0].path}. "
-            f"They can only be taken from a mirror folder. Searched {describe_roots(folder)}. "
-            f"{how_to_get(absent[0])}"
-        )
-    if absent:
-        _log.info("%s: %d files without a public address are in no mirror; left out", name, len(absent))
-    return paths
+    outcomes: dict[str, list[Obtained]] = {}
+    with Progress(progress) as shown:
+        for name, source in sources.items():
+            if source is None:
+                _log.info("%s needs no files: nothing to fetch", name)
+                outcomes[name] = []
+                continue
+            outcomes[name] = Obtaining(source, folder, shown, keep_raw=keep_raw, **transfer).all_files()
+    return outcomes
 
 
-def _present(file: SourceFile, folder: Path) -> Path | None:
-    """Return the verified file when it is there; a damaged download of ours counts as absent."""
-    try:
-        return locate(file, data=folder)
-    except MissingDataError:
-        return None
-    except DataIntegrityError:
-        mirror = mirror_dir()
-        # A mirror is the user's own folder: say what is wrong with it. Our download can be made again.
-        if not file.urls or (mirror is not None and (mirror / file.path).is_file()):
-            raise
-        _log.warning("%s is damaged: downloading it again", folder / file.path)
-        return None
-
-
-def _download(
-    file: SourceFile, folder: Path, *, retries: int, timeout: float, backoff: float, progress: bool
-) -> LockEntry:
-    """Download one file to the data folder, verified against the registry or the lock file."""
-    from ._download import download  # pooch takes 0.1 s to import, which loaders do not need
-
-    locked = read_lock(folder).get(file.path) if file.sha256 is None else None
-    expected = locked.sha256 if locked else file.sha256
-    with _display(progress) as shown:
-        task = None if shown is None else (shown, shown.add_task(file.path, total=file.size))
-        try:
-            sha256, size, url = download(
-                file,
-                folder / file.path,
-                expected=expected,
-                retries=retries,
-                timeout=timeout,
-                backoff=backoff,
-                shown=task,
-            )
-        except DataIntegrityError as error:
-            if locked is None:
-                raise
-            raise DataIntegrityError(
-                f"{error}. The expected hash is that of the first download: if the publisher has changed the "
-                f"file on purpose, delete its entry from {folder / LOCK_NAME} and fetch again"
-            ) from error
-    return LockEntry(sha256, size, url)
-
-
-def _unpack(file: SourceFile, path: Path, folder: Path) -> None:
-    """Extract an archive as the registry says; other files are left alone."""
-    if file.extract and file.extract_to and file.max_expanded:
-        target = folder / file.extract_to
-        sha256 = file.sha256 or file_sha256(path)
-        extract(path, target, kind=file.extract, max_expanded=file.max_expanded, sha256=sha256)
-
-
-def _record(file: SourceFile, folder: Path, entry: LockEntry) -> None:
-    """Write the first download of a file into the lock file and say so."""
-    if file.path in read_lock(folder):
-        return
-    record(folder, file.path, entry)
-    _log.warning(
-        "%s: hash not known beforehand. Recorded SHA-256 %s and %d bytes in %s; later downloads must agree",
-        file.path,
-        entry.sha256,
-        entry.size,
-        folder / LOCK_NAME,
+def usable(obtained: Sequence[Obtained]) -> bool:
+    """Tell whether the loader finds all that it needs: the files of one form."""
+    there = {item.file.path for item in obtained if item.path is not None}
+    forms = {form for item in obtained for form in item.file.forms or ()} or {""}
+    return any(
+        all(item.file.path in there for item in obtained if item.file.forms is None or form in item.file.forms)
+        for form in forms
     )
-
-
-def _display(progress: bool) -> AbstractContextManager[Any]:
-    """Return a progress display, or a context that gives None."""
-    if not progress:
-        return nullcontext()
-    from rich.progress import Progress
-
-    return Progress()

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.io import loadmat, whosmat
 
 from ._cache import cached
-from ._locate import content_hash, locate_registered
+from ._identity import content_of, identity_from, paths_of, registered
 from ._mat_tags import check_tags
 from ._record import Dataset, make_dataset
 
@@ -113,8 +113,8 @@ def load_mat_dataset(
         Dense. Of two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features
         are named "1", "2", ... .
     """
-    found = locate_registered(name, path)
-    digest = content_hash([found])
+    files = registered(name, [path])
+    [found], digest = paths_of(files), content_of(files)
 
     def build() -> Dataset:
         X, Y = read_mat(found, variables, unread=unread)
@@ -135,7 +135,7 @@ def load_mat_dataset(
         names = [str(j) for j in range(1, X.shape[1] + 1)]
         return make_dataset(X, labels, names, name=name, source=f"{citation}; {path}, SHA-256 {digest}")
 
-    return cached(name, {}, digest, build)
+    return cached(name, identity_from(name, {}, files), build)
 
 
 def _damaged(path: Path, error: Exception) -> ValueError:

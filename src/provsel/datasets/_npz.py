@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,12 +42,12 @@ def check_npz(path: Path) -> None:
                 raise ValueError(f"a header of {claimed} bytes in {info.filename!r:.80}, which has {info.file_size}")
 
 
-def read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    """Return all arrays of a .npz file after `check_npz`; it raises the same."""
+def read_npz(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
+    """Return all arrays of a .npz file, or some, after `check_npz`; it raises the same, and `KeyError`."""
     check_npz(path)
     # Opened here, because np.load leaves a damaged file open.
     with path.open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
-        return dict(arrays)
+        return {name: arrays[name] for name in (arrays.files if names is None else names)}
 
 
 def _claimed_bytes(member: IO[bytes]) -> int:

@@ -1,8 +1,9 @@
-"""The record that every loader returns, and its fingerprint."""
+"""The record that every loader returns, and the digest of what it holds."""
 
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +13,7 @@ _FINGERPRINT_FORMAT = b"provsel-dataset-1"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A data set in memory. Build it with `make_dataset`, which validates and takes the fingerprint.
+    """A data set in memory. Build it with `make_dataset`, which validates and takes the digest.
 
     Parameters
     ----------
@@ -24,9 +25,9 @@ class Dataset:
         Distinct names, each a `str`. Not of fixed width, because one long word would blow up the array.
     name : str
         Short name, for tables.
-    fingerprint : str
-        SHA-256 over the canonical bytes of X, y and feature_names, and of official_train when there is one;
-        the same on every machine.
+    content : str
+        SHA-256 over the canonical bytes of X, y and feature_names, and of official_train when there is one. It tells
+        where data differ in bits, as generated ones may between processors, and is no name: see `dataset_identity`.
     source : str
         Where the data came from: words, address, citation.
     official_train : ndarray of shape (n,), bool, or None
@@ -37,14 +38,19 @@ class Dataset:
     y: np.ndarray
     feature_names: np.ndarray
     name: str
-    fingerprint: str
+    content: str
     source: str
     official_train: np.ndarray | None = None
+
+    @cached_property
+    def n_classes(self) -> int:
+        """Number of distinct labels."""
+        return np.unique(self.y).size
 
     def __repr__(self) -> str:
         n, d = self.X.shape
         kind = "sparse" if sparse.issparse(self.X) else "dense"
-        return f"Dataset({self.name!r}, n={n}, d={d}, {kind}, fingerprint={self.fingerprint[:12]!r})"
+        return f"Dataset({self.name!r}, n={n}, d={d}, {kind}, content={self.content[:12]!r})"
 
 
 def make_dataset(
@@ -56,7 +62,7 @@ def make_dataset(
     source: str,
     official_train: Iterable[bool] | np.ndarray | None = None,
 ) -> Dataset:
-    """Bring arrays to canonical form, validate them and take the fingerprint.
+    """Bring arrays to canonical form, validate them and take the digest.
 
     Parameters
     ----------
@@ -100,10 +106,10 @@ def make_dataset(
         raise ValueError(f"data set {name!r}: feature names must be distinct, {d - len(set(names))} are repeated")
     labels = labels.astype(np.int64)
     split = None if official_train is None else _check_split(official_train, n, name)
-    return Dataset(X, labels, names, name, fingerprint(X, labels, names, split), source, split)
+    return Dataset(X, labels, names, name, content_digest(X, labels, names, split), source, split)
 
 
-def fingerprint(
+def content_digest(
     X: np.ndarray | sparse.csr_array,
     y: np.ndarray,
     feature_names: np.ndarray,
@@ -117,7 +123,7 @@ def fingerprint(
     y : ndarray of shape (n,), int64
     feature_names : ndarray of shape (d,) of str
     official_train : ndarray of shape (n,), bool, or None, default=None
-        None leaves no trace: data sets without a split keep the fingerprint that their results are stored under.
+        None leaves no trace: data sets without a split have the digest of their other parts.
 
     Returns
     -------

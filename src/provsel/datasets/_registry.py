@@ -1,24 +1,14 @@
-"""The folder is the registry: every module here without a leading underscore is a loader."""
+"""Load a data set by its name."""
 
-import importlib
-import inspect
-import pkgutil
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from sklearn.preprocessing import normalize
+import numpy as np
 
-from ._record import Dataset, fingerprint
-
-_FOLDER = Path(__file__).parent
-
-
-def dataset_names() -> list[str]:
-    """Return the names that `load_dataset` knows, sorted."""
-    modules = pkgutil.iter_modules([str(_FOLDER)])
-    return sorted(module.name for module in modules if not module.ispkg and not module.name.startswith("_"))
+from ._cache import cached_names
+from ._identity import checked_parameters, dataset_identity
+from ._loaders import loader
+from ._record import Dataset, content_digest
 
 
 def load_dataset(name: str, /, *, unit_rows: bool = False, **params: Any) -> Dataset:
@@ -44,18 +34,24 @@ def load_dataset(name: str, /, *, unit_rows: bool = False, **params: Any) -> Dat
     MissingDataError
         When a file is in none of the searched folders.
     """
-    load = _loader(name).load
-    accepted = list(inspect.signature(load).parameters)
-    unknown = sorted(set(params) - set(accepted))
-    if unknown:
-        raise ValueError(f"data set {name!r} has no parameter {', '.join(unknown)}; it accepts {', '.join(accepted)}")
-    if not isinstance(unit_rows, bool):
-        raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {unit_rows!r}")
-    return _with_unit_rows(load(**params)) if unit_rows else load(**params)
+    dataset = loader(name).load(**checked_parameters(name, unit_rows, params))
+    return _with_unit_rows(dataset) if unit_rows else dataset
+
+
+def dataset_feature_names(name: str, /, *, unit_rows: bool = False, **params: Any) -> np.ndarray:
+    """Return `feature_names` of `load_dataset`, of data that were parsed before without loading them.
+
+    Raises
+    ------
+    ValueError, MissingDataError
+        As `load_dataset`.
+    """
+    names = cached_names(name, dataset_identity(name, **params))
+    return load_dataset(name, **params).feature_names if names is None else names
 
 
 def dataset_members(name: str) -> list[str]:
-    """Return the members of a collection that can be loaded now, or [] when `name` is a single data set.
+    """Return the members of a collection that `set: all` means, or [] when `name` is a single data set.
 
     Parameters
     ----------
@@ -65,21 +61,21 @@ def dataset_members(name: str) -> list[str]:
     Returns
     -------
     list of str
-        Sorted.
+        Sorted, and the same on every machine, whatever is downloaded there.
     """
-    members = getattr(_loader(name), "members", None)
+    members = getattr(loader(name), "members", None)
     return [] if members is None else members()
 
 
-def _loader(name: str) -> ModuleType:
-    """Import a loader; the name is checked first, so that a config cannot import anything else."""
-    known = dataset_names()
-    if name not in known:
-        raise ValueError(f"unknown data set {name!r}; known data sets are {', '.join(known)}")
-    return importlib.import_module(f"provsel.datasets.{name}")
+def present_members(name: str) -> list[str]:
+    """Return the members of a collection that are in the searched folders, sorted; [] of a single data set."""
+    present = getattr(loader(name), "present", None)
+    return [] if present is None else present()
 
 
 def _with_unit_rows(dataset: Dataset) -> Dataset:
+    from sklearn.preprocessing import normalize  # most runs need none of it
+
     X = normalize(dataset.X, copy=True)
     split = dataset.official_train
-    return replace(dataset, X=X, fingerprint=fingerprint(X, dataset.y, dataset.feature_names, split))
+    return replace(dataset, X=X, content=content_digest(X, dataset.y, dataset.feature_names, split))

@@ -10,18 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._streams import (
-    DAMAGED,
-    check_rows,
-    checked_form,
-    checked_shape,
-    damaged,
-    kept_type,
-    loaded_npz,
-    mapped_npy,
-    opened_parquet,
-    table_values,
-)
+from ._streams import checked_form, checked_shape, kept_type, loaded_npz, mapped_npy
 
 NAME = "row_chunks"
 Chunk = tuple[Any, NDArray[Any] | None]
@@ -91,41 +80,3 @@ class SparseRows(RowSource):
         """Yield copies, CSR."""
         for start in range(0, self._matrix.shape[0], size):
             yield self._matrix[start : start + size].astype(kept_type(self._matrix.dtype), copy=False), None
-
-
-class ParquetRows(RowSource):
-    """Rows of a Parquet file, with labels when `label` names a column; a row group at a time is in memory."""
-
-    def __init__(self, path: Path, label: str | None = None) -> None:
-        self._path, self._label = path, label
-        file, self._names, self._type = self._opened()
-        if label is not None and label not in file.schema_arrow.names:
-            raise ValueError(
-                f"{NAME}: {path}: expected a column {label!r} of labels, got none of that name; "
-                f"pass the name of the column as y."
-            )
-        self.n_samples, self.n_features = file.metadata.num_rows, len(self._names)
-
-    def chunks(self, size: int) -> Iterator[Chunk]:
-        """Yield chunks in Fortran order."""
-        file, *_ = self._opened()
-        # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes what was asked for
-        names = self._names if self._label is None else [*self._names, self._label]
-        batches = file.iter_batches(batch_size=size, columns=names, use_threads=False)
-        start = 0
-        while True:
-            try:
-                batch = next(batches, None)
-            except DAMAGED as error:
-                raise damaged(NAME, self._path, f"rows from {start} on in good order", error) from error
-            if batch is None:
-                check_rows(NAME, self._path, file.metadata.num_rows, start)
-                return
-            X = table_values(NAME, self._path, batch, self._names, self._type)
-            y = None if self._label is None else batch.column(self._label).to_numpy(zero_copy_only=False)
-            start += batch.num_rows
-            yield X, y
-
-    def _opened(self) -> tuple[Any, list[str], type]:
-        # without pre_buffer pages are not read ahead of their use
-        return opened_parquet(NAME, self._path, self._label, pre_buffer=False)

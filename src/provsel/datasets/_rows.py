@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from provsel.kernels.finite_rows import rows_not_finite
 
 from ._checks import check_integer
-from ._row_sources import NAME, ArrayRows, Chunk, NpyRows, ParquetRows, RowSource, SparseRows
+from ._row_sources import NAME, ArrayRows, Chunk, NpyRows, RowSource, SparseRows
 from ._streams import source_of
 from ._svmlight_rows import SVMLIGHT, SvmlightRows
+
+PARQUET = ".parquet"
 
 
 class RowChunks:
@@ -107,7 +110,7 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
         files={
             ".npy": NpyRows,
             ".npz": SparseRows.load,
-            ".parquet": partial(ParquetRows, label=label),
+            PARQUET: partial(_parquet_rows, label=label),
             **dict.fromkeys(SVMLIGHT, partial(SvmlightRows, n_features=n_features)),
         },
         array=ArrayRows,
@@ -123,7 +126,7 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
         )
     if y is not None and isinstance(rows, SvmlightRows):
         raise ValueError(f"{NAME}: expected no y for an svmlight file, which has its labels, got one; leave it out.")
-    if label is not None and not isinstance(rows, ParquetRows):
+    if label is not None and not str(source).lower().endswith(PARQUET):
         raise ValueError(
             f"{NAME}: expected y an array, or a column of a .parquet file, got {label!r}; pass the labels."
         )
@@ -134,6 +137,12 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
             f"pass the labels of these rows."
         )
     return RowChunks(rows, labels, int(chunk_rows), f" in {source}" if isinstance(source, str | os.PathLike) else "")
+
+
+def _parquet_rows(path: Path, label: str | None) -> RowSource:
+    from ._parquet_sources import ParquetRows  # pyarrow takes long to import
+
+    return ParquetRows(path, label)
 
 
 def _missing(y: NDArray[Any]) -> NDArray[np.int64]:

@@ -1,20 +1,17 @@
 """The source registry: one YAML a data set says which files it needs and how to verify them."""
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ._paths import is_safe_relative
+from ._source_checks import check_file, check_made, check_source
 from ._yaml import read_plain_yaml
 
 DEFAULT_REGISTRY = Path(__file__).parent / "sources"
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_SOURCE_KEYS = {"name", "title", "citation", "licence", "homepage", "files"}
-_FILE_KEYS = {"path", "sha256", "size", "max_size", "urls", "format", "extract", "extract_to", "max_expanded"}
+RAW = "raw/"
+"""Where the files lie that only converters read."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +28,9 @@ class SourceFile:
         What it is, in a word: "xz", "zip", "mat", ...
     sha256 : str or None
         None when it is not known beforehand: the first download records it in the lock file.
+    content_sha256 : str or None
+        Of what a packed file holds, where other bytes of the same content are as good: liblzma and zlib pack the same
+        content to other bytes in other versions.
     size : int or None
         Bytes, None when not known; then `max_size` limits the download.
     max_size : int or None
@@ -40,6 +40,13 @@ class SourceFile:
         Relative folder that the archive is extracted to.
     max_expanded : int or None
         Bytes that the archive may expand to.
+    made_from : tuple of str
+        Paths of the files of this source that `converter` makes it from; empty for a file that is published as it is.
+    converter : str or None
+        Name of a module of `provsel.datasets.converters`.
+    forms : tuple of str or None
+        Where files of a source stand in for each other: the forms that need this one. None: every form does. Empty:
+        none does, only an option of the loader.
     source : str
         Name of the source, for messages.
     """
@@ -48,12 +55,26 @@ class SourceFile:
     urls: tuple[str, ...]
     format: str
     sha256: str | None
+    content_sha256: str | None
     size: int | None
     max_size: int | None
     extract: str | None
     extract_to: str | None
     max_expanded: int | None
+    made_from: tuple[str, ...]
+    converter: str | None
+    forms: tuple[str, ...] | None
     source: str
+
+    @property
+    def fetchable(self) -> bool:
+        """Tell whether `provsel fetch` can try to get it."""
+        return bool(self.urls or self.made_from)
+
+    @property
+    def digest(self) -> str | None:
+        """SHA-256 that names the content on every machine: of what is packed where that is registered."""
+        return self.content_sha256 or self.sha256
 
 
 @dataclass(frozen=True)
@@ -76,6 +97,20 @@ class Source:
     def find(self, path: str) -> SourceFile | None:
         """Return the file with this relative path, or None."""
         return next((file for file in self.files if file.path == path), None)
+
+    def published(self) -> list[SourceFile]:
+        """Return the files that a loader can read: all but those that are only there to make others."""
+        return [file for file in self.files if not file.path.startswith(RAW)]
+
+    @property
+    def forms(self) -> dict[str, tuple[SourceFile, ...]]:
+        """The forms of the data set in the order in which they are registered, "" where there is one: their files.
+
+        The files of any one of them are enough.
+        """
+        read = self.published()
+        names = dict.fromkeys(name for file in read for name in file.forms or ()) or {"": None}
+        return {name: tuple(file for file in read if file.forms is None or name in file.forms) for name in names}
 
 
 def source_names(registry: Path | None = None) -> list[str]:
@@ -122,58 +157,18 @@ def read_source(name: str, registry: Path | None = None) -> Source:
     except ValueError as error:
         raise ValueError(f"source registry {path.name}: not valid YAML: {error}. Repair the file") from error
     where = f"source registry {path.name}"
-    _check_keys(where, entry, required=_SOURCE_KEYS, allowed=_SOURCE_KEYS)
-    _require(entry["name"] == name, where, "name", f"{name!r} as in the file name", entry["name"])
-    for key in sorted(_SOURCE_KEYS - {"files"}):
-        _require(isinstance(entry[key], str) and bool(entry[key].strip()), where, key, "a text", entry[key])
-    _require(isinstance(entry["files"], list) and bool(entry["files"]), where, "files", "a list", entry["files"])
+    check_source(where, name, entry)
     files = tuple(_read_file(f"{where}, files[{i}]", item, name) for i, item in enumerate(entry["files"]))
-    paths = [file.path for file in files]
-    _require(len(set(paths)) == len(paths), where, "files", "distinct paths", "a repeated path")
+    check_made(where, [(file.path, file.made_from) for file in files], RAW)
     return Source(name, entry["title"], entry["citation"], entry["licence"], entry["homepage"], files)
 
 
 def _read_file(where: str, entry: Any, source: str) -> SourceFile:
     """Validate one file of an entry."""
-    _check_keys(where, entry, required={"path", "sha256", "size", "urls", "format"}, allowed=_FILE_KEYS)
-    value = {key: entry.get(key) for key in _FILE_KEYS}
-    where = f"{where} ({value['path']!r:.80})"
-    for key in ("path", "extract_to"):
-        if key == "path" or value[key] is not None:
-            safe = isinstance(value[key], str) and is_safe_relative(value[key])
-            _require(safe, where, key, "a relative path without '..'", value[key])
-    _require(isinstance(value["format"], str), where, "format", "a text", value["format"])
-    sha = value["sha256"]
-    hexadecimal = isinstance(sha, str) and _SHA256.fullmatch(sha) is not None
-    _require(sha is None or hexadecimal, where, "sha256", "64 lower-case hexadecimal digits, or null", sha)
-    for key in ("size", "max_size", "max_expanded"):
-        number = value[key]
-        whole = isinstance(number, int) and not isinstance(number, bool) and number > 0
-        _require(number is None or whole, where, key, "a positive integer or null", number)
-    _require(value["size"] or value["max_size"], where, "max_size", "a limit, as size is null", None)
-    urls = value["urls"]
-    web = isinstance(urls, list) and all(
-        isinstance(url, str) and url.startswith(("http://", "https://")) for url in urls
-    )
-    _require(web, where, "urls", "a list of http(s) addresses, possibly empty", urls)
-    _require(value["extract"] in (None, "zip", "tar"), where, "extract", "zip, tar or null", value["extract"])
-    if value["extract"]:
-        _require(value["extract_to"], where, "extract_to", "a folder, as extract is set", None)
-        _require(value["max_expanded"], where, "max_expanded", "a limit, as extract is set", None)
-    return SourceFile(**{**value, "urls": tuple(urls)}, source=source)
-
-
-def _check_keys(where: str, entry: Any, *, required: set[str], allowed: set[str]) -> None:
-    """Raise unless `entry` is a mapping that has all required keys and no unknown ones."""
-    if not isinstance(entry, Mapping):
-        raise ValueError(f"{where}: expected a mapping, got {type(entry).__name__}. See the other entries")
-    missing, unknown = sorted(required - set(entry)), sorted(map(str, set(entry) - allowed))
-    if missing or unknown:
-        listed = f"missing keys {missing}, unknown keys {unknown}"
-        raise ValueError(f"{where}: {listed:.400}. Allowed: {sorted(allowed)}")
-
-
-def _require(condition: object, where: str, field: str, expected: str, got: object) -> None:
-    """Raise a `ValueError` that names the field unless `condition` holds."""
-    if not condition:
-        raise ValueError(f"{where}: {field} must be {expected}, got {got!r:.80}. Correct the entry")
+    value = check_file(where, entry)
+    lists = {
+        "urls": tuple(value["urls"]),
+        "made_from": tuple(value["made_from"] or ()),
+        "forms": None if value["forms"] is None else tuple(value["forms"]),
+    }
+    return SourceFile(**{**value, **lists}, source=source)

@@ -7,15 +7,12 @@ import os
 import struct
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, TypeVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -26,7 +23,7 @@ Source = TypeVar("Source")
 DAMAGED = (
     *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, SyntaxError, TokenError),  # from headers
     *(RuntimeError, MemoryError, struct.error),  # nested or encrypted, or sizes that no computer has
-    *(OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, pa.ArrowException),
+    *(OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
 )
 
 
@@ -113,55 +110,6 @@ def checked_shape(subject: str, name: str, array: Any) -> tuple[int, int]:
 def kept_type(dtype: np.dtype[Any]) -> type[np.floating]:
     """Return float32 for itself, else float64."""
     return np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64
-
-
-def opened_parquet(subject: str, path: Path, label: str | None = None, **options: Any) -> tuple[Any, list[str], type]:
-    """Return a Parquet file, the names of its columns without `label`, all numeric, and the one type they get."""
-    try:
-        file = pq.ParquetFile(path, **options)
-        schema = file.schema_arrow
-    except DAMAGED as error:
-        raise damaged(subject, path, "a whole Parquet file", error) from error
-    features = [field for field in schema if field.name != label]
-    if not features:
-        raise ValueError(f"{subject}: {path}: expected columns of features, got none; write it again.")
-    for field in features:
-        if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or field.type == pa.bool_()):
-            raise ValueError(
-                f"{subject}: {path}: expected numeric columns, got {field.type} in column {field.name!r}; "
-                f"drop or convert it."
-            )
-    if len(set(schema.names)) < len(schema.names):
-        repeated = Counter(schema.names).most_common(1)[0][0]
-        raise ValueError(
-            f"{subject}: {path}: expected distinct column names, got {repeated!r} more than once; rename them."
-        )
-    # one type for the file: else the scores would depend on which columns share a block
-    single = bool(features) and all(field.type == pa.float32() for field in features)
-    return file, [field.name for field in features], np.float32 if single else np.float64
-
-
-def table_values(subject: str, path: Path, table: Any, names: list[str], dtype: type) -> NDArray[Any]:
-    """Return columns of an Arrow table or batch as an array of shape (n, len(names)), in Fortran order."""
-    values = np.empty((table.num_rows, len(names)), dtype=dtype, order="F")
-    for position, name in enumerate(names):
-        column = table.column(name)
-        if column.null_count:
-            raise ValueError(
-                f"{subject}: {path}: expected numbers without nulls, got nulls in column {name!r}; "
-                f"fill them or drop the column."
-            )
-        values[:, position] = np.asarray(column)
-    return values
-
-
-def check_rows(subject: str, path: Path, stated: int, found: int) -> None:
-    """Raise where a Parquet file has another number of rows than its footer states: Arrow would leave it at that."""
-    if stated != found:
-        raise ValueError(
-            f"{subject}: {path}: expected {stated} rows as its footer states, got {found}; the file is damaged: write "
-            "it again."
-        )
 
 
 def damaged(subject: str, path: Path, expected: str, error: Exception) -> ValueError:

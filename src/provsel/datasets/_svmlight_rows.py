@@ -11,8 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sklearn.datasets import load_svmlight_file
-
 from ._row_sources import NAME, Chunk, RowSource
 from ._streams import DAMAGED, damaged
 
@@ -59,6 +57,8 @@ class SvmlightRows(RowSource):
 
     def _parsed(self, size: int, **options: Any) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y) of up to `size` rows."""
+        from sklearn.datasets import load_svmlight_file  # brings the loaders of all its data sets
+
         with self._open() as file:
             rows, start = _rows(file), 0
             while True:
@@ -77,6 +77,8 @@ class SvmlightRows(RowSource):
 
     def _wrong_line(self, error: Exception, start: int, size: int, options: dict[str, Any]) -> ValueError:
         """Return what to raise for the first line that is wrong, of the `size` from `start` on, which are read anew."""
+        from sklearn.datasets import load_svmlight_file
+
         with self._open() as file:
             for number, line in enumerate(islice(_rows(file), start, start + size), start):
                 try:

@@ -3,6 +3,8 @@
 from ._mat import load_mat_dataset
 from ._record import Dataset
 
+VERSION = 1
+
 _CITATION = (
     "AR face database, Martinez and Benavente (1998), CVC Technical Report 24; cropped to 55 x 40 pixels, file of "
     "the repository 2017-TCYB-PCE"

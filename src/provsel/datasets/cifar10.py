@@ -1,8 +1,5 @@
 """CIFAR-10: small colour pictures of ten kinds of things, as GIST features or pixels."""
 
-import hashlib
-from pathlib import Path
-
 import numpy as np
 
 from provsel.kernels.gist import gist
@@ -10,10 +7,12 @@ from provsel.kernels.gist import gist
 from ._cache import cached
 from ._checks import check_choice
 from ._cifar import N_TRAIN, SIDE, read_binary, read_jpeg
-from ._errors import MissingDataError
-from ._locate import file_sha256, locate
+from ._identity import content_of, identity_from, paths_of, registered
+from ._locate import is_present
 from ._record import Dataset, make_dataset
-from ._sources import read_source
+from ._sources import SourceFile
+
+VERSION = 1
 
 _FEATURES = ("gist", "pixels")
 _PARTS = ("all", "train")
@@ -26,7 +25,6 @@ _SCALES, _ORIENTATIONS, _CELLS = 4, 8, 4
 # Libraries for Fourier transforms differ in the last bits: rounded, the features are the same on every machine.
 _DECIMALS = 6
 _BLOCK = 2000  # images
-_VERSION = 1  # of the features: another number makes the cache forget the old ones
 _LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
 _CITATION = "CIFAR-10, Krizhevsky (2009), Learning Multiple Layers of Features from Tiny Images"
 
@@ -62,11 +60,9 @@ def load(*, features: str = "gist", part: str = "all", form: str = "auto") -> Da
     MissingDataError
         When a file is in none of the searched folders.
     """
-    check_choice("cifar10", "features", features, _FEATURES)
-    check_choice("cifar10", "part", part, _PARTS)
-    check_choice("cifar10", "form", form, _FORMS)
-    form, paths = _find(form)
-    digest = hashlib.sha256(" ".join([form, *(file_sha256(path) for path in paths)]).encode()).hexdigest()
+    parameters = settled(features=features, part=part, form=form)
+    form, found = parameters["form"], files(**parameters)
+    paths, digest = paths_of(found), content_of(found)
 
     def build() -> Dataset:
         images, y = read_binary(*paths) if form == "binary" else read_jpeg(*paths)
@@ -78,24 +74,22 @@ def load(*, features: str = "gist", part: str = "all", form: str = "auto") -> Da
         name = f"cifar10_{features}"
         return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
 
-    return cached("cifar10", {"features": features, "part": part, "version": _VERSION}, digest, build)
+    return cached("cifar10", identity_from("cifar10", parameters, found), build)
 
 
-def _find(form: str) -> tuple[str, list[Path]]:
-    """Return the form to read, and its verified files."""
-    source = read_source("cifar10")
-    try:
-        chosen = "binary" if form == "auto" else form
-        return chosen, [locate(file) for file in source.files if file.path in _FILES[chosen]]
-    except MissingDataError:
-        if form != "auto":
-            raise
-        try:
-            return _find("jpeg")
-        except MissingDataError:
-            pass
-        # The first message is the one to show: it names the official archive and its address.
-        raise
+def files(*, features: str, part: str, form: str) -> list[SourceFile]:
+    """Check the parameters of `load` and return the files that it reads."""
+    check_choice("cifar10", "features", features, _FEATURES)
+    check_choice("cifar10", "part", part, _PARTS)
+    return registered("cifar10", _FILES[form])
+
+
+def settled(*, form: str, **others: str) -> dict[str, str]:
+    """Return the parameters with the form that is read: of "auto" the official one where it is there."""
+    check_choice("cifar10", "form", form, _FORMS)
+    if form == "auto":
+        form = "binary" if all(is_present(path) for path in _FILES["binary"]) else "jpeg"
+    return {**others, "form": form}
 
 
 def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:

@@ -3,6 +3,8 @@
 from ._mat import load_mat_dataset
 from ._record import Dataset
 
+VERSION = 1
+
 _CITATION = (
     "COIL-20, Nene, Nayar and Murase (1996), Columbia University CUCS-005-96; file of the scikit-feature repository"
 )

@@ -3,6 +3,8 @@
 from ._mat import load_mat_dataset
 from ._record import Dataset
 
+VERSION = 1
+
 _CITATION = (
     "Alon et al. (1999), Broad Patterns of Gene Expression Revealed by Clustering, PNAS 96; "
     "file of the scikit-feature repository"

@@ -8,8 +8,11 @@ from scipy import sparse
 
 from ._cache import cached
 from ._checks import check_choice
-from ._locate import content_hash, locate_registered
+from ._identity import content_of, identity_from, paths_of, registered
 from ._record import Dataset, make_dataset
+from ._sources import SourceFile
+
+VERSION = 1
 
 _PARTS = ("train", "all")
 _N_FEATURES = 20000
@@ -40,21 +43,29 @@ def load(*, part: str = "train") -> Dataset:
     MissingDataError
         When a file is in none of the searched folders.
     """
-    check_choice("dexter", "part", part, _PARTS)
-    kinds = ("train", "valid") if part == "all" else ("train",)
-    files = [f"dexter/dexter_{kind}.{suffix}" for kind in kinds for suffix in ("data", "labels")]
-    paths = [locate_registered("dexter", file) for file in files]
-    digest = content_hash(paths)
+    found = files(part=part)
+    paths, digest = paths_of(found), content_of(found)
 
     def build() -> Dataset:
         X = sparse.vstack([_read_data(path) for path in paths[::2]], format="csr")
         y = np.concatenate([_read_labels(path) for path in paths[1::2]])
         split = np.arange(len(y)) < _N_SAMPLES if part == "all" else None
         names = [str(j) for j in range(1, _N_FEATURES + 1)]
-        words = f"{_CITATION}; parts {', '.join(kinds)}, SHA-256 {digest}"
+        words = f"{_CITATION}; parts {', '.join(_kinds(part))}, SHA-256 {digest}"
         return make_dataset(X, y, names, name="dexter", source=words, official_train=split)
 
-    return cached("dexter", {"part": part}, digest, build)
+    return cached("dexter", identity_from("dexter", {"part": part}, found), build)
+
+
+def files(*, part: str) -> list[SourceFile]:
+    """Check the parameter of `load` and return the files that it reads."""
+    check_choice("dexter", "part", part, _PARTS)
+    names = [f"dexter/dexter_{kind}.{suffix}" for kind in _kinds(part) for suffix in ("data", "labels")]
+    return registered("dexter", names)
+
+
+def _kinds(part: str) -> tuple[str, ...]:
+    return ("train", "valid") if part == "all" else ("train",)
 
 
 def _read_data(path: Path) -> sparse.csr_array:

@@ -6,6 +6,9 @@ import numpy as np
 
 from ._checks import check_choice, check_integers
 from ._record import Dataset, make_dataset
+from ._sources import SourceFile
+
+VERSION = 1
 
 _COLUMNS = ("gaussian", "lognormal", "disjoint", "growing")
 _SOURCE = (
@@ -57,6 +60,21 @@ def load(
     ValueError
         When a parameter is out of its range.
     """
+    files(n_samples=n_samples, n_features=n_features, n_classes=n_classes, columns=columns, scale=scale, seed=seed)
+    rng = np.random.default_rng(seed)
+    codes = np.arange(n_samples) % n_classes
+    X = rng.standard_normal((n_classes, n_features))[codes] + rng.standard_normal((n_samples, n_features))
+    X *= _factors(columns, n_samples, n_features, rng)
+    X *= scale
+    names = [str(j) for j in range(1, n_features + 1)]
+    name = "gaussian_clusters" if columns == "gaussian" else f"gaussian_clusters_{columns}"
+    return make_dataset(X, 2 * codes - 1 if n_classes == 2 else codes, names, name=name, source=_SOURCE)
+
+
+def files(
+    *, n_samples: int, n_features: int, n_classes: int, columns: str, scale: float, seed: int
+) -> list[SourceFile]:
+    """Check the parameters of `load`, which reads nothing."""
     sizes = ("n_samples", n_samples, 1), ("n_features", n_features, 1), ("n_classes", n_classes, 2)
     check_integers("gaussian_clusters", *sizes, ("seed", seed, 0))
     check_choice("gaussian_clusters", "columns", columns, _COLUMNS)
@@ -66,14 +84,7 @@ def load(
         )
     if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 < scale < np.inf:
         raise ValueError(f"gaussian_clusters: scale must be a positive finite number, got {scale!r}")
-    rng = np.random.default_rng(seed)
-    codes = np.arange(n_samples) % n_classes
-    X = rng.standard_normal((n_classes, n_features))[codes] + rng.standard_normal((n_samples, n_features))
-    X *= _factors(columns, n_samples, n_features, rng)
-    X *= scale
-    names = [str(j) for j in range(1, n_features + 1)]
-    name = "gaussian_clusters" if columns == "gaussian" else f"gaussian_clusters_{columns}"
-    return make_dataset(X, 2 * codes - 1 if n_classes == 2 else codes, names, name=name, source=_SOURCE)
+    return []
 
 
 def _factors(columns: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:

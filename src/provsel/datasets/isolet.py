@@ -3,6 +3,8 @@
 from ._mat import load_mat_dataset
 from ._record import Dataset
 
+VERSION = 1
+
 _CITATION = "ISOLET, Fanty and Cole (1991), Spoken Letter Recognition, NIPS 3; file of the scikit-feature repository"
 
 

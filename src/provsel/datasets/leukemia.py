@@ -3,6 +3,8 @@
 from ._mat import load_mat_dataset
 from ._record import Dataset
 
+VERSION = 1
+
 _CITATION = (
     "Golub et al. (1999), Molecular Classification of Cancer, Science 286; file of the scikit-feature repository"
 )

@@ -3,6 +3,8 @@
 from ._mat import load_mat_dataset
 from ._record import Dataset
 
+VERSION = 1
+
 _CITATION = (
     "MADELON, Guyon, Gunn, Ben-Hur and Dror (2004), Result Analysis of the NIPS 2003 Feature Selection Challenge; "
     "file of the scikit-feature repository"

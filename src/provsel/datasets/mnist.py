@@ -7,9 +7,12 @@ import numpy as np
 from ._cache import cached
 from ._checks import check_choice, check_classes
 from ._classes import keep_classes
+from ._identity import content_of, identity_from, paths_of, registered
 from ._idx import read_idx
-from ._locate import content_hash, locate_registered
 from ._record import Dataset, make_dataset
+from ._sources import SourceFile
+
+VERSION = 1
 
 _PARTS = ("all", "train")
 _SIDE = 28
@@ -51,16 +54,13 @@ def load(*, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
     MissingDataError
         When a file is in none of the searched folders.
     """
-    check_choice("mnist", "part", part, _PARTS)
+    found = files(part=part, classes=classes)
     kept = None if classes is None else check_classes("mnist", classes)
-    kinds = ("train", "t10k") if part == "all" else ("train",)
-    stems = [f"{kind}-{what}" for kind in kinds for what in ("images-idx3", "labels-idx1")]
-    paths = {stem: locate_registered("mnist", f"mnist/{stem}-ubyte.gz") for stem in stems}
-    digest = content_hash([*paths.values()])
+    paths, digest = dict(zip(_stems(part), paths_of(found), strict=True)), content_of(found)
 
     def build() -> Dataset:
         images, labels = [], []
-        for kind in kinds:
+        for kind in _kinds(part):
             n = _SAMPLES[kind]
             stem = f"{kind}-images-idx3"
             images.append(read_idx(paths[stem], (n, _SIDE, _SIDE), _SHA256[stem]).reshape(n, _SIDE**2))
@@ -77,4 +77,20 @@ def load(*, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
         words = f"{_CITATION}; part {part}, SHA-256 {digest}"
         return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
 
-    return cached("mnist", {"part": part, "classes": kept}, digest, build)
+    return cached("mnist", identity_from("mnist", {"part": part, "classes": kept}, found), build)
+
+
+def files(*, part: str, classes: Sequence[int] | None) -> list[SourceFile]:
+    """Check the parameters of `load` and return the files that it reads."""
+    check_choice("mnist", "part", part, _PARTS)
+    if classes is not None:
+        check_classes("mnist", classes)
+    return registered("mnist", [f"mnist/{stem}-ubyte.gz" for stem in _stems(part)])
+
+
+def _kinds(part: str) -> tuple[str, ...]:
+    return ("train", "t10k") if part == "all" else ("train",)
+
+
+def _stems(part: str) -> list[str]:
+    return [f"{kind}-{what}" for kind in _kinds(part) for what in ("images-idx3", "labels-idx1")]

@@ -3,6 +3,8 @@
 from ._mat import load_mat_dataset
 from ._record import Dataset
 
+VERSION = 1
+
 _CITATION = (
     "ORL faces, Samaria and Harter (1994), Workshop on Applications of Computer Vision; "
     "file of the scikit-feature repository"

@@ -1,29 +1,35 @@
 """RCV1-v2, topic CCAT (corporate/industrial news) against the rest, from one of three forms of the collection."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ._cache import cached
 from ._checks import check_choice, check_integer
 from ._errors import MissingDataError
-from ._locate import content_hash, locate_registered
-from ._paths import MIRROR_VARIABLE, describe_roots, search_roots
+from ._identity import FileOfData, content_of, identity_from, paths_of, registered
+from ._locate import is_present
 from ._rcv1_forms import official_sizes, read_official, read_sklearn, read_subsets, sklearn_files
 from ._rcv1_parse import N_TERMS
+from ._rcv1_stems import read_stems
 from ._record import Dataset, make_dataset
+
+VERSION = 1
 
 _FORMS = ("auto", "subsets", "official", "sklearn")
 _PARTS = ("train", "all")
+_NAMES = ("terms", "stems")
 _SUBSETS = "rcv1_subsets/rcv1v2_subsets_fixed.npz"
 _TRAIN = "rcv1/lyrl2004_vectors_train.dat.gz"
 _TEST = tuple(f"rcv1/lyrl2004_vectors_test_pt{i}.dat.gz" for i in range(4))
 _TOPICS = "rcv1/rcv1-v2.topics.qrels.gz"
+_STEMS = "rcv1/stem.termid.idf.map.txt"
 _OFFICIAL_TRAIN = 23149
 _CITATION = "RCV1-v2, Lewis, Yang, Rose and Li (2004), JMLR 5:361-397"
 
 
-def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TRAIN) -> Dataset:
+def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TRAIN, names: str = "terms") -> Dataset:
     """Load news stories as cosine-normalised log TF-IDF vectors over 47,236 stems; y is +1 for CCAT, else -1.
 
     Parameters
@@ -42,12 +48,14 @@ def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TR
     n_train : int, default=23149
         Training documents to take from the subsets. The other forms have exactly 23,149: any other number is an
         error there, and lets "auto" take the subsets.
+    names : {"terms", "stems"}, default="terms"
+        What the features are called: "1" to "47236", the term numbers of LYRL2004, or the stems that they stand for,
+        from its dictionary, a file of its own.
 
     Returns
     -------
     Dataset
         Sparse X of shape (n, 47236): n is `n_train` for part="train"; for part="all" 27,613 (subsets) or 804,414.
-        The features are named "1" to "47236", the term numbers of LYRL2004.
 
     Raises
     ------
@@ -56,23 +64,36 @@ def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TR
     MissingDataError
         When a needed file is in none of the searched folders.
     """
-    check_choice("rcv1_ccat", "form", form, _FORMS)
+    parameters = settled(form=form, part=part, n_train=n_train, names=names)
+    chosen, found = parameters["form"], files(**parameters)
+    try:
+        paths, digest = paths_of(found), content_of(found)
+    except MissingDataError as error:
+        raise MissingDataError(f"{error}, or give form='sklearn' for the cache of scikit-learn's fetch_rcv1") from error
+    identity = identity_from("rcv1_ccat", parameters, found)
+    stems = paths.pop() if names == "stems" else None
+    return cached("rcv1_ccat", identity, lambda: _build(chosen, part, int(n_train), paths, stems, digest))
+
+
+def files(*, form: str, part: str, n_train: int, names: str) -> list[FileOfData]:
+    """Check the parameters of `load` and return the files that it reads."""
     check_choice("rcv1_ccat", "part", part, _PARTS)
     check_integer("rcv1_ccat", "n_train", n_train, minimum=1)
+    check_choice("rcv1_ccat", "names", names, _NAMES)
     if form in ("official", "sklearn") and n_train != _OFFICIAL_TRAIN:
         raise ValueError(
             f"rcv1_ccat: form={form!r} has {_OFFICIAL_TRAIN} training documents, got n_train={n_train}. "
             "Leave n_train out, or choose form='subsets'"
         )
-    chosen = _choose(part, int(n_train)) if form == "auto" else form
-    paths = _paths(chosen, part)
-    digest = content_hash(paths)
-    params = {"form": chosen, "part": part, "n_train": int(n_train)}
-    return cached("rcv1_ccat", params, digest, lambda: _build(chosen, part, int(n_train), list(paths), digest))
+    if form == "sklearn":
+        vectors: list[FileOfData] = [*sklearn_files()]
+    else:
+        vectors = [*registered("rcv1_ccat", [_SUBSETS] if form == "subsets" else _official_paths(part))]
+    return [*vectors, *(registered("rcv1_ccat", [_STEMS]) if names == "stems" else [])]
 
 
-def _build(form: str, part: str, n_train: int, paths: list[Path], digest: str) -> Dataset:
-    """Read the files and take the part."""
+def _build(form: str, part: str, n_train: int, paths: list[Path], stems: Path | None, digest: str) -> Dataset:
+    """Read the files and take the part; the features are called by number where no file has their stems."""
     if form == "subsets":
         X, y = read_subsets(paths[0])
         words = "distinct documents of five public subsets of 6,000, not the official split"
@@ -89,7 +110,7 @@ def _build(form: str, part: str, n_train: int, paths: list[Path], digest: str) -
         raise ValueError(f"rcv1_ccat: n_train must be at most {largest} for part={part!r}, got {n_train}. Lower it")
     split = np.arange(X.shape[0]) < n_train if part == "all" else None
     rows = slice(None) if part == "all" else slice(n_train)
-    names = [str(j) for j in range(1, N_TERMS + 1)]
+    names = [str(j) for j in range(1, N_TERMS + 1)] if stems is None else read_stems(stems)
     source = f"{_CITATION}; {words}; SHA-256 {digest}"
     return make_dataset(X[rows], y[rows], names, name="rcv1_ccat", source=source, official_train=split)
 
@@ -99,27 +120,10 @@ def _official_paths(part: str) -> list[str]:
     return [_TRAIN, *(_TEST if part == "all" else ()), _TOPICS]
 
 
-def _is_present(path: str) -> bool:
-    """Tell whether a searched folder has a file."""
-    return any((root / path).is_file() for root in search_roots())
-
-
-def _choose(part: str, n_train: int) -> str:
-    """Return the form that "auto" stands for."""
-    if n_train == _OFFICIAL_TRAIN and all(_is_present(path) for path in _official_paths(part)):
-        return "official"
-    if _is_present(_SUBSETS):
-        return "subsets"
-    raise MissingDataError(
-        f"rcv1_ccat: RCV1-v2 is missing. Searched {' , '.join(_official_paths(part))} and {_SUBSETS} in "
-        f"{describe_roots()}. Run `provsel fetch rcv1_ccat`, set {MIRROR_VARIABLE} to a folder that holds one of "
-        "these, or give form='sklearn' for the cache of scikit-learn's fetch_rcv1"
-    )
-
-
-def _paths(form: str, part: str) -> list[Path]:
-    """Return the files of a form; those of the registry are verified."""
-    if form == "sklearn":
-        return sklearn_files()
-    needed = [_SUBSETS] if form == "subsets" else _official_paths(part)
-    return [locate_registered("rcv1_ccat", path) for path in needed]
+def settled(*, form: str, part: str, n_train: int, names: str) -> dict[str, Any]:
+    """Return the parameters with the form that is read: of "auto" the official one where it is there and fits."""
+    check_choice("rcv1_ccat", "form", form, _FORMS)
+    if form == "auto":
+        official = n_train == _OFFICIAL_TRAIN and all(is_present(path) for path in _official_paths(part))
+        form = "official" if official else "subsets"
+    return {"form": form, "part": part, "n_train": n_train, "names": names}

@@ -1,20 +1,24 @@
 """TechTC text categorization: pairs of web directory categories, from token lists or the official vectors."""
 
 import csv
-import lzma
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ._bag import WEIGHTINGS, Corpus, count_matrix, weigh
 from ._cache import cached
 from ._checks import check_choice, check_integer
 from ._errors import MissingDataError
-from ._locate import content_hash, locate
+from ._identity import FileOfData, content_of, identity_from, paths_of
+from ._locate import locate
 from ._paths import MIRROR_VARIABLE, describe_roots, search_roots
 from ._record import Dataset, make_dataset
 from ._sources import read_source
 from ._techtc_parse import parse_tokens, parse_vectors
+from ._xz import read_xz
+
+VERSION = 1
 
 _TOKENS = "techtc100/tokens"
 _TABLE = "techtc100/datasets.tsv"
@@ -61,33 +65,71 @@ def load(
     MissingDataError
         When the set is in none of the searched folders.
     """
-    if not isinstance(set, str) or not _SET.fullmatch(set):
-        raise ValueError(f"techtc: set must look like 'Exp_10341_10755', got {set!r}")
-    check_integer("techtc", "min_word_length", min_word_length, minimum=1)
-    check_choice("techtc", "weighting", weighting, WEIGHTINGS)
-    check_choice("techtc", "form", form, _FORMS)
-    path = _find(set, form)
-    digest = content_hash(_parts(path))
-    params = {"set": set, "min_word_length": int(min_word_length), "weighting": weighting}
+    parameters = settled(set=set, min_word_length=min_word_length, weighting=weighting, form=form)
+    found = files(**parameters)
+    paths, digest = paths_of(found), content_of(found)
 
     def build() -> Dataset:
-        corpus = _read_corpus(path)
+        corpus = _read_corpus(paths)
         if sorted({*corpus.labels}) != [-1, 1]:
-            raise ValueError(f"{path}: expected documents of both labels, +1 and -1, got { ({*corpus.labels}) }")
+            raise ValueError(f"{paths[0]}: expected documents of both labels, +1 and -1, got { ({*corpus.labels}) }")
         counts, words = count_matrix(corpus, min_word_length=min_word_length)
         if not words:
             raise ValueError(f"techtc: {set} has no word of {min_word_length} letters. Lower min_word_length")
         names = [word.decode("latin-1") for word in words]
-        kind = "official preprocessed vectors" if path.is_dir() else "token lists"
-        source = f"{_CITATION}; {kind} {path.parent.name}/{path.name}, SHA-256 {digest}"
+        if len(paths) > 1:
+            kind = f"official preprocessed vectors {paths[0].parent.parent.name}/{set}"
+        else:
+            kind = f"token lists {_TOKENS.rsplit('/', 1)[1]}/{paths[0].name}"
+        source = f"{_CITATION}; {kind}, SHA-256 {digest}"
         return make_dataset(weigh(counts, weighting), corpus.labels, names, name=set, source=source)
 
-    return cached("techtc", params, digest, build)
+    return cached("techtc", identity_from("techtc", parameters, found), build)
+
+
+def files(*, set: str, min_word_length: int, weighting: str, form: str) -> list[FileOfData]:
+    """Check the parameters of `load` and return the files that it reads.
+
+    A registered token list is named, and need not be there; what is not registered has to be.
+    """
+    check_integer("techtc", "min_word_length", min_word_length, minimum=1)
+    check_choice("techtc", "weighting", weighting, WEIGHTINGS)
+    if form == "tokens":
+        known = read_source("techtc").find(f"{_TOKENS}/{set}.txt.xz")
+        tokens = _token_list(set) if known is None else known
+        found = [] if tokens is None else [tokens]
+    else:
+        official = next(_official_folders(set), None)
+        found = [] if official is None else _parts(official)
+    if not found:
+        raise _missing(set, form)
+    return found
+
+
+def settled(*, set: str, form: str, **others: Any) -> dict[str, Any]:
+    """Return the parameters with the form that is read: of "auto" token lists, where only the vectors are there those.
+
+    Token lists are registered, so that it is them where neither is there.
+    """
+    if not isinstance(set, str) or not _SET.fullmatch(set):
+        raise ValueError(f"techtc: set must look like 'Exp_10341_10755', got {set!r}")
+    check_choice("techtc", "form", form, _FORMS)
+    if form == "auto":
+        only_vectors = _token_list(set) is None and any(_official_folders(set))
+        form = "official" if only_vectors else "tokens"
+    return {**others, "set": set, "form": form}
 
 
 def members() -> list[str]:
-    """Return the sets that are present in the searched folders, in either form, sorted."""
-    paths = [*_token_lists("Exp_*_*"), *_official_folders("Exp_*_*")]
+    """Return the registered sets, sorted: what "all" means must not depend on what was downloaded."""
+    names = (Path(file.path).name.removesuffix(".txt.xz") for file in read_source("techtc").files)
+    return sorted(name for name in names if _SET.fullmatch(name))
+
+
+def present() -> list[str]:
+    """Return the sets that are in the searched folders, in either form, sorted."""
+    lists = (path for root in search_roots() for path in (root / _TOKENS).glob("Exp_*_*.txt.xz"))
+    paths = [*lists, *_official_folders("Exp_*_*")]
     return sorted({name for path in paths if _SET.fullmatch(name := path.name.removesuffix(".txt.xz"))})
 
 
@@ -122,10 +164,10 @@ def categories(set: str) -> tuple[str, str] | None:
     return None
 
 
-def _token_lists(pattern: str) -> Iterator[Path]:
-    """Yield the token lists of the sets whose name matches, mirror first."""
-    for root in search_roots():
-        yield from sorted((root / _TOKENS).glob(f"{pattern}.txt.xz"))
+def _token_list(name: str) -> Path | None:
+    """Return the token list of a set, mirror first."""
+    paths = (root / _TOKENS / f"{name}.txt.xz" for root in search_roots())
+    return next((path for path in paths if path.is_file()), None)
 
 
 def _official_folders(pattern: str) -> Iterator[Path]:
@@ -137,28 +179,17 @@ def _official_folders(pattern: str) -> Iterator[Path]:
                 yield from sorted(path for path in (root / collection).glob(depth) if path.is_dir())
 
 
-def _find(name: str, form: str) -> Path:
-    """Return the token list or official folder of a set; registered token lists are verified."""
-    path = next(_token_lists(name), None) if form != "official" else None
-    if path is not None:
-        registered = read_source("techtc").find(f"{_TOKENS}/{name}.txt.xz")
-        return path if registered is None else locate(registered)
-    path = next(_official_folders(name), None) if form != "tokens" else None
-    if path is not None:
-        return path
-    present = members()
-    raise MissingDataError(
-        f"techtc: the set {name} is missing (form={form!r}; {len(present)} other sets are present). "
+def _missing(name: str, form: str) -> MissingDataError:
+    return MissingDataError(
+        f"techtc: the set {name} is missing (form={form!r}; {len(present())} other sets are present). "
         f"Searched {_TOKENS}/{name}.txt.xz and {' , '.join(f'{c}/{name}/' for c in _OFFICIAL)} in "
-        f"{describe_roots()}. Run `provsel fetch techtc` for the official vectors, published at "
+        f"{describe_roots()}. Run `provsel fetch techtc`, whose official vectors are published at "
         f"{read_source('techtc').homepage} , or set {MIRROR_VARIABLE} to a folder that holds one of these"
     )
 
 
-def _parts(path: Path) -> list[Path]:
-    """Return the files of a set."""
-    if path.is_file():
-        return [path]
+def _parts(path: Path) -> list[FileOfData]:
+    """Return the files of an official folder."""
     parts = [path / "vectors.dat", path / "features.idx"]
     for part in parts:
         if not part.is_file():
@@ -166,21 +197,13 @@ def _parts(path: Path) -> list[Path]:
                 f"techtc: {path.name} lacks {part.name}: expected vectors.dat and features.idx in {path}. "
                 "Delete that folder and run `provsel fetch techtc`"
             )
-    return parts
+    return [*parts]
 
 
-def _read_corpus(path: Path) -> Corpus:
-    """Parse whichever form `path` is."""
-    if path.is_dir():
-        vectors, features = (part.read_bytes() for part in _parts(path))
-        return parse_vectors(vectors, features, str(path))
-    try:
-        with lzma.open(path) as handle:
-            content = handle.read(_MAX_EXPANDED + 1)
-    except (lzma.LZMAError, EOFError) as error:
-        raise ValueError(
-            f"{path}: cannot be decompressed ({error}); expected a complete .xz file. Replace it by an intact copy"
-        ) from error
-    if len(content) > _MAX_EXPANDED:
-        raise ValueError(f"{path}: expands to more than {_MAX_EXPANDED} bytes; expected a token list. Delete it")
-    return parse_tokens(content, str(path))
+def _read_corpus(paths: Sequence[Path]) -> Corpus:
+    """Parse whichever form the files are: a token list, or official vectors and their words."""
+    if len(paths) > 1:
+        vectors, features = (path.read_bytes() for path in paths)
+        return parse_vectors(vectors, features, str(paths[0].parent))
+    [path] = paths
+    return parse_tokens(read_xz(path, _MAX_EXPANDED, "a token list"), str(path))

@@ -6,9 +6,12 @@ import numpy as np
 
 from ._cache import cached
 from ._checks import check_choice
-from ._locate import content_hash, locate_registered
+from ._identity import content_of, identity_from, paths_of, registered
 from ._mat import read_mat
 from ._record import Dataset, make_dataset
+from ._sources import SourceFile
+
+VERSION = 1
 
 _PARTS = ("all", "train")
 _SIDE = 16
@@ -37,9 +40,8 @@ def load(*, part: str = "all") -> Dataset:
     MissingDataError
         When the file is in none of the searched folders.
     """
-    check_choice("usps", "part", part, _PARTS)
-    path = locate_registered("usps", "usps/usps.mat")
-    digest = content_hash([path])
+    found = files(part=part)
+    [path], digest = paths_of(found), content_of(found)
 
     def build() -> Dataset:
         variables = [f"{kind}{what}" for kind in ("train", "test") for what in ("data", "label")]
@@ -54,7 +56,13 @@ def load(*, part: str = "all") -> Dataset:
         source = f"{_CITATION}; part {part}, SHA-256 {digest}"
         return make_dataset(X, y, names, name="usps", source=source, official_train=split if part == "all" else None)
 
-    return cached("usps", {"part": part}, digest, build)
+    return cached("usps", identity_from("usps", {"part": part}, found), build)
+
+
+def files(*, part: str) -> list[SourceFile]:
+    """Check the parameter of `load` and return the files that it reads."""
+    check_choice("usps", "part", part, _PARTS)
+    return registered("usps", ["usps/usps.mat"])
 
 
 def _samples(path: Path, data: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

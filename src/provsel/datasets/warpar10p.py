@@ -3,6 +3,8 @@
 from ._mat import load_mat_dataset
 from ._record import Dataset
 
+VERSION = 1
+
 _CITATION = (
     "AR face database, Martinez and Benavente (1998), CVC Technical Report 24; file of the scikit-feature repository"
 )
