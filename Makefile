@@ -1,14 +1,21 @@
-# `make help` lists the targets. The first use of any sets up .venv from requirements.lock.
+# `make help` lists the targets. The first use of one sets up .venv with what it needs, from a lock with hashes.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Stamps of what is installed: for computing and tables, with figures and pages, and for developing.
+RUN := $(VENV)/.installed
+REPORT := $(VENV)/.installed-report
+DEV := $(VENV)/.installed-dev
 OVERRIDES ?=
+KIND ?=
 
 ARTEFACTS := $(notdir $(basename $(wildcard conf/experiment/*/*.yaml)))
 PAPERS := $(notdir $(wildcard conf/experiment/*))
+# These neither draw nor read images, which a test checks; the others get the packages for it.
+TABLES := $(filter table%,$(ARTEFACTS))
 
-.PHONY: help setup reproduce verify report reference doctor bench bench-scaling test screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
+.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor bench bench-scaling test test-processors screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -22,67 +29,107 @@ help:
 	@echo "                 OVERRIDES='--full', '--quick', '--against FILE', '--strict', or names of benchmarks"
 	@echo "make bench-scaling   cost against sizes, with fitted exponents: results/benchmarks/scaling.svg"
 	@echo "make test        all tests            make check    format, lint, types, layers"
+	@echo "                 KIND=avx2 or KIND=baseline: as on a processor without AVX-512, or with neither"
+	@echo "make test-processors   the tests that matter there, as both kinds"
 	@echo "make screenshots results/screenshots: the report's pages, and the README's picture of them (minutes)"
-	@echo "make lock        renew requirements.lock"
-	@echo "make audit-lock  known vulnerabilities of what requirements.lock pins (needs the network)"
+	@echo "make setup       .venv for computing and tables; setup-report: figures and pages too; setup-dev: everything"
+	@echo "make lock        renew the three locks"
+	@echo "make audit-lock  known vulnerabilities of what the locks pin (needs the network)"
 
-setup: $(STAMP)
+setup: $(RUN)
+setup-report: $(REPORT)
+setup-dev: $(DEV)
 
-# The lock has hashes of all packages; liblinear-official is compiled, which needs a C and C++ compiler.
-$(STAMP): requirements.lock pyproject.toml
+# The locks have hashes of all packages; liblinear-official is compiled, which needs a C and C++ compiler.
+$(RUN): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "provsel needs Python 3.11 or newer, this is " + sys.version'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PIP) install --no-compile --require-hashes -r requirements.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	$(PIP) uninstall --yes setuptools
+	find $(VENV)/lib \( $(UNUSED) \) -prune -exec rm -r {} +
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provsel.cli.scripts'
 	@touch $@
+
+# A fourth of what the wheels bring is not read by any run: the packages' own tests, C headers, Arrow's network services;
+# and Python 3.11 gives setuptools to each environment. Compiled is only what a run imports, and here, as many systems
+# forbid Python to leave compiled files later.
+UNUSED := -path '*/site-packages/*/tests' -o -path '*/pyarrow/include' -o -path '*/pyarrow/*flight*' -o -path '*/pyarrow/*s3*'
+
+$(REPORT): requirements-report.lock $(RUN)
+	$(PIP) install --require-hashes -r requirements-report.lock
+	@touch $@
+
+$(DEV): requirements-dev.lock $(RUN)
+	$(PIP) install --require-hashes -r requirements-dev.lock
+	@touch $@ $(REPORT)
 
 reproduce: $(addprefix reproduce-,$(ARTEFACTS))
 
-$(addprefix reproduce-,$(ARTEFACTS)): reproduce-%: $(STAMP)
+$(addprefix reproduce-,$(TABLES)): $(RUN)
+$(addprefix reproduce-,$(filter-out $(TABLES),$(ARTEFACTS))): $(REPORT)
+$(addprefix reproduce-,$(ARTEFACTS)): reproduce-%:
 	$(BIN)/python $(wildcard experiments/*/$*.py) $(OVERRIDES)
 
 .SECONDEXPANSION:
 $(addprefix reproduce-,$(PAPERS)): reproduce-%: $$(addprefix reproduce-,$$(notdir $$(basename $$(wildcard conf/experiment/$$*/*.yaml))))
 
-verify: $(STAMP)
+verify: $(REPORT)
 	$(BIN)/provsel verify $(OVERRIDES)
 
-report: $(STAMP)
+report: $(REPORT)
 	$(BIN)/provsel report $(OVERRIDES)
 
-status doctor reference: $(STAMP)
+status doctor: $(RUN)
 	$(BIN)/provsel $@
 
-bench: $(STAMP)
+reference: $(REPORT)
+	$(BIN)/provsel reference
+
+bench: $(DEV)
 	$(BIN)/python experiments/benchmarks/run.py $(OVERRIDES)
 
-bench-scaling: $(STAMP)
+bench-scaling: $(DEV)
 	$(BIN)/python experiments/benchmarks/scaling.py $(OVERRIDES)
 
-test: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 25 --cov --cov-report=term --cov-fail-under=90
+test: $(DEV)
+	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 25 --cov --cov-report=term --cov-fail-under=90
+
+# What another processor can change: numbers, keys, the same bytes everywhere, and what is said of it. tests/processors
+# choose kinds themselves, whatever they run as.
+ON_PROCESSORS := tests/test_reference.py tests/test_determinism.py tests/test_executors.py tests/test_audit.py \
+	tests/test_audit_command.py tests/test_audit_processes.py tests/store
+
+test-processors: $(DEV)
+	$(BIN)/python tests/kinds.py avx2 -- $(BIN)/python -m pytest --numprocesses 2 --dist worksteal $(ON_PROCESSORS)
+	$(BIN)/python tests/kinds.py baseline -- $(BIN)/python -m pytest --numprocesses 2 --dist worksteal $(ON_PROCESSORS) tests/processors
 
 # Minutes: the picture in the README shows a table by the paper's own protocol.
-screenshots: $(STAMP)
+screenshots: $(DEV)
 	PROVSEL_README_SCREENSHOT=1 $(BIN)/python -m pytest tests/browser/test_browser_access.py -k picture
 
-check: $(STAMP)
+check: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(STAMP)
+format: $(DEV)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock: $(STAMP)
-	$(BIN)/pip-compile --quiet --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-trusted-host \
-		--no-emit-find-links --strip-extras --extra dev --extra dask --extra slurm --extra sweeps -o requirements.lock pyproject.toml
+# One after the other, from what is there: what several locks pin, they pin to the same version.
+COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-trusted-host \
+	--no-emit-find-links --strip-extras --build-deps-for editable pyproject.toml
+
+lock: $(DEV)
+	$(COMPILE) --all-extras -o requirements-dev.lock
+	$(COMPILE) --extra report -c requirements-dev.lock -o requirements-report.lock
+	$(COMPILE) -c requirements-dev.lock -o requirements.lock
 
 # Asks an advisory service about the pinned versions; nothing is resolved, downloaded or installed.
-audit-lock: $(STAMP)
-	$(BIN)/pip-audit --requirement requirements.lock --require-hashes --disable-pip --strict --progress-spinner off
+audit-lock: $(DEV)
+	$(BIN)/pip-audit --requirement requirements-dev.lock --require-hashes --disable-pip --strict --progress-spinner off
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

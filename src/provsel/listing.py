@@ -11,7 +11,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from provsel.configs import artefact_names, compose_config, conf_dir
+from provsel.configs import artefact_names, artefact_part, conf_dir
 from provsel.datasets import dataset_names, read_source, source_names
 from provsel.evaluation.components import build, component_class
 from provsel.evaluation.reduction import is_random, is_random_model
@@ -103,7 +103,7 @@ def _artefacts() -> list[Item]:
 def artefact_title(name: str) -> str:
     """Return the title of an artefact: as its own file has it, or else as the files do that this one is made of."""
     stated = _config(conf_dir() / "experiment" / f"{name}.yaml").get("artefact", {}).get("title")
-    return str(stated or compose_config([f"+experiment={name}"]).artefact.title)
+    return str(stated or artefact_part(name)["title"])
 
 
 def _configs(group: str) -> list[Path]:

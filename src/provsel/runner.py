@@ -12,7 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from provsel.evaluation import Cell, make_tasks
+from provsel.datasets import MissingDataError, describe_roots
+from provsel.evaluation import Cell, Task, files_missing, make_tasks
 from provsel.evaluation.executors import execute
 from provsel.evaluation.plan import unique_cells
 from provsel.evaluation.trial import TaskResult
@@ -20,6 +21,12 @@ from provsel.store import TrialStore
 
 PLAIN_EVERY = 15.0
 """Seconds between two lines of progress where there is no terminal."""
+
+HERE = ("serial", "loky")
+"""Executors whose workers see the files that this process sees."""
+
+SHOWN = 5
+"""Data sets that a message names."""
 
 KINDS = 10
 """Kinds of failures that a summary prints; a number in a message can make each trial's its own."""
@@ -104,6 +111,7 @@ def run_cells(
         console.print(damaged, highlight=False, markup=False, soft_wrap=True)
     if not tasks:
         return report
+    check_data(tasks, executor)
     store.prepare()
     start = time.perf_counter()
     results = execute(tasks, executor)
@@ -131,6 +139,30 @@ def run_cells(
     except OSError as error:  # all is stored, and the next run merges
         console.print(f"not merged: {error}", highlight=False, markup=False, soft_wrap=True)
     return report
+
+
+def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
+    """Refuse to begin without the data that tasks on this machine would miss later; workers elsewhere have their own.
+
+    Raises
+    ------
+    MissingDataError
+        Says which are missing, how to get them, and which are there.
+    """
+    if executor.get("name") not in HERE:
+        return
+    datasets = list({task.data: task.dataset for task in tasks}.values())
+    missing = [(dataset, files) for dataset in datasets if (files := files_missing(dataset))]
+    if not missing:
+        return
+    dataset, [file, *_] = missing[0]
+    names = [str(each["set"]) for each in datasets if "set" in each and not files_missing(each)]
+    choice = f", or choose those that are there: dataset.set=[{','.join(names[:SHOWN])}]" if names else ""
+    raise MissingDataError(
+        f"{len(missing)} of {len(datasets)} data sets of this run are missing, such as {dataset['name']} "
+        f"{dataset.get('set', '')}: expected {file} in {describe_roots()}, found none; run provsel fetch "
+        f"{dataset['name']}{choice}."
+    )
 
 
 def _close(results: Iterator[TaskResult]) -> None:

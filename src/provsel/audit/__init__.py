@@ -1,9 +1,11 @@
 """Stored trials, computed again: a random sample of a store is re-run from its records alone, and compared.
 
 `sample` draws keys, `records` reads what is stored of them, `cells` and `rebuild` make cells and tasks of that,
-`compare` says what is the same, `ledger` keeps the `outcomes`, and `session` goes from one to the next.
+`compare` says what is the same, `agreement` how far kinds of machines agree, `ledger` keeps the `outcomes`, and
+`session` goes from one to the next.
 """
 
+from provsel.audit.agreement import Agreement, ColumnAgreement
 from provsel.audit.compare import CLOSE, DIFFERENT, IDENTICAL, Difference, compare
 from provsel.audit.ledger import read_audits
 from provsel.audit.outcomes import AuditRun, TrialOutcome
@@ -13,7 +15,9 @@ __all__ = [
     "CLOSE",
     "DIFFERENT",
     "IDENTICAL",
+    "Agreement",
     "AuditRun",
+    "ColumnAgreement",
     "Difference",
     "TrialOutcome",
     "compare",

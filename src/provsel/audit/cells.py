@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from provsel.datasets import MissingDataError
-from provsel.evaluation import Cell, load_from
+from provsel.evaluation import Cell, files_missing, identity_of
 from provsel.evaluation.components import REGISTRIES, registered
-from provsel.evaluation.keys import canonical_json
+from provsel.keys import canonical_json
 
 UNUSED_MODEL = {"_target_": "provsel.models.LibsvmSVM"}
 """Stands where a cell has no model but its class wants one (split "selection_only")."""
@@ -37,7 +37,7 @@ def cell_from(config: str) -> Cell:
             selector=_component(identity["selector"]),
             model=dict(UNUSED_MODEL) if protocol["split"] == "selection_only" else _component(identity["model"]),
             protocol=protocol,
-            fingerprint=str(identity["fingerprint"]),
+            data=str(identity["data"]),
         )
         same = canonical_json(cell.identity) == config
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -67,14 +67,19 @@ def _is_identity(value: Any) -> bool:
     return isinstance(value, Mapping) and set(value) == {"name", "algorithm_version", "arguments"}
 
 
-def current_fingerprint(dataset: Mapping[str, Any]) -> str:
-    """Return the fingerprint that a data set has now; raise `CannotRebuild` where it cannot be loaded."""
+def check_data(cell: Cell) -> None:
+    """Raise `CannotRebuild` where a cell's data are missing here, or are not those that the record is about."""
+    name = cell.dataset.get("name")
     try:
-        return load_from(dataset).fingerprint
+        found, missing = identity_of(cell.dataset), files_missing(cell.dataset)
     except MissingDataError as error:
-        raise CannotRebuild(f"the data are missing: provsel fetch {dataset['name']}") from error
+        raise CannotRebuild(f"the data are missing: provsel fetch {name}") from error
     except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
         raise CannotRebuild(cut_reason(f"the data set cannot be loaded: {type(error).__name__}: {error}")) from error
+    if found != cell.data:
+        raise CannotRebuild(f"the data set {name} has another identity now")
+    if missing:
+        raise CannotRebuild(f"the data are missing: provsel fetch {name}")
 
 
 def cut_reason(text: str) -> str:

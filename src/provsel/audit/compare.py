@@ -2,13 +2,15 @@
 
 Compared are all columns of a record but times, memory, git revision and environment.
 
-- **Same environment** (versions of Python and packages, kind of machine, BLAS with its core type): every value has the
-  same bits. NaN equals NaN, and a null is no number. What else ran in the task, on which executor, does not matter.
-- **Another environment**: what follows from the config and the data alone is the same: key, cell, seeds, folds, sizes.
-  Floats agree to the stated digits, because sums are rounded in another order. Selected features and all counts, and
-  the states of certificates, are expected to be the same, but nobody can promise it: a difference in the last digit
-  decides ties between features, and which row is a support vector. Where that happens the trial is "different"; one
-  looks at the values to see whether it was a tie.
+- **Same environment** (versions of Python and packages, kind of machine, BLAS with its core type, vector instructions,
+  libm): every value has the same bits. NaN equals NaN, and a null is no number. What else ran in the task, on which
+  executor, does not matter.
+- **Another environment**: what follows from the config alone is the same: key, cell, data, seeds, folds, sizes. Floats
+  agree to the stated digits, because sums are rounded in another order. The content of data that are generated may have
+  other bits, which is reported and breaks no promise. Selected features and all counts, and the states of certificates,
+  are expected to be the same, but nobody can promise it: a difference in the last digit decides ties between features,
+  and which row is a support vector. Where that happens the trial is "different"; one looks at the values to see whether
+  it was a tie. `agreement` counts all this by column.
 
 A column that the writer of a record did not know (an older schema) is not compared, and is counted.
 """
@@ -31,15 +33,18 @@ PLACE = ("environment", "git_revision")
 
 COMPARED = tuple(name for name in SCHEMA.names if name not in {*VOLATILE, *PLACE})
 
-RELATIVE = 1e-6
-"""Digits in another environment. Rounding in another order moves sums of up to 1e6 terms by about 1e-16 * 1e6 at worst
-and by 1e-13 in practice; solvers with a tolerance and inverses of badly conditioned Gram matrices amplify that, so half
-of the 16 digits are given away and not more. `error` is a count over `n_test` < 1e6 rows: to these digits it is the
-same count, and one row that is classified otherwise is a difference."""
+REPORTED = ("content",)
+"""Columns that may differ between kinds: exp of generated data has another last digit on another processor."""
 
-ABSOLUTE = 1e-9
-"""For values that are zero but for rounding, such as the spectral error where nothing is left out; certificates and
-errors are of the order of 1."""
+DIGITS = 6
+"""Promised between kinds. Rounding in another order moves sums of up to 1e6 terms by about 1e-16 * 1e6 at worst and by
+1e-13 in practice; solvers with a tolerance and inverses of badly conditioned Gram matrices amplify that, so half of the
+16 digits are given away and not more. `error` is a count over `n_test` < 1e6 rows: to these digits it is the same
+count, and one row that is classified otherwise is a difference."""
+
+SMALLEST = 1e-3
+"""What is smaller counts as this large: some values are zero but for rounding, such as the spectral error where nothing
+is left out, and have no digits of their own. Certificates and errors are of the order of 1."""
 
 SHOWN = 80
 """Characters of a value that a difference shows at most."""
@@ -71,25 +76,36 @@ def compare(
     absent : collection of str
         Columns that the stored record's writer did not know.
     """
-    names = [name for name in COMPARED if name not in absent and _bits(stored[name]) != _bits(now[name])]
+    names = [name for name in COMPARED if name not in absent and not same_bits(stored[name], now[name])]
     differences = tuple(Difference(name, *_shown(stored[name], now[name])) for name in names)
     if not names:
         return IDENTICAL, ()
-    if is_same_environment(stored, now) or not all(_is_close(stored[name], now[name]) for name in names):
+    if is_same_environment(stored, now) or not all(is_close(name, stored[name], now[name]) for name in names):
         return DIFFERENT, differences
     return CLOSE, differences
 
 
+def same_bits(stored: Any, now: Any) -> bool:
+    """Tell whether two values are the same: floats by their bits, any NaN as one."""
+    return bool(_bits(stored) == _bits(now))
+
+
 def _bits(value: Any) -> Any:
-    """Return what two equal values share: a float's bits, any NaN as one."""
     if not isinstance(value, float):
         return value
     return "nan" if math.isnan(value) else struct.pack("<d", value)
 
 
-def _is_close(stored: Any, now: Any) -> bool:
-    both = isinstance(stored, float) and isinstance(now, float)
-    return both and math.isclose(stored, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+def is_close(column: str, stored: Any, now: Any) -> bool:
+    """Tell whether two values of a column are what is promised between kinds."""
+    return column in REPORTED or same_bits(stored, now) or relative_difference(stored, now) <= 10**-DIGITS
+
+
+def relative_difference(stored: Any, now: Any) -> float:
+    """Return the difference relative to the larger, which counts as `SMALLEST` at least; inf if not of two numbers."""
+    if not (isinstance(stored, float) and isinstance(now, float) and math.isfinite(stored) and math.isfinite(now)):
+        return math.inf
+    return abs(stored - now) / max(abs(stored), abs(now), SMALLEST)
 
 
 def _shown(stored: Any, now: Any) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import datetime
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from provsel._files import replacing
+from provsel.audit.agreement import Agreement, ColumnAgreement
 from provsel.audit.compare import OUTCOMES, Difference
 from provsel.audit.outcomes import AuditRun, TrialOutcome
-from provsel.evaluation.keys import digest
+from provsel.keys import digest
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +57,7 @@ def _run(data: Any) -> AuditRun:
         raise ValueError(f"a file without the format {FORMAT!r}")
     if data["format"] == FORMAT and data.pop("sha256", None) != digest(_plain(data)):
         raise ValueError("another checksum than when it was written")
+    data.setdefault("agreements", [])  # which older ledgers lack
     values = _checked(AuditRun, data)
     if datetime.fromisoformat(values["when"]).utcoffset() is None:
         raise ValueError(f"when = {values['when']!r}, which has no time zone")
@@ -66,7 +69,17 @@ def _run(data: Any) -> AuditRun:
         if type(reason) is not str or type(number) is not int:
             raise TypeError(f"skipped = {pair!r:.80}")
         skipped.append((reason, number))
-    return AuditRun(**{**values, "skipped": tuple(skipped), "trials": tuple(map(_trial, values["trials"]))})
+    trials, agreements = tuple(map(_trial, values["trials"])), tuple(map(_agreement, values["agreements"]))
+    return AuditRun(**{**values, "skipped": tuple(skipped), "trials": trials, "agreements": agreements})
+
+
+def _agreement(data: Any) -> Agreement:
+    values = _checked(Agreement, data)
+    columns = tuple(ColumnAgreement(**_checked(ColumnAgreement, each)) for each in values["columns"])
+    for column in columns:
+        if not 0 <= column.worst < math.inf:
+            raise ValueError(f"worst = {column.worst!r:.80}")
+    return Agreement(**{**values, "columns": columns})
 
 
 def _plain(content: dict[str, Any]) -> Any:

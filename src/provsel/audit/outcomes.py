@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from provsel.audit.agreement import Agreement
 from provsel.audit.compare import CLOSE, DIFFERENT, IDENTICAL, Difference
 
 
@@ -72,6 +73,8 @@ class AuditRun:
         Then `trials` are those that were compared before.
     skipped : tuple of (reason, number)
     trials : tuple of TrialOutcome
+    agreements : tuple of Agreement
+        One for each other environment that stored trials come from.
     """
 
     when: str
@@ -87,6 +90,7 @@ class AuditRun:
     interrupted: bool = False
     skipped: tuple[tuple[str, int], ...] = ()
     trials: tuple[TrialOutcome, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
 
     def count(self, outcome: str) -> int:
         """Return the number of trials with an outcome."""

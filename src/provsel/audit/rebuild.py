@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from provsel.audit.cells import CannotRebuild, cell_from, current_fingerprint, cut_reason
+from provsel.audit.cells import CannotRebuild, cell_from, check_data, cut_reason
 from provsel.audit.records import Stored
 from provsel.evaluation import Cell, Task, make_tasks
-from provsel.evaluation.keys import canonical_json
 from provsel.evaluation.plan import trial_key, trials_of
 
 
@@ -34,10 +32,7 @@ class Rerun:
 
 
 def rebuild(records: Mapping[str, Stored]) -> Rerun:
-    """Return the tasks of stored trials, grouped by data set, repeat and fold as in a run.
-
-    Data sets are loaded once, one at a time, to see whether they still are what the records say.
-    """
+    """Return the tasks of stored trials, grouped by data set, repeat and fold as in a run; no data are loaded."""
     rerun = Rerun()
     members: dict[str, list[tuple[int, int, str]]] = {}
     for key, record in records.items():
@@ -73,25 +68,14 @@ def rebuild(records: Mapping[str, Stored]) -> Rerun:
 
 def _cells(members: Mapping[str, list[tuple[int, int, str]]], skipped: Counter[str]) -> Iterator[tuple[str, Cell]]:
     """Yield (config, cell) of those that can be built, and whose data are there; count the others."""
-    built: dict[str, list[tuple[str, Cell]]] = {}
     for config, trials in members.items():
         try:
             cell = cell_from(config)
+            check_data(cell)
         except CannotRebuild as reason:
             skipped[str(reason)] += len(trials)
             continue
-        built.setdefault(canonical_json(cell.dataset), []).append((config, cell))
-    for dataset, cells in built.items():
-        try:
-            found = current_fingerprint(json.loads(dataset))
-        except CannotRebuild as reason:
-            skipped[str(reason)] += sum(len(members[config]) for config, _ in cells)
-            continue
-        for config, cell in cells:
-            if cell.fingerprint == found:
-                yield config, cell
-            else:
-                skipped[f"the data set {cell.dataset['name']} has another fingerprint now"] += len(members[config])
+        yield config, cell
 
 
 def keys_of(tasks: Iterable[Task]) -> set[str]:

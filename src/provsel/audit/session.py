@@ -13,6 +13,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from provsel import __version__
+from provsel.audit.agreement import AgreementTally
 from provsel.audit.cells import cut_reason
 from provsel.audit.compare import COMPARED, DIFFERENT, Difference, compare, is_same_environment
 from provsel.audit.ledger import write_audit
@@ -77,10 +78,14 @@ def run_audit(
     )  # fmt: skip
     outcomes: list[TrialOutcome] = []
     skipped: Counter[str] = Counter()
+    tally = AgreementTally()
 
     def ledger(*, interrupted: bool) -> tuple[AuditRun, Path]:
         trials = tuple(sorted(outcomes, key=lambda trial: trial.key))
-        final = replace(run, interrupted=interrupted, skipped=tuple(sorted(skipped.items())), trials=trials)
+        final = replace(
+            run, interrupted=interrupted, skipped=tuple(sorted(skipped.items())), trials=trials,
+            agreements=tally.agreements(),
+        )  # fmt: skip
         return final, write_audit(final, results)
 
     try:
@@ -94,7 +99,7 @@ def run_audit(
             outcomes.append(_outcome(records[key], DIFFERENT, (difference,)))
         with Ticker(console, "audit", len(keys_of(rerun.tasks))) as ticker:
             for result in _results(rerun.tasks, executor or {"name": "loky", "n_jobs": -1}):
-                compared = _compared(result, records)
+                compared = _compared(result, records, tally)
                 outcomes += compared
                 ticker.advance(len(compared))
     except (KeyboardInterrupt, ClusterError):  # neither says anything about the trials
@@ -108,7 +113,7 @@ def run_audit(
     return ledger(interrupted=False)
 
 
-def _compared(result: TaskResult, records: Mapping[str, Stored]) -> list[TrialOutcome]:
+def _compared(result: TaskResult, records: Mapping[str, Stored], tally: AgreementTally) -> list[TrialOutcome]:
     outcomes = []
     # through the schema, as stored ones went: the same types on both sides
     for now in pa.Table.from_pylist(result.records, schema=SCHEMA).to_pylist():
@@ -116,6 +121,8 @@ def _compared(result: TaskResult, records: Mapping[str, Stored]) -> list[TrialOu
         outcome, differences = compare(stored.values, now, stored.absent)
         unknown = tuple(name for name in COMPARED if name in stored.absent and now[name] is not None)
         same = is_same_environment(stored.values, now)
+        if not same:
+            tally.add(stored.values, now, stored.absent)
         outcomes.append(_outcome(stored, outcome, differences, same_environment=same, not_compared=unknown))
     for key, _, reason in result.failures:
         outcomes.append(_outcome(records[key], DIFFERENT, (Difference("fails now", "a record", cut_reason(reason)),)))

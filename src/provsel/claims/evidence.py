@@ -14,7 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from provsel.claims.outcome import UnavailableError
 from provsel.claims.statistics import AbstractPairedTest, CorrectedT, SignedRank
-from provsel.configs import Artefact, Entry, artefact_names, compose_artefact, compose_config
+from provsel.configs import Artefact, Entry, artefact_names, artefact_part, compose_artefact
 from provsel.datasets import MissingDataError
 from provsel.reports.frames import artefact_trials
 from provsel.store import TrialReader
@@ -24,23 +24,28 @@ Place = tuple[str, str, str]
 
 OVER = ("datasets", "folds")
 
+_FOLD = ["dataset", "repeat", "fold"]
+_NO_FOLDS = pd.DataFrame(
+    {"error": [], "ratio": []}, index=pd.MultiIndex.from_arrays([[], [], []], names=_FOLD), dtype=float
+)
+
 
 @cache
 def artefact_layout(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return rows and columns of an artefact; needs no data."""
     if name not in artefact_names():
         raise ValueError(f"artefact: expected one of {', '.join(artefact_names())}, got {name!r}.")
-    config = compose_config([f"+experiment={name}"]).artefact
-    return tuple(map(str, config.rows)), tuple(map(str, config.columns))
+    stated = artefact_part(name)
+    return tuple(map(str, stated["rows"])), tuple(map(str, stated["columns"]))
 
 
 @cache
 def artefact_datasets(name: str) -> dict[str, tuple[str, ...]]:
     """Return the data sets that an artefact lists itself, and the columns of each; needs no data."""
-    config = compose_config([f"+experiment={name}"]).artefact
+    stated = artefact_part(name)
     return {
-        str(label): tuple(map(str, chosen.get("columns", config.columns)))
-        for label, chosen in config.get("datasets", {}).items()
+        str(label): tuple(map(str, chosen.get("columns", stated["columns"])))
+        for label, chosen in stated.get("datasets", {}).items()
     }
 
 
@@ -65,6 +70,7 @@ class Evidence:
         self.unfitting: dict[str, Exception] = {}
         self._artefacts: dict[str, Artefact | str] = dict(artefacts or {})
         self._trials: dict[tuple[str, tuple[str, ...]], dict[tuple[str, str], pd.DataFrame]] = {}
+        self._folds: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
         self._errors: dict[Place, pd.DataFrame] = {}
         self._tests: dict[tuple[Place, Place, str], AbstractPairedTest] = {}
         self._p_values: dict[tuple[Place, Place, str], float] = {}
@@ -120,11 +126,23 @@ class Evidence:
     def fold_errors(self, place: Place) -> pd.DataFrame:
         """Return `error` in percent and `ratio` = n_test / n_train by (dataset, repeat, fold), draws averaged."""
         if place not in self._errors:
-            trials = self.trials(place, ["error", "n_train", "n_test"]).dropna(subset=["error"])
-            folds = trials.groupby(["dataset", "repeat", "fold"])[["error", "n_train", "n_test"]].mean().astype(float)
-            ratio = folds["n_test"] / folds["n_train"]
-            self._errors[place] = pd.DataFrame({"error": 100 * folds["error"], "ratio": ratio})
+            folds = self._folds_of(place[0]).get(place[1:], _NO_FOLDS)
+            own = folds.index.get_level_values("dataset") == self.dataset
+            self._errors[place] = folds[own] if self.dataset else folds
         return self._errors[place]
+
+    def _folds_of(self, name: str) -> dict[tuple[str, str], pd.DataFrame]:
+        """Return `fold_errors` of every row and column of an artefact, on all data sets: grouped at once."""
+        if name not in self._folds:
+            means = ["error", "n_train", "n_test"]
+            trials = artefact_trials(self.artefact(name), self.store, means).dropna(subset=["error"])
+            folds = trials.groupby(["row", "column", *_FOLD], sort=True)[means].mean().astype(float)
+            errors = pd.DataFrame({"error": 100 * folds["error"], "ratio": folds["n_test"] / folds["n_train"]})
+            self._folds[name] = {
+                (str(row), str(column)): part.droplevel(["row", "column"])
+                for (row, column), part in errors.groupby(level=["row", "column"], sort=False)
+            }
+        return self._folds[name]
 
     def paired_test(self, place: Place, other: Place, over: str) -> AbstractPairedTest:
         """Return the test of error(place) - error(other), in percentage points, on the folds that both have.
@@ -190,7 +208,7 @@ class Evidence:
 
     def _compose(self, name: str) -> Artefact | str:
         try:
-            return compose_artefact(name, self.overrides)
+            artefact = compose_artefact(name, self.overrides)
         except MissingDataError as error:
             return f"data missing: provsel fetch {error.dataset}"
         except (ValueError, HydraException, OmegaConfBaseException) as error:
@@ -198,6 +216,10 @@ class Evidence:
                 raise
             self.unfitting[name] = error
             return f"the settings do not fit {name}: {str(error).splitlines()[0]}"
+        missing = artefact.missing_data()
+        if missing and not len(self.store.query([cell.id for cell in artefact.cells], ["key"])):
+            return f"data missing: provsel fetch {' '.join(missing)}"
+        return artefact
 
     def raise_if_nothing_fits(self) -> None:
         """Raise the first error of settings when they fit none of the artefacts that were asked for."""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from provsel._values import ValuesWithNaN
+
 REPLICATED, CONTRADICTED, INCONCLUSIVE, NOT_RUN = "replicated", "contradicted", "inconclusive", "not run"
 
 VERDICTS = (REPLICATED, CONTRADICTED, INCONCLUSIVE, NOT_RUN)
@@ -15,8 +17,8 @@ class UnavailableError(Exception):
     """Evidence that cannot be had now; the message says why. It makes a claim "not run", and never fails a command."""
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, eq=False)
+class Finding(ValuesWithNaN):
     """What the evidence says of a part of a claim, such as one number of features.
 
     Attributes

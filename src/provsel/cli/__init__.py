@@ -1,9 +1,10 @@
-"""The command line: the one place that wires configs, runs, the store, claims and reports."""
+"""The command line: the one place that wires configs, runs, the store, claims and reports.
 
-from provsel.cli._artefacts import artefact_main, run_main
+The command `provsel` imports little until it knows what to do; the scripts below `experiments/` start from
+`provsel.cli.scripts`.
+"""
+
 from provsel.cli._guard import INTERRUPTED
 from provsel.cli._main import main
-from provsel.cli._sweeps import run_job, sweep_main
-from provsel.reports.recipe import Recipe, Rendering
 
-__all__ = ["INTERRUPTED", "Recipe", "Rendering", "artefact_main", "main", "run_job", "run_main", "sweep_main"]
+__all__ = ["INTERRUPTED", "main"]

@@ -6,14 +6,12 @@ import shlex
 import sys
 from collections.abc import Callable
 
-from hydra.errors import HydraException
-from omegaconf.errors import OmegaConfBaseException
 from rich.console import Console
 
 INTERRUPTED = 130
 PLAIN_WIDTH = 180
-ERRORS = (ValueError, OSError, HydraException, OmegaConfBaseException)
-"""What bad input raises: shown as one message, without a traceback."""
+REPORT = ("matplotlib", "PIL", "plotly", "jinja2")
+"""Modules that come with the extra "report"."""
 
 
 def guarded(body: Callable[[], int]) -> int:
@@ -22,9 +20,25 @@ def guarded(body: Callable[[], int]) -> int:
         return body()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except ERRORS as error:
-        print(f"provsel: {error}", file=sys.stderr)
+    except Exception as error:
+        message = _message(error)
+        if message is None:
+            raise
+        print(f"provsel: {message}", file=sys.stderr)
         return 2
+
+
+def _message(error: Exception) -> str | None:
+    """Return what a user is told about an error; None for one that nobody expects, which keeps its traceback."""
+    from provsel.cli._errors import ERRORS
+
+    package = (error.name or "").split(".")[0] if isinstance(error, ImportError) else ""
+    if package in REPORT:
+        return (
+            f"figures, pages and images: expected the package {package}, got none; "
+            f"pip install 'provsel[report]', or in a checkout: make setup-report."
+        )
+    return str(error) if isinstance(error, ERRORS) else None
 
 
 def one_line(error: BaseException) -> str:
@@ -32,6 +46,8 @@ def one_line(error: BaseException) -> str:
 
     What a terminal would obey in it, as it may quote a file, is left out.
     """
+    from provsel.cli._errors import ERRORS
+
     text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(str(error).split()))
     return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"
 

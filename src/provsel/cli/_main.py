@@ -19,9 +19,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     argv = sys.argv[1:] if argv is None else argv
     names = command_names()
-    modules = command_modules([argv[0]] if argv and argv[0] in names else names)
+    chosen = argv[0] if argv else ""
+    modules = command_modules([chosen] if chosen in names else names)
     for name, module in modules.items():
-        module.add_arguments(commands.add_parser(name, help=module.HELP, description=module.HELP))
+        command = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        if name in argv:
+            module.add_arguments(command)
     # settings may stand on both sides of options, which argparse cannot do where there are subcommands
     options, settings = parser.parse_known_args(argv)
     if settings and (not hasattr(options, "overrides") or any(text.startswith("-") for text in settings)):

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from provsel.cli._guard import ERRORS, called
+from provsel.cli._errors import ERRORS
+from provsel.cli._guard import called
 from provsel.cli._ledger import Job, Ledger, Outcome
 from provsel.configs import compose_config
 

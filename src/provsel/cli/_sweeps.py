@@ -27,7 +27,8 @@ from omegaconf import DictConfig
 from rich.console import Console
 
 from provsel.cli._artefacts import failed, run_config, run_main
-from provsel.cli._guard import ERRORS, INTERRUPTED, called, guarded, one_line
+from provsel.cli._errors import ERRORS
+from provsel.cli._guard import INTERRUPTED, called, guarded, one_line
 from provsel.cli._ledger import Job, Ledger, Outcome, key_of
 from provsel.cli._sweep_report import advice, failure_lines, heads, refusal
 from provsel.configs import compose_config, conf_dir

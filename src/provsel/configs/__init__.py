@@ -6,15 +6,18 @@ from provsel.configs.artefacts import (
     PARTIAL,
     Artefact,
     Entry,
+    artefact_part,
     compose_artefact,
     counted_state,
     state_of,
 )
-from provsel.configs.cells import CELL_GROUPS, cells_of, compose_config
+from provsel.configs.cells import cells_of
+from provsel.configs.composing import CELL_GROUPS, compose_config, compose_parts
 from provsel.configs.places import artefact_names, conf_dir, experiments_dir, full_name, tool
 
 __all__ = [
-    "CELL_GROUPS", "COMPLETE", "NOT_RUN", "PARTIAL", "Artefact", "Entry", "artefact_names", "cells_of",
-    "compose_artefact", "compose_config", "conf_dir", "counted_state", "experiments_dir", "full_name", "state_of",
-    "tool",
+    "CELL_GROUPS", "COMPLETE", "NOT_RUN", "PARTIAL", "Artefact", "Entry", "artefact_names", "artefact_part",
+    "cells_of", "compose_artefact", "compose_config", "compose_parts", "conf_dir", "counted_state", "experiments_dir",
+    "full_name",
+    "state_of", "tool",
 ]  # fmt: skip

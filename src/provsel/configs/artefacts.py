@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import OverrideType
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, OmegaConf
 
-from provsel.configs.cells import CELL_GROUPS, cells_of, compose_config
+from provsel.configs.cells import cells_from
+from provsel.configs.composing import Composer, Parts, compose_parts, resolved
 from provsel.configs.places import artefact_names
-from provsel.evaluation import Cell
+from provsel.configs.unused import check_columns, check_names, check_users, chosen_groups, kept
+from provsel.evaluation import Cell, files_missing, identity_of
 from provsel.evaluation.plan import trials_of, unique_cells
 
 COMPLETE, PARTIAL, NOT_RUN = "complete", "partial", "not run"
@@ -63,6 +62,11 @@ class Artefact:
         """The cells of all entries."""
         return [entry.cell for entry in self.entries]
 
+    def missing_data(self) -> list[str]:
+        """Return the names of the data sets of which files are in none of the searched folders."""
+        datasets = {cell.data: cell.dataset for cell in self.cells}.values()
+        return list(dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset)))
+
     def planned_keys(self) -> set[str]:
         """Return the keys of all trials."""
         return {key for cell in unique_cells(self.cells) for *_, key in trials_of(cell)}
@@ -79,7 +83,7 @@ def counted_state(n_stored: int, n_planned: int) -> str:
     return f"{state} ({n_stored} of {n_planned})" if state == PARTIAL else state
 
 
-def compose_artefact(name: str, overrides: Sequence[str] = (), fingerprints: dict[str, str] | None = None) -> Artefact:
+def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
     """Return an artefact: its rows x its columns x its data sets.
 
     The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
@@ -92,71 +96,44 @@ def compose_artefact(name: str, overrides: Sequence[str] = (), fingerprints: dic
         paper/artefact, a file below conf/experiment.
     overrides : sequence of str
         The user's, below those of row and column. A column's setting of the selector or the model is left out
-        where that of the row does not have it: full data has no number of features.
-    fingerprints : dict, optional
-        Of data sets that were loaded before, by their config; filled in place. Artefacts share data sets.
+        where that of the row does not have it: full data has no number of features. One that no row has is an error,
+        and so is one of the user's that each row or column replaces.
     """
     if name not in artefact_names():
         raise ValueError(f"artefact: expected one of {', '.join(artefact_names())}, got {name!r}.")
     base = [f"+experiment={name}", *overrides]
-    config = compose_config(base)
-    known = list(config.artefact.columns)
-    fingerprints = {} if fingerprints is None else fingerprints
-    compose_row = _RowComposer(base)
-    entries = []
-    for label, chosen in _listed_datasets(name, config.artefact).items():
+    compose, identify = Composer(), _remembered(identity_of)
+    config = compose(base)
+    artefact = resolved(config, ["artefact"])["artefact"]
+    known = list(artefact["columns"])
+    entries, rows, taken = [], [], set()
+    for label, chosen in _listed_datasets(name, artefact).items():
+        check_names(f"{name}: datasets.{label}", chosen, ["choose", "columns"])
         unknown = [column for column in chosen.get("columns", []) if column not in known]
         if unknown:
             raise ValueError(f"{name}: expected columns of {label} among {known}, got {unknown}; add them to columns.")
-        for row, row_overrides in config.artefact.rows.items():
-            row_base = [*base, *chosen["choose"], *row_overrides]
-            plain = compose_row(chosen["choose"], row_overrides)
+        for row, row_overrides in artefact["rows"].items():
+            before = [*chosen["choose"], *row_overrides]
+            rows.append(compose([*base, *before]))
             for column in chosen.get("columns", known):
-                fitting = [text for text in config.artefact.columns[column] if _applies(text, plain)]
-                composed = compose_row.with_column(plain, [*chosen["choose"], *row_overrides], fitting)
-                alone = (*row_base, *fitting)
-                entries += [
-                    Entry(
-                        str(row), str(column), cell, label, (*alone, *_member_override(composed.dataset, cell.dataset))
-                    )
-                    for cell in cells_of(composed, fingerprints)
-                ]
-    return Artefact(name, str(config.artefact.title), tuple(entries), config)
+                fitting = _fitting(artefact["columns"][column], rows[-1])
+                taken |= kept(overrides, [*before, *fitting])
+                alone = (*base, *before, *fitting)
+                composed = compose(alone)
+                for cell in cells_from(composed, identify):
+                    member = _member_override(composed["dataset"], cell.dataset)
+                    entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
+    if any(_group(text) == "artefact" for text in overrides):  # a column may have settings for rows taken away
+        stated = artefact_part(name)["rows"]
+        rows += [compose([*base, *stated[row]]) for row in stated if row not in artefact["rows"]]
+    check_columns(name, artefact["columns"], rows, _applies)
+    check_users(name, overrides, taken)
+    return Artefact(name, str(artefact["title"]), tuple(entries), OmegaConf.create(config))
 
 
-class _RowComposer:
-    """Composes the config of a data set and a row; where the two do not touch each other, from one of each."""
-
-    def __init__(self, base: Sequence[str]) -> None:
-        self._base = list(base)
-        self._composed: dict[tuple[str, ...], DictConfig] = {}
-
-    def __call__(self, choose: Sequence[str], row: Sequence[str]) -> DictConfig:
-        if {*map(_group, choose)}.isdisjoint(map(_group, row)):
-            return self.with_column(self._compose(*row), row, choose)
-        return self._compose(*choose, *row)
-
-    def with_column(self, plain: DictConfig, before: Sequence[str], column: Sequence[str]) -> DictConfig:
-        """Return `plain`, composed from the overrides `before`, with those of a column as well."""
-        # another member of a group needs Hydra's defaults list; what it brings does not depend on the other groups
-        chosen = {_group(text) for text in column if "." not in text.split("=", 1)[0]}
-        changed = _with_values(plain, [text for text in column if _group(text) not in chosen])
-        if changed is None or not chosen <= {*CELL_GROUPS} - {*map(_group, before)}:
-            return self._compose(*before, *column)
-        for group in chosen:
-            own = [text for text in column if _group(text) == group]
-            changed[group] = copy.deepcopy(self._compose(*own)[group])
-        return changed
-
-    def _compose(self, *overrides: str) -> DictConfig:
-        if overrides not in self._composed:
-            config = compose_config([*self._base, *overrides])
-            # copying the artefact's lists for each of its columns would take most of the time
-            with open_dict(config):
-                for name in ("rows", "columns", "datasets"):
-                    config.artefact.pop(name, None)
-            self._composed[overrides] = config
-        return self._composed[overrides]
+def artefact_part(name: str) -> Parts:
+    """Return what an artefact's file says of it: its title, rows, columns and data sets."""
+    return resolved(compose_parts([f"+experiment={name}"]), ["artefact"])["artefact"]
 
 
 def _group(override: str) -> str:
@@ -164,9 +141,9 @@ def _group(override: str) -> str:
     return override.split("=", 1)[0].lstrip("+~").split(".")[0]
 
 
-def _listed_datasets(name: str, artefact: DictConfig) -> dict[str, DictConfig]:
+def _listed_datasets(name: str, artefact: Parts) -> dict[str, Parts]:
     """Return the data sets that an artefact lists, or those of them that `only` names; "" is that of the config."""
-    listed = dict(artefact.get("datasets", OmegaConf.create({"": {"choose": []}})).items())
+    listed = artefact.get("datasets", {"": {"choose": []}})
     only = artefact.get("only")
     if only is None:
         return {str(label): chosen for label, chosen in listed.items()}
@@ -176,7 +153,7 @@ def _listed_datasets(name: str, artefact: DictConfig) -> dict[str, DictConfig]:
     return {str(label): listed[label] for label in only}
 
 
-def _member_override(dataset: DictConfig, member: Mapping[str, Any]) -> tuple[str, ...]:
+def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the override that chooses one member of a collection, nothing where the config has chosen it already."""
     name = member.get("set")
     if name is None or dataset.get("set") == name:
@@ -184,25 +161,33 @@ def _member_override(dataset: DictConfig, member: Mapping[str, Any]) -> tuple[st
     return (f"dataset.set={name}" if re.fullmatch(r"[\w.-]+", name) else f"dataset.set={json.dumps(name)}",)
 
 
-def _with_values(config: DictConfig, overrides: Sequence[str]) -> DictConfig | None:
-    """Return the config with some values changed, as composing would, only faster; None for other changes."""
-    parsed = OverridesParser.create().parse_overrides(list(overrides))
-    if any("." not in override.key_or_group or override.type is not OverrideType.CHANGE for override in parsed):
-        return None  # the choice of another group member needs Hydra's defaults list
-    changed = copy.deepcopy(config)
-    for override in parsed:
-        OmegaConf.update(changed, override.key_or_group, override.value())
-    return changed
+def _fitting(column: Sequence[str], plain: Parts) -> list[str]:
+    """Return the overrides of a column that apply to a row: what the column chooses itself, and what the row has."""
+    chosen = chosen_groups(column)
+    return [text for text in column if _group(text) in chosen or _applies(text, plain)]
 
 
-def _applies(override: str, config: DictConfig) -> bool:
+def _remembered(identify: Callable[[Mapping[str, Any]], str]) -> Callable[[Mapping[str, Any]], str]:
+    """Return `identify` that looks at each data set once: all rows and columns of an artefact have the same ones."""
+    known: dict[str, str] = {}
+
+    def remembered(dataset: Mapping[str, Any]) -> str:
+        text = repr(sorted(dataset.items()))
+        if text not in known:
+            known[text] = identify(dataset)
+        return known[text]
+
+    return remembered
+
+
+def _applies(override: str, config: Parts) -> bool:
     """Tell whether the selector or model of `config` has the setting that a column changes, nested or not."""
     group, *names = override.split("=", 1)[0].split(".")
     if group not in ("selector", "model"):
         return True
     node: Any = config[group]
     for name in names:
-        if not isinstance(node, DictConfig) or name not in node:
+        if not isinstance(node, dict) or name not in node:
             return False
         node = node[name]
     return True

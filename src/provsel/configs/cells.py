@@ -1,73 +1,46 @@
-"""Compose Hydra configs, and turn them into cells."""
+"""From a composed config to its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from hydra import compose, initialize_config_dir
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
-from provsel.configs.places import conf_dir
-from provsel.configs.plain import ELSEWHERE, check_overrides, check_plain, check_references
-from provsel.datasets import MissingDataError, dataset_members
-from provsel.evaluation import Cell, load_from
+from provsel.configs.composing import CELL_GROUPS, Parts, as_parts, check_parts, resolved
+from provsel.configs.plain import ELSEWHERE, check_plain
+from provsel.configs.unused import check_names
+from provsel.datasets import dataset_members
+from provsel.evaluation import Cell, identity_of
 from provsel.evaluation.plan import OWN, WHOLE
-
-CELL_GROUPS = ("dataset", "selector", "model", "protocol")
-"""Parts of a config that make a cell."""
 
 MAX_COUNT = 100_000
 """Of repeats, folds or draws: each trial is listed before the first one is run."""
 
 
-def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
-    """Return the config with some overrides, in Hydra's own grammar.
-
-    Raises
-    ------
-    ValueError, HydraException, OmegaConfBaseException
-        For what is no config, and for one that asks the environment for anything but `ELSEWHERE`.
-    """
-    check_overrides(overrides)
-    with initialize_config_dir(config_dir=str(conf_dir()), version_base="1.3"):
-        config = compose("config", overrides=list(overrides))
-    _check_references(config)
-    return config
-
-
-def _check_references(config: DictConfig) -> None:
-    raw: Any = OmegaConf.to_container(config)  # asking for one part of a config may resolve it
-    for name in sorted(raw.keys() - {*ELSEWHERE}):
-        check_references(raw[name], name, [*CELL_GROUPS, "artefact"])
-
-
-def cells_of(config: DictConfig, fingerprints: dict[str, str] | None = None) -> list[Cell]:
+def cells_of(config: DictConfig) -> list[Cell]:
     """Return the cells of a composed config: one, or one for each member of a collection of data sets.
 
-    Parameters
-    ----------
-    config : DictConfig
-    fingerprints : dict, optional
-        Of data sets that were loaded before, by their config; filled in place.
+    No data are loaded.
     """
-    known = {} if fingerprints is None else fingerprints
-    _check_references(config)
-    parts = {group: OmegaConf.to_container(config[group], resolve=True) for group in CELL_GROUPS}
+    raw = as_parts(config)
+    check_parts(raw)
+    return cells_from(raw, identity_of)
+
+
+def cells_from(raw: Parts, identify: Callable[[Mapping[str, Any]], str]) -> list[Cell]:
+    """Return the cells of a config whose references are checked, as `compose_parts` gives it, by `identity_of`."""
+    check_names("config", raw, [*CELL_GROUPS, *ELSEWHERE, "fail_fast", "artefact"])
+    parts = resolved(raw)
     for group, part in parts.items():
         check_plain(part, group)
-    _check_cell_parts(parts)  # type: ignore[arg-type]
-    split = parts["protocol"]["split"]  # type: ignore[index, call-overload]
+    _check_cell_parts(parts)
+    split = parts["protocol"]["split"]
     if split in (*OWN, *WHOLE):
         # numbers that a sweep or an artefact sets for its k-fold columns do not apply
-        parts["protocol"] |= {"n_splits": 1, **({"repeats": 1} if split in OWN else {})}  # type: ignore[operator]
-    cells = []
-    for dataset in _members(parts.pop("dataset")):  # type: ignore[arg-type]
-        text = repr(sorted(dataset.items()))
-        if text not in known:
-            known[text] = _fingerprint(dataset)
-        cells.append(Cell(dataset=dataset, fingerprint=known[text], **parts))  # type: ignore[arg-type]
-    return cells
+        parts["protocol"] = {**parts["protocol"], "n_splits": 1, **({"repeats": 1} if split in OWN else {})}
+    datasets = _members(parts.pop("dataset"))
+    return [Cell(dataset=dataset, data=identify(dataset), **parts) for dataset in datasets]
 
 
 def _check_cell_parts(parts: Mapping[str, Mapping[str, Any]]) -> None:
@@ -86,21 +59,13 @@ def _check_cell_parts(parts: Mapping[str, Mapping[str, Any]]) -> None:
             raise ValueError(f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it.")
 
 
-def _fingerprint(dataset: Mapping[str, Any]) -> str:
-    try:
-        return load_from(dataset).fingerprint
-    except MissingDataError as error:
-        error.dataset = str(dataset["name"])
-        raise
-
-
 def _members(dataset: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     chosen: Any = dataset.get("set")
     if "set" not in dataset or (isinstance(chosen, str) and chosen != "all"):
         yield dict(dataset)
         return
     names = dataset_members(dataset["name"]) if chosen == "all" else list(chosen)
-    if not names:  # the loader's own error says what is missing and how to get it
-        yield {name: value for name, value in dataset.items() if name != "set"}
+    if not names:  # the loader says what it takes
+        yield dict(dataset)
     for name in names:
         yield {**dataset, "set": name}

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+_INSTALLED = Path(__file__).resolve().parents[1] / "conf"
 
 
 def tool(name: str) -> str:
@@ -16,8 +17,7 @@ def tool(name: str) -> str:
 
 def conf_dir() -> Path:
     """Return the folder of configs: inside an installed package, or at the top of a checkout."""
-    installed = Path(__file__).resolve().parents[1] / "conf"
-    return installed if installed.is_dir() else ROOT / "conf"
+    return _INSTALLED if _INSTALLED.is_dir() else ROOT / "conf"
 
 
 def experiments_dir() -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 MAX_DEPTH = 20
@@ -29,21 +30,26 @@ def check_overrides(overrides: Iterable[str]) -> None:
         outside of conf/.
     """
     for text in overrides:
-        depth = deepest = 0
-        for char in text:
-            depth += (char in _OPENING) - (char in _CLOSING)
-            deepest = max(deepest, depth)
-        if deepest > MAX_DEPTH or len(text) > MAX_OVERRIDE:
-            raise ValueError(
-                f"override {text!r:.80}: expected at most {MAX_DEPTH} levels and {MAX_OVERRIDE} characters, got "
-                f"{deepest} and {len(text)}; write the values into a file of conf/."
-            )
-        key, _, value = text.partition("=")
-        part = re.split(r"[./@]", key.lstrip("+~"))[0]
-        if part != "results" and "." not in key and ".." in value:
-            raise ValueError(f"override {text!r:.80}: expected the name of a file of conf/{part:.40}, got '..' in it.")
-        if part not in ELSEWHERE:
-            _check_references(f"override {key!r:.80}", value, None)
+        _check_override(text)
+
+
+@lru_cache(maxsize=4096)
+def _check_override(text: str) -> None:
+    depth = deepest = 0
+    for char in text:
+        depth += (char in _OPENING) - (char in _CLOSING)
+        deepest = max(deepest, depth)
+    if deepest > MAX_DEPTH or len(text) > MAX_OVERRIDE:
+        raise ValueError(
+            f"override {text!r:.80}: expected at most {MAX_DEPTH} levels and {MAX_OVERRIDE} characters, got "
+            f"{deepest} and {len(text)}; write the values into a file of conf/."
+        )
+    key, _, value = text.partition("=")
+    part = re.split(r"[./@]", key.lstrip("+~"))[0]
+    if part != "results" and "." not in key and ".." in value:
+        raise ValueError(f"override {text!r:.80}: expected the name of a file of conf/{part:.40}, got '..' in it.")
+    if part not in ELSEWHERE:
+        _check_references(f"override {key!r:.80}", value, None)
 
 
 def check_references(part: Any, where: str, known: Iterable[str]) -> None:

@@ -5,22 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from provsel.datasets import Source, SourceFile, dataset_members, dataset_names, read_source, source_names
+from provsel.datasets import Source, SourceFile, dataset_names, present_members, read_source, source_names
 from provsel.datasets._lock import LOCK_NAME, LockEntry, read_lock
 from provsel.datasets._paths import DATA_VARIABLE, MIRROR_VARIABLE, data_dir, mirror_dir, search_roots
 from provsel.doctor._check import DATA, MISSING, OK, PROBLEM, WARNING, Check, counted, listed
-
-FORMS = {
-    "cifar10": {
-        "binary": ("cifar10/cifar-10-binary.tar.gz",),
-        "jpeg": ("cifar10/cifar10_jpeg.tar.xz", "cifar10/cifar10_labels.js.xz"),
-    },
-    "rcv1_ccat": {
-        "official": ("rcv1/lyrl2004_vectors_train.dat.gz", "rcv1/rcv1-v2.topics.qrels.gz"),
-        "subsets": ("rcv1_subsets/rcv1v2_subsets_fixed.npz",),
-    },
-}
-"""Files that stand in for each other, in the order in which the loader prefers them; other loaders need all theirs."""
 
 
 def data_checks() -> list[Check]:
@@ -62,20 +50,21 @@ def _dataset(name: str, lock: dict[str, LockEntry]) -> Check:
         source = read_source(name)
     except ValueError as error:
         return Check(DATA, name, PROBLEM, str(error), "repair the file, or install provsel again")
-    found = {file.path: path for file in source.files if (path := _locate(file)) is not None}
-    for file in source.files:
+    forms = {form: tuple(file.path for file in files) for form, files in source.forms.items()}
+    read = source.published()
+    found = {file.path: path for file in read if (path := _locate(file)) is not None}
+    for file in read:
         if file.path in found and (reason := _wrong_size(file, found[file.path], lock)):
-            step = f"delete it, then: provsel fetch {name}" if file.urls else "replace it by an intact copy"
+            step = f"delete it, then: provsel fetch {name}" if file.fetchable else "replace it by an intact copy"
             return Check(DATA, name, PROBLEM, reason, step)
-    members = dataset_members(name)
+    members = present_members(name)
     if members:
         return Check(DATA, name, OK, f"{counted(len(members), 'set')}, {_where(source)}")
-    forms = FORMS.get(name, {"": tuple(file.path for file in source.files)})
     for form, paths in forms.items():
         if all(path in found for path in paths):
             what = f"{counted(len(paths), 'file')}{form and f' of the form {form}'}"
             return Check(DATA, name, OK, f"{what}, {_where(source)}")
-    fetchable = any(file.urls for file in source.files)
+    fetchable = any(file.fetchable for file in source.files)
     advice = f"provsel fetch {name}" if fetchable else f"set {MIRROR_VARIABLE} to a folder that holds its files"
     return Check(DATA, name, MISSING, _lacking(forms, found), advice)
 
@@ -86,8 +75,8 @@ def _locate(file: SourceFile) -> Path | None:
 
 
 def _wrong_size(file: SourceFile, path: Path, lock: dict[str, LockEntry]) -> str:
-    """Return what is wrong with the size of a file, or ""."""
-    size, expected = path.stat().st_size, file.size
+    """Return what is wrong with the size of a file, or ""; other packers of the same content arrive at other sizes."""
+    size, expected = path.stat().st_size, file.size if file.content_sha256 is None else None
     if file.sha256 is None and file.path in lock:
         expected = lock[file.path].size
     if size == expected or (expected is None and size):

@@ -279,7 +279,8 @@ def directions(V: Array, norms: Array) -> Columns:
     for start in range(0, close.size, BLOCK):
         second = close[start : start + BLOCK]
         i, j = order[second - 1], order[second]
-        scale = np.copysign(1.0, projection[i] * projection[j]) / safe[j]
+        # not the projections' signs: of two that are zero they are rounding, and another one on each processor
+        scale = np.copysign(1.0, np.einsum("ij,ij->i", V[i], V[j])) / safe[j]
         gap = V[i] / safe[i, None] - V[j] * scale[:, None]
         new[second] = np.einsum("ij,ij->i", gap, gap) > PARALLEL**2
     labels = np.empty(order.size, dtype=np.int64)

@@ -102,22 +102,31 @@ def hinge_barrier(A: Any, C: float, parts: Parts, *, max_iter: int = 200) -> Ite
     """
     point = _start(A, C, parts)
     for _ in range(max_iter):
-        try:
-            newton = _Newton(A, C, parts, point)
-        except LinAlgError:
+        following = _step(A, C, parts, point)
+        if following is None:
             return
-        move = newton.direction(0.0)
-        moved = point.moved(newton.longest(move), move)
-        tau = newton.mean_product(point)
-        centre = max((newton.mean_product(moved) / tau) ** 3, 1e-6) * tau
-        move = newton.direction(centre, move)
-        step = BACK_OFF * newton.longest(move)
-        if not step > 1e-8:
-            return
-        point = point.moved(step, move)
-        if not (C - point.alpha > 0).all():  # below the last digit of C
-            return
+        point = following
         yield point
+
+
+# where a point has come as near to its bounds as numbers can, quotients leave their range: that is the end, and no news
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
+def _step(A: Any, C: float, parts: Parts, point: BarrierPoint) -> BarrierPoint | None:
+    """Return the point after predictor and corrector, or None where rounding stops them."""
+    try:
+        newton = _Newton(A, C, parts, point)
+    except LinAlgError:
+        return None
+    move = newton.direction(0.0)
+    moved = point.moved(newton.longest(move), move)
+    tau = newton.mean_product(point)
+    centre = max((newton.mean_product(moved) / tau) ** 3, 1e-6) * tau
+    move = newton.direction(centre, move)
+    step = BACK_OFF * newton.longest(move)
+    if not step > 1e-8:
+        return None
+    point = point.moved(step, move)
+    return point if (C - point.alpha > 0).all() else None  # below the last digit of C
 
 
 class _Newton:

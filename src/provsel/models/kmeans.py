@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 
@@ -79,6 +78,8 @@ class KMeansClustering(ClusterMixin, BaseEstimator):
         ValueError
             NaN or infinite values, labels of another length, neither `n_clusters` nor y, or more clusters than rows.
         """
+        from sklearn.cluster import KMeans  # and ten other methods, which nobody else here needs
+
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         if y is not None:
             check_consistent_length(X, y)

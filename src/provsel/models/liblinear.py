@@ -6,7 +6,6 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from liblinear.liblinearutil import parameter, problem, train
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -65,6 +64,8 @@ class LiblinearSVM(AbstractLinearSVM):
         self.random_state = random_state
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
+        from liblinear.liblinearutil import parameter, problem, train  # loads a shared library
+
         if self.loss not in SOLVERS:
             raise ValueError(f"LiblinearSVM: expected loss in {sorted(SOLVERS)}, got {self.loss!r}.")
         bias = 1 if self.fit_intercept else -1

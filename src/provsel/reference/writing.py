@@ -73,19 +73,22 @@ def write_reference(results: Path, overrides: Sequence[str] = ()) -> Path:
 
 
 def _fill(folder: Path, store: TrialReader, overrides: Sequence[str]) -> None:
-    fingerprints: dict[str, str] = {}
     artefacts: dict[str, Artefact | str] = {}
     trials: list[pd.DataFrame] = []
     lines: dict[str, dict[str, Any]] = {}
     records: dict[str, dict[str, Any]] = {}
     for name in artefact_names():
         try:
-            artefact = artefacts[name] = compose_artefact(name, overrides, fingerprints)
+            artefact = artefacts[name] = compose_artefact(name, overrides)
         except MissingDataError as error:
             artefacts[name] = str(error)
             lines[name] = {"state": "data missing"}
             continue
         found, n_planned = planned_trials(artefact, store)
+        if not len(found) and (missing := artefact.missing_data()):
+            artefacts[name] = f"data missing: provsel fetch {' '.join(missing)}"
+            lines[name] = {"state": "data missing"}
+            continue
         trials.append(found)
         cost = cost_of(found, n_planned)
         lines[name] = cost.as_json() | {"certificates": certificate_counts(found)}

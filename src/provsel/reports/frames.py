@@ -128,6 +128,12 @@ def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]
     return [{"value": float(means.mean()), "sd": float(means.std(ddof=1)) if means.size > 1 else np.nan}]
 
 
+def data_shape(trials: pd.DataFrame) -> tuple[int, int]:
+    """Return rows and columns of the data set of some trials of one cell, as the records say."""
+    first = trials.iloc[0]
+    return int(first["n_train"] + first["n_test"]), int(first["n_features"])
+
+
 def selection_seconds(trials: pd.DataFrame) -> pd.Series:
     """Return the CPU seconds of each selection: of one pass where the method searched for its sampling rate first."""
     return trials["pass_cpu"].astype(float).fillna(trials["select_cpu"] + trials["shared_cpu"])

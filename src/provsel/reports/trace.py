@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from provsel._values import ValuesWithNaN
 
-@dataclass(frozen=True)
-class Distribution:
+
+@dataclass(frozen=True, eq=False)
+class Distribution(ValuesWithNaN):
     """One measured column of the records of a cell.
 
     Attributes
@@ -40,8 +42,8 @@ class Distribution:
     maximum: float = math.nan
 
 
-@dataclass(frozen=True)
-class TracedTrial:
+@dataclass(frozen=True, eq=False)
+class TracedTrial(ValuesWithNaN):
     """One stored trial; seeds are -1 where the record does not say."""
 
     key: str
@@ -66,8 +68,8 @@ class TracedCell:
     cell : str
         SHA-256 of the identity.
     identity : dict
-        Data set, fingerprint, selector, model, protocol, as they are hashed.
-    fingerprint : str
+        Data set and its identity, selector, model, protocol, as they are hashed.
+    data : str
     n_found, n_planned : int
         Trials.
     split_seeds : tuple of (repeat, seed)
@@ -88,7 +90,7 @@ class TracedCell:
     dataset: str
     cell: str
     identity: dict[str, Any]
-    fingerprint: str
+    data: str
     n_found: int
     n_planned: int
     split_seeds: tuple[tuple[int, int], ...]

@@ -170,7 +170,7 @@ def _cell(
         dataset=entry.dataset,
         cell=entry.cell.id,
         identity=entry.cell.identity,
-        fingerprint=entry.cell.fingerprint,
+        data=entry.cell.data,
         n_found=measured.n_trials.get(k, 0),
         n_planned=entry.cell.n_trials,
         split_seeds=tuple(measured.split_seeds.get(k, [])),

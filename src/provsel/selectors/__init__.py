@@ -1,22 +1,50 @@
-"""Feature selectors with the scikit-learn API. The folder is the registry: every final class in it is exported.
+"""Feature selectors with the scikit-learn API: the classes of the modules beside this file, one a module.
 
-Plain transformers that live here too, such as `SparseEmbedding`, do not inherit from `AbstractSelector`. Configs can
-name them in the place of a selector: they reduce rows, and have no features to show.
+A test compares the folder with this list, and says what a new module needs here. Plain transformers that live here too,
+such as `SparseEmbedding`, do not inherit from `AbstractSelector`. Configs can name them in the place of a selector:
+they reduce rows, and have no features to show.
 """
 
-from __future__ import annotations
-
-import importlib
-import pkgutil
-
 from provsel.selectors._base import AbstractSelector
+from provsel.selectors.alpha_investing import AlphaInvestingSelector
+from provsel.selectors.approximate_bss import ApproximateBSSSelector
+from provsel.selectors.at_size import AtSize
+from provsel.selectors.bss import BSSSelector
+from provsel.selectors.feature_selective import FeatureSelectiveSelector
+from provsel.selectors.full import FullDataSelector
+from provsel.selectors.gaussian_compression import GaussianCompression
+from provsel.selectors.l1_svm import L1SVMSelector
+from provsel.selectors.laplacian_score import LaplacianScoreSelector
+from provsel.selectors.leverage import LeverageScoreSelector
+from provsel.selectors.lpsvm import LPSVMSelector
+from provsel.selectors.on_support_vectors import OnSupportVectors
+from provsel.selectors.online_leverage import OnlineLeverageSelector
+from provsel.selectors.ridge_leverage import RidgeLeverageSelector
+from provsel.selectors.rrqr import RRQRSelector
+from provsel.selectors.sparse_embedding import SparseEmbedding
+from provsel.selectors.svm_rfe import SVMRFESelector
+from provsel.selectors.uniform import UniformSelector
+from provsel.selectors.with_enclosing_ball_center import WithEnclosingBallCenter
 
-__all__ = ["AbstractSelector"]
-
-for _module in pkgutil.iter_modules(__path__):
-    if not _module.name.startswith("_"):
-        _found = importlib.import_module(f"{__name__}.{_module.name}")
-        for _name, _member in vars(_found).items():
-            if isinstance(_member, type) and _member.__module__ == _found.__name__ and not _name.startswith("_"):
-                globals()[_name] = _member
-                __all__ += [_name]
+__all__ = [
+    "AbstractSelector",
+    "AlphaInvestingSelector",
+    "ApproximateBSSSelector",
+    "AtSize",
+    "BSSSelector",
+    "FeatureSelectiveSelector",
+    "FullDataSelector",
+    "GaussianCompression",
+    "L1SVMSelector",
+    "LPSVMSelector",
+    "LaplacianScoreSelector",
+    "LeverageScoreSelector",
+    "OnSupportVectors",
+    "OnlineLeverageSelector",
+    "RRQRSelector",
+    "RidgeLeverageSelector",
+    "SVMRFESelector",
+    "SparseEmbedding",
+    "UniformSelector",
+    "WithEnclosingBallCenter",
+]

@@ -13,7 +13,6 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from provsel.datasets._compressed_file import compressed_file
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.selectors._chunk_checks import Labels
 
@@ -34,6 +33,8 @@ def write_compressed(
     n_jobs: int,
 ) -> int:
     """Write X Lambda^T of the checked chunks, n rows if that is known, to the file `path`, and return their number."""
+    from provsel.datasets._compressed_file import compressed_file  # brings pyarrow
+
     about = {
         "n_components": blocks.n_components,
         "n_features": blocks.n_features,

@@ -7,7 +7,6 @@ import warnings
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from liblinear.liblinearutil import parameter, problem, train
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -165,6 +164,8 @@ def _is_zero_optimal(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> 
 
 def _liblinear(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, eps: float) -> NDArray[np.float64]:
     """Return LIBLINEAR's w, shape (d,)."""
+    from liblinear.liblinearutil import parameter, problem, train  # loads a shared library
+
     ctypes.CDLL(None).srand(SEED)
     model = train(problem(y, X), parameter(f"-s {L1R_L2LOSS_SVC} -c {C!r} -e {eps!r} -q"))
     w = np.asarray(model.get_decfun(0)[0][: X.shape[1]])

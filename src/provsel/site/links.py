@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from provsel.evaluation.keys import digest
+from provsel.keys import digest
 from provsel.site.model import Report
 
 SLUG_LENGTH = 48

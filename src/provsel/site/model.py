@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from provsel._values import ValuesWithNaN
 from provsel.configs import COMPLETE, NOT_RUN, PARTIAL
 from provsel.reports.trace import Trace
 from provsel.site.model_claims import ClaimPage
@@ -20,8 +21,8 @@ DATA_MISSING, BROKEN = "data missing", "broken"
 STATES = (COMPLETE, PARTIAL, NOT_RUN, DATA_MISSING, BROKEN)
 
 
-@dataclass(frozen=True)
-class Number:
+@dataclass(frozen=True, eq=False)
+class Number(ValuesWithNaN):
     """One number of an artefact: a line of its CSV file.
 
     Attributes

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from provsel.claims.outcome import Finding
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClaimPart(Finding):
     """What was found in one part of a claim; its sample may be thinned.
 

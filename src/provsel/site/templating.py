@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from provsel.evaluation.keys import canonical_json
+from provsel.keys import canonical_json
 from provsel.site import svg
 from provsel.site.links import dataset_anchor, local_href
 

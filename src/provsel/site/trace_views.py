@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from provsel.evaluation.keys import canonical_json
+from provsel.keys import canonical_json
 from provsel.reports.trace import Distribution, Trace, TracedCell
 from provsel.site.evidence_charts import trace_plot
 from provsel.site.links import dataset_anchor
@@ -115,7 +115,7 @@ def _section(
         target, items = _card(cell.identity.get(part))
         text = ", ".join(f"{key}={value}" for key, value in items)
         facts.append((part, f"{target}: {text}" if target and text else target or text))
-    facts += [("cell", cell.cell), ("fingerprint of the data", cell.fingerprint or "not known")]
+    facts += [("cell", cell.cell), ("identity of the data", cell.data or "not known")]
     facts += [("seeds of the folds", seeds + more)] if seeds else []
     return {
         "cell": cell,

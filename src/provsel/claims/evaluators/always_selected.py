@@ -11,7 +11,7 @@ import numpy as np
 from provsel.claims.evaluators._base import AbstractRowEvaluator
 from provsel.claims.evidence import Evidence, Place
 from provsel.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
-from provsel.evaluation import load_from
+from provsel.evaluation import feature_names_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,6 @@ class AlwaysSelected(AbstractRowEvaluator):
     def _numbers(self, place: Place, evidence: Evidence) -> dict[str, int]:
         """Return the column of each feature; one that the data set does not have cannot be selected: -1."""
         [entry] = [entry for entry in evidence.entries(*place) if entry.dataset == self.dataset]
-        names = load_from(entry.cell.dataset).feature_names
+        names = feature_names_of(entry.cell.dataset)
         found = {name: np.flatnonzero(names == name) for name in self.features}
         return {name: int(where[0]) if where.size else -1 for name, where in found.items()}

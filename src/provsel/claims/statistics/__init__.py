@@ -1,4 +1,4 @@
-"""Statistics of the verdicts: SciPy and scikit-posthocs where they have a test, our own where neither has it."""
+"""Statistics of the verdicts: SciPy where it has a test, our own where it has none."""
 
 from provsel.claims.statistics._base import AbstractPairedTest, equivalence_p_value
 from provsel.claims.statistics.corrected_t import CorrectedT

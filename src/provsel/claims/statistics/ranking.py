@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scikit_posthocs import posthoc_nemenyi_friedman
 from scipy.stats import friedmanchisquare, studentized_range
 
 
@@ -55,8 +54,10 @@ def rank_methods(errors: pd.DataFrame, *, alpha: float = 0.05) -> Ranking | None
         return None
     # Friedman's statistic is 0 / 0 where all methods tie on all data sets
     p_value = 1.0 if (whole.nunique(axis=1) == 1).all() else float(friedmanchisquare(*whole.to_numpy().T).pvalue)
-    pairs = posthoc_nemenyi_friedman(whole.to_numpy())
-    pairs.index = pairs.columns = pd.Index(whole.columns)
-    quantile = float(studentized_range.ppf(1 - alpha, k, np.inf)) / np.sqrt(2)
-    difference = quantile * float(np.sqrt(k * (k + 1) / (6 * n)))
-    return Ranking(whole.rank(axis=1).mean().sort_values(kind="stable"), n, p_value, pairs, difference)
+    ranks = whole.rank(axis=1).mean()
+    # Nemenyi: a difference of two average ranks has this standard deviation, times the root of 2
+    sd = float(np.sqrt(k * (k + 1) / (6 * n)))
+    between = np.abs(np.subtract.outer(ranks.to_numpy(), ranks.to_numpy())) / sd * np.sqrt(2)
+    pairs = pd.DataFrame(studentized_range.sf(between, k, np.inf), whole.columns, whole.columns)
+    difference = float(studentized_range.ppf(1 - alpha, k, np.inf)) / np.sqrt(2) * sd
+    return Ranking(ranks.sort_values(kind="stable"), n, p_value, pairs, difference)

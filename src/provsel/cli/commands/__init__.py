@@ -1,7 +1,8 @@
 """Subcommands of `provsel`. The folder is the registry.
 
 A module without a leading underscore is a subcommand of its name: `HELP`, one line; `add_arguments(parser)`; and
-`run(options)`, which returns the exit status and may raise what `provsel.cli._guard` turns into a message.
+`run(options)`, which returns the exit status and may raise what `provsel.cli._guard` turns into a message. What takes
+long to import is imported by the functions that need it: `provsel --help` imports all of these modules.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ import importlib
 import pkgutil
 from collections.abc import Sequence
 from typing import Protocol
-
-from provsel.configs import compose_config
 
 DEFAULT_RESULTS = "results"
 
@@ -35,7 +34,7 @@ def command_names() -> list[str]:
 
 
 def command_modules(names: Sequence[str]) -> dict[str, Command]:
-    """Return some subcommands by name. Importing all takes a second, as some draw and some test."""
+    """Return some subcommands by name."""
     return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
 
 
@@ -53,6 +52,8 @@ def choose_results(options: argparse.Namespace) -> None:
     ValueError
         When both are given, and differ.
     """
+    from provsel.configs import compose_config
+
     named = [text for text in options.overrides if text.split("=", 1)[0].lstrip("+") == "results"]
     folder = compose_config(named).results if named else None
     if named and options.results not in (None, folder):

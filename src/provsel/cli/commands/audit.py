@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from provsel.audit import CLOSE, DIFFERENT, IDENTICAL, AuditRun, run_audit
-from provsel.audit.sample import FRACTION
 from provsel.cli._guard import wide_console
 from provsel.cli.commands import add_store_arguments
-from provsel.configs import compose_config
+
+if TYPE_CHECKING:
+    from provsel.audit import Agreement, AuditRun, ColumnAgreement
 
 HELP = "compute a random sample of the stored trials again, and compare"
 
@@ -27,7 +27,7 @@ LINES = 50
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is drawn, and how it is computed."""
     parser.add_argument(
-        "--fraction", type=float, help=f"of the trials, above 0 and up to 1 (default: {FRACTION}; with --cell 1)"
+        "--fraction", type=float, help="of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
     )
     parser.add_argument("--cell", default="", help="only trials of this cell: 8 or more of its first hex digits")
     parser.add_argument("--limit", type=int, help="compute no more trials than that")
@@ -41,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Audit, print what was found, and return 1 where something differs."""
+    from provsel.audit import IDENTICAL, run_audit
+
     found, path = run_audit(
         Path(options.results),
         fraction=options.fraction,
@@ -51,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
     )
     console = wide_console()
     console.print(summary_table(found))
+    for agreement in found.agreements:
+        console.print(agreement_table(agreement, found.environment))
     _print_differences(console, found)
     console.print(Text(f"ledger: {path}"), soft_wrap=True)
     everything = found.count(IDENTICAL) == found.n_drawn
@@ -59,6 +63,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
     """Return where trials run; what they are stands in their records."""
+    from omegaconf import OmegaConf
+
+    from provsel.configs import compose_config
+
     for text in overrides:
         if text.split("=", 1)[0].split(".")[0] != "executor":
             raise ValueError(
@@ -72,13 +80,16 @@ def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
 
 def summary_table(found: AuditRun) -> Table:
     """Return what became of the drawn trials."""
+    from provsel.audit import CLOSE, DIFFERENT, IDENTICAL
+    from provsel.audit.compare import DIGITS
+
     table = Table("outcome", "trials", "meaning")
     here = sum(trial.same_environment for trial in found.trials)
     partly = sum(bool(trial.not_compared) for trial in found.trials)
     lines = [
         ("drawn", found.n_drawn, f"of {found.n_stored} stored, with seed {found.seed}"),
         (IDENTICAL, found.count(IDENTICAL), "the same bits"),
-        (CLOSE, found.count(CLOSE), "computed on other versions or another kind of machine, equal to 6 digits"),
+        (CLOSE, found.count(CLOSE), f"computed on other versions or another kind of machine, equal to {DIGITS} digits"),
         (DIFFERENT, found.count(DIFFERENT), "neither; listed below" if found.different else "neither"),
         *(("skipped", number, reason) for reason, number in found.skipped),
     ]
@@ -88,6 +99,42 @@ def summary_table(found: AuditRun) -> Table:
     if partly:
         table.caption += f"; {partly} have no value in columns that are newer than they are"
     return table
+
+
+def agreement_table(agreement: Agreement, here: str) -> Table:
+    """Return which columns have the bits of another kind of machine, and to how many digits the others agree."""
+    same = [column for column in agreement.columns if column.n_same == column.n_compared]
+    where = "; ".join(_parted(agreement.environment, here))
+    table = Table("column", "trials", "same bits", "agreement", title_justify="left", caption_justify="left")
+    table.title = Text(_plain(f"of another kind, {agreement.n_trials}: {where}"))
+    for column in agreement.columns:
+        if column not in same:
+            table.add_row(column.column, str(column.n_compared), str(column.n_same), _agreement_text(column))
+    table.caption = f"the same bits wherever compared: {', '.join(column.column for column in same) or 'no column'}"
+    return table
+
+
+def _agreement_text(column: ColumnAgreement) -> str:
+    from provsel.audit.compare import REPORTED
+
+    if column.column in REPORTED:
+        return "reported only: generated data may differ in last digits"
+    found = [] if column.digits is None else [f"{column.digits} digits, worst relative difference {column.worst:.1e}"]
+    return "; ".join([*found, *([f"{column.n_beyond} different"] if column.n_beyond else [])])
+
+
+def _parted(stored: str, here: str) -> list[str]:
+    """Return in words where two environments part."""
+    try:
+        there, now = (dict(json.loads(text)) for text in (stored, here))
+    except (ValueError, TypeError, RecursionError):
+        return ["the records do not say which"]
+    parts = (name for name in [*now, *(set(there) - set(now))] if there.get(name) != now.get(name))
+    return [f"{name} {_words(there.get(name))}, here {_words(now.get(name))}" for name in parts]
+
+
+def _words(value: Any) -> str:
+    return " + ".join(map(str, value)) if isinstance(value, list) else "not known" if value is None else str(value)
 
 
 def _print_differences(console: Console, found: AuditRun) -> None:

@@ -7,18 +7,22 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from provsel.cli._guard import wide_console
-from provsel.doctor import GROUPS, MISSING, OK, PROBLEM, WARNING, Check, examine
+
+if TYPE_CHECKING:
+    from provsel.doctor import Check
 
 HELP = "what this installation has and lacks: packages, machine, BLAS, data sets, store"
 SHORT = 60
 """Letters. A finding and its advice that have no more stand in one line."""
-STYLES = {OK: "green", WARNING: "yellow", PROBLEM: "bold red", MISSING: "cyan"}
+STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": "cyan"}
+"""By state of a check."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what was found; the exit status is 1 when there is a problem."""
+    from provsel.doctor import PROBLEM, WARNING, examine
+
     checks = examine(Path(options.results))
     states = [check.state for check in checks]
     if options.json:
@@ -41,6 +47,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _print_groups(console: Console, checks: Sequence[Check]) -> None:
     """Print a table a group; values hold paths, which are no markup."""
+    from provsel.doctor import GROUPS
+
     for group in GROUPS:
         table = Table(title=Text(group), title_justify="left", title_style="bold", box=None, show_header=False)
         table.add_column(min_width=max(map(len, STYLES)), no_wrap=True)

@@ -6,7 +6,7 @@ import argparse
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -14,12 +14,10 @@ from rich.text import Text
 
 from provsel.cli._guard import wide_console
 from provsel.cli.commands import add_store_arguments
-from provsel.configs import Artefact, compose_artefact, full_name
-from provsel.evaluation.keys import canonical_json
-from provsel.reports.recipe import load_recipe
-from provsel.reports.trace import Trace, TracedCell
-from provsel.reports.tracing import trace_numbers
-from provsel.store import TrialStore
+
+if TYPE_CHECKING:
+    from provsel.configs import Artefact
+    from provsel.reports.trace import Trace, TracedCell
 
 HELP = "where a number of an artefact comes from: config, seeds, trials, versions, and the command to compute it again"
 
@@ -36,6 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the trace of a row and column, or what rows and columns there are."""
+    from provsel.configs import compose_artefact, full_name
+    from provsel.reports.recipe import load_recipe
+    from provsel.reports.tracing import trace_numbers
+    from provsel.store import TrialStore
+
     name = full_name(options.artefact)
     artefact = compose_artefact(name, options.overrides)
     console = wide_console()
@@ -128,6 +131,8 @@ def _print_places(console: Console, artefact: Artefact) -> None:
 
 
 def _plain(value: Any) -> str:
+    from provsel.keys import canonical_json
+
     if isinstance(value, dict):
         return json.dumps(json.loads(canonical_json(value)), separators=(", ", "="), ensure_ascii=False).replace(
             '"', ""

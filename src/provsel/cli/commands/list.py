@@ -7,8 +7,6 @@ import os
 import sys
 from collections.abc import Sequence
 
-from provsel.listing import KINDS, listing
-
 HELP = "data sets, selectors, models and artefacts, one line each"
 TITLES = {
     "datasets": "Data sets (dataset=NAME)",
@@ -20,11 +18,13 @@ TITLES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is listed."""
-    parser.add_argument("kind", nargs="?", choices=[*KINDS], help="only these (default: all)")
+    parser.add_argument("kind", nargs="?", choices=[*TITLES], help="only these (default: all)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print one line an item, never wrapped, so that the lines can be searched and counted."""
+    from provsel.listing import KINDS, listing
+
     lines: list[str] = []
     for kind in KINDS if options.kind is None else (options.kind,):
         items = listing(kind)

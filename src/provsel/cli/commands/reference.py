@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from provsel.cli.commands import add_store_arguments
-from provsel.reference import write_reference
 
 HELP = "write results/reference, what a full run gave, from what is stored"
 
@@ -15,6 +14,8 @@ add_arguments = add_store_arguments
 
 def run(options: argparse.Namespace) -> int:
     """Write the reference results and print where they are."""
+    from provsel.reference import write_reference
+
     folder = write_reference(Path(options.results), options.overrides)
     print((folder / "README.md").read_text(encoding="utf-8"))
     print(f"written: {folder}")

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 from provsel.cli.commands import add_store_arguments
-from provsel.site.build import build_report
 
 HELP = "write the HTML report: every number beside the printed one, every claim with its verdict"
 
@@ -16,6 +15,8 @@ add_arguments = add_store_arguments
 
 def run(options: argparse.Namespace) -> int:
     """Build the report and print where it is."""
+    from provsel.site.build import build_report
+
     start = time.perf_counter()
     index = build_report(Path(options.results), options.overrides)
     pages = list(index.parent.rglob("*.html"))

@@ -9,9 +9,6 @@ from rich.console import Console
 from rich.table import Table
 
 from provsel.cli.commands import add_store_arguments
-from provsel.configs import COMPLETE, artefact_names, compose_artefact, full_name, state_of
-from provsel.datasets import MissingDataError
-from provsel.store import TrialStore
 
 HELP = "how much of each artefact is stored"
 
@@ -26,9 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print one line an artefact: trials stored, its state, and the command for what is missing."""
+    from provsel.configs import COMPLETE, artefact_names, compose_artefact, full_name, state_of
+    from provsel.datasets import MissingDataError
+    from provsel.evaluation.plan import unique_cells
+    from provsel.store import StoredPlaces, TrialStore
+
     names = [full_name(name) for name in options.artefact or artefact_names()]
     store = TrialStore(Path(options.results) / "store")
-    stored = store.keys()
+    stored = StoredPlaces(store)
     table = Table("artefact", "trials", "state", "command")
     for name in names:
         command = f"make reproduce-{name.split('/')[1]}"
@@ -37,10 +39,12 @@ def run(options: argparse.Namespace) -> int:
         except MissingDataError as error:
             table.add_row(name, "", "data missing", f"provsel fetch {error.dataset}")
             continue
-        planned = artefact.planned_keys()
-        done = len(planned & stored)
-        state = state_of(done, len(planned))
-        table.add_row(name, f"{done} of {len(planned)}", state, "" if state == COMPLETE else command)
+        cells = unique_cells(artefact.cells)
+        done, planned = stored.count(cells), sum(cell.n_trials for cell in cells)
+        state = state_of(done, planned)
+        if not done and (missing := artefact.missing_data()):
+            state, command = "data missing", f"provsel fetch {' '.join(missing)}"
+        table.add_row(name, f"{done} of {planned}", state, "" if state == COMPLETE else command)
     console = Console()
     console.print(table)
     if note := store.damaged_note():

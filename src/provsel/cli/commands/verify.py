@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from provsel.claims import Evidence, Verdict
-from provsel.claims.display import ranking_table, totals, verdict_table
-from provsel.claims.judged import claim_files, judge_files
 from provsel.cli._guard import wide_console
 from provsel.cli.commands import add_store_arguments
-from provsel.store import TrialStore
+
+if TYPE_CHECKING:
+    from provsel.claims import Verdict
 
 HELP = "test the claims of the papers on what is stored"
 
@@ -27,6 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge the claims, write results/verdicts.csv and results/rankings.csv, and print both."""
+    from provsel.claims import Evidence
+    from provsel.claims.display import ranking_table, totals, verdict_table
+    from provsel.claims.judged import claim_files, judge_files
+    from provsel.store import TrialStore
+
     results = Path(options.results)
     evidence = Evidence(TrialStore(results / "store"), options.overrides)
     judged = judge_files(claim_files(options.paper), evidence)

@@ -1,0 +1,193 @@
+"""What is imported, and what is installed: no more than what is asked for needs."""
+
+import ast
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import provsel.models
+import provsel.selectors
+from provsel.cli import main
+from provsel.cli.commands import command_names
+from provsel.cli.commands.doctor import STYLES
+from provsel.cli.commands.list import TITLES
+from small_runs import REPO, SMALL, TABLE1, run_python
+
+HEAVY = (
+    "pandas", "pyarrow", "yaml", "hydra", "omegaconf", "liblinear", "matplotlib", "pooch", "rich", "PIL", "plotly",
+    "jinja2", "statsmodels", "scikit_posthocs", "dask", "distributed",
+)  # fmt: skip
+REPORT = ("matplotlib", "PIL", "plotly", "jinja2", "statsmodels", "scikit_posthocs")
+"""Of the extras "report" and "dev": not there after `make reproduce-table1`."""
+
+
+ABSENT = """
+import sys
+class Absent:
+    def find_spec(name, path=None, target=None):
+        if name.split(".")[0] in MODULES:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Absent)
+"""
+
+
+def without(modules, script, folder):
+    """Run a script in a process where none of the modules can be imported, as if they were not installed."""
+    return run_python(["-c", f"MODULES = {modules!r}\n{ABSENT}\n{script}"], folder)
+
+
+def imported_by(script, folder):
+    """Return the names at the top of what a script has imported in the end."""
+    done = run_python(["-c", f"{script}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"], folder)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+# Libraries
+
+
+@pytest.mark.parametrize("module", ["selectors", "models", "datasets"])
+def test_scikit_learn_is_all_that_is_imported(module, tmp_path):
+    # scikit-learn imports pandas itself where it is installed, and pandas pyarrow
+    beside = imported_by("import sklearn.svm, sklearn.feature_selection", tmp_path)
+    found = imported_by(f"import provsel.{module}", tmp_path)
+    more = {name for name in found - beside - set(sys.stdlib_module_names) if not name.startswith("_")}
+    assert more == ({"provsel", "yaml"} if module == "datasets" else {"provsel"})
+
+
+def test_selectors_and_models_work_where_nothing_else_is_installed(tmp_path):
+    script = """
+import numpy as np
+from provsel.models import CompressedLinearSVM, LibsvmSVM
+from provsel.selectors import BSSSelector, LPSVMSelector, OnlineLeverageSelector, SVMRFESelector
+X = np.random.default_rng(0).normal(size=(20, 30))
+y = np.where(X[:, 0] > 0, 1, -1)
+for selector in (BSSSelector(25), LPSVMSelector(), OnlineLeverageSelector(), SVMRFESelector(5)):
+    assert selector.fit(X, y).indices_.size > 0
+for model in (CompressedLinearSVM(10), LibsvmSVM()):
+    assert model.fit(X, y).coef_.shape == (1, 30)
+print(sorted(set(MODULES) & set(sys.modules)))
+"""
+    done = without(HEAVY, script, tmp_path)
+    assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.parametrize("package", [provsel.selectors, provsel.models], ids=lambda package: package.__name__)
+def test_every_class_of_the_folder_is_imported_by_name(package):
+    source = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
+    lines = {
+        (line.module, each.name) for line in source.body if isinstance(line, ast.ImportFrom) for each in line.names
+    }
+    modules = [f"{package.__name__}.{each.name}" for each in pkgutil.iter_modules(package.__path__)]
+    found = 0
+    for module in (name for name in modules if "._" not in name):
+        for name, each in vars(importlib.import_module(module)).items():
+            if isinstance(each, type) and each.__module__ == module and not name.startswith("_"):
+                to_add = f"{package.__file__}: add the line 'from {module} import {name}', and {name!r} to __all__"
+                assert (module, name) in lines, to_add
+                assert name in package.__all__, to_add
+                found += 1
+    assert found >= len(package.__all__) - 1  # all but the abstract class
+
+
+# Commands
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["--version"], *([name, "--help"] for name in command_names())])
+def test_help_waits_for_nothing(argv, tmp_path):
+    script = f"from provsel.cli import main\ntry: main({argv!r})\nexcept SystemExit as stop: assert stop.code == 0"
+    found = imported_by(script, tmp_path)
+    heavy = {"numpy", "scipy", "sklearn", *HEAVY} - {"rich"}
+    if argv[0] == "fetch":  # lists the data sets
+        heavy -= {"numpy", "scipy", "yaml"}
+    assert found & heavy == set()
+
+
+def test_what_commands_say_of_modules_that_they_import_late_is_right(capsys):
+    from provsel.audit.sample import FRACTION
+    from provsel.doctor import STATES
+    from provsel.listing import KINDS
+
+    assert list(TITLES) == list(KINDS)
+    assert set(STYLES) == set(STATES)
+    with pytest.raises(SystemExit):
+        main(["audit", "--help"])
+    assert f"(default: {FRACTION};" in " ".join(capsys.readouterr().out.split())
+
+
+def test_table1_status_and_lists_need_no_package_for_figures(tmp_path):
+    script = f"""
+import runpy
+from provsel.cli import main
+from provsel.reports.recipe import load_recipe
+from provsel.configs import artefact_names
+for name in artefact_names():
+    if name.split("/")[1].startswith("table"):
+        load_recipe(name)
+assert main(["list"]) == 0
+sys.argv = [{str(TABLE1)!r}, *{SMALL!r}, "executor=serial"]
+try: runpy.run_path(sys.argv[0], run_name="__main__")
+except SystemExit as stop: assert stop.code == 0
+assert main(["status", "--artefact", "table1", *{SMALL!r}]) == 0
+"""
+    done = without(REPORT, script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Table 1." in done.stdout
+    assert "complete" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["report", "verify", "reference"])
+def test_a_command_that_draws_says_what_to_install(command, tmp_path):
+    done = without(REPORT, f"from provsel.cli import main\nsys.exit(main([{command!r}]))", tmp_path)
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"provsel: figures, pages and images: expected the package \w+, got none; pip install 'provsel\[report\]', or "
+        r"in a checkout: make setup-report\.\n",
+        done.stderr,
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+# What make installs
+
+
+def installed_for(target):
+    """Return the locks that a target installs where there is no environment."""
+    made = subprocess.run(
+        ["make", "--dry-run", "VENV=none", target], cwd=REPO, capture_output=True, text=True, check=True
+    )
+    return re.findall(r"--require-hashes -r (\S+)", made.stdout)
+
+
+@pytest.mark.parametrize("target", ["reproduce-table1", "reproduce-table4", "status", "doctor"])
+def test_tables_are_computed_with_the_smallest_environment(target):
+    assert installed_for(target) == ["requirements.lock"]
+
+
+@pytest.mark.parametrize("target", ["reproduce-figure1", "reproduce-ofs-table3", "verify", "report", "reference"])
+def test_figures_bring_what_draws(target):
+    assert installed_for(target) == ["requirements.lock", "requirements-report.lock"]
+
+
+@pytest.mark.parametrize("target", ["test", "check", "format", "lock", "bench", "audit-lock"])
+def test_developing_brings_everything(target):
+    assert installed_for(target) == ["requirements.lock", "requirements-dev.lock"]
+
+
+def test_locks_agree_and_have_hashes():
+    pins = {}
+    for name in ("requirements.lock", "requirements-report.lock", "requirements-dev.lock"):
+        text = (REPO / name).read_text(encoding="utf-8")
+        assert "://" not in text
+        entries = re.split(r"\n(?=[a-z])", text)[1:]
+        assert all("--hash=sha256:" in entry for entry in entries)
+        pins[name] = dict(entry.split(" ", 1)[0].split("==") for entry in entries)
+    run, report, dev = (set(each.items()) for each in pins.values())
+    assert run < report < dev
+    assert {"numpy", "pyarrow", "hydra-core"} <= set(pins["requirements.lock"])
+    assert not {"matplotlib", "pillow", "pytest", "dask"} & set(pins["requirements.lock"])
