@@ -13,7 +13,7 @@ import sys
 import hydra
 from omegaconf import DictConfig
 
-from provsel.cli import run_job, sweep_main
+from provsel.cli.scripts import run_job, sweep_main
 from provsel.configs import conf_dir
 
 

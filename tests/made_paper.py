@@ -48,7 +48,7 @@ artefact:
 SCRIPT = """
 import sys
 
-from provsel.cli import Recipe, Rendering, artefact_main
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
 from provsel.reports.error_bars import draw_error_bars, mean_over_datasets
 from provsel.reports.tables import write_tables
 

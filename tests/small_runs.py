@@ -7,7 +7,6 @@ import runpy
 import signal
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from provsel.evaluation import Cell, load_from
+from provsel.evaluation import Cell, identity_of
 from provsel.runner import run_cells
 from provsel.store import SCHEMA, VOLATILE, TrialStore
 
@@ -49,19 +48,14 @@ SMALL = [
 """Settings that make a table of synthetic data take well under a second."""
 
 
-@cache
-def _fingerprint(items):
-    return load_from(dict(items)).fingerprint
-
-
-def small_cell(selector=BSS, *, dataset=None, model=None, fingerprint=None, **protocol):
+def small_cell(selector=BSS, *, dataset=None, model=None, identity=None, **protocol):
     data = {**DATASET, **(dataset or {})}
     return Cell(
         dataset=data,
         selector=dict(selector),
         model=dict(MODEL if model is None else model),
         protocol={**PROTOCOL, **protocol},
-        fingerprint=_fingerprint(tuple(data.items())) if fingerprint is None else fingerprint,
+        data=identity_of(data) if identity is None else identity,
     )
 
 
@@ -105,7 +99,7 @@ def run_python(arguments, cwd, **options):
         env=script_environment(**options.pop("env", {})),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=options.pop("timeout", 120),
         check=False,
         **options,
     )

@@ -279,6 +279,57 @@ def test_the_ledger_comes_back_as_it_was(results, tmp_path):
     assert read_audits(changed) == [run, older]
 
 
+def test_an_older_ledger_says_nothing_of_other_kinds(audit, results, tmp_path):
+    audit("--limit", "1", "--fraction", "1")
+    written = json.loads(sorted((results / "audits").glob("*.json"))[-1].read_text())
+    for name in ("agreements", "sha256"):
+        del written[name]
+    (tmp_path / "audits").mkdir()
+    (tmp_path / "audits" / "x.json").write_text(json.dumps({**written, "format": WITHOUT_SUM}))
+    [run] = read_audits(tmp_path)
+    assert run.agreements == ()
+
+
+def test_columns_of_another_kind_are_counted(audit, results, tmp_path):
+    """Same bits, digits, and what is beyond them, for each kind that the records name."""
+
+    def moved(k, record):
+        if k == 0:  # a second kind
+            return {**record, "environment": '{"blas":["[red]old[/] 1 Katmai"]}', "error": record["error"] + 0.3}
+        error = record["error"] + 3e-12 if k < 3 else record["error"]
+        return {**record, "error": error, "environment": "{}", "n_rows": 7 if k == 5 else record["n_rows"]}
+
+    records = sorted(TrialStore(results / "store").query().to_pylist(), key=lambda record: record["error"])
+    assert records[2]["error"] == 0  # then a difference is relative to 1e-3
+    TrialStore(tmp_path / "store").append(list(map(moved, range(6), records)))
+    status, out, _ = audit("--fraction", "1", at=tmp_path)
+    assert status == 1
+    run = newest(tmp_path)
+    first, second = run.agreements
+    assert (first.environment, first.n_trials, second.n_trials) == ("{}", 5, 1)
+    columns = {column.column: column for column in first.columns}
+    error, rows, test_rows = (columns[name] for name in ("error", "n_rows", "n_test"))
+    assert (error.n_compared, error.n_same, error.n_beyond, error.digits) == (5, 3, 0, 8)
+    assert error.worst == pytest.approx(3e-9)
+    assert (rows.n_compared, rows.n_same, rows.n_beyond, rows.digits) == (5, 4, 1, None)
+    assert (test_rows.n_compared, test_rows.n_same, test_rows.n_beyond, test_rows.digits) == (5, 5, 0, None)
+    assert "nmi" not in columns  # which no such trial has
+    [other] = [column for column in second.columns if column.n_same < column.n_compared]
+    assert (other.column, other.n_beyond, other.digits) == ("error", 1, 0)
+    assert re.search(r"error +│ 5 +│ 3 +│ 8 digits, worst relative difference 3\.0e-09", out)
+    assert re.search(r"n_rows +│ 5 +│ 4 +│ 1 different", out)
+    flat = " ".join(out.split())
+    assert "of another kind, 5: blas not known, here openblas " in flat
+    assert "blas [red]old[/] 1 Katmai, here " in flat
+    assert re.search(r"the same bits wherever compared: key, cell, .*n_test, .*features", flat)
+
+
+def test_the_same_kind_has_no_table_of_columns(audit, results):
+    _, out, _ = audit("--fraction", "1")
+    assert "of another kind" not in out
+    assert newest(results).agreements == ()
+
+
 BROKEN = {
     "empty": "",
     "no JSON": "{",
@@ -289,12 +340,16 @@ BROKEN = {
     "no text": b"\xff\xfe\x00",
 }
 
+COLUMN = {"column": "error", "n_compared": 1, "n_same": 1, "n_beyond": 0, "worst": 0.0}
 WRONG = [
     ("when", "yesterday"), ("when", "2001-02-03T04:05:06"), ("when", 5),
     ("seed", True), ("seed", "1"), ("limit", "9"), ("n_drawn", 1.5), ("interrupted", 0),
     ("fraction", float("nan")), ("fraction", 10**4000), ("fraction", 0),
     ("skipped", [["reason"]]), ("skipped", [["reason", "many"]]), ("skipped", {}),
     ("trials", [5]), ("trials", [{"key": "k"}]),
+    ("agreements", {}), ("agreements", [5]), ("agreements", [{"environment": "", "n_trials": 1, "columns": [{}]}]),
+    ("agreements", [{"environment": "", "n_trials": 1, "columns": [{**COLUMN, "worst": float("nan")}]}]),
+    ("agreements", [{"environment": "", "n_trials": 1, "columns": [{**COLUMN, "worst": -1.0}]}]),
 ]  # fmt: skip
 
 
@@ -316,6 +371,9 @@ def test_a_ledger_with_a_wrong_value_is_left_out(audit, results, tmp_path, name,
     del written["sha256"]
     written["format"] = WITHOUT_SUM  # else the checksum would be what is wrong
     path.write_text(json.dumps(written))
+    assert len(read_audits(tmp_path)) == 1
+    whole = [{"environment": "", "n_trials": 1, "columns": [COLUMN]}]
+    path.write_text(json.dumps({**written, "agreements": whole}))
     assert len(read_audits(tmp_path)) == 1
     path.write_text(json.dumps({**written, name: value}))
     assert read_audits(tmp_path) == []

@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from provsel.audit import run_audit
-from provsel.evaluation import Cell, load_from
+from provsel.evaluation import Cell, identity_of
 from provsel.store import TrialStore
 from small_runs import BSS, LEVERAGE, PROTOCOL, UNIFORM, run_quietly, small_cell
 
@@ -29,7 +29,7 @@ def test_workers_give_the_bits_of_a_serial_run(tmp_path):
 
 
 def test_streamed_trials(tmp_path):
-    cell = Cell(ROWS, FULL, LIBLINEAR, {**PROTOCOL, **STREAMED}, load_from(ROWS).fingerprint)
+    cell = Cell(ROWS, FULL, LIBLINEAR, {**PROTOCOL, **STREAMED}, identity_of(ROWS))
     run_quietly([cell], TrialStore(tmp_path / "run"))
     [record] = TrialStore(tmp_path / "run").query().to_pylist()
     # memory differs from run to run, the size of the file does not

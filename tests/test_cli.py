@@ -12,8 +12,9 @@ from scipy.stats import t
 
 from made_paper import CLAIMS, made_paper
 from provsel import __version__
-from provsel.cli import Recipe, artefact_main, main, run_main
+from provsel.cli import main
 from provsel.cli.commands import command_names
+from provsel.cli.scripts import Recipe, artefact_main, run_main
 from provsel.configs import compose_config
 from provsel.reports.frames import COLUMNS
 from provsel.store import TrialStore
@@ -232,7 +233,7 @@ def test_missing_data_names_the_command(here):
     done = run_python([RUN, "dataset=techtc", "executor=serial"], here)
     assert done.returncode == 2
     assert_one_message(done.stderr)
-    assert "Run `provsel fetch techtc`" in done.stderr
+    assert "run provsel fetch techtc" in done.stderr
     assert "PROVSEL_DATA_MIRROR" in done.stderr
     assert not (here / "results").exists()
 

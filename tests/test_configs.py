@@ -1,15 +1,27 @@
 """Configs: artefacts as rows x columns x data sets, and the folder they are read from."""
 
+import re
 import subprocess
 import sys
 import zipfile
 
 import pytest
-from hydra.errors import HydraException
+from hydra.errors import ConfigCompositionException, HydraException
+from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from provsel.configs import artefact_names, artefacts, cells, cells_of, compose_artefact, compose_config, conf_dir
-from provsel.datasets import load_dataset
+from provsel.configs import (
+    artefact_names,
+    artefacts,
+    cells,
+    cells_of,
+    compose_artefact,
+    compose_config,
+    compose_parts,
+    composing,
+    conf_dir,
+)
+from provsel.configs.composing import as_parts
 from small_runs import REPO, SMALL, run_python
 
 TABLE1 = "paul2016/table1"
@@ -17,13 +29,11 @@ TABLE1 = "paul2016/table1"
 
 @pytest.fixture
 def sets(monkeypatch):
-    """Let `techtc` have three sets without any file: synthetic data under their names."""
+    """Let `techtc` have three sets that nobody has registered."""
     names = ["Exp_1_2", "Exp_3_4", "Exp_5_6"]
 
-    def load(config):
-        return load_dataset("synthetic", n_samples=30, n_features=40, n_relevant=3, seed=names.index(config["set"]))
-
-    monkeypatch.setattr(cells, "load_from", load)
+    for module in (artefacts, cells):
+        monkeypatch.setattr(module, "identity_of", lambda dataset: str(names.index(dataset["set"])))
     monkeypatch.setattr(cells, "dataset_members", lambda name: names)
     return names
 
@@ -45,8 +55,8 @@ def test_artefact_is_rows_times_columns():
     assert cell.dataset == {"name": "synthetic", "n_samples": 60, "n_features": 120, "n_relevant": 50, "seed": 0}
     assert cell.protocol["repeats"] == 1
     assert by_place["Lvg", "r=30, k=40"].selector["_target_"] == "provsel.selectors.LeverageScoreSelector"
-    fingerprints = {cell.dataset["n_relevant"]: cell.fingerprint for cell in artefact.cells}
-    assert fingerprints[40] != fingerprints[50]
+    identities = {cell.dataset["n_relevant"]: cell.data for cell in artefact.cells}
+    assert identities[40] != identities[50]
     assert {entry.dataset for entry in artefact.entries} == {"synthetic"}
 
 
@@ -88,6 +98,75 @@ def test_overrides_of_the_user_stand_below_rows_and_columns():
         assert cell.protocol["setting"] == "unsupervised"
     ids = {cell.id for cell in compose_artefact(TABLE1, SMALL).cells}
     assert not ids & {cell.id for cell in artefact.cells}
+
+
+def test_a_column_s_setting_that_no_row_has_is_refused():
+    misspelt = "+artefact.columns.more=['selector.n_feature_to_select=30']"
+    with pytest.raises(
+        ValueError,
+        match=r"paul2016/table1: expected a setting that some row has, of selector\.C, .*, "
+        r"got 'selector\.n_feature_to_select=30' in column 'more', .*; the nearest is selector\.n_features_to_select\.",
+    ):
+        compose_artefact(TABLE1, [*SMALL, misspelt])
+    with pytest.raises(ValueError, match=r"got 'model\.xyz=3' in column 'more', which no row takes; leave it out\."):
+        compose_artefact(TABLE1, [*SMALL, "+artefact.columns.more=['model.xyz=3']"])
+
+
+def test_a_nested_setting_of_a_column_that_no_row_has_is_refused():
+    column = "+artefact.columns.more=['selector.selector.form=as_printed','selector.selector.d2=0.5']"
+    with pytest.raises(
+        ValueError, match=r"got 'selector\.selector\.d2=0\.5'.*; the nearest is selector\.selector\.c2\."
+    ):
+        compose_artefact("giesen2013/feature-selective-peers", ["artefact.only=[sparse rows]", column])
+
+
+def test_a_column_may_have_settings_for_rows_that_the_user_took_away():
+    only = "artefact.only=[ORL]"
+    every, fewer = (compose_artefact("wang2018/ofs-figure1", [only, *more]) for more in ([], ["~artefact.rows.SEC"]))
+    assert [entry.cell.id for entry in fewer.entries] == [
+        entry.cell.id for entry in every.entries if entry.row != "SEC"
+    ]
+
+
+def test_a_column_that_chooses_a_selector_has_its_settings():
+    column = "+artefact.columns.chosen=['selector=leverage','selector.strategy=top']"
+    entries = [entry for entry in compose_artefact(TABLE1, [*SMALL, column]).entries if entry.column == "chosen"]
+    assert {entry.row for entry in entries} >= {"BSS", "Lvg"}
+    assert {entry.cell.selector["strategy"] for entry in entries} == {"top"}
+    with pytest.raises(ConfigCompositionException, match=r"Could not override 'selector\.tragedy'"):
+        compose_artefact(TABLE1, [*SMALL, "+artefact.columns.chosen=['selector=leverage','selector.tragedy=top']"])
+
+
+@pytest.mark.parametrize("override", ["dataset.n_relevant=30", "selector=uniform"])
+def test_a_setting_of_the_user_that_all_rows_or_columns_replace_is_refused(override):
+    key = re.escape(override.split("=")[0])
+    with pytest.raises(
+        ValueError,
+        match=rf"paul2016/table1: expected settings that some entry takes, got '{key}=.*each sets {key} itself",
+    ):
+        compose_artefact(TABLE1, [*SMALL, override])
+
+
+def test_a_setting_of_the_user_that_some_entries_take_is_kept():
+    artefact = compose_artefact("giesen2013/compression-gap", ["model.c=0.5"])
+    assert {entry.cell.model["c"] for entry in artefact.entries if entry.dataset == "DEXTER"} == {0.5}
+    assert {entry.cell.model["c"] for entry in artefact.entries if entry.dataset == "CCAT"} == {1e-4}
+
+
+def test_a_setting_of_the_user_may_be_what_rows_or_columns_set_themselves():
+    same = compose_artefact(TABLE1, [*SMALL, "selector=leverage", "dataset.n_relevant=40"])
+    assert [entry.cell.id for entry in same.entries] == [
+        entry.cell.id for entry in compose_artefact(TABLE1, SMALL).entries
+    ]
+
+
+def test_what_nothing_reads_is_refused():
+    with pytest.raises(ValueError, match=r"config: expected dataset, .*, got 'protocl'; the nearest is protocol\."):
+        cells_of(compose_config(["+protocl.repeats=3"]))
+    with pytest.raises(
+        ValueError, match=r"datasets\.CCAT: expected choose, columns, got 'colums'; the nearest is columns"
+    ):
+        compose_artefact("giesen2013/compression-gap", ["artefact.only=[CCAT]", "+artefact.datasets.CCAT.colums=['1']"])
 
 
 @pytest.mark.parametrize("name", ["paul2016/table99", "table1", "../config", ""])
@@ -163,18 +242,78 @@ def test_conf_of_an_installed_wheel(tmp_path):
     assert done.stdout.split() == [str(len(here.entries)), here.cells[0].id]
 
 
-def test_columns_set_values_exactly_as_a_composition_would(monkeypatch):
-    quick = compose_artefact("paul2016/table1", ["protocol.repeats=2"])
-    monkeypatch.setattr(artefacts, "_with_values", lambda config, overrides: None)
-    composed = compose_artefact("paul2016/table1", ["protocol.repeats=2"])
-    assert [entry.cell.id for entry in quick.entries] == [entry.cell.id for entry in composed.entries]
+def covering(entries):
+    """Return some entries whose overrides have every override of all."""
+    seen, chosen = set(), []
+    for entry in entries:
+        if not seen.issuperset(entry.overrides):
+            seen.update(entry.overrides)
+            chosen.append(entry)
+    return chosen
 
 
-def test_columns_may_choose_another_group_member(tmp_path, monkeypatch):
-    plain = compose_config(["dataset=digits"])
-    assert artefacts._with_values(plain, ["selector=leverage"]) is None
-    assert artefacts._with_values(plain, ["selector.weights=as_printed"]).selector.weights == "as_printed"
-    assert plain.selector.weights == "sqrt_t"
+@pytest.mark.parametrize("name", artefact_names())
+def test_what_is_composed_without_hydra_is_what_hydra_composes(name, monkeypatch):
+    entries = [e for e in compose_artefact(name).entries if "set" not in e.cell.dataset or e.overrides[-1][-1] == "5"]
+    by_hydra = []
+    monkeypatch.setattr(composing, "compose_config", lambda overrides: pytest.fail(f"{overrides} went to Hydra"))
+    for entry in covering(entries):
+        config = compose_config(entry.overrides)
+        assert compose_parts(entry.overrides) == as_parts(config)
+        assert [cell.id for cell in cells_of(config)] == [entry.cell.id]
+        by_hydra.append(config)
+    assert len(by_hydra) >= 2
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["dataset.seed=1_000"],
+        ["dataset=digits", "dataset.classes=[1, 7]"],
+        ["dataset.name='quoted'"],
+        ["+dataset.unit_rows=True", "dataset.seed=NULL"],
+        ["+artefact.c=1e-3", "model.C=${artefact.c}", "dataset.seed=-7"],
+        ["model.C=.5", "model.C=1.", "selector.rescale=false"],
+        ["+a.b=3"],
+        ["results=elsewhere/x", "fail_fast=true", "executor=serial"],
+        ["~protocol.certify"],
+        ["protocol=tenfold_inverse", "model=liblinear"],
+        ["dataset.seed=1/l"],
+        ["selector=at_size", "selector.selector.c2=nan"],
+        ["selector=at_size", "selector.selector={c2: 3}"],
+    ],
+)
+def test_any_override_means_what_it_means_to_hydra(overrides):
+    parts, by_hydra = compose_parts(overrides), as_parts(compose_config(overrides))
+    assert repr(parts) == repr(by_hydra)
+    known = ("dataset", "selector", "model", "protocol")
+    assert repr(composing.resolved({"artefact": {}, **parts})) == repr(
+        {name: OmegaConf.to_container(compose_config(overrides)[name], resolve=True) for name in known}
+    )
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["dataset.n_sample=3"], "Could not override 'dataset.n_sample'"),
+        (["dataset=nosuch"], "Could not find 'dataset/nosuch'"),
+        (["+dataset.seed=3"], "Could not append to config. An item is already at 'dataset.seed'"),
+        (["dataset.seed=1,2"], "Ambiguous value for argument 'dataset.seed=1,2'"),
+        (["dataset.seed=${oc.env:HOME}"], "the environment and other places stay out of results"),
+        (["dataset.seed=${results}"], "the environment and other places stay out of results"),
+    ],
+)
+def test_mistakes_get_the_message_that_they_get_from_hydra(overrides, message):
+    for compose in (compose_parts, compose_config):
+        with pytest.raises((ValueError, HydraException), match=re.escape(message)):
+            compose(overrides)
+
+
+def test_a_composed_config_shares_nothing_that_changes():
+    first = compose_parts(["selector=bss"])
+    second = compose_parts(["selector=bss", "selector.weights=as_printed"])
+    assert second["selector"]["weights"] == "as_printed"
+    assert first["selector"]["weights"] == compose_parts(["selector=bss"])["selector"]["weights"] == "sqrt_t"
 
 
 MADE = ["paul2016/table1", "paul2016/table1_sets", "giesen2013/theorem7", "giesen2013/compression-memory"]
@@ -183,18 +322,18 @@ MADE = ["paul2016/table1", "paul2016/table1_sets", "giesen2013/theorem7", "giese
 
 @pytest.mark.parametrize("name", MADE)
 def test_the_overrides_of_an_entry_compose_its_cell_alone(name):
-    fingerprints = {}
     settings = ["dataset.n_samples=40"] if name.startswith("giesen2013") and name != MADE[-1] else []
-    artefact = compose_artefact(name, settings, fingerprints)
+    artefact = compose_artefact(name, settings)
     assert len({entry.cell.id for entry in artefact.entries}) > 1
     for entry in artefact.entries[:: max(1, len(artefact.entries) // 25)]:
-        [cell] = cells_of(compose_config(entry.overrides), fingerprints)
+        [cell] = cells_of(compose_config(entry.overrides))
         assert (cell.id, cell.n_trials) == (entry.cell.id, entry.cell.n_trials), entry.overrides
 
 
 def test_members_of_a_collection_are_named_in_the_overrides(monkeypatch):
     monkeypatch.setattr("provsel.configs.cells.dataset_members", lambda name: ["A_1", "B, 2"])
-    monkeypatch.setattr("provsel.configs.cells._fingerprint", lambda dataset: str(dataset))
+    for module in (artefacts, cells):
+        monkeypatch.setattr(module, "identity_of", str)
     entries = compose_artefact("paul2016/table2").entries
     assert [entry.overrides[-1] for entry in entries] == ["dataset.set=A_1", 'dataset.set="B, 2"']
     for entry in entries:

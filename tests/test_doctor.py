@@ -19,13 +19,16 @@ from provsel.datasets.cifar10 import _FILES
 from provsel.datasets.rcv1_ccat import _SUBSETS, _official_paths
 from provsel.doctor import GROUPS, STATES, Check, _data, _machine, examine
 from provsel.doctor._check import age_text, bytes_text, listed
-from provsel.doctor._data import FORMS
 from provsel.evaluation.environment import PACKAGES
 from provsel.store import SCHEMA, VERSION, TrialStore
 from provsel.store.trial_store import LOOSE_FILES
 from small_runs import run_python
 
 REAL_MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
+FORMS = {
+    name: {form: [file.path for file in files] for form, files in read_source(name).forms.items()}
+    for name in ("cifar10", "rcv1_ccat")
+}
 Memory = namedtuple("Memory", "total available")
 Disk = namedtuple("Disk", "total used free")
 
@@ -277,11 +280,19 @@ def test_one_form_is_enough(here, name, form):
 
 
 def test_forms_are_those_of_the_loaders():
-    assert FORMS["cifar10"] == _FILES
-    assert FORMS["rcv1_ccat"] == {"official": tuple(_official_paths("train")), "subsets": (_SUBSETS,)}
-    assert {path for forms in FORMS.values() for paths in forms.values() for path in paths} <= {
-        file.path for name in FORMS for file in read_source(name).files
+    assert FORMS["cifar10"] == {form: list(paths) for form, paths in _FILES.items()}
+    assert FORMS["rcv1_ccat"] == {
+        "official, all documents": _official_paths("all"),
+        "official": _official_paths("train"),
+        "subsets": [_SUBSETS],
     }
+    assert {name for name in source_names() if len(read_source(name).forms) > 1} == {*FORMS, "techtc"}
+
+
+def test_other_packers_arrive_at_other_sizes(here):
+    path = "rcv1_subsets/rcv1v2_subsets_fixed.npz"
+    put(here / "data", "rcv1_ccat", {path}, wrong=[path])
+    assert group("Data sets")["rcv1_ccat"].state == "ok"
 
 
 def test_collection(here):
@@ -301,13 +312,12 @@ def test_wrong_size(here):
 
 
 def test_size_of_the_first_download(here):
-    file = read_source("mnist").files[0]
+    file = read_source("techtc").find("archives/techtc300_preprocessed.zip")
     assert file.size is None
-    put(here / "data", "mnist")
-    assert group("Data sets")["mnist"].state == "ok"
+    put(here / "data", "techtc")
+    assert group("Data sets")["techtc"].state == "ok"
     record(here / "data", file.path, LockEntry("0" * 64, 7, "http://localhost"))
-    expected = "expected 7 bytes, got 100" if file.sha256 is None else "4 files"
-    assert expected in group("Data sets")["mnist"].value
+    assert "expected 7 bytes, got 100" in group("Data sets")["techtc"].value
 
 
 def test_empty_file_of_unknown_size(here):

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from provsel.cli import INTERRUPTED, artefact_main
+from provsel.cli import INTERRUPTED
+from provsel.cli.scripts import artefact_main
 from provsel.configs import compose_artefact
 from provsel.evaluation import executors, make_tasks
 from provsel.evaluation.executors import execute

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provsel.cli import Rendering
+from provsel.cli.scripts import Rendering
 from provsel.configs import compose_artefact
 from provsel.reports.frames import artefact_frame
 from provsel.store import TrialStore
@@ -19,6 +19,7 @@ from small_runs import REPO, load_script, run_quietly
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2", "executor=serial"]
 TOPICS = {"Exp_1_2": ("opera", "submarine"), "Exp_3_4": ("sailing", "chemical")}
+ON_TECHTC = ("figure1", "figure2", "table2", "table3", "certificates")
 METHODS = {"BSS", "Lvg", "RFE", "LPSVM", "RRQR", "Random", "Full"}
 
 
@@ -53,7 +54,9 @@ def run(made, tmp_path_factory, monkeypatch, capsys):
 
     def command(name, *overrides):
         script = REPO / "experiments" / "paul2016" / f"{name}.py"
-        monkeypatch.setattr(sys, "argv", [str(script), *SMALL, f"results={made / 'results'}", *overrides])
+        sets = [f"dataset.set=[{','.join(TOPICS)}]"] if name in ON_TECHTC else []
+        settings = [*SMALL, *sets, f"results={made / 'results'}", *overrides]
+        monkeypatch.setattr(sys, "argv", [str(script), *settings])
         with pytest.raises(SystemExit) as stop:
             runpy.run_path(str(script), run_name="__main__")
         assert stop.value.code == 0

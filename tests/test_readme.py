@@ -1,8 +1,10 @@
 """What the README says works, exists, and is what the reference has."""
 
 import json
+import os
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -25,6 +27,20 @@ def test_python_runs_in_an_empty_folder(block, tmp_path):
     script = f"{BEFORE}{block}{AFTER}" if NEW_METHOD in block else block
     done = run_python(["-c", script], tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_type_checker_finds_no_error_in_them_and_one_in_a_wrong_name(tmp_path):
+    for number, block in enumerate(BLOCKS):
+        text = f"{BEFORE}{block}{AFTER}" if NEW_METHOD in block else block
+        (tmp_path / f"block{number}.py").write_text(text, encoding="utf-8")
+    (tmp_path / "wrong.py").write_text("from provsel.selectors import BSSSelektor\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--check-untyped-defs", "--ignore-missing-imports", "--cache-dir=cache", "."],
+        cwd=tmp_path, env={**os.environ, "MYPYPATH": str(REPO / "src")}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    errors = [line for line in done.stdout.splitlines() if ": error: " in line]
+    assert len(errors) == 1, done.stdout + done.stderr
+    assert errors[0].startswith('wrong.py:1: error: Module "provsel.selectors" has no attribute "BSSSelektor"')
 
 
 def test_the_snippets_are_all_there():

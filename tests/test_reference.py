@@ -10,7 +10,8 @@ import pytest
 import provsel.models
 import provsel.selectors
 from provsel.claims.judged import claim_files
-from provsel.cli import artefact_main, main
+from provsel.cli import main
+from provsel.cli.scripts import artefact_main
 from provsel.configs import artefact_names, experiments_dir
 from provsel.evaluation.environment import environment
 from provsel.reference import FOLDER, MAX_BYTES

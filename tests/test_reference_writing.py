@@ -123,7 +123,7 @@ def test_states_of_certificates_are_counted():
 
 
 def test_the_sample_has_one_cheap_trial_a_cell(tmp_path):
-    downloaded = small_cell(UNIFORM, dataset={"name": "mnist"}, fingerprint="x")
+    downloaded = small_cell(UNIFORM, dataset={"name": "mnist"}, identity="x")
     artefact = SimpleNamespace(cells=[small_cell(UNIFORM), small_cell(FULL), downloaded])
     store = TrialStore(tmp_path)
     run_quietly(artefact.cells[:2], store)

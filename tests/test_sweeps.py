@@ -18,10 +18,10 @@ from joblib import Parallel, delayed
 from omegaconf import OmegaConf
 from rich.console import Console
 
-from provsel.cli import INTERRUPTED, _sweep_report, _sweeps, artefact_main, main
+from provsel.cli import INTERRUPTED, _sweep_report, _sweeps, main
 from provsel.cli._guard import one_line
 from provsel.cli._ledger import Ledger, Outcome
-from provsel.cli.commands import status
+from provsel.cli.scripts import artefact_main
 from provsel.configs import compose_config
 from provsel.datasets import MissingDataError
 from provsel.evaluation import executors
@@ -489,7 +489,7 @@ def test_fail_fast_of_a_single_run(run):
 
 
 def test_results_among_the_settings_of_a_command(run, capsys, here, monkeypatch):
-    monkeypatch.setattr(status, "artefact_names", lambda: ["paul2016/table1"])
+    monkeypatch.setattr("provsel.configs.artefact_names", lambda: ["paul2016/table1"])
     cell = ["dataset=synthetic", "selector=leverage", "selector.n_features_to_select=30", "dataset.n_relevant=40"]
     run(*cell, *SIZE, "results='some where'")
     assert n_stored("some where") == 6

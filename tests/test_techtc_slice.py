@@ -8,6 +8,8 @@ import pytest
 
 from provsel.configs import cells_of, compose_config
 from provsel.datasets import MissingDataError
+from provsel.evaluation import make_tasks
+from provsel.runner import check_data
 from provsel.store import TrialStore
 from small_runs import run_quietly
 
@@ -65,5 +67,6 @@ def test_one_set(real_mirror, tmp_path):
 def test_missing_data_names_the_command(monkeypatch, tmp_path, chosen):
     monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path))
-    with pytest.raises(MissingDataError, match=r"techtc: the set .* is missing.*`provsel fetch techtc`"):
-        cells_of(compose_config(["dataset=techtc", f"dataset.set={chosen}"]))
+    cells = cells_of(compose_config(["dataset=techtc", f"dataset.set={chosen}"]))
+    with pytest.raises(MissingDataError, match=r"of this run are missing, such as techtc .*provsel fetch techtc"):
+        check_data(make_tasks(cells), {"name": "serial"})

@@ -19,9 +19,9 @@ from provsel.datasets import dataset_members
 from provsel.evaluation import load_from, make_tasks, run_task
 from provsel.evaluation.components import build
 from provsel.evaluation.fold import FoldContext
-from provsel.evaluation.keys import seed_from
 from provsel.evaluation.reduction import reduced_rows
 from provsel.kernels.spectral import spectral_basis
+from provsel.keys import seed_from
 from provsel.selectors import OnSupportVectors
 
 BENCH = {

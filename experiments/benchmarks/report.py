@@ -24,8 +24,8 @@ from timing import case, report
 from provsel.configs import artefact_names, compose_artefact
 from provsel.datasets import MissingDataError
 from provsel.evaluation.environment import environment
-from provsel.evaluation.keys import canonical_json, seed_from
 from provsel.evaluation.plan import split_seed, trials_of, unique_cells
+from provsel.keys import canonical_json, seed_from
 from provsel.store import SCHEMA, TrialStore
 
 BENCH = {
@@ -42,10 +42,10 @@ KEPT = 300
 
 def planned(n_records):
     """Return (cells, their trials) of all artefacts, at most n_records of them."""
-    fingerprints, cells = {}, []
+    cells = []
     for name in artefact_names():
         try:
-            cells += compose_artefact(name, (), fingerprints).cells
+            cells += compose_artefact(name).cells
         except MissingDataError as error:
             print(f"{name}: left out, {error.dataset} is missing")
     for cell in unique_cells(cells):
@@ -75,14 +75,16 @@ def table(trials, rng):
     put("cell", [cell.id if cell else f"sweep{k // 500:059d}" for k, (cell, _) in enumerate(trials)])
     put("config", [config.get(id(cell), "{}") for cell, _ in trials])
     put("dataset", [str(cell.dataset["name"]) if cell else "sweep" for cell, _ in trials])
-    put("fingerprint", [cell.fingerprint if cell else "" for cell, _ in trials])
+    put("data", [cell.data if cell else "" for cell, _ in trials])
+    put("source", ["made; of no data; for this benchmark"] * n)
+    put("n_classes", np.full(n, 2))
     put("setting", ["supervised"] * n)
     put("selector", [str(cell.selector["_target_"]).rsplit(".", 1)[-1] if cell else "" for cell, _ in trials])
     seeds = {}
     for cell, (repeat, *_) in trials:
         if cell is not None and (id(cell), repeat) not in seeds:
             protocol = cell.protocol
-            seeds[id(cell), repeat] = split_seed(cell.fingerprint, protocol["n_splits"], protocol["seed"], repeat)
+            seeds[id(cell), repeat] = split_seed(cell.data, protocol["n_splits"], protocol["seed"], repeat)
     put("split_seed", [seeds.get((id(cell), trial[0]), 0) for cell, trial in trials])
     put("seed", [seed_from(trial[3][:16]) for _, trial in trials])
     for name, value in (("n_train", 180), ("n_test", 20), ("n_features", 10_000), ("n_rows", 120), ("rank", 110)):

@@ -20,7 +20,7 @@ from timing.measure import median
 from timing.panels import draw_panels
 from timing.sweeps import PREPARE, SWEEPS
 
-from provsel.evaluation import Cell, load_from, make_tasks, run_task
+from provsel.evaluation import Cell, identity_of, make_tasks, run_task
 from provsel.evaluation.executors import execute, usable_cores
 
 BENCH = {
@@ -68,7 +68,7 @@ def make_small_tasks(count):
     cell = Cell(
         dataset=dataset, selector={"_target_": "provsel.selectors.BSSSelector", "n_features_to_select": 200},
         model={"_target_": "provsel.models.LibsvmSVM", "C": 1.0}, protocol=protocol,
-        fingerprint=load_from(dataset).fingerprint,
+        data=identity_of(dataset),
     )  # fmt: skip
     return list(make_tasks([cell]))[:count]
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Recipe, Rendering, artefact_main
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
 from provsel.reports.components import Panel, draw_against_components
 from provsel.reports.tables import Traced, like, write_tables
 

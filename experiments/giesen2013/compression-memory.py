@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Recipe, Rendering, artefact_main
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
 from provsel.reports.memory import COLUMNS, draw_memory, memory_points, memory_rows, memory_summary
 from provsel.reports.tables import write_tables
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Recipe, Rendering, artefact_main
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
 from provsel.reports.certificates import CERTIFICATES, TRIAL_COLUMNS, count_states, draw_certificates
 from provsel.reports.tables import Traced, write_tables
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Recipe, Rendering, artefact_main
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
 from provsel.reports.features import most_frequent, share_relevant
 from provsel.reports.frames import cell_text, error_summary
 from provsel.reports.tables import write_tables

@@ -4,7 +4,7 @@ import sys
 
 from table1 import summarise
 
-from provsel.cli import Recipe, Rendering, artefact_main
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
 from provsel.reports.frames import cell_text
 from provsel.reports.tables import write_tables
 

@@ -2,19 +2,18 @@
 
 import sys
 
-from provsel.cli import Recipe, Rendering, artefact_main
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
 from provsel.datasets.techtc import categories
-from provsel.evaluation import load_from
-from provsel.reports.frames import error_summary
+from provsel.reports.frames import data_shape, error_summary
 from provsel.reports.tables import Traced, write_tables
 
 COLUMNS = ["id1", "id2", "documents", "words", "error (%)"]
 
 
 def summarise(entry, trials):
-    data, names = load_from(entry.cell.dataset), categories(entry.dataset) or ("", "")
+    names = categories(entry.dataset) or ("", "")
     [error] = error_summary(entry, trials)
-    values = dict(zip(COLUMNS, [*names, *data.X.shape], strict=False))
+    values = dict(zip(COLUMNS, [*names, *data_shape(trials)], strict=False))
     return [*({"column": column, "value": value} for column, value in values.items()), {"column": "error (%)", **error}]
 
 
@@ -35,7 +34,7 @@ def render(made: Rendering) -> str:
     )
 
 
-RECIPE = Recipe("paul2016/table2", render, summarise=summarise)
+RECIPE = Recipe("paul2016/table2", render, summarise=summarise, columns=["error", "n_features"])
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from provsel.cli import Recipe, Rendering, artefact_main
-from provsel.evaluation import load_from
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
+from provsel.evaluation import feature_names_of
 from provsel.reports.features import in_every_selection
 from provsel.reports.tables import Traced, write_tables
 
@@ -16,7 +16,7 @@ NO_WORD = "(no word)"
 
 
 def summarise(entry, trials):
-    names = load_from(entry.cell.dataset).feature_names
+    names = feature_names_of(entry.cell.dataset)
     words = [str(names[feature]) for feature in in_every_selection(trials["features"])]
     return [{"value": ", ".join(words) or NO_WORD}, {"column": f"{entry.column}, number", "value": len(words)}]
 

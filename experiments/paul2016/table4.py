@@ -2,8 +2,7 @@
 
 import sys
 
-from provsel.cli import Recipe, Rendering, artefact_main
-from provsel.evaluation import load_from
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
 from provsel.reports.frames import cell_text, error_summary
 from provsel.reports.tables import like, whole, write_tables
 
@@ -40,12 +39,12 @@ def render(made: Rendering) -> str:
 
 
 def _data(made):
-    sizes = made.trials(["n_train", "n_test"])
+    sizes = made.trials(["n_train", "n_test", "source"])
     if sizes.empty:
         return "no trials yet"
     whole = sizes[sizes["column"].str.startswith("ten-fold")].iloc[:1]
     n = f"{int(whole[['n_train', 'n_test']].sum(axis=1).iloc[0]):,} documents" if len(whole) else "documents"
-    _, form, *_ = load_from(made.artefact.config.dataset).source.split("; ")
+    _, form, *_ = sizes["source"].iloc[0].split("; ")
     return f"on {n}: {form}"
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pandas as pd
 
-from provsel.cli import Recipe, Rendering, artefact_main
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
 from provsel.reports.curves import draw_curves
 from provsel.reports.frames import seed_summary
 from provsel.reports.tables import write_tables

@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import Recipe, Rendering, artefact_main
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
 from provsel.reports.frames import cell_text, seed_summary
 from provsel.reports.tables import like, whole, write_tables
 

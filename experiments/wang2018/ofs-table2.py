@@ -2,17 +2,15 @@
 
 import sys
 
-from provsel.cli import Recipe, Rendering, artefact_main
-from provsel.evaluation import load_from
-from provsel.reports.frames import cell_text
+from provsel.cli.scripts import Recipe, Rendering, artefact_main
+from provsel.reports.frames import cell_text, data_shape
 from provsel.reports.tables import like, write_tables
 
 COLUMNS = ["data points", "features", "classes"]
 
 
 def summarise(entry, trials):
-    data = load_from(entry.cell.dataset)
-    values = [*data.X.shape, len(set(data.y.tolist()))]
+    values = [*data_shape(trials), int(trials["n_classes"].iloc[0])]
     return [{"column": column, "value": value} for column, value in zip(COLUMNS, values, strict=True)]
 
 
@@ -37,7 +35,7 @@ def _with_printed(lines, dataset, column):
     return ours if printed in ("", ours) else like(ours, f"{ours} [{printed}]")
 
 
-RECIPE = Recipe("wang2018/ofs-table2", render, summarise=summarise, columns=["n_selected"])
+RECIPE = Recipe("wang2018/ofs-table2", render, summarise=summarise, columns=["n_features", "n_classes"])
 
 if __name__ == "__main__":
     sys.exit(artefact_main(RECIPE))

@@ -2,13 +2,14 @@
 
 import re
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from provsel.claims.statistics import rank_methods
-from provsel.reports.critical_difference import draw_critical_difference
+from provsel.reports.critical_difference import draw_critical_difference, groups
 from small_runs import run_python
 
 METHODS = ["BSS", "Lvg", "RFE", "LPSVM", "RRQR", "Random", "Full"]
@@ -37,6 +38,29 @@ def test_files_and_labels(tmp_path):
     assert any("Made data" in text for text in texts)
 
 
+def test_groups_are_the_largest_of_those_not_told_apart():
+    ranking = rank_methods(made_errors())
+    together = {
+        frozenset(some)
+        for size in range(2, len(METHODS) + 1)
+        for some in combinations(METHODS, size)
+        if (ranking.pairs.loc[list(some), list(some)] >= 0.05).all(axis=None)
+    }
+    largest = {some for some in together if not any(some < other for other in together)}
+    order = list(ranking.ranks.index)
+    found = groups(ranking.ranks, ranking.pairs)
+    assert {frozenset(order[order.index(first) : order.index(last) + 1]) for first, last in found} == largest
+    assert len(found) == len(largest) == 3
+
+
+def test_one_that_all_others_differ_from_is_in_no_group():
+    ranks = pd.Series({"a": 1.0, "b": 2.0, "c": 2.5, "d": 4.0})
+    pairs = pd.DataFrame(np.eye(4), index=ranks.index, columns=ranks.index)
+    assert groups(ranks, pairs) == []
+    pairs.loc["b", "c"] = pairs.loc["c", "b"] = 0.05
+    assert groups(ranks, pairs) == [("b", "c")]
+
+
 def test_same_numbers_same_bytes(tmp_path):
     first, second = draw(tmp_path)[1], draw(tmp_path, "again")[1]
     for one, other in zip(first, second, strict=True):
@@ -44,7 +68,7 @@ def test_same_numbers_same_bytes(tmp_path):
 
 
 def test_the_order_of_sets_does_not_show(tmp_path):
-    # The library draws a bar through a set of names: their order is another one in every process.
+    # Names in a set have another order in every process.
     script = (
         f"import sys; from pathlib import Path; sys.path[:0] = {sys.path!r}\n"
         "from test_claims_diagram import draw; draw(Path(sys.argv[1]), sys.argv[2])"

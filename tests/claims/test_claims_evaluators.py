@@ -1,7 +1,6 @@
 """Claims on made trials: pairing, draws, corrections over a family, partial stores, and each kind of test."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -232,9 +231,7 @@ def test_most_frequent_relevant(made):
 
 def test_always_selected(made, monkeypatch):
     names = np.array(["opera", "music", "tickets", "navy"], dtype=object)
-    monkeypatch.setattr(
-        "provsel.claims.evaluators.always_selected.load_from", lambda config: SimpleNamespace(feature_names=names)
-    )
+    monkeypatch.setattr("provsel.claims.evaluators.always_selected.feature_names_of", lambda config: names)
 
     def words(*features):
         parameters = {"row": "A", "dataset": "set3", "features": list(features), "columns": ["r=1"]}

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 
 import dask
 import pytest
-from cluster_processes import free_port, wait_until
 from distributed import Client, LocalCluster
 from distributed.protocol.pickle import dumps
 from reproducing import reproduce
 
+from cluster_processes import free_port, wait_until
 from provsel.audit import read_audits
 from provsel.cli import INTERRUPTED, main
 from provsel.datasets import DataIntegrityError
@@ -240,14 +240,14 @@ def test_failures_and_errors_are_those_of_other_executors():
 
 @pytest.mark.parametrize("name", ["serial", "loky"])
 def test_other_data_than_that_of_the_keys(name):
-    [task, *_] = make_tasks([small_cell(UNIFORM, fingerprint="0123456789abcdef" * 4)])
-    with pytest.raises(DataIntegrityError, match=r"expected the fingerprint 0123456789ab, got .*run provsel fetch"):
+    [task, *_] = make_tasks([small_cell(UNIFORM, identity="0123456789abcdef" * 4)])
+    with pytest.raises(DataIntegrityError, match=r"expected the identity 0123456789ab, got .*run provsel fetch"):
         list(execute([task], {"name": name, "n_jobs": 1}))
 
 
 def test_other_data_on_a_worker_names_the_worker():
-    tasks = make_tasks([small_cell(UNIFORM, fingerprint="0123456789abcdef" * 4)])
-    with threads_here(1) as cluster, pytest.raises(ClusterError, match=r"on host .* fingerprint 0123456789ab, got"):
+    tasks = make_tasks([small_cell(UNIFORM, identity="0123456789abcdef" * 4)])
+    with threads_here(1) as cluster, pytest.raises(ClusterError, match=r"on host .* identity 0123456789ab, got"):
         list(execute(tasks, {"name": "dask", "address": address(cluster)}))
 
 

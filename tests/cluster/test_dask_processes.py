@@ -9,13 +9,13 @@ from dataclasses import replace
 import dask
 import numpy as np
 import pytest
-from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
 from distributed import LocalCluster
 from reproducing import reproduce
 from test_dask_executor import assert_clean
 
+from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
 from provsel import __version__
-from provsel.evaluation import load_from, make_tasks
+from provsel.evaluation import identity_of, make_tasks
 from provsel.evaluation.executors import ClusterError, execute
 from small_runs import UNIFORM, small_cell, stable_records, table_files
 from test_paul2016_artefacts import write_set
@@ -126,7 +126,7 @@ def test_a_worker_that_does_not_see_the_data(start, scheduler, tmp_path, monkeyp
     monkeypatch.setenv("PROVSEL_DATA_MIRROR", str(tmp_path / "mirror"))
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "cache"))
     dataset = {"name": "techtc", "set": "Exp_1_2"}
-    cell = replace(small_cell(UNIFORM), dataset=dataset, fingerprint=load_from(dataset).fingerprint)
+    cell = replace(small_cell(UNIFORM), dataset=dataset, data=identity_of(dataset))
     empty = {name: str(tmp_path / "empty") for name in ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")}
     start_worker(start, scheduler.scheduler_address, tmp_path, **empty)
     with pytest.raises(

@@ -19,7 +19,8 @@ from provsel import runner
 from provsel._files import ABANDONED, probe
 from provsel.audit.ledger import read_audits, write_audit
 from provsel.audit.outcomes import AuditRun
-from provsel.cli import artefact_main, main
+from provsel.cli import main
+from provsel.cli.scripts import artefact_main
 from provsel.evaluation import executors
 from provsel.reports.recipe import load_recipe
 from provsel.reports.tables import write_text
@@ -182,7 +183,7 @@ def test_a_read_only_store_can_be_read(tmp_path, monkeypatch):
     folder = tmp_path / "disk"
     folder.mkdir()
     small_artefact()
-    monkeypatch.setattr("provsel.cli.commands.status.artefact_names", list)
+    monkeypatch.setattr("provsel.configs.artefact_names", list)
 
     def use(make_read_only):
         reproduce(folder)

@@ -226,7 +226,7 @@ def test_damaged_files_of_a_run_are_computed_again_and_reported(tmp_path, capsys
     paths[0].write_bytes(paths[0].read_bytes()[:-500])
     whole = paths[1].read_bytes()
     paths[1].write_bytes(flipped(whole, len(whole) - 3000))
-    monkeypatch.setattr("provsel.cli.commands.status.artefact_names", list)  # composing all takes long
+    monkeypatch.setattr("provsel.configs.artefact_names", list)  # composing all takes long
     assert main(["status", "--results", str(results)]) == 0
     assert caplog.text.count("expected a whole Parquet file") == 2
     store = TrialStore(results / "store")
@@ -384,7 +384,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_from_one_of_both(tmp_p
 
 
 def test_a_flipped_bit_in_a_cached_data_set_is_noticed(tmp_path, monkeypatch):
-    """Zip's checksums, the fingerprint, or both; what no reader of data looks at may pass."""
+    """Zip's checksums, the digest of the content, or both; what no reader of data looks at may pass."""
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path))
     made = load_dataset("synthetic", n_samples=6, n_features=4, n_relevant=2)
     builds = []
@@ -394,7 +394,7 @@ def test_a_flipped_bit_in_a_cached_data_set_is_noticed(tmp_path, monkeypatch):
         return made
 
     def get():
-        return cache.cached("made", {}, "content", build)
+        return cache.cached("made", "content", build)
 
     get()
     [path] = (tmp_path / "cache").glob("*.npz")
@@ -406,7 +406,7 @@ def test_a_flipped_bit_in_a_cached_data_set_is_noticed(tmp_path, monkeypatch):
         assert np.array_equal(found.X, made.X)
         assert np.array_equal(found.y, made.y)
         assert list(found.feature_names) == list(made.feature_names)
-        assert (found.fingerprint, found.name, found.source) == (made.fingerprint, made.name, made.source)
+        assert (found.content, found.name, found.source) == (made.content, made.name, made.source)
     assert len(builds) > len(whole) / 7 / 10
 
 

@@ -286,5 +286,18 @@ def test_directions_do_not_merge_different_rows():
 
 def test_directions_compare_in_full_where_projections_agree():
     projector = np.random.default_rng(0).standard_normal(3)
-    normal = np.linalg.svd(projector[None])[2][1:]  # two directions of projection 0
-    assert np.unique(numbered(np.vstack([normal, -normal, [1.0, 0, 0]]))).size == 3
+    one, other = np.linalg.svd(projector[None])[2][1:]  # of projection 0, but for rounding
+    assert np.unique(numbered(np.vstack([one, -one, [1.0, 0, 0]]))).tolist() == [1, 2]
+    # those of two directions may lie in any order, and only neighbours are compared: pairs may be missed, never made up
+    labels = numbered(np.vstack([one, other, -one, -other, [1.0, 0, 0]]))
+    assert labels[4] not in labels[:4]
+    assert not {labels[0], labels[2]} & {labels[1], labels[3]}
+
+
+@pytest.mark.parametrize("noise", [1e-15, -1e-15])
+def test_the_rounding_of_a_projection_decides_nothing(noise):
+    projector = np.random.default_rng(0).standard_normal(3)
+    one = np.cross(projector, [1.0, 0, 0])
+    one /= np.linalg.norm(one)
+    same = -one + noise * projector / np.linalg.norm(projector)
+    assert np.unique(numbered(np.vstack([one, same]))).size == 1

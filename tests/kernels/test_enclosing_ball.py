@@ -42,11 +42,15 @@ def slsqp_ball(X):
 
 
 def certified_gap(X, weights, squared_radius):
-    """Return the relative gap of a claimed ball from the points alone; infinite where it is no solution."""
+    """Return the relative gap of a claimed ball from the points alone; infinite where it is no solution.
+
+    The ball comes from the Gram matrix, whose digits end at eps times its largest entry: for points far from the origin
+    that is a distance, and which side of the ball the farthest one is on differs between processors.
+    """
     if weights.min() < 0 or abs(weights.sum() - 1) > 1e-12:
         return np.inf
     squared = ((X - weights @ X) ** 2).sum(axis=1)
-    if squared.max() > squared_radius * (1 + 1e-9):
+    if squared.max() > squared_radius * (1 + 1e-9) + np.finfo(float).eps * (X**2).sum(axis=1).max():
         return np.inf
     return 1 - weights @ squared / squared_radius
 

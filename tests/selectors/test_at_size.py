@@ -220,7 +220,7 @@ def test_configs_nest():
 
 def test_the_identity_of_a_cell_has_the_version_of_the_inner_selector(monkeypatch):
     def cell(config):
-        return Cell(dataset=DATASET, selector=config, model=MODEL, protocol=PROTOCOL, fingerprint="x")
+        return Cell(dataset=DATASET, selector=config, model=MODEL, protocol=PROTOCOL, data="x")
 
     before = cell(CONFIG)
     inner = before.identity["selector"]["arguments"]["selector"]

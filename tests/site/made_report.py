@@ -67,7 +67,7 @@ def made_distribution(values, name="error", unit="%", by="fold"):
 def made_cell(dataset, rng, n=100, trials=4, row="BSS", column="r=300"):
     identity = {
         "dataset": {"name": "techtc100", "set": dataset, "weighting": "counts"},
-        "fingerprint": f"{rng.getrandbits(256):064x}",
+        "data": f"{rng.getrandbits(256):064x}",
         "selector": {
             "_target_": f"provsel.selectors.{row}Selector",
             "algorithm_version": 2,
@@ -97,7 +97,7 @@ def made_cell(dataset, rng, n=100, trials=4, row="BSS", column="r=300"):
         dataset=dataset,
         cell=f"{rng.getrandbits(256):064x}",
         identity=identity,
-        fingerprint=identity["fingerprint"],
+        data=identity["data"],
         n_found=n,
         n_planned=100,
         split_seeds=tuple((k, rng.getrandbits(32)) for k in range(3)),

@@ -287,7 +287,7 @@ def test_a_trace_shows_what_was_run_and_how_to_run_it_again(ordinary):
     ):
         assert words in text
     for cell in trace.cells:
-        for words in (cell.cell, cell.fingerprint, cell.command, cell.audit_command, str(cell.split_seeds[0][1])):
+        for words in (cell.cell, cell.data, cell.command, cell.audit_command, str(cell.split_seeds[0][1])):
             assert words in text
         found = json.loads(re.search(r"\{.*?\}\}(?= Compute)", text[text.index(cell.cell) :])[0])
         assert found == cell.identity

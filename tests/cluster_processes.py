@@ -21,7 +21,7 @@ if not hasattr(dask_worker, "original"):  # Dask runs this twice
 
 def tell(event, task):
     with open({log!r}, "a") as file:  # one short line: written at once
-        file.write(f"{{event}} {{os.getpid()}} {{task.fingerprint[:8]}}/{{task.repeat}}/{{task.fold}}\\n")
+        file.write(f"{{event}} {{os.getpid()}} {{task.data[:8]}}/{{task.repeat}}/{{task.fold}}\\n")
 
 def slow(task):
     tell("start", task)
@@ -59,13 +59,14 @@ def _die_with_parent():
 
 @contextmanager
 def processes():
-    """Yield a function that starts `python -m ...`; all that it started are killed at the end."""
+    """Yield a function that starts `python -m ...` with variables, None for none; what it started ends with this."""
     started = []
 
     def start(*arguments, **environment):
+        variables = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
         process = subprocess.Popen(
             [sys.executable, "-m", *map(str, arguments)],
-            env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+            env={name: value for name, value in variables.items() if value is not None},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,

@@ -1,0 +1,32 @@
+"""Prints, as JSON, cells with their first keys and seeds: of artefacts that need no download, and of all of TechTC."""
+
+import json
+
+from small_work import WEIGHTINGS
+
+from provsel.configs import cells_of, compose_artefact, compose_config
+from provsel.evaluation.plan import make_tasks, trial_seed, trials_of
+
+ARTEFACTS = (
+    "paul2016/table1", "paul2016/table1_sets", "wang2018/ofs-certificates", "giesen2013/theorem5",
+    "giesen2013/theorem7", "giesen2013/compression-memory",
+)  # fmt: skip
+
+
+def described(cell):
+    """Return what decides where a trial's record is looked for, and what it draws."""
+    repeat, fold, draw, key = next(trials_of(cell))
+    return [cell.data, cell.id, key, trial_seed(cell, repeat, fold, draw)]
+
+
+def main():
+    made = {name: compose_artefact(name).cells for name in ARTEFACTS}
+    for weighting in WEIGHTINGS:
+        techtc = ["dataset=techtc", f"dataset.weighting={weighting}", "selector=bss", "protocol.repeats=1"]
+        made[f"techtc {weighting}"] = cells_of(compose_config(techtc))
+    folds = sorted({(task.data, task.repeat, task.split_seed) for cells in made.values() for task in make_tasks(cells)})
+    print(json.dumps({"cells": {name: list(map(described, cells)) for name, cells in made.items()}, "folds": folds}))
+
+
+if __name__ == "__main__":
+    main()

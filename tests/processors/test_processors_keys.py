@@ -1,0 +1,26 @@
+"""Every processor gives trials the same names and the same seeds."""
+
+import json
+from pathlib import Path
+
+import kinds
+
+COMPOSING = Path(__file__).with_name("composing.py")
+
+
+def composed(kind):
+    done = kinds.run_as(kind, [COMPOSING])
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_keys_and_seeds(others):
+    native, *found = map(composed, ("native", *others))
+    counts = {name: len(cells) for name, cells in native["cells"].items()}
+    assert counts["paul2016/table1"] == 24
+    assert [n for name, n in counts.items() if name.startswith("techtc")] == [80] * 4
+    assert len({key for cells in native["cells"].values() for _, _, key, _ in cells}) >= 600
+    for each in found:
+        for name, cells in native["cells"].items():
+            assert each["cells"][name] == cells, name
+        assert each["folds"] == native["folds"]

@@ -1,0 +1,49 @@
+"""A default in conf/ is the default of the class, or the line says why not."""
+
+import inspect
+import json
+import re
+
+import pytest
+import yaml
+
+from provsel.configs import compose_artefact, compose_config
+from provsel.evaluation.components import component_class, inner_kind
+from small_runs import REPO
+
+COMPONENTS = sorted(path for kind in ("selector", "model") for path in (REPO / "conf" / kind).glob("*.yaml"))
+
+
+def not_the_defaults(kind, node):
+    """Yield key, line, value and default of the arguments in a YAML node that are not the class's, nested ones too."""
+    target = {key.value: value.value for key, value in node.value}["_target_"]
+    arguments = inspect.signature(component_class(kind, {"_target_": target})).parameters
+    for key, value in node.value:
+        if isinstance(value, yaml.MappingNode):
+            inner = {name.value: each.value for name, each in value.value}
+            yield from not_the_defaults(inner_kind(inner), value)
+        elif key.value != "_target_":
+            default, found = arguments[key.value].default, yaml.SafeLoader("").construct_object(value)
+            if default is not inspect.Parameter.empty and (type(default), default) != (type(found), found):
+                yield key.value, value.end_mark.line, found, default
+
+
+@pytest.mark.parametrize("path", COMPONENTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_default_is_the_class_s_or_says_why_not(path):
+    text = path.read_text()
+    said = {n: line for n, line in enumerate(text.splitlines()) if "not the default" in line}
+    for name, n, found, default in not_the_defaults(path.parent.name, yaml.compose(text, yaml.SafeLoader)):
+        wanted = f"# not the default {json.dumps(default)}: "
+        assert re.search(rf"{re.escape(wanted)}\w", said.pop(n, "")), (
+            f"{path.name}: {name} is {found!r}, in the class {default!r}; write '{wanted}reason' beside it"
+        )
+    assert not said, "says of a default that it is none"
+
+
+@pytest.mark.parametrize(
+    ("name", "row"), [("ofs-figure1", "OFS"), ("ofs-table3", "OFS"), ("ofs-options", "as printed")]
+)
+def test_artefacts_of_online_leverage_scores_take_them_as_printed(name, row):
+    assert compose_config(["selector=online_leverage"]).selector.outside_span == "one"
+    found = [entry.cell.selector for entry in compose_artefact(f"wang2018/{name}").entries if entry.row == row]
+    assert {selector["outside_span"] for selector in found} == {"project"}

@@ -1,0 +1,65 @@
+"""Without data: what is stored is shown, and a run says before it begins what is missing."""
+
+import pytest
+
+from provsel.cli import main
+from provsel.datasets import MissingDataError
+from provsel.evaluation import make_tasks
+from provsel.runner import check_data, run_cells
+from provsel.store import TrialStore
+from small_runs import UNIFORM, small_cell
+
+SETS = ["Exp_10341_10755", "Exp_10341_14271"]
+
+
+@pytest.fixture
+def nothing_here(tmp_path, monkeypatch):
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "data"))
+    return tmp_path
+
+
+def techtc(name):
+    cell = small_cell(UNIFORM)
+    return type(cell)(
+        dataset={"name": "techtc", "set": name},
+        selector=cell.selector,
+        model=cell.model,
+        protocol=cell.protocol,
+        data=name,
+    )
+
+
+@pytest.mark.parametrize("executor", ["serial", "loky"])
+def test_a_run_says_what_is_missing_before_it_writes_anything(nothing_here, executor):
+    store = TrialStore(nothing_here / "store")
+    with pytest.raises(
+        MissingDataError,
+        match=r"2 of 3 data sets of this run are missing, such as techtc Exp_10341_10755: expected techtc100/tokens/.*"
+        r"found none; run provsel fetch techtc\.",
+    ):
+        run_cells([small_cell(UNIFORM), *map(techtc, SETS)], store, {"name": executor})
+    assert not store.folder.exists()
+
+
+def test_those_that_are_there_are_named(nothing_here):
+    folder = nothing_here / "data" / "techtc100" / "tokens"
+    folder.mkdir(parents=True)
+    (folder / f"{SETS[1]}.txt.xz").write_bytes(b"whatever it is: this is about being there")
+    with pytest.raises(MissingDataError, match=rf"1 of 2 .*choose those that are there: dataset\.set=\[{SETS[1]}\]\."):
+        check_data(make_tasks(map(techtc, SETS)), {"name": "serial"})
+
+
+def test_workers_elsewhere_have_their_own_files(nothing_here):
+    check_data(make_tasks(map(techtc, SETS)), {"name": "dask"})
+
+
+def test_plans_and_verdicts_need_no_data(nothing_here, monkeypatch, capsys):
+    monkeypatch.chdir(nothing_here)
+    assert main(["status", "--artefact", "figure1"]) == 0
+    assert "0 of 328000" in capsys.readouterr().out
+    assert main(["explain", "figure1", "--row", "BSS", "--column", "r=300", "--dataset", SETS[0]]) == 0
+    assert SETS[0] in capsys.readouterr().out
+    assert main(["verify", "--paper", "paul2016"]) == 0
+    assert "79 not run" in capsys.readouterr().out
+    assert not (nothing_here / "data").exists()
