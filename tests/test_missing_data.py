@@ -4,7 +4,7 @@ import pytest
 
 from provsel.cli import main
 from provsel.datasets import MissingDataError
-from provsel.evaluation import make_tasks
+from provsel.evaluation import identity_of, make_tasks
 from provsel.runner import check_data, run_cells
 from provsel.store import TrialStore
 from small_runs import UNIFORM, small_cell
@@ -63,3 +63,10 @@ def test_plans_and_verdicts_need_no_data(nothing_here, monkeypatch, capsys):
     assert main(["verify", "--paper", "paul2016"]) == 0
     assert "79 not run" in capsys.readouterr().out
     assert not (nothing_here / "data").exists()
+
+
+def test_a_file_that_nobody_knows_the_hash_of_is_needed_even_for_a_plan(nothing_here, monkeypatch):
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(nothing_here))
+    with pytest.raises(MissingDataError, match=r"fetch_rcv1\(\) once") as caught:
+        identity_of({"name": "rcv1_ccat", "form": "sklearn"})
+    assert caught.value.dataset == "rcv1_ccat"

@@ -6,6 +6,7 @@ import pytest
 
 from provsel.cli import main
 from provsel.configs import compose_artefact, compose_config
+from provsel.datasets import MissingDataError
 from small_runs import REPO, artefact_command
 
 MADE = "'dataset=gaussian_clusters','dataset.n_samples=30','dataset.n_features=300'"
@@ -122,7 +123,10 @@ def test_only_names_data_sets_of_the_artefact(only):
 def test_missing_data_is_named(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path))
     monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-    assert compose_artefact("wang2018/ofs-figure1", ["artefact.only=[COIL20, AR]"]).missing_data() == ["coil20", "ar"]
+    two = compose_artefact("wang2018/ofs-figure1", ["artefact.only=[COIL20, AR]"])
+    two.check_data(n_stored=1)
+    with pytest.raises(MissingDataError, match="Nothing is stored, and the data are not here: provsel fetch coil20 ar"):
+        two.check_data(n_stored=0)
     assert main(["status", "--results", str(tmp_path), "--artefact", "ofs-figure1"]) == 0
     printed = capsys.readouterr().out
     assert "provsel fetch usps" in printed

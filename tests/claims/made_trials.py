@@ -24,8 +24,8 @@ class MadeArtefacts:
             for data in datasets:
                 selector = {**UNIFORM, "n_features_to_select": 1 + k + 100 * len(self.artefacts)}
                 settings = {"repeats": 1, "n_splits": 10, "draws": 1, **protocol}
-                part = {**(dataset or {}), "set": data}
-                entries.append(Entry(row, column, small_cell(selector, dataset=part, identity=data, **settings)))
+                cell = small_cell(selector, dataset=dataset, identity=data, **settings)
+                entries.append(Entry(row, column, cell, label=data))
         self.artefacts[name] = Artefact(name, name, tuple(entries), None)
 
     def put(self, name, row, column, values, *, data=None, repeat=0, n_train=90, n_test=10, **columns):

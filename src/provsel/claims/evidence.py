@@ -209,6 +209,7 @@ class Evidence:
     def _compose(self, name: str) -> Artefact | str:
         try:
             artefact = compose_artefact(name, self.overrides)
+            artefact.check_data(len(self.store.query([cell.id for cell in artefact.cells], ["key"])))
         except MissingDataError as error:
             return f"data missing: provsel fetch {error.dataset}"
         except (ValueError, HydraException, OmegaConfBaseException) as error:
@@ -216,9 +217,6 @@ class Evidence:
                 raise
             self.unfitting[name] = error
             return f"the settings do not fit {name}: {str(error).splitlines()[0]}"
-        missing = artefact.missing_data()
-        if missing and not len(self.store.query([cell.id for cell in artefact.cells], ["key"])):
-            return f"data missing: provsel fetch {' '.join(missing)}"
         return artefact
 
     def raise_if_nothing_fits(self) -> None:

@@ -14,6 +14,7 @@ from provsel.configs.cells import cells_from
 from provsel.configs.composing import Composer, Parts, compose_parts, resolved
 from provsel.configs.places import artefact_names
 from provsel.configs.unused import check_columns, check_names, check_users, chosen_groups, kept
+from provsel.datasets import MissingDataError
 from provsel.evaluation import Cell, files_missing, identity_of
 from provsel.evaluation.plan import trials_of, unique_cells
 
@@ -62,10 +63,17 @@ class Artefact:
         """The cells of all entries."""
         return [entry.cell for entry in self.entries]
 
-    def missing_data(self) -> list[str]:
-        """Return the names of the data sets of which files are in none of the searched folders."""
+    def check_data(self, n_stored: int) -> None:
+        """Raise MissingDataError when there is nothing to show: no trial is stored, and none can be computed here."""
+        if n_stored:
+            return
         datasets = {cell.data: cell.dataset for cell in self.cells}.values()
-        return list(dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset)))
+        missing = dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset))
+        if missing:
+            names = " ".join(missing)
+            error = MissingDataError(f"Nothing is stored, and the data are not here: provsel fetch {names}")
+            error.dataset = names
+            raise error
 
     def planned_keys(self) -> set[str]:
         """Return the keys of all trials."""

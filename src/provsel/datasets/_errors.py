@@ -2,7 +2,7 @@
 
 
 class MissingDataError(FileNotFoundError):
-    """A file that a data set needs is in none of the searched folders; `dataset` names it once a config is read."""
+    """A file that a data set needs is in none of the searched folders; `dataset` names what to fetch, where known."""
 
     dataset: str = ""
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_clusterer
 
-from provsel.datasets import dataset_feature_names, dataset_identity, missing_files
+from provsel.datasets import MissingDataError, dataset_feature_names, dataset_identity, missing_files
 from provsel.evaluation.components import build, component_arguments, component_class, inner_kind, is_component
 from provsel.evaluation.first_release import content_then
 from provsel.evaluation.reduction import is_random, is_random_model
@@ -179,7 +179,12 @@ def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
 def identity_of(config: Mapping[str, Any]) -> str:
     """Return the identity of the data set of a config, which is not loaded: `name`, and its loader's parameters."""
     parameters = dict(config)
-    return dataset_identity(parameters.pop("name"), **parameters)
+    name = parameters.pop("name")
+    try:
+        return dataset_identity(name, **parameters)
+    except MissingDataError as error:
+        error.dataset = str(name)
+        raise
 
 
 def files_missing(config: Mapping[str, Any]) -> list[str]:

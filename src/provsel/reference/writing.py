@@ -80,13 +80,10 @@ def _fill(folder: Path, store: TrialReader, overrides: Sequence[str]) -> None:
     for name in artefact_names():
         try:
             artefact = artefacts[name] = compose_artefact(name, overrides)
+            found, n_planned = planned_trials(artefact, store)
+            artefact.check_data(len(found))
         except MissingDataError as error:
-            artefacts[name] = str(error)
-            lines[name] = {"state": "data missing"}
-            continue
-        found, n_planned = planned_trials(artefact, store)
-        if not len(found) and (missing := artefact.missing_data()):
-            artefacts[name] = f"data missing: provsel fetch {' '.join(missing)}"
+            artefacts[name] = f"data missing: provsel fetch {error.dataset}"
             lines[name] = {"state": "data missing"}
             continue
         trials.append(found)

@@ -96,6 +96,7 @@ class Collector:
         with_settings = f"{command} OVERRIDES={shlex.quote(' '.join(self.overrides))}" if self.overrides else command
         try:
             artefact = compose_artefact(name, self.overrides)
+            artefact.check_data(len(self.snapshot.query([cell.id for cell in artefact.cells], ["key"])))
         except MissingDataError as error:
             fetch = f"{tool('provsel')} fetch {error.dataset}"
             self.artefacts[name] = f"data missing: {fetch}"
@@ -107,12 +108,6 @@ class Collector:
             self.artefacts[name] = f"the settings do not fit {name}: {str(error).splitlines()[0]}"
             problem = f"The settings of this report do not fit it: {' '.join(str(error).split())}"
             return ArtefactPage(name, artefact_title(name), NOT_RUN, command=command, problem=problem)
-        missing = artefact.missing_data()
-        if missing and not len(self.snapshot.query([cell.id for cell in artefact.cells], ["key"])):
-            fetch = f"{tool('provsel')} fetch {' '.join(missing)}"
-            self.artefacts[name] = f"data missing: {fetch}"
-            problem = f"Nothing is stored, and the data are not here: {fetch}"
-            return ArtefactPage(name, artefact.title, DATA_MISSING, command=with_settings, fetch=fetch, problem=problem)
         self.artefacts[name] = artefact
         try:
             return self._page(artefact, load_recipe(name), with_settings)

@@ -33,18 +33,16 @@ def run(options: argparse.Namespace) -> int:
     stored = StoredPlaces(store)
     table = Table("artefact", "trials", "state", "command")
     for name in names:
-        command = f"make reproduce-{name.split('/')[1]}"
+        trials, command = "", f"make reproduce-{name.split('/')[1]}"
         try:
             artefact = compose_artefact(name, options.overrides)
+            cells = unique_cells(artefact.cells)
+            done, planned = stored.count(cells), sum(cell.n_trials for cell in cells)
+            trials, state = f"{done} of {planned}", state_of(done, planned)
+            artefact.check_data(done)
         except MissingDataError as error:
-            table.add_row(name, "", "data missing", f"provsel fetch {error.dataset}")
-            continue
-        cells = unique_cells(artefact.cells)
-        done, planned = stored.count(cells), sum(cell.n_trials for cell in cells)
-        state = state_of(done, planned)
-        if not done and (missing := artefact.missing_data()):
-            state, command = "data missing", f"provsel fetch {' '.join(missing)}"
-        table.add_row(name, f"{done} of {planned}", state, "" if state == COMPLETE else command)
+            state, command = "data missing", f"provsel fetch {error.dataset}"
+        table.add_row(name, trials, state, "" if state == COMPLETE else command)
     console = Console()
     console.print(table)
     if note := store.damaged_note():
