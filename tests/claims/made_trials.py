@@ -6,7 +6,7 @@ import numpy as np
 
 from provsel.claims import Evidence
 from provsel.configs import Artefact, Entry
-from provsel.store import TrialStore
+from provsel.store import StoreSnapshot, TrialStore
 from small_runs import UNIFORM, small_cell
 
 
@@ -60,4 +60,4 @@ class MadeArtefacts:
         monkeypatch.setattr("provsel.claims.schema.artefact_layout", layout)
 
     def evidence(self):
-        return Evidence(self.store)
+        return Evidence(StoreSnapshot.take(self.store))

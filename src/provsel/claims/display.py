@@ -14,7 +14,6 @@ from rich.text import Text
 
 from provsel.claims.outcome import NOT_RUN, VERDICTS, interval_text
 from provsel.claims.verdicts import RankingResult, Verdict
-from provsel.reports.critical_difference import draw_critical_difference
 
 COLOURS = {"replicated": "green", "contradicted": "red", "inconclusive": "yellow", "not run": "dim"}
 
@@ -88,6 +87,8 @@ def ranking_frame(results: Iterable[RankingResult]) -> pd.DataFrame:
 
 def draw_rankings(results: Iterable[RankingResult], figures: Path) -> list[Path]:
     """Draw a critical-difference diagram of each ranking below `figures`/<paper>/."""
+    from provsel.reports.critical_difference import draw_critical_difference  # Matplotlib: nobody else here draws
+
     paths = []
     for made in results:
         if made.ranking is not None:

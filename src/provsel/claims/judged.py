@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from provsel.claims.display import draw_rankings, ranking_frame
-from provsel.claims.evidence import Evidence
+from provsel.claims.evidence import FOLD_COLUMNS, Evidence
 from provsel.claims.schema import ClaimFile, load_claims
 from provsel.claims.verdicts import RankingResult, Verdict, judge, rank, verdict_frame
 from provsel.configs import experiments_dir
@@ -21,9 +21,12 @@ class Judged:
     rankings: list[RankingResult]
 
     def write(self, folder: Path) -> None:
-        """Write verdicts.csv, rankings.csv, and figures/<paper>/critical_difference_*."""
+        """Write verdicts.csv and rankings.csv."""
         write_frame(verdict_frame(self.verdicts), folder / "verdicts.csv")
         write_frame(ranking_frame(self.rankings), folder / "rankings.csv")
+
+    def draw(self, folder: Path) -> None:
+        """Draw the rankings, as figures/<paper>/critical_difference_*."""
         draw_rankings(self.rankings, folder / "figures")
 
 
@@ -51,6 +54,12 @@ def claim_files(paper: str | None = None) -> list[ClaimFile]:
 
 def _paths() -> dict[str, Path]:
     return {path.parent.name: path for path in sorted(experiments_dir().glob("*/claims.yaml"))}
+
+
+def columns_read(files: list[ClaimFile]) -> set[str]:
+    """Return the columns of the records that the claims of some papers are about."""
+    tests = (claim.evaluator for file in files for claim in file.claims)
+    return {*FOLD_COLUMNS, *(name for test in tests for name in test.reads)}
 
 
 def judge_files(files: list[ClaimFile], evidence: Evidence) -> Judged:

@@ -80,6 +80,10 @@ def judge(claims: Sequence[Claim], evidence: Evidence, family: Sequence[Claim] |
         All claims of the paper, which corrections for many comparisons refer to; by default `claims`.
     """
     everything = claims if family is None else family
+    of_features = [claim.evaluator for claim in claims if "features" in claim.evaluator.reads]
+    evidence.read_selections(
+        place for test in of_features if not test.dataset for place in test.places((*test.columns, *test.also))
+    )
     return [_judge(claim, evidence, everything) for claim in claims]
 
 

@@ -1,7 +1,6 @@
-"""What bad input raises. Apart from `_guard`, as a command that prints its help has no use for Hydra."""
+"""What bad input raises. Apart from `_guard`, as a command that prints its help has no use for configs."""
 
-from hydra.errors import HydraException
-from omegaconf.errors import OmegaConfBaseException
+from provsel.configs import config_errors
 
-ERRORS = (ValueError, OSError, HydraException, OmegaConfBaseException)
+ERRORS: tuple[type[Exception], ...] = (OSError, *config_errors())
 """Shown as one message, without a traceback."""

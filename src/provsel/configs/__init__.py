@@ -12,12 +12,11 @@ from provsel.configs.artefacts import (
     state_of,
 )
 from provsel.configs.cells import cells_of
-from provsel.configs.composing import CELL_GROUPS, compose_config, compose_parts
+from provsel.configs.composing import CELL_GROUPS, compose_config, compose_parts, config_errors
 from provsel.configs.places import artefact_names, conf_dir, experiments_dir, full_name, tool
 
 __all__ = [
     "CELL_GROUPS", "COMPLETE", "NOT_RUN", "PARTIAL", "Artefact", "Entry", "artefact_names", "artefact_part",
-    "cells_of", "compose_artefact", "compose_config", "compose_parts", "conf_dir", "counted_state", "experiments_dir",
-    "full_name",
-    "state_of", "tool",
+    "cells_of", "compose_artefact", "compose_config", "compose_parts", "conf_dir", "config_errors", "counted_state",
+    "experiments_dir", "full_name", "state_of", "tool",
 ]  # fmt: skip

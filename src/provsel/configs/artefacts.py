@@ -63,7 +63,7 @@ class Artefact:
         """The cells of all entries."""
         return [entry.cell for entry in self.entries]
 
-    def check_data(self, n_stored: int) -> None:
+    def check_data(self, n_stored: int | bool) -> None:
         """Raise MissingDataError when there is nothing to show: no trial is stored, and none can be computed here."""
         if n_stored:
             return

@@ -72,7 +72,7 @@ def write_reference(results: Path, overrides: Sequence[str] = ()) -> Path:
     return target
 
 
-def _fill(folder: Path, store: TrialReader, overrides: Sequence[str]) -> None:
+def _fill(folder: Path, store: StoreSnapshot, overrides: Sequence[str]) -> None:
     artefacts: dict[str, Artefact | str] = {}
     trials: list[pd.DataFrame] = []
     lines: dict[str, dict[str, Any]] = {}
@@ -94,6 +94,7 @@ def _fill(folder: Path, store: TrialReader, overrides: Sequence[str]) -> None:
             records |= {record["key"]: record for record in sample_records(artefact, store)}
     judged = judge_files(claim_files(), Evidence(store, overrides, artefacts=artefacts))
     judged.write(folder)
+    judged.draw(folder)
     TrialStore(folder / "sample").append(list(records.values()))
     everything = pd.concat(trials).drop_duplicates("key")
     composed = [artefact for artefact in artefacts.values() if isinstance(artefact, Artefact)]

@@ -14,11 +14,9 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from hydra.errors import HydraException
-from omegaconf.errors import OmegaConfBaseException
 
 from provsel.audit import read_audits
-from provsel.configs import COMPLETE, NOT_RUN, Artefact, artefact_names, compose_artefact, state_of, tool
+from provsel.configs import COMPLETE, NOT_RUN, Artefact, artefact_names, compose_artefact, config_errors, state_of, tool
 from provsel.datasets import MissingDataError
 from provsel.evaluation.plan import unique_cells
 from provsel.listing import artefact_title
@@ -96,13 +94,13 @@ class Collector:
         with_settings = f"{command} OVERRIDES={shlex.quote(' '.join(self.overrides))}" if self.overrides else command
         try:
             artefact = compose_artefact(name, self.overrides)
-            artefact.check_data(len(self.snapshot.query([cell.id for cell in artefact.cells], ["key"])))
+            artefact.check_data(self.snapshot.has_any(artefact.cells))
         except MissingDataError as error:
             fetch = f"{tool('provsel')} fetch {error.dataset}"
             self.artefacts[name] = f"data missing: {fetch}"
             title = artefact_title(name)
             return ArtefactPage(name, title, DATA_MISSING, command=with_settings, fetch=fetch, problem=str(error))
-        except (ValueError, HydraException, OmegaConfBaseException) as error:
+        except config_errors() as error:
             if not self.overrides:
                 raise
             self.artefacts[name] = f"the settings do not fit {name}: {str(error).splitlines()[0]}"

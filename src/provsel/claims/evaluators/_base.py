@@ -53,6 +53,11 @@ class AbstractEvaluator(ABC):
         hints = get_type_hints(cls)
         return cls(**{name: _typed(name, value, hints[name]) for name, value in config.items()})
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns of the records that the test reads, beside those of every test (`FOLD_COLUMNS`)."""
+        return ()
+
     @abstractmethod
     def places(self, columns: Sequence[str]) -> list[Place]:
         """Return the numbers that the test reads in some columns."""

@@ -55,9 +55,7 @@ class AbstractComparison(AbstractEvaluator):
         """Return the verdict on a column from the test of its differences."""
 
     def _finding(self, column: str, evidence: Evidence, peers: Sequence[Any]) -> Finding:
-        empty = [
-            f"{row} of {name}" for name, row, _ in self.pair(column) if not self._stored(evidence, name, row, column)
-        ]
+        empty = [f"{place[1]} of {place[0]}" for place in self.pair(column) if not len(evidence.folds(place))]
         if empty:
             return Finding(column, NOT_RUN, note=f"nothing stored for {', '.join(empty)}")
         try:
@@ -71,10 +69,6 @@ class AbstractComparison(AbstractEvaluator):
     @abstractmethod
     def margins(self) -> tuple[float, ...]:
         """Differences in percentage points at which the verdict turns, beside 0."""
-
-    @staticmethod
-    def _stored(evidence: Evidence, name: str, row: str, column: str) -> bool:
-        return len(evidence.fold_errors((name, row, column))) > 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from provsel.claims.evaluators._base import ALPHA, AbstractRowEvaluator
-from provsel.claims.evidence import OVER, Evidence, Place, at_least_two, named, one_data_set
+from provsel.claims.evidence import OVER, Evidence, Place
 from provsel.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError
 from provsel.claims.statistics import CorrectedT
 
@@ -32,6 +32,11 @@ class AbstractCounting(AbstractRowEvaluator):
         if self.over not in OVER:
             raise ValueError(f"over: expected one of {', '.join(OVER)}, got {self.over!r}.")
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return ("n_selected",)
+
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""
         return [self._finding(place, evidence) for place in self.places(columns)]
@@ -46,18 +51,17 @@ class AbstractCounting(AbstractRowEvaluator):
         """Return the verdict on a column from the test of the numbers of features."""
 
     def _finding(self, place: Place, evidence: Evidence) -> Finding:
-        trials, column = evidence.trials(place, ["n_selected", "n_train", "n_test"]), place[-1]
-        if trials.empty:
+        folds, column = evidence.folds(place, "n_selected"), place[-1]
+        if not len(folds):
             return Finding(column, NOT_RUN, note=f"nothing stored for {self.row}")
-        folds = trials.groupby(["dataset", "repeat", "fold"])[["n_selected", "n_train", "n_test"]].mean()
+        numbers, ratio = folds.sample(folds.means["n_selected"]), float(folds.ratio.mean())
         try:
-            numbers, ratio = folds["n_selected"], float((folds["n_test"] / folds["n_train"]).mean())
             if self.over == "folds":
-                one_data_set(folds.index)
+                numbers.check_one_data_set()
             else:
-                numbers, ratio = numbers.groupby(level="dataset").mean(), 0.0
+                numbers, ratio = numbers.means(), 0.0
             what = "folds" if self.over == "folds" else "data sets"
-            found = self.decide(column, CorrectedT(at_least_two(numbers.to_numpy(float), what), ratio=ratio))
-            return replace(found, margins=self.margins, sample=named(numbers))
+            found = self.decide(column, CorrectedT(numbers.at_least_two(what), ratio=ratio))
+            return replace(found, margins=self.margins, sample=numbers.named())
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))

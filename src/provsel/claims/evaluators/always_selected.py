@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provsel.claims.evaluators._base import AbstractRowEvaluator
 from provsel.claims.evidence import Evidence, Place
@@ -32,14 +33,18 @@ class AlwaysSelected(AbstractRowEvaluator):
     dataset: str
     features: tuple[str, ...]
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return ("features",)
+
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""
-        return [self._finding(place, evidence) for place in self.places(columns)]
+        selections = evidence.selections(self.places(columns))
+        return [self._finding(place, found, evidence) for place, found in selections.items()]
 
-    def _finding(self, place: Place, evidence: Evidence) -> Finding:
-        trials = evidence.trials(place, ["features"])
-        selections = trials.loc[trials["dataset"] == self.dataset, "features"].dropna()
-        if selections.empty:
+    def _finding(self, place: Place, selections: list[NDArray[np.int32]], evidence: Evidence) -> Finding:
+        if not selections:
             return Finding(place[-1], NOT_RUN, note=f"nothing stored for {self.row} on {self.dataset}")
         numbers = self._numbers(place, evidence)
         counts = {name: sum(number in chosen for chosen in selections) for name, number in numbers.items()}
@@ -56,7 +61,7 @@ class AlwaysSelected(AbstractRowEvaluator):
 
     def _numbers(self, place: Place, evidence: Evidence) -> dict[str, int]:
         """Return the column of each feature; one that the data set does not have cannot be selected: -1."""
-        [entry] = [entry for entry in evidence.entries(*place) if entry.dataset == self.dataset]
+        [entry] = [entry for entry in evidence.entries(place) if entry.dataset == self.dataset]
         names = feature_names_of(entry.cell.dataset)
         found = {name: np.flatnonzero(names == name) for name in self.features}
         return {name: int(where[0]) if where.size else -1 for name, where in found.items()}

@@ -43,13 +43,17 @@ class Certificates(AbstractRowEvaluator):
         if self.quantity not in QUANTITIES:
             raise ValueError(f"quantity: expected one of {', '.join(QUANTITIES)}, got {self.quantity!r}.")
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return (f"certificate_{self.quantity}",)
+
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, over all columns."""
         part = self.quantity
         counts: dict[str, int] = {}
         for place in self.places(columns):
-            states = evidence.trials(place, [f"certificate_{name}" for name in QUANTITIES])
-            for state, count in states[f"certificate_{part}"].value_counts().items():
+            for state, count in evidence.trials(place, self.reads)[self.reads[0]].value_counts().items():
                 counts[str(state)] = counts.get(str(state), 0) + int(count)
         if not counts:
             return [Finding(part, NOT_RUN, note=f"nothing stored for {self.row}")]

@@ -43,6 +43,11 @@ class Falls(AbstractRowEvaluator):
         if len(self.columns) < 2:
             raise ValueError(f"columns: expected at least two, in their order, got {list(self.columns)}.")
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return (self.quantity,)
+
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, over all columns."""
         if len(columns) < 2:
@@ -67,4 +72,4 @@ class Falls(AbstractRowEvaluator):
         ]  # fmt: skip
 
     def _numbers(self, place: tuple[str, str, str], evidence: Evidence) -> np.ndarray:
-        return evidence.trials(place, [self.quantity])[self.quantity].dropna().to_numpy(float)
+        return evidence.trials(place, self.reads)[self.quantity].dropna().to_numpy(float)

@@ -32,6 +32,11 @@ class Faster(AbstractRowEvaluator):
     than: tuple[str, ...]
     share: float
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return tuple(TIMES)
+
     def places(self, columns: Sequence[str]) -> list[Place]:
         """See the base class."""
         return [(self.artefact, row, column) for row in (self.row, *self.than) for column in columns]
@@ -62,6 +67,6 @@ class Faster(AbstractRowEvaluator):
         ]
 
     def _seconds(self, row: str, columns: Sequence[str], evidence: Evidence) -> dict[str, float]:
-        parts = [evidence.trials((self.artefact, row, column), TIMES) for column in columns]
+        parts = [evidence.trials((self.artefact, row, column), self.reads) for column in columns]
         trials = pd.concat(parts)
         return {} if trials.empty else dict(selection_seconds(trials).groupby(trials["dataset"]).median())

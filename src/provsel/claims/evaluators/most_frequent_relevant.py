@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from provsel.claims.evaluators._base import AbstractEvaluator
 from provsel.claims.evidence import Evidence, Place
 from provsel.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
@@ -27,20 +30,29 @@ class MostFrequentRelevant(AbstractEvaluator):
     rows: tuple[str, ...]
     top: int
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return ("features",)
+
     def places(self, columns: Sequence[str]) -> list[Place]:
         """See the base class."""
         return [(self.artefact, row, column) for row in self.rows for column in columns]
 
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a row, over the columns that are stored."""
-        return [self._finding(row, columns, evidence) for row in self.rows]
+        selections = evidence.selections(self.places(columns))
+        return [
+            self._finding(row, {place: found for place, found in selections.items() if place[1] == row}, evidence)
+            for row in self.rows
+        ]
 
-    def _finding(self, row: str, columns: Sequence[str], evidence: Evidence) -> Finding:
+    def _finding(self, row: str, selections: dict[Place, list[NDArray[np.int32]]], evidence: Evidence) -> Finding:
         relevant: dict[str, tuple[int, int]] = {}
-        for column in columns:
-            selections = evidence.trials((self.artefact, row, column), ["features"])["features"].dropna()
-            if len(selections):
-                features = most_frequent(selections, self.top)
+        for place, found in selections.items():
+            column = place[-1]
+            if found:
+                features = most_frequent(found, self.top)
                 first_noise = self._n_relevant(row, column, evidence)
                 relevant[column] = sum(feature < first_noise for feature in features), len(features)
         if not relevant:
@@ -57,7 +69,7 @@ class MostFrequentRelevant(AbstractEvaluator):
         )
 
     def _n_relevant(self, row: str, column: str, evidence: Evidence) -> int:
-        entries = evidence.entries(self.artefact, row, column)
+        entries = evidence.entries((self.artefact, row, column))
         if len(entries) != 1 or "n_relevant" not in entries[0].cell.dataset:
             raise ValueError(
                 f"most_frequent_relevant: expected one data set with n_relevant in {self.artefact}, {row}, {column}, "

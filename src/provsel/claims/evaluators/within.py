@@ -49,13 +49,17 @@ class Within(AbstractRowEvaluator):
             if value not in QUANTITIES and not (name == "trivial" and value == ""):
                 raise ValueError(f"{name}: expected one of {', '.join(QUANTITIES)}, got {value!r}.")
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return (self.quantity, *([self.trivial] if self.trivial else []))
+
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""
         return [self._finding(place, evidence) for place in self.places(columns)]
 
     def _finding(self, place: Place, evidence: Evidence) -> Finding:
-        names = [self.quantity, *([self.trivial] if self.trivial else [])]
-        trials, column = evidence.trials(place, names).dropna(subset=[self.quantity]), place[-1]
+        trials, column = evidence.trials(place, self.reads).dropna(subset=[self.quantity]), place[-1]
         if trials.empty:
             return Finding(column, NOT_RUN, note=f"nothing stored for {self.row}")
         n, above = len(trials), int((trials[self.quantity] > self.bound).sum())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from provsel.claims.evaluators._base import AbstractRowEvaluator
-from provsel.claims.evidence import Evidence, Place, named
+from provsel.claims.evidence import Evidence, Place
 from provsel.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
 
 
@@ -29,12 +29,12 @@ class ZeroError(AbstractRowEvaluator):
         return [self._finding(place, evidence) for place in self.places(columns)]
 
     def _finding(self, place: Place, evidence: Evidence) -> Finding:
-        errors, column = evidence.fold_errors(place)["error"], place[-1]
-        if errors.empty:
+        errors, column = evidence.fold_errors(place), place[-1]
+        if not len(errors):
             return Finding(column, NOT_RUN, note=f"nothing stored for {self.row}")
-        mean = float(errors.mean())
+        mean = float(errors.values.mean())
         verdict = REPLICATED if mean <= self.at_most else CONTRADICTED
-        note = f"{int((errors > 0).sum())} of {len(errors)} folds have errors"
+        note = f"{int((errors.values > 0).sum())} of {len(errors)} folds have errors"
         test = f"mean at most {self.at_most:g} %"
         return Finding(column, verdict, mean, n=len(errors), test=test, unit="% error", note=note,
-                       margins=(self.at_most,), sample=named(errors))  # fmt: skip
+                       margins=(self.at_most,), sample=errors.named())  # fmt: skip

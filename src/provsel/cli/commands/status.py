@@ -26,11 +26,11 @@ def run(options: argparse.Namespace) -> int:
     from provsel.configs import COMPLETE, artefact_names, compose_artefact, full_name, state_of
     from provsel.datasets import MissingDataError
     from provsel.evaluation.plan import unique_cells
-    from provsel.store import StoredPlaces, TrialStore
+    from provsel.store import StoreSnapshot, TrialStore
 
     names = [full_name(name) for name in options.artefact or artefact_names()]
     store = TrialStore(Path(options.results) / "store")
-    stored = StoredPlaces(store)
+    stored = StoreSnapshot.take(store, [])
     table = Table("artefact", "trials", "state", "command")
     for name in names:
         trials, command = "", f"make reproduce-{name.split('/')[1]}"

@@ -22,6 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which paper, and how much is printed."""
     parser.add_argument("--paper", help="only the claims of this paper (default: of all)")
     parser.add_argument("--detail", action="store_true", help="print what was found in each part of each claim")
+    parser.add_argument(
+        "--figures", action="store_true", help="draw critical-difference diagrams of the rankings, in results/figures"
+    )
     add_store_arguments(parser)
 
 
@@ -29,13 +32,16 @@ def run(options: argparse.Namespace) -> int:
     """Judge the claims, write results/verdicts.csv and results/rankings.csv, and print both."""
     from provsel.claims import Evidence
     from provsel.claims.display import ranking_table, totals, verdict_table
-    from provsel.claims.judged import claim_files, judge_files
-    from provsel.store import TrialStore
+    from provsel.claims.judged import claim_files, columns_read, judge_files
+    from provsel.store import StoreSnapshot, TrialStore
 
     results = Path(options.results)
-    evidence = Evidence(TrialStore(results / "store"), options.overrides)
-    judged = judge_files(claim_files(options.paper), evidence)
+    files = claim_files(options.paper)
+    evidence = Evidence(StoreSnapshot.take(TrialStore(results / "store"), columns_read(files)), options.overrides)
+    judged = judge_files(files, evidence)
     judged.write(results)
+    if options.figures:
+        judged.draw(results)
     verdicts, rankings = judged.verdicts, judged.rankings
     console = wide_console()
     console.print(verdict_table(verdicts))

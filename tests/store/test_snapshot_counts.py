@@ -3,7 +3,7 @@
 import pytest
 
 from provsel.evaluation.plan import trials_of
-from provsel.store import StoredPlaces, TrialStore
+from provsel.store import StoreSnapshot, TrialStore
 from small_runs import FULL, UNIFORM, fake_records, small_cell
 
 
@@ -22,8 +22,8 @@ def stored(cell, chosen):
 
 
 def test_an_empty_store_has_none(store):
-    assert StoredPlaces(store).count([small_cell(UNIFORM)]) == 0
-    assert StoredPlaces(store).count([]) == 0
+    assert StoreSnapshot.take(store).count([small_cell(UNIFORM)]) == 0
+    assert StoreSnapshot.take(store).count([]) == 0
 
 
 def test_as_many_as_there_are_keys(store):
@@ -31,7 +31,7 @@ def test_as_many_as_there_are_keys(store):
     store.append(stored(cells[0], {0, 3, 7}))
     store.append(stored(cells[1], {1, 2}))
     store.append(stored(small_cell(UNIFORM, seed=9), {0, 1}))  # of a cell that is not asked for
-    places = StoredPlaces(store)
+    places = StoreSnapshot.take(store)
     for chosen in (cells, cells[:1], cells[1:], []):
         planned = {key for cell in chosen for *_, key in trials_of(cell)}
         assert places.count(chosen) == len(planned & store.keys())
@@ -41,7 +41,9 @@ def test_as_many_as_there_are_keys(store):
 def test_trials_beyond_the_planned_numbers_do_not_count(store):
     store.append(stored(small_cell(UNIFORM, repeats=3, draws=4), set(range(36))))
     for repeats, draws in ((3, 4), (1, 4), (2, 1), (1, 1)):
-        assert StoredPlaces(store).count([small_cell(UNIFORM, repeats=repeats, draws=draws)]) == repeats * 3 * draws
+        assert (
+            StoreSnapshot.take(store).count([small_cell(UNIFORM, repeats=repeats, draws=draws)]) == repeats * 3 * draws
+        )
 
 
 def test_a_trial_in_two_files_counts_once_and_one_without_a_place_not_at_all(store):
@@ -50,4 +52,4 @@ def test_a_trial_in_two_files_counts_once_and_one_without_a_place_not_at_all(sto
     store.append(records)
     store.append(records[:2])
     store.append([{**record(cell, 0, 0, 0, "f" * 64), "draw": None}])
-    assert StoredPlaces(store).count([cell]) == 3
+    assert StoreSnapshot.take(store).count([cell]) == 3
