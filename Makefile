@@ -74,7 +74,7 @@ $(addprefix reproduce-,$(ARTEFACTS)): reproduce-%:
 .SECONDEXPANSION:
 $(addprefix reproduce-,$(PAPERS)): reproduce-%: $$(addprefix reproduce-,$$(notdir $$(basename $$(wildcard conf/experiment/$$*/*.yaml))))
 
-verify: $(REPORT)
+verify: $(RUN)
 	$(BIN)/provsel verify $(OVERRIDES)
 
 report: $(REPORT)

@@ -331,6 +331,17 @@ def test_verify_from_nothing_to_complete(paper, capsys):
     assert "made2000/table, r=30" in out
 
 
+def test_rankings_are_drawn_where_that_is_asked_for(paper, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("provsel.claims.judged.draw_rankings", lambda *found: drawn.append(found))
+    verdicts(*SMALL)
+    assert drawn == []
+    verdicts("--figures", *SMALL)
+    [(rankings, folder)] = drawn
+    assert [made.column for made in rankings] == ["r=30"]
+    assert folder == Path("results/figures")
+
+
 def test_verify_by_hand(paper):
     """The numbers of a verdict, from the records of the store alone."""
     hard = "dataset.n_relevant=2"

@@ -6,6 +6,7 @@ import sys
 import zipfile
 
 import pytest
+import yaml
 from hydra.errors import ConfigCompositionException, HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -21,7 +22,7 @@ from provsel.configs import (
     composing,
     conf_dir,
 )
-from provsel.configs.composing import as_parts
+from provsel.configs.composing import _Loader, _read_at, as_parts
 from small_runs import REPO, SMALL, run_python
 
 TABLE1 = "paul2016/table1"
@@ -338,3 +339,22 @@ def test_members_of_a_collection_are_named_in_the_overrides(monkeypatch):
     assert [entry.overrides[-1] for entry in entries] == ["dataset.set=A_1", 'dataset.set="B, 2"']
     for entry in entries:
         assert [cell.id for cell in cells_of(compose_config(entry.overrides))] == [entry.cell.id]
+
+
+def test_files_are_read_as_omegaconf_reads_them(tmp_path):
+    odd = tmp_path / "odd.yaml"
+    scalars = ["1e-3", "1E5", "-2.5e+7", "3e", "1.e4", ".5", "5.", "2001-02-03", "yes", "off", "~", "", "0x1F", "010",
+               "1_000", ".inf", "nan", ".nan", "1:30", "'1e3'", "[1e-2, a]", "{a: 1e2}", "e1", "${dataset.r}"]  # fmt: skip
+    odd.write_text("\n".join(f"k{place}: {text}" for place, text in enumerate(scalars)))
+    files = [odd, *sorted((REPO / "conf").rglob("*.yaml"))]
+    assert len(files) > 50
+    for file in files:
+        read = _read_at(file, 0) if file != odd else yaml.load(odd.read_text(), Loader=_Loader)
+        assert repr(read) == repr(OmegaConf.to_container(OmegaConf.load(file))), file
+
+
+def test_a_key_that_is_there_twice_is_refused(tmp_path):
+    path = tmp_path / "twice.yaml"
+    path.write_text("name: a\nname: b\n")
+    with pytest.raises(yaml.YAMLError, match="duplicate key name"):
+        _read_at(path, 0)
