@@ -1,20 +1,12 @@
-"""Converters on the published files themselves, against what was registered from them."""
+"""Converters on the published files themselves; that they give what is registered is for test_fetch_everything."""
 
-import csv
 import lzma
-import re
-import zipfile
 
 import numpy as np
 import pytest
 
 from provsel.datasets import load_dataset
-from provsel.datasets._rcv1_parse import parse_topics
-from provsel.datasets.converters import run_converter
 from small_runs import run_python
-
-# Two empty documents, the longest token, the fewest documents; every tenth beside them.
-_ALWAYS = {"Exp_8308_8366", "Exp_85489_90753", "Exp_10341_61792"}
 
 
 @pytest.fixture
@@ -29,34 +21,6 @@ def unpacked(path, target):
     return target
 
 
-def pickle_numbers(raw):
-    """Return the number of each published pickle by the name of its set: places among the sorted names of the page."""
-    page = (raw / "Tech100Categories.html").read_text()
-    ids = re.findall(r'">([0-9]+)</a></td>\s*<td[^>]*><a [^>]*>([0-9]+)</a>', page)
-    names = sorted(f"Exp_{one}_{two}" for one, two in ids)
-    assert len(names) == 100
-    return {name: number for number, name in enumerate(names)}
-
-
-def test_token_lists(raw, real_mirror, tmp_path):
-    numbers = pickle_numbers(raw)
-    with (real_mirror / "techtc100" / "datasets.tsv").open(newline="") as handle:
-        names = [row["dataset"] for row in csv.DictReader(handle, delimiter="\t")]
-    chosen = [name for i, name in enumerate(names) if i % 10 == 0 or name in _ALWAYS]
-    assert len(chosen) >= 10
-    for name in chosen:
-        source = unpacked(raw / "techtc" / f"techtcdata{numbers[name]}.pkl.xz", tmp_path / "made.pkl")
-        run_converter("techtc_tokens", [source], tmp_path / f"{name}.txt.xz")
-        registered = (real_mirror / "techtc100" / "tokens" / f"{name}.txt.xz").read_bytes()
-        assert lzma.decompress((tmp_path / f"{name}.txt.xz").read_bytes()) == lzma.decompress(registered)
-
-
-def test_the_table(raw, real_mirror, tmp_path):
-    lists = sorted((real_mirror / "techtc100" / "tokens").glob("*.xz"))
-    run_converter("techtc_table", [raw / "Tech100Categories.html", *lists], tmp_path / "datasets.tsv")
-    assert (tmp_path / "datasets.tsv").read_bytes() == (real_mirror / "techtc100" / "datasets.tsv").read_bytes()
-
-
 PEAK = """
 import resource, sys
 from pathlib import Path
@@ -68,29 +32,12 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
 """
 
 
-def test_samples_of_rcv1(raw, real_mirror, tmp_path):
+def test_samples_of_rcv1_are_read_as_a_stream(raw, tmp_path):
     """In a process of its own, to see its memory: each of the five files expands to 2.3 GB."""
-    target = tmp_path / "rcv1v2_subsets_fixed.npz"
     sources = [raw / "rcv1" / f"rcv1sub{i}.rda" for i in range(1, 6)]
-    done = run_python(["-c", PEAK, *sources, target], tmp_path, timeout=600)
+    done = run_python(["-c", PEAK, *sources, tmp_path / "rcv1v2_subsets_fixed.npz"], tmp_path, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
     assert float(done.stdout) < 220
-    # The members, as zlib packs the same content to other bytes in other versions.
-    registered = real_mirror / "rcv1_subsets" / "rcv1v2_subsets_fixed.npz"
-    with zipfile.ZipFile(target) as found, zipfile.ZipFile(registered) as expected:
-        assert found.namelist() == expected.namelist()
-        for name in found.namelist():
-            assert found.read(name) == expected.read(name), name
-
-
-def test_topics_of_rcv1(raw, tmp_path):
-    plain = unpacked(raw / "rcv1" / "rcv1-v2.topics.qrels.xz", tmp_path / "rcv1-v2.topics.qrels")
-    run_converter("pack_gz", [plain], tmp_path / "rcv1-v2.topics.qrels.gz")
-    assert len(set(re.findall(rb"^[A-Z0-9]+", plain.read_bytes(), re.MULTILINE))) == 103
-    labelled, positive = parse_topics(tmp_path / "rcv1-v2.topics.qrels.gz", "CCAT")
-    assert (labelled.size, positive.size) == (804414, 381327)
-    last = np.sort(labelled)[23148]  # the training documents have the lowest numbers
-    assert (last, (positive <= last).sum()) == (26150, 10786)
 
 
 def test_stems_of_rcv1(raw, real_mirror, data_folder):

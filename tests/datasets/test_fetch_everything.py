@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import lzma
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from public_server import serving
 
 from provsel.configs import cells_of, compose_config
 from provsel.datasets import dataset_members, fetch_all, load_dataset, locate, read_source, source_names, usable
+from provsel.datasets._rcv1_parse import parse_topics
 from provsel.datasets.rcv1_ccat import _TOPICS
 from provsel.evaluation import make_tasks, run_task
 
@@ -104,6 +106,11 @@ def test_arrays_labels_and_topics_are_the_registered_ones(folder):
             np.testing.assert_array_equal(ours[name], theirs[name])
     topics = gzip.decompress((folder / _TOPICS).read_bytes())
     assert topics == lzma.decompress((MIRROR / "raw/rcv1/rcv1-v2.topics.qrels.xz").read_bytes())
+    assert len(set(re.findall(rb"^[A-Z0-9]+", topics, re.MULTILINE))) == 103
+    labelled, positive = parse_topics(folder / _TOPICS, "CCAT")
+    assert (labelled.size, positive.size) == (804414, 381327)
+    last = np.sort(labelled)[23148]  # the training documents have the lowest numbers
+    assert (last, (positive <= last).sum()) == (26150, 10786)
     labels = "cifar10/cifar10_labels.js.xz"
     assert lzma.decompress((folder / labels).read_bytes()) == lzma.decompress((MIRROR / labels).read_bytes())
 

@@ -21,4 +21,4 @@ def convert(sources: Sequence[Path], target: Path) -> None:
     """
     content = read_small(one_source("pack_gz", sources), _MAX_BYTES, "a file to pack")
     with replacing(target) as temporary:
-        temporary.write_bytes(gzip.compress(content, mtime=0))
+        temporary.write_bytes(gzip.compress(content, 6, mtime=0))

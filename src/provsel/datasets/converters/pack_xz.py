@@ -21,4 +21,4 @@ def convert(sources: Sequence[Path], target: Path) -> None:
     """
     content = read_small(one_source("pack_xz", sources), _MAX_BYTES, "a file to pack")
     with replacing(target) as temporary:
-        temporary.write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
+        temporary.write_bytes(lzma.compress(content, preset=6))
