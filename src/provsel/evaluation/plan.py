@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -133,13 +134,20 @@ class Cell:
     @cached_property
     def n_draws(self) -> int:
         """Draws of a fold: one where neither the method nor the model draws anything."""
-        model_draws = self.protocol["split"] not in WHOLE and is_random_model(build("model", self.model))
-        return self.protocol["draws"] if model_draws or is_random(build("selector", self.selector)) else 1
+        model_draws = self.protocol["split"] not in WHOLE and _draws("model", canonical_json(self.model))
+        return self.protocol["draws"] if model_draws or _draws("selector", canonical_json(self.selector)) else 1
 
     @property
     def n_trials(self) -> int:
         """Number of trials of the cell."""
         return self.protocol["repeats"] * self.protocol["n_splits"] * self.n_draws
+
+
+@lru_cache(maxsize=4096)
+def _draws(kind: str, config: str) -> bool:
+    """Tell whether a component draws anything; thousands of cells have the same few."""
+    component = build(kind, json.loads(config))
+    return is_random_model(component) if kind == "model" else is_random(component)
 
 
 @dataclass(frozen=True)
