@@ -15,7 +15,7 @@ PAPERS := $(notdir $(wildcard conf/experiment/*))
 # These neither draw nor read images, which a test checks; the others get the packages for it.
 TABLES := $(filter table%,$(ARTEFACTS))
 
-.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor bench bench-scaling test test-processors screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
+.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor bench bench-scaling test coverage test-processors screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -31,6 +31,7 @@ help:
 	@echo "make test        all tests            make check    format, lint, types, layers"
 	@echo "                 KIND=avx2 or KIND=baseline: as on a processor without AVX-512, or with neither"
 	@echo "make test-processors   the tests that matter there, as both kinds"
+	@echo "make coverage    all tests, and which lines they run"
 	@echo "make screenshots results/screenshots: the report's pages, and the README's picture of them (minutes)"
 	@echo "make setup       .venv for computing and tables; setup-report: figures and pages too; setup-dev: everything"
 	@echo "make lock        renew the three locks"
@@ -92,17 +93,23 @@ bench: $(DEV)
 bench-scaling: $(DEV)
 	$(BIN)/python experiments/benchmarks/scaling.py $(OVERRIDES)
 
+PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
 test: $(DEV)
-	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 25 --cov --cov-report=term --cov-fail-under=90
+	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(PYTEST) --durations 25
+
+# Two thirds more time than the tests alone: for who adds a module.
+coverage: $(DEV)
+	$(PYTEST) --cov --cov-report=term --cov-fail-under=90
 
 # What another processor can change: numbers, keys, the same bytes everywhere, and what is said of it. tests/processors
-# choose kinds themselves, whatever they run as.
+# choose kinds themselves, so that `test` has run them.
 ON_PROCESSORS := tests/test_reference.py tests/test_determinism.py tests/test_executors.py tests/test_audit.py \
 	tests/test_audit_command.py tests/test_audit_processes.py tests/store
 
 test-processors: $(DEV)
-	$(BIN)/python tests/kinds.py avx2 -- $(BIN)/python -m pytest --numprocesses 2 --dist worksteal $(ON_PROCESSORS)
-	$(BIN)/python tests/kinds.py baseline -- $(BIN)/python -m pytest --numprocesses 2 --dist worksteal $(ON_PROCESSORS) tests/processors
+	$(BIN)/python tests/kinds.py avx2 -- $(PYTEST) $(ON_PROCESSORS)
+	$(BIN)/python tests/kinds.py baseline -- $(PYTEST) $(ON_PROCESSORS)
 
 # Minutes: the picture in the README shows a table by the paper's own protocol.
 screenshots: $(DEV)
