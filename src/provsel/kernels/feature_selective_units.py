@@ -94,11 +94,11 @@ class FeatureSelectiveUnits:
         """Return v, shape (p,), and alpha of the problem on some columns, and the steps taken."""
         B = gram_columns(self.A, columns)
         steps, goal, rough = 0, accuracy, accuracy / 100 if accuracy > tol else 0.0
-        lowest, best = np.inf, None
+        inside, best = None, None
         for steps, point in enumerate(hinge_barrier(B, self.C, self.parts, max_iter=max_iter), start=1):
             inner = self.certified(B, (self.parts.signs * point.x).sum(axis=0), point.alpha)
-            lowest = min(lowest, inner.gap)
-            if inner.gap > WORSE * lowest:  # rounding drives it away again
+            inside = inner if inside is None or inner.gap < inside.gap else inside
+            if inner.gap > WORSE * inside.gap:  # rounding drives it away again
                 break
             if inner.gap > goal and steps < max_iter:
                 continue
@@ -108,6 +108,8 @@ class FeatureSelectiveUnits:
             if best is not None and best.gap <= max(SHARP, rough):
                 break
             goal *= 0.1
+        if inside is not None and (best is None or best.gap > max(tol, inside.gap)):
+            best = inside  # zeros were guessed where a weight is as small as what tells it from one
         if best is None:
             return np.zeros(columns.size), np.full(B.shape[0], self.C), steps
         return best.v, best.alpha, steps
