@@ -130,7 +130,7 @@ class Evidence:
         numbers = {name: self._column(name)[found.rows] for name in columns if name not in texts}
         words = {name: self.store.table[name].take(pa.array(found.rows)).to_pandas() for name in texts}
         datasets = np.array(found.names, dtype=object)[found.dataset]
-        return pd.DataFrame({"dataset": datasets, **{name: (numbers | words)[name] for name in columns}})
+        return pd.DataFrame({"dataset": datasets, **numbers, **words})
 
     def read_selections(self, places: Iterable[Place]) -> None:
         """Read the features behind some numbers at once, rather than where each is asked for."""

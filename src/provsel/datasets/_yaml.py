@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
-# libyaml's safe loader is ten times faster, and the registry is read in front of every cached data set.
-_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from provsel._yaml import SAFE_LOADER
+
 _MAX_BYTES = 1 << 20
 _MAX_DEPTH = 20
 _MAX_REFERENCES = 8
@@ -30,7 +30,7 @@ def read_plain_yaml(path: Path) -> Any:
     try:
         text = content.decode("utf-8")
         depth = references = 0
-        for event in yaml.parse(text, Loader=_SafeLoader):
+        for event in yaml.parse(text, Loader=SAFE_LOADER):
             references += isinstance(event, yaml.AliasEvent)
             if references > _MAX_REFERENCES:
                 # a few lines of them stand for so many values that a message about one would never end
@@ -39,6 +39,6 @@ def read_plain_yaml(path: Path) -> Any:
             if depth > _MAX_DEPTH:  # libyaml's loader takes a piece of the C stack a level, and crashes at its end
                 raise ValueError(f"it is nested in more than {_MAX_DEPTH} levels")
         # A SafeLoader makes plain values only; `yaml.load` without one could build any object.
-        return yaml.load(text, Loader=_SafeLoader)
+        return yaml.load(text, Loader=SAFE_LOADER)
     except Exception as error:  # tags with wrong values raise whatever int(), dict lookups and the like do
         raise ValueError(f"{' '.join(str(error).split()) or type(error).__name__:.300}") from error

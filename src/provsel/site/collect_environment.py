@@ -20,7 +20,8 @@ SHOWN = {"Python and packages", "Machine", "BLAS"}
 def environment_page(results: Path, snapshot: StoreSnapshot) -> EnvironmentPage:
     """Return what the page of the environment shows."""
     checks = examine(results)
-    nameless = f"{snapshot.n_nameless:,} records without a key or a cell belong to no number and are left out"
+    without = "without a key or a cell, or a repeat, fold or draw,"
+    nameless = f"{snapshot.n_nameless:,} records {without} belong to no number and are left out"
     store = [check for check in checks if check.group == "Store" and check.name not in ("folder", "writable")]
     return EnvironmentPage(
         environments=tuple((versions(text), n) for text, n in _counts(snapshot, "environment")),

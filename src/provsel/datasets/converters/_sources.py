@@ -1,7 +1,9 @@
-"""What converters ask of their sources."""
+"""What converters ask of their sources, and those that only pack one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from provsel._files import replacing
 
 
 def one_source(converter: str, sources: Sequence[Path]) -> Path:
@@ -18,3 +20,12 @@ def read_small(path: Path, limit: int, what: str) -> bytes:
     if len(content) > limit:
         raise ValueError(f"{path}: expected {what} of at most {limit} bytes, got more. It is another file: replace it")
     return content
+
+
+def pack(
+    converter: str, sources: Sequence[Path], target: Path, *, limit: int, compress: Callable[[bytes], bytes]
+) -> None:
+    """Write the only source, of at most `limit` bytes, packed."""
+    content = read_small(one_source(converter, sources), limit, "a file to pack")
+    with replacing(target) as temporary:
+        temporary.write_bytes(compress(content))

@@ -4,9 +4,7 @@ import gzip
 from collections.abc import Sequence
 from pathlib import Path
 
-from provsel._files import replacing
-
-from ._sources import one_source, read_small
+from ._sources import pack
 
 _MAX_BYTES = 1 << 26
 
@@ -19,6 +17,4 @@ def convert(sources: Sequence[Path], target: Path) -> None:
     ValueError
         Unless there is exactly one source, and for a larger one.
     """
-    content = read_small(one_source("pack_gz", sources), _MAX_BYTES, "a file to pack")
-    with replacing(target) as temporary:
-        temporary.write_bytes(gzip.compress(content, 6, mtime=0))
+    pack("pack_gz", sources, target, limit=_MAX_BYTES, compress=lambda content: gzip.compress(content, 6, mtime=0))

@@ -4,9 +4,7 @@ import lzma
 from collections.abc import Sequence
 from pathlib import Path
 
-from provsel._files import replacing
-
-from ._sources import one_source, read_small
+from ._sources import pack
 
 _MAX_BYTES = 1 << 24
 
@@ -19,6 +17,4 @@ def convert(sources: Sequence[Path], target: Path) -> None:
     ValueError
         Unless there is exactly one source, and for a larger one.
     """
-    content = read_small(one_source("pack_xz", sources), _MAX_BYTES, "a file to pack")
-    with replacing(target) as temporary:
-        temporary.write_bytes(lzma.compress(content, preset=6))
+    pack("pack_xz", sources, target, limit=_MAX_BYTES, compress=lambda content: lzma.compress(content, preset=6))
