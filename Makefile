@@ -49,7 +49,7 @@ $(RUN): requirements.lock pyproject.toml
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(PIP) uninstall --yes setuptools
 	find $(VENV)/lib \( $(UNUSED) \) -prune -exec rm -r {} +
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provsel.cli.scripts'
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.cli.scripts'
 	@touch $@
 
 # A fourth of what the wheels bring is not read by any run: the packages' own tests, C headers, Arrow's network services;
@@ -131,8 +131,8 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --generate-hashes --no-emit-
 
 lock: $(DEV)
 	$(COMPILE) --all-extras -o requirements-dev.lock
-	$(COMPILE) --extra report -c requirements-dev.lock -o requirements-report.lock
-	$(COMPILE) -c requirements-dev.lock -o requirements.lock
+	$(COMPILE) --extra lab --extra report -c requirements-dev.lock -o requirements-report.lock
+	$(COMPILE) --extra lab -c requirements-dev.lock -o requirements.lock
 
 # Asks an advisory service about the pinned versions; nothing is resolved, downloaded or installed.
 audit-lock: $(DEV)

@@ -2,7 +2,7 @@
 
 import sys
 
-from provsel.cli import main
+from provlab.cli import main
 
 if __name__ == "__main__":
     sys.exit(main(["fetch", *sys.argv[1:]]))

@@ -13,8 +13,8 @@ import sys
 import hydra
 from omegaconf import DictConfig
 
-from provsel.cli.scripts import run_job, sweep_main
-from provsel.configs import conf_dir
+from provlab.cli.scripts import run_job, sweep_main
+from provlab.configs import conf_dir
 
 
 @hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")

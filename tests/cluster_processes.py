@@ -14,7 +14,7 @@ LIMIT = 30.0
 
 LOGGING_WORKER = """
 import os, time
-from provsel.evaluation import dask_worker
+from provlab.trials import dask_worker
 
 if not hasattr(dask_worker, "original"):  # Dask runs this twice
     dask_worker.original = dask_worker.run_task

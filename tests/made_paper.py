@@ -2,7 +2,7 @@
 
 import shutil
 
-from provsel.claims.evidence import artefact_datasets, artefact_layout
+from provlab.claims.evidence import artefact_datasets, artefact_layout
 from small_runs import REPO
 
 CLAIMS = """
@@ -48,9 +48,9 @@ artefact:
 SCRIPT = """
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.error_bars import draw_error_bars, mean_over_datasets
-from provsel.reports.tables import write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
+from provlab.reports.tables import write_tables
 
 
 def render(made: Rendering) -> str:
@@ -92,7 +92,7 @@ def made_paper(here, monkeypatch):
     (experiments / "claims.yaml").write_text(CLAIMS)
     (experiments / "published.csv").write_text(PUBLISHED)
     (experiments / "NOTES.md").write_text(NOTES)
-    monkeypatch.setattr("provsel.configs.places.ROOT", here)
+    monkeypatch.setattr("provlab.configs.places.ROOT", here)
     for known in (artefact_layout, artefact_datasets):  # of the same names in another test
         known.cache_clear()
     return experiments

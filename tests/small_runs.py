@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from provsel.evaluation import Cell, identity_of
-from provsel.runner import run_cells
-from provsel.store import SCHEMA, VOLATILE, TrialStore
+from provlab.runner import run_cells
+from provlab.store import SCHEMA, VOLATILE, TrialStore
+from provlab.trials import Cell, identity_of
 
 REPO = Path(__file__).resolve().parents[1]
 TABLE1 = REPO / "experiments" / "paul2016" / "table1.py"

@@ -12,14 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from provsel.audit import CLOSE, DIFFERENT, IDENTICAL, compare, read_audits, run_audit, session
-from provsel.audit.cells import cell_from
-from provsel.evaluation import identity_of, trial
-from provsel.evaluation.components import REGISTRIES, registered
-from provsel.evaluation.plan import make_tasks, trial_key
-from provsel.keys import canonical_json, digest
+from provlab.audit import CLOSE, DIFFERENT, IDENTICAL, compare, read_audits, run_audit, session
+from provlab.audit.cells import cell_from
+from provlab.keys import canonical_json, digest
+from provlab.project.components import REGISTRIES, registered
+from provlab.store import SCHEMA, TrialStore
+from provlab.trials import identity_of, trial
+from provlab.trials.plan import make_tasks, trial_key
 from provsel.selectors import LeverageScoreSelector
-from provsel.store import SCHEMA, TrialStore
 from small_runs import BSS, FULL, LEVERAGE, UNIFORM, run_quietly, small_cell
 
 SERIAL = {"name": "serial"}

@@ -12,14 +12,14 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from provsel.audit import read_audits, run_audit, session
-from provsel.audit import records as records_module
-from provsel.audit.ledger import WITHOUT_SUM, write_audit
-from provsel.audit.sample import draw_sample
-from provsel.cli import INTERRUPTED, main
-from provsel.evaluation import environment as environment_module
-from provsel.evaluation.executors import ClusterError
-from provsel.store import TrialStore
+from provlab.audit import read_audits, run_audit, session
+from provlab.audit import records as records_module
+from provlab.audit.ledger import WITHOUT_SUM, write_audit
+from provlab.audit.sample import draw_sample
+from provlab.cli import INTERRUPTED, main
+from provlab.store import TrialStore
+from provlab.trials import environment as environment_module
+from provlab.trials.executors import ClusterError
 from small_runs import LEVERAGE, UNIFORM, run_quietly, small_cell
 
 CELLS = ("aaaaaaaa" + "0" * 56, "aaaaaaaa" + "1" * 56, "bbbbbbbb" + "2" * 56)

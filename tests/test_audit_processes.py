@@ -4,9 +4,9 @@ import io
 
 from rich.console import Console
 
-from provsel.audit import run_audit
-from provsel.evaluation import Cell, identity_of
-from provsel.store import TrialStore
+from provlab.audit import run_audit
+from provlab.store import TrialStore
+from provlab.trials import Cell, identity_of
 from small_runs import BSS, LEVERAGE, PROTOCOL, UNIFORM, run_quietly, small_cell
 
 FULL = {"_target_": "provsel.selectors.FullDataSelector"}

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-from provsel.evaluation import Certificate, certify
+from provsel.certificates import Certificate, certify
 from provsel.models import LibsvmSVM
 from provsel.selectors import (
     BSSSelector,

@@ -11,13 +11,13 @@ import pytest
 from scipy.stats import t
 
 from made_paper import CLAIMS, made_paper
+from provlab.cli import main
+from provlab.cli.commands import command_names
+from provlab.cli.scripts import Recipe, artefact_main, run_main
+from provlab.configs import compose_config
+from provlab.reports.frames import COLUMNS
+from provlab.store import TrialStore
 from provsel import __version__
-from provsel.cli import main
-from provsel.cli.commands import command_names
-from provsel.cli.scripts import Recipe, artefact_main, run_main
-from provsel.configs import compose_config
-from provsel.reports.frames import COLUMNS
-from provsel.store import TrialStore
 from small_runs import RUN, SMALL, TABLE1, load_script, run_python
 
 NAME = "paul2016/table1"
@@ -71,7 +71,7 @@ def test_usage_errors(argv, capsys):
 
 
 def test_installed_command(here):
-    done = run_python(["-m", "provsel.cli", "--version"], here)
+    done = run_python(["-m", "provlab.cli", "--version"], here)
     assert done.stderr == ""
 
 
@@ -80,7 +80,7 @@ def test_help_lists_all_and_a_command_waits_for_no_other(here, capsys):
         main(["--help"])
     printed = capsys.readouterr().out
     assert all(re.search(rf"^ +{name} ", printed, re.M) for name in command_names())
-    script = "import sys; from provsel.cli import main; main(['list']); print('matplotlib' in sys.modules)"
+    script = "import sys; from provlab.cli import main; main(['list']); print('matplotlib' in sys.modules)"
     assert run_python(["-c", script], here).stdout.splitlines()[-1] == "False"
 
 
@@ -333,7 +333,7 @@ def test_verify_from_nothing_to_complete(paper, capsys):
 
 def test_rankings_are_drawn_where_that_is_asked_for(paper, monkeypatch):
     drawn = []
-    monkeypatch.setattr("provsel.claims.judged.draw_rankings", lambda *found: drawn.append(found))
+    monkeypatch.setattr("provlab.claims.judged.draw_rankings", lambda *found: drawn.append(found))
     verdicts(*SMALL)
     assert drawn == []
     verdicts("--figures", *SMALL)

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from provsel.evaluation.certificates import HELD, NO_BOUND, VACUOUS, VIOLATED, Certificate, certify, certify_view
-from provsel.evaluation.partitions import certify_clustering, cluster_rows
+from provlab.protocols.clustering import certify_clustering, cluster_rows
+from provsel.certificates.selection import HELD, NO_BOUND, VACUOUS, VIOLATED, Certificate, certify, certify_view
 from provsel.models import KMeansClustering
 from provsel.selectors import OnlineLeverageSelector
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 N, D, EPS = 8, 6000, 0.5
 MODEL = KMeansClustering(2, random_state=0)

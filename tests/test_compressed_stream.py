@@ -16,11 +16,12 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 
-from provsel.datasets import _compressed_file, row_chunks
+from provlab.store import SCHEMA, TIMING, TrialStore
 from provsel.kernels import gaussian_blocks
 from provsel.models import CompressedLinearSVM
 from provsel.selectors import GaussianCompression, _compression_stream
-from provsel.store import SCHEMA, TIMING, TrialStore
+from provsel.streams import compressed_file as _compressed_file
+from provsel.streams import row_chunks
 from small_runs import FULL, UNIFORM, run_quietly, small_cell
 
 pytestmark = pytest.mark.filterwarnings("error")

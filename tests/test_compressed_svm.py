@@ -12,14 +12,14 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from provsel.datasets import row_chunks
-from provsel.evaluation.compression import compression_objective
+from provsel.certificates.compression import compression_objective
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.kernels.hinge_dual import hinge_dual
 from provsel.models import CompressedLinearSVM, HingeSVM, compressed_svm
 from provsel.models._row_stream import RowStream
 from provsel.models.compressed_svm import _key
 from provsel.selectors.gaussian_compression import GaussianCompression
+from provsel.streams import row_chunks
 from textbook import libsvm_without_intercept
 
 C = 1e-3

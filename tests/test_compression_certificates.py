@@ -4,17 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provsel.datasets import load_dataset
-from provsel.evaluation.certificates import HELD, NOT_MEASURED, VACUOUS, VIOLATED
-from provsel.evaluation.compression import (
-    certify_compressed_view,
-    certify_compression,
-    is_compressed,
-)
-from provsel.evaluation.plan import make_tasks
-from provsel.evaluation.trial import run_task
+from provlab.datasets import load_dataset
+from provlab.trials.plan import make_tasks
+from provlab.trials.trial import run_task
+from provsel.certificates.compression import certify_compressed_view, certify_compression, is_compressed
+from provsel.certificates.selection import HELD, NOT_MEASURED, VACUOUS, VIOLATED
 from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, HingeSVM
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 from small_runs import FULL, small_cell
 
 C = 1e-3

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provsel.configs import Entry, compose_artefact
-from provsel.evaluation import _train_alone, streamed
-from provsel.reports import memory
-from provsel.reports.memory import KEPT, MADE_AGAIN, draw_memory, line_megabytes, memory_points, memory_rows
+from provlab.configs import Entry, compose_artefact
+from provlab.protocols import _train_alone, streamed
+from provlab.reports import memory
+from provlab.reports.memory import KEPT, MADE_AGAIN, draw_memory, line_megabytes, memory_points, memory_rows
 from small_runs import artefact_command, small_cell
 
 NAME = "giesen2013/compression-memory"

@@ -7,8 +7,8 @@ import re
 import pytest
 import yaml
 
-from provsel.configs import compose_artefact, compose_config
-from provsel.evaluation.components import component_class, inner_kind
+from provlab.configs import compose_artefact, compose_config
+from provlab.project.components import component_class, inner_kind
 from small_runs import REPO
 
 COMPONENTS = sorted(path for kind in ("selector", "model") for path in (REPO / "conf" / kind).glob("*.yaml"))

@@ -11,7 +11,7 @@ from hydra.errors import ConfigCompositionException, HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from provsel.configs import (
+from provlab.configs import (
     artefact_names,
     artefacts,
     cells,
@@ -22,7 +22,7 @@ from provsel.configs import (
     composing,
     conf_dir,
 )
-from provsel.configs.composing import _Loader, _read_at, as_parts
+from provlab.configs.composing import _Loader, _read_at, as_parts
 from small_runs import REPO, SMALL, run_python
 
 TABLE1 = "paul2016/table1"
@@ -204,15 +204,15 @@ def test_conf_of_a_checkout():
 
 FROM_WHEEL = """
 import sys
-import provsel
+import provlab
 from pathlib import Path
-package = Path(provsel.__file__).resolve().parent
-assert package == Path(sys.argv[1]).resolve() / "provsel", package
-from provsel.configs import artefact_names, compose_artefact, conf_dir
+package = Path(provlab.__file__).resolve().parent
+assert package == Path(sys.argv[1]).resolve() / "provlab", package
+from provlab.configs import artefact_names, compose_artefact, conf_dir
 assert conf_dir() == package / "conf", conf_dir()
 assert "paul2016/table1" in artefact_names()
 artefact = compose_artefact("paul2016/table1", sys.argv[2:])
-from provsel.datasets import source_names
+from provlab.datasets import source_names
 assert "techtc" in source_names()
 print(len(artefact.entries), artefact.cells[0].id)
 """
@@ -228,7 +228,12 @@ def test_conf_of_an_installed_wheel(tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path / "installed")
-    for part in ("provsel/py.typed", "provsel/conf/config.yaml", "provsel/datasets/sources/techtc.yaml"):
+    for part in (
+        "provsel/py.typed",
+        "provlab/py.typed",
+        "provlab/conf/config.yaml",
+        "provlab/datasets/sources/techtc.yaml",
+    ):
         assert part in names
     assert not [name for name in names if name.startswith(("tests/", "experiments/")) or name.endswith(".pyc")]
     installed = tmp_path / "installed"
@@ -332,7 +337,7 @@ def test_the_overrides_of_an_entry_compose_its_cell_alone(name):
 
 
 def test_members_of_a_collection_are_named_in_the_overrides(monkeypatch):
-    monkeypatch.setattr("provsel.configs.cells.dataset_members", lambda name: ["A_1", "B, 2"])
+    monkeypatch.setattr("provlab.configs.cells.dataset_members", lambda name: ["A_1", "B, 2"])
     for module in (artefacts, cells):
         monkeypatch.setattr(module, "identity_of", str)
     entries = compose_artefact("paul2016/table2").entries

@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from provsel.evaluation import certify
+from provsel.certificates import certify
 from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, HingeSVM, LiblinearSVM, LibsvmSVM
 from provsel.selectors import (
     AlphaInvestingSelector,

@@ -12,16 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from provsel.cli import main
-from provsel.datasets import dataset_names, read_source, source_names
-from provsel.datasets._lock import LockEntry, record
-from provsel.datasets.cifar10 import _FILES
-from provsel.datasets.rcv1_ccat import _SUBSETS, _official_paths
-from provsel.doctor import GROUPS, STATES, Check, _data, _machine, examine
-from provsel.doctor._check import age_text, bytes_text, listed
-from provsel.evaluation.environment import PACKAGES
-from provsel.store import SCHEMA, VERSION, TrialStore
-from provsel.store.trial_store import LOOSE_FILES
+from provlab.cli import main
+from provlab.datasets import dataset_names, read_source, source_names
+from provlab.datasets._lock import LockEntry, record
+from provlab.datasets.cifar10 import _FILES
+from provlab.datasets.rcv1_ccat import _SUBSETS, _official_paths
+from provlab.doctor import GROUPS, STATES, Check, _data, _machine, examine
+from provlab.doctor._check import age_text, bytes_text, listed
+from provlab.store import SCHEMA, VERSION, TrialStore
+from provlab.store.trial_store import LOOSE_FILES
+from provlab.trials.environment import PACKAGES
 from small_runs import run_python
 
 REAL_MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
@@ -135,7 +135,7 @@ def test_trials_are_counted_once(results):
 
 
 def test_many_loose_files(results, monkeypatch):
-    monkeypatch.setattr("provsel.doctor._store.LOOSE_FILES", 1)
+    monkeypatch.setattr("provlab.doctor._store.LOOSE_FILES", 1)
     assert group("Store")["files"].state == "warning"
     assert "the next run merges them" in group("Store")["files"].advice
     assert LOOSE_FILES > 1
@@ -234,7 +234,7 @@ def test_one_part_does_not_hide_the_others(results, monkeypatch):
     def fails():
         raise PermissionError("no entry")
 
-    monkeypatch.setattr("provsel.doctor.data_checks", fails)
+    monkeypatch.setattr("provlab.doctor.data_checks", fails)
     assert group("Data sets")["access"].value == "no entry"
     assert group("Store")["trials"].value == "5"
 
@@ -465,7 +465,7 @@ def test_paths_are_no_markup(here, capsys):
 
 
 def test_as_a_command(results):
-    done = run_python(["-m", "provsel.cli", "doctor", "--results", results], results.parent)
+    done = run_python(["-m", "provlab.cli", "doctor", "--results", results], results.parent)
     assert (done.returncode, done.stderr) == (0, "")
     assert "problems, " in done.stdout.splitlines()[-1]
 

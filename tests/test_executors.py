@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from provsel.cli import INTERRUPTED
-from provsel.cli.scripts import artefact_main
-from provsel.configs import compose_artefact
-from provsel.evaluation import executors, make_tasks
-from provsel.evaluation.executors import execute
-from provsel.evaluation.trial import run_task
-from provsel.store import TrialStore
+from provlab.cli import INTERRUPTED
+from provlab.cli.scripts import artefact_main
+from provlab.configs import compose_artefact
+from provlab.store import TrialStore
+from provlab.trials import executors, make_tasks
+from provlab.trials.executors import execute
+from provlab.trials.trial import run_task
 from small_runs import (
     SMALL,
     TABLE1,

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from provsel.datasets import load_dataset
+from provlab.datasets import load_dataset
 from provsel.kernels.feature_selective import feature_selective_svm
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.models import FeatureSelectiveSVM, LibsvmSVM

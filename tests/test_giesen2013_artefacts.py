@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from provsel.claims import load_claims
+from provlab.claims import load_claims
 from provsel.kernels.compression_bounds import norm_components
 from small_runs import REPO, artefact_command
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provsel.configs import compose_artefact
-from provsel.evaluation import make_tasks
-from provsel.evaluation.plan import trials_of
-from provsel.evaluation.trial import run_task
+from provlab.configs import compose_artefact
+from provlab.trials import make_tasks
+from provlab.trials.plan import trials_of
+from provlab.trials.trial import run_task
 from provsel.models import FeatureSelectiveSVM
 from provsel.selectors import FeatureSelectiveSelector
 from small_runs import FULL, UNIFORM, artefact_command, small_cell

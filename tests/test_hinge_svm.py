@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from provsel.evaluation.compression import compression_objective
+from provsel.certificates.compression import compression_objective
 from provsel.models import HingeSVM
 from textbook import libsvm_without_intercept
 

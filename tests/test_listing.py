@@ -6,11 +6,11 @@ import sys
 import pytest
 
 import provsel.selectors
+from provlab.cli import main
+from provlab.configs import artefact_names, compose_config, conf_dir
+from provlab.datasets import read_source, source_names
+from provlab.listing import KINDS, Item, listing
 from provsel import listing as module
-from provsel.cli import main
-from provsel.configs import artefact_names, compose_config, conf_dir
-from provsel.datasets import read_source, source_names
-from provsel.listing import KINDS, Item, listing
 from small_runs import REPO, script_environment
 
 GROUP = {"datasets": "dataset", "selectors": "selector", "models": "model", "artefacts": "experiment"}
@@ -130,7 +130,7 @@ def test_unknown_kind(capsys):
 
 
 def test_reader_that_leaves_early(no_data):
-    command = [sys.executable, "-m", "provsel.cli", "list"]
+    command = [sys.executable, "-m", "provlab.cli", "list"]
     with subprocess.Popen(
         command, cwd=no_data, env=script_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from provsel.cli import main
-from provsel.datasets import MissingDataError
-from provsel.evaluation import identity_of, make_tasks
-from provsel.runner import check_data, run_cells
-from provsel.store import TrialStore
+from provlab.cli import main
+from provlab.datasets import MissingDataError
+from provlab.runner import check_data, run_cells
+from provlab.store import TrialStore
+from provlab.trials import identity_of, make_tasks
 from small_runs import UNIFORM, small_cell
 
 SETS = ["Exp_10341_10755", "Exp_10341_14271"]

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.svm import SVC, LinearSVC
 
 from provsel.models import CompressedLinearSVM, LiblinearSVM, LibsvmSVM
-from provsel.selectors._view import support_rows
+from provsel.training_view import support_rows
 
 FORMS = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 MODELS = [LibsvmSVM(), LiblinearSVM()]

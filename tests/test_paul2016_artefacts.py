@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provsel.cli.scripts import Rendering
-from provsel.configs import compose_artefact
-from provsel.reports.frames import artefact_frame
-from provsel.store import TrialStore
+from provlab.cli.scripts import Rendering
+from provlab.configs import compose_artefact
+from provlab.reports.frames import artefact_frame
+from provlab.store import TrialStore
 from small_runs import REPO, load_script, run_quietly
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2", "executor=serial"]

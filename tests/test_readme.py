@@ -12,10 +12,10 @@ from small_runs import REPO, run_python
 
 TEXT = (REPO / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.S)
-NEW_METHOD = "class DocumentFrequencySelector(AbstractSelector)"
+NEW_METHOD = "class DocumentFrequencySelector(BaseSelector)"
 
 # What a file of src/provsel/selectors begins with, and a use of the class.
-BEFORE = "import numpy as np\nfrom provsel.selectors._base import AbstractSelector, Selection\n"
+BEFORE = "import numpy as np\nfrom provsel.selectors import BaseSelector, Selection\n"
 AFTER = """
 X = np.array([[1.0, 0, 2, 0], [3, 0, 0, 0], [1, 0, 1, 1]])
 assert DocumentFrequencySelector(2).fit(X).indices_.tolist() == [0, 2]

@@ -9,14 +9,14 @@ import pytest
 
 import provsel.models
 import provsel.selectors
-from provsel.claims.judged import claim_files
-from provsel.cli import main
-from provsel.cli.scripts import artefact_main
-from provsel.configs import artefact_names, experiments_dir
-from provsel.evaluation.environment import environment
-from provsel.reference import FOLDER, MAX_BYTES
-from provsel.reports.tracing import versions
-from provsel.store import TrialStore
+from provlab.claims.judged import claim_files
+from provlab.cli import main
+from provlab.cli.scripts import artefact_main
+from provlab.configs import artefact_names, experiments_dir
+from provlab.reference import FOLDER, MAX_BYTES
+from provlab.reports.tracing import versions
+from provlab.store import TrialStore
+from provlab.trials.environment import environment
 from small_runs import TABLE1, load_script
 
 REFERENCE = experiments_dir().parent / "results" / FOLDER

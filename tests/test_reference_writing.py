@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from made_paper import made_paper
-from provsel.cli import main
-from provsel.cli._artefacts import artefact_main
-from provsel.reference import sample, write_reference, writing
-from provsel.reference.costs import Cost, certificate_counts, computed_with, cost_of
-from provsel.reference.sample import sample_records
-from provsel.reports.recipe import load_recipe
-from provsel.store import TrialStore
+from provlab.cli import main
+from provlab.cli._artefacts import artefact_main
+from provlab.reference import sample, write_reference, writing
+from provlab.reference.costs import Cost, certificate_counts, computed_with, cost_of
+from provlab.reference.sample import sample_records
+from provlab.reports.recipe import load_recipe
+from provlab.store import TrialStore
 from small_runs import FULL, UNIFORM, run_quietly, small_cell
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]

@@ -13,14 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from made_paper import made_paper
-from provsel.claims import load_claims
-from provsel.cli import main
-from provsel.cli.scripts import artefact_main
-from provsel.reports.differences import with_differences
-from provsel.reports.recipe import load_recipe
-from provsel.site.build import build_report, collect_report
-from provsel.site.collect_environment import environment_page
-from provsel.store import SCHEMA, StoreSnapshot, TrialStore
+from provlab.claims import load_claims
+from provlab.cli import main
+from provlab.cli.scripts import artefact_main
+from provlab.reports.differences import with_differences
+from provlab.reports.recipe import load_recipe
+from provlab.site.build import build_report, collect_report
+from provlab.site.collect_environment import environment_page
+from provlab.store import SCHEMA, StoreSnapshot, TrialStore
 from small_runs import REPO, SMALL, run_python
 
 SETTINGS = [*SMALL, "dataset.n_features=600", "dataset.n_relevant=20"]
@@ -271,7 +271,7 @@ def test_a_new_report_takes_the_place_of_the_old_one(results, monkeypatch):
     build_report(results, SETTINGS, n_jobs=1)
     assert not (index.parent / "stale.html").exists()
     before = index.read_bytes()
-    monkeypatch.setattr("provsel.site.build.write_report", lambda *_: 1 / 0)
+    monkeypatch.setattr("provlab.site.build.write_report", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         build_report(results, SETTINGS, n_jobs=1)
     assert index.read_bytes() == before
@@ -282,13 +282,13 @@ def test_processes_do_not_change_the_pages(results, monkeypatch):
     """Two artefacts of the real checkout, as worker processes know no other; claims of others are not run."""
     monkeypatch.undo()
     names = ["paul2016/table1", "giesen2013/theorem7"]
-    monkeypatch.setattr("provsel.site.collect.artefact_names", lambda: names)
+    monkeypatch.setattr("provlab.site.collect.artefact_names", lambda: names)
 
     def some_claims(path):
         file = load_claims(path)
         return replace(file, claims=tuple(claim for claim in file.claims if claim.evaluator.artefact in names))
 
-    monkeypatch.setattr("provsel.claims.judged.load_claims", some_claims)
+    monkeypatch.setattr("provlab.claims.judged.load_claims", some_claims)
     monkeypatch.setenv("PROVSEL_DATA", str(results / "no-data"))
     monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
     monkeypatch.chdir(results.parent)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
-from provsel.configs import Artefact, Entry
-from provsel.reports.curves import draw_curves
-from provsel.reports.error_bars import draw_error_bars, mean_over_datasets
-from provsel.reports.features import most_frequent, share_relevant
-from provsel.reports.figures import TWO_COLUMNS, legend_below, only_formats, save_figure, style
-from provsel.reports.frames import COLUMNS, ORIGIN, artefact_frame, cell_text, error_summary, standard_error_scale
-from provsel.reports.tables import (
+from provlab.configs import Artefact, Entry
+from provlab.reports.curves import draw_curves
+from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
+from provlab.reports.features import most_frequent, share_relevant
+from provlab.reports.figures import TWO_COLUMNS, legend_below, only_formats, save_figure, style
+from provlab.reports.frames import COLUMNS, ORIGIN, artefact_frame, cell_text, error_summary, standard_error_scale
+from provlab.reports.tables import (
     Traced,
     escape_latex,
     escape_markdown,
@@ -29,7 +29,7 @@ from provsel.reports.tables import (
     write_tables,
     write_text,
 )
-from provsel.store import TrialStore
+from provlab.store import TrialStore
 from small_runs import BSS, FULL, UNIFORM, run_quietly, small_cell
 
 HOSTILE = [

@@ -18,16 +18,16 @@ from joblib import Parallel, delayed
 from omegaconf import OmegaConf
 from rich.console import Console
 
-from provsel.cli import INTERRUPTED, _sweep_report, _sweeps, main
-from provsel.cli._guard import one_line
-from provsel.cli._ledger import Ledger, Outcome
-from provsel.cli.scripts import artefact_main
-from provsel.configs import compose_config
-from provsel.datasets import MissingDataError
-from provsel.evaluation import executors
-from provsel.evaluation.trial import run_task
-from provsel.runner import RunReport, _close, run_cells
-from provsel.store import TrialStore
+from provlab.cli import INTERRUPTED, _sweep_report, _sweeps, main
+from provlab.cli._guard import one_line
+from provlab.cli._ledger import Ledger, Outcome
+from provlab.cli.scripts import artefact_main
+from provlab.configs import compose_config
+from provlab.datasets import MissingDataError
+from provlab.runner import RunReport, _close, run_cells
+from provlab.store import TrialStore
+from provlab.trials import executors
+from provlab.trials.trial import run_task
 from small_runs import BSS, REPO, RUN, SMALL, TABLE1, UNIFORM, load_script, script_environment, small_cell
 
 JOBLIB = ["hydra/launcher=joblib", "hydra.launcher.n_jobs=1"]
@@ -489,7 +489,7 @@ def test_fail_fast_of_a_single_run(run):
 
 
 def test_results_among_the_settings_of_a_command(run, capsys, here, monkeypatch):
-    monkeypatch.setattr("provsel.configs.artefact_names", lambda: ["paul2016/table1"])
+    monkeypatch.setattr("provlab.configs.artefact_names", lambda: ["paul2016/table1"])
     cell = ["dataset=synthetic", "selector=leverage", "selector.n_features_to_select=30", "dataset.n_relevant=40"]
     run(*cell, *SIZE, "results='some where'")
     assert n_stored("some where") == 6

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from provsel.configs import cells_of, compose_config
-from provsel.datasets import MissingDataError
-from provsel.evaluation import make_tasks
-from provsel.runner import check_data
-from provsel.store import TrialStore
+from provlab.configs import cells_of, compose_config
+from provlab.datasets import MissingDataError
+from provlab.runner import check_data
+from provlab.store import TrialStore
+from provlab.trials import make_tasks
 from small_runs import run_quietly
 
 SET = "Exp_10341_186330"

@@ -8,13 +8,14 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 
 import pytest
 
+import provlab
 import provsel
-from provsel._values import ValuesWithNaN
-from provsel.claims.outcome import Finding
-from provsel.evaluation import Certificate
-from provsel.reports.trace import Distribution, TracedTrial
-from provsel.site.model import Number
-from provsel.site.model_claims import ClaimPart
+from provlab.claims.outcome import Finding
+from provlab.reports.trace import Distribution, TracedTrial
+from provlab.site.model import Number
+from provlab.site.model_claims import ClaimPart
+from provsel.certificates import Certificate
+from provsel.values import ValuesWithNaN
 
 
 def nan():
@@ -84,11 +85,12 @@ def test_records_within_records():
 
 
 def test_every_dataclass_whose_numbers_may_be_missing_compares_so():
-    for module in pkgutil.walk_packages(provsel.__path__, "provsel."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    for package in (provsel, provlab):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
     classes, found = [], set()
-    for module in [value for name, value in sorted(sys.modules.items()) if name.startswith("provsel")]:
+    for module in [value for name, value in sorted(sys.modules.items()) if name.startswith(("provsel", "provlab"))]:
         classes += [value for value in vars(module).values() if isinstance(value, type) and is_dataclass(value)]
     for cls in classes:
         if any(isinstance(field.default, float) and math.isnan(field.default) for field in fields(cls)):

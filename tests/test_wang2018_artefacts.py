@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provsel.cli import main
-from provsel.configs import compose_artefact, compose_config
-from provsel.datasets import MissingDataError
+from provlab.cli import main
+from provlab.configs import compose_artefact, compose_config
+from provlab.datasets import MissingDataError
 from small_runs import REPO, artefact_command
 
 MADE = "'dataset=gaussian_clusters','dataset.n_samples=30','dataset.n_features=300'"
@@ -133,7 +133,7 @@ def test_missing_data_is_named(monkeypatch, tmp_path, capsys):
 
 
 def test_every_claim_names_what_is_there():
-    from provsel.claims import load_claims
+    from provlab.claims import load_claims
 
     file = load_claims(REPO / "experiments" / "wang2018" / "claims.yaml")
     assert len(file.claims) > 40

@@ -45,7 +45,7 @@ def main():
         processes = {"import sklearn.svm": ["-c", "import sklearn.svm"]}
         for command in ("status", "verify"):
             for results, stored in ((empty, "nothing"), (full, f"{options.records:,} trials")):
-                processes[f"{command}, {stored} stored"] = ["-m", "provsel.cli", command, "--results", results]
+                processes[f"{command}, {stored} stored"] = ["-m", "provlab.cli", command, "--results", results]
         turns = [{name: seconds_of(each) for name, each in processes.items()} for _ in range(options.repeats + 1)]
     seconds = {name: [turn[name] for turn in turns[1:]] for name in processes}
     svm = seconds.pop("import sklearn.svm")

@@ -26,9 +26,10 @@ from sklearn.random_projection import GaussianRandomProjection
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report, several
 
-from provsel.datasets import MissingDataError, load_dataset, row_chunks
+from provlab.datasets import MissingDataError, load_dataset
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.selectors import GaussianCompression, _compression_stream
+from provsel.streams import row_chunks
 
 BENCH = {
     "bench": ["--bench"],

@@ -27,7 +27,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 from timing import bandwidth_seconds, case, cpu_seconds, gemm_seconds, report, several
 
-from provsel.datasets import load_dataset
+from provlab.datasets import load_dataset
 from provsel.selectors import AlphaInvestingSelector, LaplacianScoreSelector
 
 try:

@@ -14,14 +14,14 @@ from dataclasses import replace
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report
 
-from provsel.configs import compose_artefact
-from provsel.datasets import dataset_members
-from provsel.evaluation import load_from, make_tasks, run_task
-from provsel.evaluation.components import build
-from provsel.evaluation.fold import FoldContext
-from provsel.evaluation.reduction import reduced_rows
+from provlab.configs import compose_artefact
+from provlab.datasets import dataset_members
+from provlab.keys import seed_from
+from provlab.project.components import build
+from provlab.protocols import protocol_named
+from provlab.trials import load_from, make_tasks, run_task
 from provsel.kernels.spectral import spectral_basis
-from provsel.keys import seed_from
+from provsel.reducers import reduced_rows
 from provsel.selectors import OnSupportVectors
 
 BENCH = {
@@ -38,7 +38,8 @@ SETTINGS = ("supervised", "unsupervised")
 def stand_alone(task):
     """Fit every trial for itself, as a user without a shared fold would; return the errors by key."""
     data = load_from(task.dataset)
-    fold = FoldContext(data, split=task.split, n_splits=task.n_splits, split_seed=task.split_seed, fold=task.fold)
+    numbers = {"n_splits": task.n_splits, "split_seed": task.split_seed, "fold": task.fold}
+    fold = protocol_named(task.split).fold(data, **numbers)
     X, y = fold.view.X, fold.view.y
     errors = {}
     for trial in task.trials:
@@ -86,7 +87,8 @@ def measure(task):
 def parts(task):
     """Do what all trials of the task share, without the trials."""
     data = load_from(task.dataset)
-    fold = FoldContext(data, split=task.split, n_splits=task.n_splits, split_seed=task.split_seed, fold=task.fold)
+    numbers = {"n_splits": task.n_splits, "split_seed": task.split_seed, "fold": task.fold}
+    fold = protocol_named(task.split).fold(data, **numbers)
     build("model", task.cells[task.trials[0].cell].model).fit(fold.view.X, fold.view.y)
     spectral_basis(fold.view.X)
 

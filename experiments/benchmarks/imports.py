@@ -25,10 +25,10 @@ PROCESSES = {
     "import sklearn.svm": ["-c", "import sklearn.svm"],
     "import provsel.selectors": ["-c", "import provsel.selectors"],
     "import provsel.models": ["-c", "import provsel.models"],
-    "import provsel.datasets": ["-c", "import provsel.datasets"],
+    "import provlab.datasets": ["-c", "import provlab.datasets"],
     "import argparse": ["-c", "import argparse; argparse.ArgumentParser().parse_args([])"],
-    "provsel --help": ["-m", "provsel.cli", "--help"],
-    "provsel status --help": ["-m", "provsel.cli", "status", "--help"],
+    "provsel --help": ["-m", "provlab.cli", "--help"],
+    "provsel status --help": ["-m", "provlab.cli", "status", "--help"],
 }
 
 
@@ -49,7 +49,7 @@ def main():
     svm, plain = seconds["import sklearn.svm"], seconds["import argparse"]
     cases = [
         case(name, seconds[name], limit=("import sklearn.svm", svm), goal=f"ratio_to_limit <= {SELECTORS_GOAL}")
-        for name in ("import provsel.selectors", "import provsel.models", "import provsel.datasets")
+        for name in ("import provsel.selectors", "import provsel.models", "import provlab.datasets")
     ]
     for name in ("provsel --help", "provsel status --help"):
         cases.append(case(name, seconds[name], limit=("import argparse", plain)))

@@ -20,7 +20,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, gemm_seconds, report
 
-from provsel.datasets import load_dataset
+from provlab.datasets import load_dataset
 from provsel.selectors import (
     AlphaInvestingSelector,
     LaplacianScoreSelector,

@@ -59,7 +59,7 @@ class Pairs:
     """Products of random pairs of pixels of the training images, with some shifts, and of the test images."""
 
     def __init__(self, features, shifts, every):
-        from provsel.datasets import load_dataset
+        from provlab.datasets import load_dataset
 
         data = load_dataset("mnist", part="all", classes=[3, 8])
         X = data.X.toarray() if hasattr(data.X, "toarray") else data.X
@@ -127,8 +127,8 @@ def train(asked):
     from scipy import sparse
     from sklearn.datasets import load_svmlight_file
 
-    from provsel.datasets import row_chunks
     from provsel.models import CompressedLinearSVM, LiblinearSVM
+    from provsel.streams import row_chunks
 
     np.ones((300, 300)) @ np.ones((300, 300))  # BLAS takes its buffers at the first product
     imports, start = status("VmData"), time.process_time()

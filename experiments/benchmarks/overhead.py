@@ -25,11 +25,11 @@ import psutil
 from distributed.protocol.pickle import dumps
 from timing import case, report
 
-from provsel.configs import cells_of, compose_artefact, compose_config
-from provsel.evaluation import make_tasks
-from provsel.evaluation.dask_client import task_runner
-from provsel.evaluation.dask_worker import encode
-from provsel.evaluation.executors import execute
+from provlab.configs import cells_of, compose_artefact, compose_config
+from provlab.trials import make_tasks
+from provlab.trials.dask_client import task_runner
+from provlab.trials.dask_worker import encode
+from provlab.trials.executors import execute
 
 BENCH = {
     "bench": [],

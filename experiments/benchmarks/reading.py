@@ -18,8 +18,8 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from threadpoolctl import threadpool_limits
 from timing import case, in_turns, report
 
-from provsel.datasets import column_blocks, row_chunks
 from provsel.selectors import GaussianCompression
+from provsel.streams import column_blocks, row_chunks
 
 BENCH = {"bench": [], "quick": ["--quick"], "left_out": "", "seconds": 300}
 DENSITY, CHUNK, COMPONENTS = 0.1, 512, 50

@@ -21,12 +21,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from timing import case, report
 
-from provsel.configs import artefact_names, compose_artefact
-from provsel.datasets import MissingDataError
-from provsel.evaluation.environment import environment
-from provsel.evaluation.plan import split_seed, trials_of, unique_cells
-from provsel.keys import canonical_json, seed_from
-from provsel.store import SCHEMA, TrialStore
+from provlab.configs import artefact_names, compose_artefact
+from provlab.datasets import MissingDataError
+from provlab.keys import canonical_json, seed_from
+from provlab.store import SCHEMA, TrialStore
+from provlab.trials.environment import environment
+from provlab.trials.plan import split_seed, trials_of, unique_cells
 
 BENCH = {
     "bench": ["--records", "100000"],
@@ -148,7 +148,7 @@ def main():
         results = Path(options.keep or temporary)
         n_planned = make_store(results / "store", options.records)
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "provsel.cli", "report", "--results", str(results)], check=True)
+        subprocess.run([sys.executable, "-m", "provlab.cli", "report", "--results", str(results)], check=True)
         seconds = time.perf_counter() - start
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
         pages = sorted(((path.stat().st_size, path.name) for path in results.rglob("report/**/*.html")), reverse=True)

@@ -21,10 +21,10 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report
 
-from provsel.datasets import load_dataset
+from provlab.datasets import load_dataset
 from provsel.models import LibsvmSVM
 from provsel.selectors import SVMRFESelector
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 BENCH = {
     "bench": ["--repeats", "3"],

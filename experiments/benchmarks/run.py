@@ -23,9 +23,9 @@ from timing.runs import StoredRunError, about, load_run, store_run, stored_name
 from timing.scripts import find_scripts, run_script
 from timing.table import run_table
 
-from provsel._files import replacing
-from provsel.evaluation.environment import environment
-from provsel.reports.tables import write_text
+from provlab.reports.tables import write_text
+from provlab.trials.environment import environment
+from provsel.files import replacing
 
 
 def collected(scripts, form, seconds=None):

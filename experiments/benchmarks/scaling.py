@@ -20,8 +20,8 @@ from timing.measure import median
 from timing.panels import draw_panels
 from timing.sweeps import PREPARE, SWEEPS
 
-from provsel.evaluation import Cell, identity_of, make_tasks, run_task
-from provsel.evaluation.executors import execute, usable_cores
+from provlab.trials import Cell, identity_of, make_tasks, run_task
+from provlab.trials.executors import execute, usable_cores
 
 BENCH = {
     "bench": ["--bench"],

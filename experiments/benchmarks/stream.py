@@ -24,8 +24,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, gemm_seconds, report
 
-from provsel.datasets import column_blocks
 from provsel.selectors import OnlineLeverageSelector
+from provsel.streams import column_blocks
 
 BENCH = {
     "bench": ["--columns", "200000"],

@@ -2,9 +2,9 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.components import Panel, draw_against_components
-from provsel.reports.tables import Traced, like, write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.components import Panel, draw_against_components
+from provlab.reports.tables import Traced, like, write_tables
 
 REFINED = "Refined: four refinements, ten passes over the rows; dual: three; transpose: one."
 NUMBERS = ["error", "objective", "scaled_objective", "certificate_optimum", "n_features"]

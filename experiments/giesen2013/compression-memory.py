@@ -2,9 +2,9 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.memory import COLUMNS, draw_memory, memory_points, memory_rows, memory_summary
-from provsel.reports.tables import write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.memory import COLUMNS, draw_memory, memory_points, memory_rows, memory_summary
+from provlab.reports.tables import write_tables
 
 NOTE = (
     "In parentheses: how many times the line, which is 8 (n + m) l bytes where Lambda is kept, 8 n l + 8 m where it is "

@@ -2,9 +2,9 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.curves import draw_curves
-from provsel.reports.tables import Traced, write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.curves import draw_curves
+from provlab.reports.tables import Traced, write_tables
 
 FEATURES = "features"
 

@@ -2,8 +2,8 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.recovery import COLUMNS, summarise, write_recovery
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.recovery import COLUMNS, summarise, write_recovery
 
 
 def render(made: Rendering) -> str:

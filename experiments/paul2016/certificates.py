@@ -2,10 +2,10 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.certificate_figure import TRIAL_COLUMNS, draw_certificates
-from provsel.reports.certificates import CERTIFICATES, count_states
-from provsel.reports.tables import Traced, write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.certificate_figure import TRIAL_COLUMNS, draw_certificates
+from provlab.reports.certificates import CERTIFICATES, count_states
+from provlab.reports.tables import Traced, write_tables
 
 MEASURES = ("spectral_error", "margin_ratio", "radius_ratio")
 

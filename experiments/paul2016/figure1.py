@@ -2,9 +2,9 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.error_bars import draw_error_bars, mean_over_datasets
-from provsel.reports.tables import write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
+from provlab.reports.tables import write_tables
 
 
 def render(made: Rendering) -> str:

@@ -4,7 +4,7 @@ import sys
 
 from figure1 import render
 
-from provsel.cli.scripts import Recipe, artefact_main
+from provlab.cli.scripts import Recipe, artefact_main
 
 RECIPE = Recipe("paul2016/figure2", render, unit="test error (%)")
 

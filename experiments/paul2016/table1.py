@@ -2,10 +2,10 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.features import most_frequent, share_relevant
-from provsel.reports.frames import cell_text, error_summary
-from provsel.reports.tables import write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.features import most_frequent, share_relevant
+from provlab.reports.frames import cell_text, error_summary
+from provlab.reports.tables import write_tables
 
 TOP = 5
 MEASURES = {"selected most often": "", "relevant among them": ", relevant", "mean error (%)": ", error (%)"}

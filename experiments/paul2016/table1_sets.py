@@ -4,9 +4,9 @@ import sys
 
 from table1 import summarise
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.frames import cell_text
-from provsel.reports.tables import write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.frames import cell_text
+from provlab.reports.tables import write_tables
 
 
 def render(made: Rendering) -> str:

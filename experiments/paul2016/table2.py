@@ -2,10 +2,10 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.datasets.techtc import categories
-from provsel.reports.frames import data_shape, error_summary
-from provsel.reports.tables import Traced, write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.datasets.techtc import categories
+from provlab.reports.frames import data_shape, error_summary
+from provlab.reports.tables import Traced, write_tables
 
 COLUMNS = ["id1", "id2", "documents", "words", "error (%)"]
 

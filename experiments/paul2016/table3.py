@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.evaluation import feature_names_of
-from provsel.reports.features import in_every_selection
-from provsel.reports.tables import Traced, write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.features import in_every_selection
+from provlab.reports.tables import Traced, write_tables
+from provlab.trials import feature_names_of
 
 SHOWN = 10
 NO_WORD = "(no word)"

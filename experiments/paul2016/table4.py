@@ -2,9 +2,9 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.frames import cell_text, error_summary
-from provsel.reports.tables import like, whole, write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.frames import cell_text, error_summary
+from provlab.reports.tables import like, whole, write_tables
 
 SIZES = {"r=1024", "r=2048"}
 

@@ -2,9 +2,9 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.certificates import CLUSTERING_CERTIFICATES, count_states
-from provsel.reports.tables import Traced, write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.certificates import CLUSTERING_CERTIFICATES, count_states
+from provlab.reports.tables import Traced, write_tables
 
 NUMBERS = {
     "n_selected": ("features kept, mean", "mean"),

@@ -4,10 +4,10 @@ import sys
 
 import pandas as pd
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.curves import draw_curves
-from provsel.reports.frames import seed_summary
-from provsel.reports.tables import write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.curves import draw_curves
+from provlab.reports.frames import seed_summary
+from provlab.reports.tables import write_tables
 
 
 def render(made: Rendering) -> str:

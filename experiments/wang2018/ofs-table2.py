@@ -2,9 +2,9 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.frames import cell_text, data_shape
-from provsel.reports.tables import like, write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.frames import cell_text, data_shape
+from provlab.reports.tables import like, write_tables
 
 COLUMNS = ["data points", "features", "classes"]
 

@@ -2,9 +2,9 @@
 
 import sys
 
-from provsel.cli.scripts import Recipe, Rendering, artefact_main
-from provsel.reports.frames import TIMES, selection_seconds
-from provsel.reports.tables import Traced, write_tables
+from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.frames import TIMES, selection_seconds
+from provlab.reports.tables import Traced, write_tables
 
 SEARCH, KEPT = "search", "features kept"
 

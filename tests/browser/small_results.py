@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from provsel.site.pages import write_report
+from provlab.site.pages import write_report
 from small_runs import REPO, TABLE1
 
 PICTURE = bool(os.environ.get("PROVSEL_README_SCREENSHOT"))
@@ -43,7 +43,7 @@ def run_command(command, folder, *, shell=False):
 def write_results(folder):
     """Run what a user would: an artefact, a cell, an audit, the report."""
     into = [f"results={folder}", "executor=serial"]
-    provsel = [sys.executable, "-m", "provsel.cli"]
+    provsel = [sys.executable, "-m", "provlab.cli"]
     run_command([sys.executable, TABLE1, *SETTINGS, *into], folder)
     run_command([sys.executable, RUN, *THEOREM7, *SETTINGS, *into], folder)
     audit = ["--results", folder, "executor=serial", "--fraction", "0.1", "--limit", "5", "--seed", "1"]

@@ -9,7 +9,7 @@ from browsing import find_chromium
 from made_report import EVIL
 from small_results import SETTINGS, run_command
 
-from provsel.store import TrialStore
+from provlab.store import TrialStore
 
 KINDS = {
     "overview": "index.html",

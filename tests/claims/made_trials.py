@@ -4,9 +4,9 @@ from itertools import count
 
 import numpy as np
 
-from provsel.claims import Evidence
-from provsel.configs import Artefact, Entry
-from provsel.store import StoreSnapshot, TrialStore
+from provlab.claims import Evidence
+from provlab.configs import Artefact, Entry
+from provlab.store import StoreSnapshot, TrialStore
 from small_runs import UNIFORM, small_cell
 
 
@@ -56,8 +56,8 @@ class MadeArtefacts:
             entries = self.artefacts[name].entries
             return tuple({e.row: 0 for e in entries}), tuple({e.column: 0 for e in entries})
 
-        monkeypatch.setattr("provsel.claims.evidence.compose_artefact", lambda name, _: self.artefacts[name])
-        monkeypatch.setattr("provsel.claims.schema.artefact_layout", layout)
+        monkeypatch.setattr("provlab.claims.evidence.compose_artefact", lambda name, _: self.artefacts[name])
+        monkeypatch.setattr("provlab.claims.schema.artefact_layout", layout)
 
     def evidence(self):
         return Evidence(StoreSnapshot.take(self.store))

@@ -5,17 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from provsel.claims.decisions import better, comparable, slightly_worse
-from provsel.claims.outcome import (
-    CONTRADICTED,
-    INCONCLUSIVE,
-    NOT_RUN,
-    REPLICATED,
-    Finding,
-    deciding,
-    verdict_of,
-)
-from provsel.claims.statistics import CorrectedT, SignedRank
+from provlab.claims.decisions import better, comparable, slightly_worse
+from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding, deciding, verdict_of
+from provlab.claims.statistics import CorrectedT, SignedRank
 
 
 def differences(mean, spread=1.0, n=40):

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from provsel.claims.statistics import rank_methods
-from provsel.reports.critical_difference import draw_critical_difference, groups
+from provlab.claims.statistics import rank_methods
+from provlab.reports.critical_difference import draw_critical_difference, groups
 from small_runs import run_python
 
 METHODS = ["BSS", "Lvg", "RFE", "LPSVM", "RRQR", "Random", "Full"]

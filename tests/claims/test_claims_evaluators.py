@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_trials import MadeArtefacts
 
-from provsel.claims import (
+from provlab.claims import (
     CONTRADICTED,
     INCONCLUSIVE,
     NOT_RUN,
@@ -17,9 +17,9 @@ from provsel.claims import (
     rank,
     verdict_frame,
 )
-from provsel.claims.display import draw_rankings, ranking_frame
-from provsel.claims.evaluators import evaluator_class, evaluator_names
-from provsel.claims.statistics import CorrectedT, SignedRank, holm
+from provlab.claims.display import draw_rankings, ranking_frame
+from provlab.claims.evaluators import evaluator_class, evaluator_names
+from provlab.claims.statistics import CorrectedT, SignedRank, holm
 
 SETS = [f"set{k}" for k in range(20)]
 FIGURE, COLUMNS = "made/figure", ["r=1", "r=2"]
@@ -231,7 +231,7 @@ def test_most_frequent_relevant(made):
 
 def test_always_selected(made, monkeypatch):
     names = np.array(["opera", "music", "tickets", "navy"], dtype=object)
-    monkeypatch.setattr("provsel.claims.evaluators.always_selected.feature_names_of", lambda config: names)
+    monkeypatch.setattr("provlab.claims.evaluators.always_selected.feature_names_of", lambda config: names)
 
     def words(*features):
         parameters = {"row": "A", "dataset": "set3", "features": list(features), "columns": ["r=1"]}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from provsel.claims import load_claims
-from provsel.claims.evidence import artefact_layout
+from provlab.claims import load_claims
+from provlab.claims.evidence import artefact_layout
 from small_runs import REPO
 
 LAYOUT = (("BSS", "Lvg"), ("r=30", "r=40"))
@@ -27,7 +27,7 @@ def write(tmp_path, monkeypatch):
             raise ValueError(f"artefact: expected one of made/table, got {name!r}.")
         return LAYOUT
 
-    monkeypatch.setattr("provsel.claims.schema.artefact_layout", layout)
+    monkeypatch.setattr("provlab.claims.schema.artefact_layout", layout)
 
     def written(content):
         path = tmp_path / "claims.yaml"

@@ -11,8 +11,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
-from provsel.claims.statistics import CorrectedT, SignedRank, equivalence_p_value, holm, rank_methods
-from provsel.claims.statistics.signed_rank import null_distribution, walsh_averages
+from provlab.claims.statistics import CorrectedT, SignedRank, equivalence_p_value, holm, rank_methods
+from provlab.claims.statistics.signed_rank import null_distribution, walsh_averages
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 

@@ -1,6 +1,6 @@
 """A small Table 1 as the tests of clusters run it, and what must be the same of it everywhere."""
 
-from provsel.cli.scripts import artefact_main
+from provlab.cli.scripts import artefact_main
 from small_runs import SMALL, TABLE1, load_script
 
 

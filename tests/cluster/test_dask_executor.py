@@ -17,13 +17,13 @@ from distributed.protocol.pickle import dumps
 from reproducing import reproduce
 
 from cluster_processes import free_port, wait_until
-from provsel.audit import read_audits
-from provsel.cli import INTERRUPTED, main
-from provsel.datasets import DataIntegrityError
-from provsel.evaluation import TaskResult, dask_worker, executors, make_tasks, run_task
-from provsel.evaluation.dask_watch import check_python
-from provsel.evaluation.dask_worker import encode, open_plan
-from provsel.evaluation.executors import ClusterError, execute
+from provlab.audit import read_audits
+from provlab.cli import INTERRUPTED, main
+from provlab.datasets import DataIntegrityError
+from provlab.trials import TaskResult, dask_worker, executors, make_tasks, run_task
+from provlab.trials.dask_watch import check_python
+from provlab.trials.dask_worker import encode, open_plan
+from provlab.trials.executors import ClusterError, execute
 from provsel.selectors import UniformSelector
 from small_runs import (
     FULL,
@@ -95,7 +95,7 @@ def test_every_worker_loads_each_data_set_once(cluster):
     interleaved = [task for fold in zip(*by_set, strict=True) for task in fold]
 
     def loads():
-        from provsel.evaluation import trial
+        from provlab.trials import trial
 
         return trial._load.cache_info().misses
 
@@ -283,7 +283,7 @@ def test_bad_patience_and_nothing_to_do():
 
 
 def test_dask_is_optional(monkeypatch):
-    monkeypatch.delitem(sys.modules, "provsel.evaluation.dask_clusters", raising=False)
+    monkeypatch.delitem(sys.modules, "provlab.trials.dask_clusters", raising=False)
     monkeypatch.setitem(sys.modules, "dask", None)
     with pytest.raises(ValueError, match=r"expected the packages dask and distributed.*pip install 'provsel\[dask\]'"):
         executors.execute(make_tasks([small_cell()]), {"name": "dask"})

@@ -14,9 +14,9 @@ from reproducing import reproduce
 from test_dask_executor import assert_clean
 
 from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
+from provlab.trials import identity_of, make_tasks
+from provlab.trials.executors import ClusterError, execute
 from provsel import __version__
-from provsel.evaluation import identity_of, make_tasks
-from provsel.evaluation.executors import ClusterError, execute
 from small_runs import UNIFORM, small_cell, stable_records, table_files
 from test_paul2016_artefacts import write_set
 
@@ -33,7 +33,7 @@ provsel.__version__ = "0.0.9"
 """
 KILLS_ITSELF = """
 import os
-from provsel.evaluation import dask_worker
+from provlab.trials import dask_worker
 dask_worker.run_task = lambda task: os._exit(9)
 """
 

@@ -10,10 +10,10 @@ from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from provsel.configs import compose_config, conf_dir
-from provsel.evaluation import make_tasks, run_task
-from provsel.evaluation.dask_clusters import slurm_cluster
-from provsel.evaluation.executors import ClusterError, execute
+from provlab.configs import compose_config, conf_dir
+from provlab.trials import make_tasks, run_task
+from provlab.trials.dask_clusters import slurm_cluster
+from provlab.trials.executors import ClusterError, execute
 from small_runs import UNIFORM, small_cell
 
 SBATCH = """#!{python}

@@ -7,8 +7,8 @@ import pytest
 import yaml
 from misbehaving_server import registry, server  # noqa: F401 - fixtures
 
-from provsel.datasets import read_source
-from provsel.datasets._sources import DEFAULT_REGISTRY
+from provlab.datasets import read_source
+from provlab.datasets._sources import DEFAULT_REGISTRY
 
 _REAL_MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
 
@@ -40,7 +40,7 @@ def without_hashes(tmp_path, monkeypatch):
             file |= {"sha256": None, "size": None, "max_size": 1 << 30}
         (tmp_path / "registry").mkdir()
         (tmp_path / "registry" / f"{name}.yaml").write_text(yaml.safe_dump(entry))
-        monkeypatch.setattr("provsel.datasets._sources.DEFAULT_REGISTRY", tmp_path / "registry")
+        monkeypatch.setattr("provlab.datasets._sources.DEFAULT_REGISTRY", tmp_path / "registry")
         read_source.cache_clear()
 
     yield forget

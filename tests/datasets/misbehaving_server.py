@@ -7,7 +7,7 @@ import threading
 import pytest
 import yaml
 
-from provsel.datasets import fetch
+from provlab.datasets import fetch
 
 GOOD = bytes(range(256)) * 500
 CUT = 100_000

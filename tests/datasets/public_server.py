@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from functools import cache
 from urllib.parse import urlsplit
 
-from provsel.datasets import read_source, source_names
-from provsel.datasets._sources import DEFAULT_REGISTRY
+from provlab.datasets import read_source, source_names
+from provlab.datasets._sources import DEFAULT_REGISTRY
 
 TOP = "CIFAR-10-images-d7d05618061fe37d830fb0419063d113c575ccbc"
 """The folder that GitHub puts the files of a commit into."""

@@ -21,8 +21,8 @@ from stream_files import (
     zeroed,
 )
 
-from provsel.datasets import column_blocks
 from provsel.selectors import OnlineLeverageSelector
+from provsel.streams import column_blocks
 
 N, D = 24, 150
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import made_sources as made
-from provsel.datasets import read_source
-from provsel.datasets._npz import read_npz
-from provsel.datasets.converters import _rcv1_repair, cifar10_jpeg, converter_names, rcv1_subsets, run_converter
-from provsel.datasets.converters import techtc_table as table
+from provlab.datasets import read_source
+from provlab.datasets.converters import _rcv1_repair, cifar10_jpeg, converter_names, rcv1_subsets, run_converter
+from provlab.datasets.converters import techtc_table as table
+from provsel.streams.npz import read_npz
 
 
 def test_the_folder_is_the_registry(tmp_path):
@@ -69,7 +69,7 @@ def test_plain_files_are_packed_the_same_every_time(name, unpack, tmp_path, monk
         packed.append((tmp_path / "packed").read_bytes())
     assert packed[0] == packed[1]
     assert unpack(packed[0]) == b"some text" * 99
-    monkeypatch.setattr(f"provsel.datasets.converters.{name}._MAX_BYTES", 890)
+    monkeypatch.setattr(f"provlab.datasets.converters.{name}._MAX_BYTES", 890)
     with pytest.raises(ValueError, match="plain: expected a file to pack of at most 890 bytes, got more"):
         run_converter(name, sources, tmp_path / "packed")
     assert (tmp_path / "packed").read_bytes() == packed[0]

@@ -5,7 +5,7 @@ import lzma
 import numpy as np
 import pytest
 
-from provsel.datasets import load_dataset
+from provlab.datasets import load_dataset
 from small_runs import run_python
 
 
@@ -24,7 +24,7 @@ def unpacked(path, target):
 PEAK = """
 import resource, sys
 from pathlib import Path
-from provsel.datasets.converters import rcv1_subsets
+from provlab.datasets.converters import rcv1_subsets
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 *sources, target = map(Path, sys.argv[1:])
 rcv1_subsets.convert(sources, target)

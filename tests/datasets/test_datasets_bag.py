@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from provsel.datasets._bag import Corpus, count_matrix, weigh
+from provlab.datasets._bag import Corpus, count_matrix, weigh
 
 matrices = st.integers(0, 2**32 - 1).map(
     lambda seed: sparse.csr_array(np.random.default_rng(seed).poisson(0.6, size=(7, 9)).astype(float))

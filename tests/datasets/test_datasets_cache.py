@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provsel.datasets import make_dataset
-from provsel.datasets._cache import cache_path, cached, cached_names
+from provlab.datasets import make_dataset
+from provlab.datasets._cache import cache_path, cached, cached_names
 
 SPARSE = make_dataset(
     sparse.csr_array([[1.0, 0, 2], [0, 0, 3]]), [1, -1], ["é" * 9, "b\xa0c", "d"], name="s", source="q"

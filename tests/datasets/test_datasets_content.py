@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from provsel.datasets import DataIntegrityError, SourceFile, locate, read_source
-from provsel.datasets._content import content_sha256
-from provsel.datasets._locate import verify
+from provlab.datasets import DataIntegrityError, SourceFile, locate, read_source
+from provlab.datasets._content import content_sha256
+from provlab.datasets._locate import verify
 
 CONTENT = b"some content " * 1000
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from provsel.datasets import DataIntegrityError, MissingDataError, _identity, dexter, load_dataset, read_source
+from provlab.datasets import DataIntegrityError, MissingDataError, _identity, dexter, load_dataset, read_source
 
 
 @pytest.fixture

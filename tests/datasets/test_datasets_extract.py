@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from provsel.datasets._extract import MARKER, extract
+from provlab.datasets._extract import MARKER, extract
 
 LIMIT = 10_000
 
@@ -77,7 +77,7 @@ def test_a_full_disk_is_not_called_a_damaged_archive(tmp_path, monkeypatch):
     def full(*args):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("provsel.datasets._extract._write", full)
+    monkeypatch.setattr("provlab.datasets._extract._write", full)
     with pytest.raises(OSError, match="No space left on device"):
         run(make_zip(tmp_path / "a.zip", [("x", b"")]), tmp_path / "out" / "set", "zip")
     assert list((tmp_path / "out").iterdir()) == []

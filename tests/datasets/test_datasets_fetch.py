@@ -13,8 +13,8 @@ import pytest
 import yaml
 from misbehaving_server import CUT, GOOD, KEPT, SHA
 
-from provsel.datasets import DataIntegrityError, FetchError, MissingDataError, fetch, load_dataset
-from provsel.datasets._lock import read_lock
+from provlab.datasets import DataIntegrityError, FetchError, MissingDataError, fetch, load_dataset
+from provlab.datasets._lock import read_lock
 
 
 def everything(folder):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from provsel.datasets import load_dataset
+from provlab.datasets import load_dataset
 
 
 def test_synthetic_has_the_papers_shape_and_moments():

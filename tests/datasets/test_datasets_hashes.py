@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from provsel.datasets import _hashes
-from provsel.datasets._hashes import file_content_sha256, file_sha256
+from provlab.datasets import _hashes
+from provlab.datasets._hashes import file_content_sha256, file_sha256
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_its_size_is_bounded(tmp_path, later, data_folder, monkeypatch):
 def test_processes_side_by_side_leave_a_sound_memory(tmp_path, later, data_folder):
     files = [put(tmp_path / str(i), bytes([i])) for i in range(20)]
     program = (
-        "import sys, time; from pathlib import Path; from provsel.datasets import _hashes\n"
+        "import sys, time; from pathlib import Path; from provlab.datasets import _hashes\n"
         "now = time.time; _hashes.time.time = lambda: now() + 60\n"
         "for name in sys.argv[1:]: _hashes.file_sha256(Path(name))"
     )

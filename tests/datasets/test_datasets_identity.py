@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from provsel.datasets import (
+from provlab.datasets import (
     MissingDataError,
     dataset_files,
     dataset_identity,
@@ -17,9 +17,9 @@ from provsel.datasets import (
     read_source,
     source_names,
 )
-from provsel.datasets import _identity as identity_module
-from provsel.datasets._loaders import loader
-from provsel.keys import digest
+from provlab.datasets import _identity as identity_module
+from provlab.datasets._loaders import loader
+from provlab.keys import digest
 
 ANY = {"techtc": {"set": "Exp_10341_10755"}}
 """What a name alone does not say."""

@@ -14,7 +14,7 @@ import pytest
 import scipy.io
 from PIL import Image
 
-from provsel.datasets import (
+from provlab.datasets import (
     DataIntegrityError,
     MissingDataError,
     _cifar,
@@ -26,8 +26,8 @@ from provsel.datasets import (
     read_source,
     usps,
 )
-from provsel.datasets._idx import read_idx
-from provsel.datasets._locate import file_sha256
+from provlab.datasets._idx import read_idx
+from provlab.datasets._locate import file_sha256
 from provsel.kernels.gist import gist
 
 MD5 = {

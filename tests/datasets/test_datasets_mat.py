@@ -5,8 +5,8 @@ import pytest
 import scipy.io
 from scipy import sparse
 
-from provsel.datasets import DataIntegrityError, MissingDataError, _identity, _mat, load_dataset
-from provsel.datasets._mat import read_mat
+from provlab.datasets import DataIntegrityError, MissingDataError, _identity, _mat, load_dataset
+from provlab.datasets._mat import read_mat
 
 X = np.array([[1, 2, 3], [4, 5, 6]], dtype=np.uint16)
 Y = np.array([[2], [1]])

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_files
 from test_datasets_rcv1_parse import random_text
 
-from provsel.datasets import (
+from provlab.datasets import (
     DataIntegrityError,
     MissingDataError,
     _identity,

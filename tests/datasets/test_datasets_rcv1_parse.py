@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from provsel.datasets import _rcv1_parse
-from provsel.datasets._rcv1_parse import N_TERMS, parse_topics, parse_vectors
+from provlab.datasets import _rcv1_parse
+from provlab.datasets._rcv1_parse import N_TERMS, parse_topics, parse_vectors
 
 VECTORS = b"2286  864:0.0497 1523:0.044 47236:1\n2287  1:5e-1 3:.25 5:0.5 \n2288\n26150  12:+1.5"
 QRELS = b"E11 2286 1\nECAT 2286 1\nM11 2287 1\nCCAT 2288 1\nC15 2288 1\nCCAT 26150 1\nXCCAT 7 1\n"

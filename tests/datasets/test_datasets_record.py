@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provsel.datasets import make_dataset
+from provlab.datasets import make_dataset
 
 X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, -1.0]])
 Y = [1, -1]

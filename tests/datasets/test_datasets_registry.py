@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from provsel.datasets import dataset_members, dataset_names, load_dataset
+from provlab.datasets import dataset_members, dataset_names, load_dataset
 
 
 def test_the_folder_is_the_registry():
@@ -50,7 +50,7 @@ def test_rows_of_length_1(parameters):
 
 def test_every_loader_has_keyword_parameters_with_defaults():
     for name in dataset_names():
-        load = importlib.import_module(f"provsel.datasets.{name}").load
+        load = importlib.import_module(f"provlab.datasets.{name}").load
         for parameter in inspect.signature(load).parameters.values():
             assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
             assert parameter.default is not inspect.Parameter.empty
@@ -65,7 +65,7 @@ def test_members():
 
 def test_loaders_do_not_even_import_what_could_download():
     code = (
-        "import sys; from provsel.datasets import load_dataset; load_dataset('synthetic'); "
+        "import sys; from provlab.datasets import load_dataset; load_dataset('synthetic'); "
         "assert not {'requests', 'urllib3'} & set(sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -7,10 +7,10 @@ import re
 import pytest
 import yaml
 
-from provsel._files import replacing
-from provsel.datasets import DataIntegrityError, MissingDataError, SourceFile, locate, read_source, source_names
-from provsel.datasets._lock import LockEntry, read_lock, record
-from provsel.datasets._paths import is_safe_relative
+from provlab.datasets import DataIntegrityError, MissingDataError, SourceFile, locate, read_source, source_names
+from provlab.datasets._lock import LockEntry, read_lock, record
+from provlab.datasets._paths import is_safe_relative
+from provsel.files import replacing
 
 CONTENT = b"some data"
 SHA = hashlib.sha256(CONTENT).hexdigest()

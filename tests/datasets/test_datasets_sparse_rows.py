@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provsel.configs import compose_config
-from provsel.datasets import load_dataset
-from provsel.evaluation import load_from
+from provlab.configs import compose_config
+from provlab.datasets import load_dataset
+from provlab.trials import load_from
 from provsel.kernels.hinge_dual import hinge_dual
 
 

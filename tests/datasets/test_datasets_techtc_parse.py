@@ -6,9 +6,9 @@ from datasets_corpora import SMALL, official_bytes, tokens_bytes
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from provsel.datasets import make_dataset
-from provsel.datasets._bag import count_matrix
-from provsel.datasets._techtc_parse import parse_tokens, parse_vectors
+from provlab.datasets import make_dataset
+from provlab.datasets._bag import count_matrix
+from provlab.datasets._techtc_parse import parse_tokens, parse_vectors
 
 # Bytes of words: anything but ASCII white space, which separates words in the official form.
 word = st.binary(min_size=1, max_size=8).filter(lambda text: len(text.split()) == 1 and text.split()[0] == text)

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from public_server import serving
 
-from provsel.configs import cells_of, compose_config
-from provsel.datasets import dataset_members, fetch_all, load_dataset, locate, read_source, source_names, usable
-from provsel.datasets._rcv1_parse import parse_topics
-from provsel.datasets.rcv1_ccat import _TOPICS
-from provsel.evaluation import make_tasks, run_task
+from provlab.configs import cells_of, compose_config
+from provlab.datasets import dataset_members, fetch_all, load_dataset, locate, read_source, source_names, usable
+from provlab.datasets._rcv1_parse import parse_topics
+from provlab.datasets.rcv1_ccat import _TOPICS
+from provlab.trials import make_tasks, run_task
 
 MIRROR = Path(os.environ.get("PROVSEL_DATA_MIRROR") or "nowhere")
 pytestmark = pytest.mark.skipif(

@@ -10,9 +10,9 @@ import pytest
 import yaml
 from misbehaving_server import GOOD, SHA
 
-from provsel.cli import main
-from provsel.datasets import DataIntegrityError, FetchError, MissingDataError, fetch, locate, read_source
-from provsel.datasets import _obtain as obtain_module
+from provlab.cli import main
+from provlab.datasets import DataIntegrityError, FetchError, MissingDataError, fetch, locate, read_source
+from provlab.datasets import _obtain as obtain_module
 
 TEXTS = dict.fromkeys(("title", "citation", "licence", "homepage"), "x")
 
@@ -22,7 +22,7 @@ def write(tmp_path, server, monkeypatch):
     """Return a function that writes an entry of a registry, which is then the one of the package."""
     folder = tmp_path / "registry"
     folder.mkdir()
-    monkeypatch.setattr("provsel.datasets._sources.DEFAULT_REGISTRY", folder)
+    monkeypatch.setattr("provlab.datasets._sources.DEFAULT_REGISTRY", folder)
     read_source.cache_clear()
 
     def entry(name, *files):

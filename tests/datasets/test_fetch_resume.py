@@ -8,9 +8,9 @@ import random
 import pytest
 from misbehaving_server import GOOD, KEPT, SHA
 
-from provsel.datasets import DataIntegrityError, FetchError
-from provsel.datasets._arriving import arriving
-from provsel.datasets._download import _Sink
+from provlab.datasets import DataIntegrityError, FetchError
+from provlab.datasets._arriving import arriving
+from provlab.datasets._download import _Sink
 
 
 def part(data_folder, content=None, digest=SHA):
@@ -108,7 +108,7 @@ def test_an_interrupt_keeps_what_arrived(registry, server, data_folder, monkeypa
         write(sink, chunk)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("provsel.datasets._download._Sink.write", interrupted)
+    monkeypatch.setattr("provlab.datasets._download._Sink.write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         registry("/range")
     monkeypatch.undo()
@@ -121,7 +121,7 @@ def test_a_full_disk_is_not_tried_again_and_keeps_nothing(registry, server, data
     def full(sink, chunk):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("provsel.datasets._download._Sink.write", full)
+    monkeypatch.setattr("provlab.datasets._download._Sink.write", full)
     with pytest.raises(OSError, match="No space left on device"):
         registry("/good")
     assert server.requests == ["/good"]
@@ -146,7 +146,7 @@ def test_a_part_that_was_moved_to_its_place_meanwhile_is_not_appended_to(tmp_pat
         (tmp_path / f".file.{SHA[:12]}.part").replace(target)  # by the process that had the lock
         flock(handle, operation)
 
-    monkeypatch.setattr("provsel.datasets._arriving.fcntl.flock", overtaken)
+    monkeypatch.setattr("provlab.datasets._arriving.fcntl.flock", overtaken)
     (tmp_path / f".file.{SHA[:12]}.part").write_bytes(GOOD)
     with arriving(target, SHA, keep_on=(FetchError,)) as handle:
         handle.write(b"another file")

@@ -25,7 +25,7 @@ from stream_files import (
     zeroed,
 )
 
-from provsel.datasets import row_chunks
+from provsel.streams import row_chunks
 
 N, M = 150, 24
 PACK = {".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from provsel.configs import artefact_names, compose_artefact
-from provsel.evaluation import first_release, identity_of
-from provsel.evaluation.plan import split_seed, trial_key, trial_seed, unique_cells
-from provsel.keys import canonical_json, digest, seed_from
+from provlab.configs import artefact_names, compose_artefact
+from provlab.keys import canonical_json, digest, seed_from
+from provlab.trials import first_release, identity_of
+from provlab.trials.plan import split_seed, trial_key, trial_seed, unique_cells
 from small_runs import DATASET, UNIFORM, small_cell
 
 SYNTHETIC = {"name": "synthetic", "n_samples": 200, "n_features": 1000, "n_relevant": 50, "seed": 0}

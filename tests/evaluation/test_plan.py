@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provsel.configs import cells_of, compose_config
-from provsel.evaluation import make_tasks
-from provsel.evaluation.components import build
-from provsel.evaluation.plan import split_seed, trial_key, trials_of, unique_cells
-from provsel.keys import canonical_json, digest, seed_from
+from provlab.configs import cells_of, compose_config
+from provlab.keys import canonical_json, digest, seed_from
+from provlab.project.components import build
+from provlab.trials import make_tasks
+from provlab.trials.plan import split_seed, trial_key, trials_of, unique_cells
 from provsel.selectors import BSSSelector
 from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, small_cell
 
@@ -224,7 +224,7 @@ def test_missing_protocol_value():
         "os.system",
         "builtins.eval",
         "provsel.selectors._base.clone",
-        "provsel.selectors.AbstractSelector",
+        "provsel.selectors.BaseSelector",
         "provsel.selectors.bss.BSSSelector",
         "provsel.selectors.Nonexistent",
         "provsel.models.LibsvmSVM",

@@ -7,10 +7,10 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from provsel.configs import cells_of, compose_config
-from provsel.datasets import make_dataset
-from provsel.evaluation import load_from, make_tasks, run_task
-from provsel.evaluation.fold import FoldContext
+from provlab.configs import cells_of, compose_config
+from provlab.datasets import make_dataset
+from provlab.protocols import protocol_named
+from provlab.trials import load_from, make_tasks, run_task
 from small_runs import DATASET, FULL, UNIFORM, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}
@@ -25,7 +25,7 @@ def data():
 
 
 def context(data, split, fold=0):
-    return FoldContext(data, split=split, n_splits=5, split_seed=3, fold=fold)
+    return protocol_named(split).fold(data, n_splits=5, split_seed=3, fold=fold)
 
 
 def test_inverse_trains_on_what_tenfold_tests_on(data):

@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from provsel.configs import cells_of, compose_config
-from provsel.evaluation import Cell, _train_alone, identity_of, load_from, make_tasks, run_task, streamed
+from provlab.configs import cells_of, compose_config
+from provlab.protocols import _train_alone
+from provlab.protocols import streamed_training as streamed
+from provlab.store import TIMING, VOLATILE, TrialStore
+from provlab.trials import Cell, identity_of, load_from, make_tasks, run_task
 from provsel.models import CompressedLinearSVM, LiblinearSVM
-from provsel.store import TIMING, VOLATILE, TrialStore
 from small_runs import FULL, PROTOCOL, UNIFORM, run_quietly, small_cell
 
 M = 20_000

@@ -8,12 +8,13 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from provsel.evaluation import Certificate, identity_of, load_from, make_tasks, run_task
-from provsel.evaluation import trial as trial_module
-from provsel.keys import seed_from
+from provlab.keys import seed_from
+from provlab.store import SCHEMA
+from provlab.trials import identity_of, load_from, make_tasks, run_task
+from provlab.trials import trial as trial_module
+from provsel.certificates import Certificate
 from provsel.models import LibsvmSVM
 from provsel.selectors import BSSSelector, OnSupportVectors
-from provsel.store import SCHEMA
 from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 
-from provsel.evaluation import load_from, make_tasks, run_task
-from provsel.evaluation.clustering import clustering_accuracy
+from provlab.protocols.clustering_scores import clustering_accuracy
+from provlab.store import TIMING, TrialStore
+from provlab.trials import load_from, make_tasks, run_task
 from provsel.selectors import LaplacianScoreSelector, OnlineLeverageSelector, SparseEmbedding
-from provsel.store import TIMING, TrialStore
 from small_runs import DATASET, FULL, UNIFORM, run_quietly, small_cell
 
 KMEANS = {"_target_": "provsel.models.KMeansClustering", "n_clusters": None}

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from provsel.configs import compose_artefact
-from provsel.reports.recipe import Recipe
-from provsel.reports.tables import write_tables
-from provsel.store import TrialStore
+from provlab.configs import compose_artefact
+from provlab.reports.recipe import Recipe
+from provlab.reports.tables import write_tables
+from provlab.store import TrialStore
 from small_runs import SMALL, run_quietly, stable_records
 
 NAME = "paul2016/table1"

@@ -15,17 +15,17 @@ from fault_tools import leftovers, message, on_small_disk, outcome, reproduce, s
 from rich.console import Console
 
 from made_paper import made_paper
+from provlab.audit.ledger import read_audits, write_audit
+from provlab.audit.outcomes import AuditRun
+from provlab.cli import main
+from provlab.cli.scripts import artefact_main
+from provlab.reports.recipe import load_recipe
+from provlab.reports.tables import write_text
+from provlab.site.build import build_report
+from provlab.store import StoreSnapshot, TrialStore
+from provlab.trials import executors
 from provsel import runner
-from provsel._files import ABANDONED, probe
-from provsel.audit.ledger import read_audits, write_audit
-from provsel.audit.outcomes import AuditRun
-from provsel.cli import main
-from provsel.cli.scripts import artefact_main
-from provsel.evaluation import executors
-from provsel.reports.recipe import load_recipe
-from provsel.reports.tables import write_text
-from provsel.site.build import build_report
-from provsel.store import StoreSnapshot, TrialStore
+from provsel.files import ABANDONED, probe
 from small_runs import SMALL, fake_records, rows
 
 FULL, READ_ONLY = "No space left on device", "Read-only file system"
@@ -183,7 +183,7 @@ def test_a_read_only_store_can_be_read(tmp_path, monkeypatch):
     folder = tmp_path / "disk"
     folder.mkdir()
     small_artefact()
-    monkeypatch.setattr("provsel.configs.artefact_names", list)
+    monkeypatch.setattr("provlab.configs.artefact_names", list)
 
     def use(make_read_only):
         reproduce(folder)

@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from fault_tools import leftovers, outcome, reproduce
 
-from provsel._files import replacing
-from provsel.cli import main
-from provsel.datasets import _cache as cache
-from provsel.datasets import load_dataset
-from provsel.store import SCHEMA, StoreSnapshot, TrialStore, stored_file
-from provsel.store import seal as sealing
-from provsel.store.seal import DamagedFileError, check_chunks, read_seal
+from provlab.cli import main
+from provlab.datasets import _cache as cache
+from provlab.datasets import load_dataset
+from provlab.store import SCHEMA, StoreSnapshot, TrialStore, stored_file
+from provlab.store import seal as sealing
+from provlab.store.seal import DamagedFileError, check_chunks, read_seal
+from provsel.files import replacing
 from small_runs import UNIFORM, fake_records, rows, run_quietly, small_cell
 
 PLAIN = (pa.ArrowException, OSError, ValueError, UnicodeDecodeError)
@@ -143,7 +143,7 @@ def test_a_seal_covers_every_byte_between_the_magic_and_itself(original, tmp_pat
     store.append(fake_records(0, 40))
     store.append(fake_records(40, 30))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("provsel.store.trial_store.GROUP", 16)
+        patch.setattr("provlab.store.trial_store.GROUP", 16)
         store.compact(minimum=0)
     [path] = store.folder.iterdir()
     metadata = pq.read_metadata(path)
@@ -165,7 +165,7 @@ def test_only_what_is_read_is_compared(original, tmp_path, monkeypatch):
     store = TrialStore(tmp_path / "store")
     for k, cell in enumerate("abcd"):
         store.append(fake_records(16 * k, 16, cell))
-    monkeypatch.setattr("provsel.store.trial_store.GROUP", 16)
+    monkeypatch.setattr("provlab.store.trial_store.GROUP", 16)
     store.compact(minimum=0)
     [path] = store.folder.iterdir()
     checked = []
@@ -226,7 +226,7 @@ def test_damaged_files_of_a_run_are_computed_again_and_reported(tmp_path, capsys
     paths[0].write_bytes(paths[0].read_bytes()[:-500])
     whole = paths[1].read_bytes()
     paths[1].write_bytes(flipped(whole, len(whole) - 3000))
-    monkeypatch.setattr("provsel.configs.artefact_names", list)  # composing all takes long
+    monkeypatch.setattr("provlab.configs.artefact_names", list)  # composing all takes long
     assert main(["status", "--results", str(results)]) == 0
     assert caplog.text.count("expected a whole Parquet file") == 2
     store = TrialStore(results / "store")

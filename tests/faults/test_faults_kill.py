@@ -19,10 +19,10 @@ from fault_tools import (
     wait,
 )
 
-from provsel._files import ABANDONED, replacing
-from provsel.evaluation import make_tasks
-from provsel.reports.tables import write_tables
-from provsel.store import TrialStore
+from provlab.reports.tables import write_tables
+from provlab.store import TrialStore
+from provlab.trials import make_tasks
+from provsel.files import ABANDONED, replacing
 from small_runs import fake_records, rows
 
 SEED = 20260101
@@ -187,7 +187,7 @@ def test_a_living_writer_whose_file_was_taken_for_a_dead_ones_writes_again(store
         if len(count) <= n_robberies:
             path.unlink()
 
-    monkeypatch.setattr("provsel.store.trial_store.seal", robbed)
+    monkeypatch.setattr("provlab.store.trial_store.seal", robbed)
     n_robberies = 1
     stored.append(fake_records(9, 3))
     assert len(count) == 2

@@ -11,8 +11,8 @@ import psutil
 import pytest
 from fault_tools import LIMIT, leftovers, outcome, reproduce, small_artefact, start, wait
 
-from provsel.evaluation import make_tasks
-from provsel.store import StoreSnapshot, TrialStore
+from provlab.store import StoreSnapshot, TrialStore
+from provlab.trials import make_tasks
 from small_runs import fake_records, rows, run_python, script_environment
 
 HERE = Path(__file__).resolve().parent
@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path[:0] = [{str(HERE.parent)!r}, {str(HERE)!r}]
 import dying_worker
 import fault_tools
-from provsel.evaluation import executors
+from provlab.trials import executors
 if __name__ == "__main__":
     results, loky = Path(sys.argv[1]), {{"name": "loky", "n_jobs": 2}}
 """
@@ -184,7 +184,7 @@ def test_a_merge_leaves_a_damaged_file_to_be_looked_at(tmp_path, monkeypatch):
         store.append(fake_records(3 * k, 3))
     path = sorted(store.folder.iterdir())[0]
     path.write_bytes(path.read_bytes()[:-1])
-    monkeypatch.setattr("provsel.store.trial_store.set_aside", lambda *_: True)
+    monkeypatch.setattr("provlab.store.trial_store.set_aside", lambda *_: True)
     assert store.compact(minimum=0) == 2
     assert path.exists()
     assert len(store.keys()) == 6

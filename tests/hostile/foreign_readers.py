@@ -21,24 +21,25 @@ from PIL import Image
 from scipy import sparse
 from scipy.io import savemat
 
-from provsel.audit.compare import OUTCOMES, Difference
-from provsel.audit.ledger import WITHOUT_SUM, read_audits, write_audit
-from provsel.audit.outcomes import AuditRun, TrialOutcome
-from provsel.datasets import _cache, column_blocks, dexter, row_chunks, techtc
-from provsel.datasets._cifar import _decode, read_binary, read_labels
-from provsel.datasets._content import content_sha256
-from provsel.datasets._extract import extract
-from provsel.datasets._hashes import MEMORY, _memories, file_sha256
-from provsel.datasets._idx import read_idx
-from provsel.datasets._lock import LOCK_NAME, read_lock
-from provsel.datasets._mat import read_mat
-from provsel.datasets._paths import is_safe_relative
-from provsel.datasets._rcv1_forms import read_subsets
-from provsel.datasets._rcv1_parse import N_TERMS, parse_topics, parse_vectors
-from provsel.datasets._record import make_dataset
-from provsel.datasets._sources import read_source
+from provlab.audit.compare import OUTCOMES, Difference
+from provlab.audit.ledger import WITHOUT_SUM, read_audits, write_audit
+from provlab.audit.outcomes import AuditRun, TrialOutcome
+from provlab.datasets import _cache, dexter, techtc
+from provlab.datasets._cifar import _decode, read_binary, read_labels
+from provlab.datasets._content import content_sha256
+from provlab.datasets._extract import extract
+from provlab.datasets._hashes import MEMORY, _memories, file_sha256
+from provlab.datasets._idx import read_idx
+from provlab.datasets._lock import LOCK_NAME, read_lock
+from provlab.datasets._mat import read_mat
+from provlab.datasets._paths import is_safe_relative
+from provlab.datasets._rcv1_forms import read_subsets
+from provlab.datasets._rcv1_parse import N_TERMS, parse_topics, parse_vectors
+from provlab.datasets._record import make_dataset
+from provlab.datasets._sources import read_source
+from provlab.store import SCHEMA, TrialStore
 from provsel.selectors import OnlineLeverageSelector
-from provsel.store import SCHEMA, TrialStore
+from provsel.streams import column_blocks, row_chunks
 
 X = np.arange(24.0).reshape(6, 4) * (np.arange(24).reshape(6, 4) % 3 > 0)
 

@@ -7,12 +7,12 @@ import numpy as np
 from hostile_bytes import Reader
 
 import made_sources as made
-from provsel.datasets import _rcv1_stems
-from provsel.datasets._npz import read_npz
-from provsel.datasets._r_data import Doubles, RVector, read_r_data
-from provsel.datasets._rcv1_stems import read_stems
-from provsel.datasets._techtc_parse import parse_tokens
-from provsel.datasets.converters import _rcv1_repair, cifar10_jpeg, rcv1_subsets, run_converter, techtc_tokens
+from provlab.datasets import _rcv1_stems
+from provlab.datasets._r_data import Doubles, RVector, read_r_data
+from provlab.datasets._rcv1_stems import read_stems
+from provlab.datasets._techtc_parse import parse_tokens
+from provlab.datasets.converters import _rcv1_repair, cifar10_jpeg, rcv1_subsets, run_converter, techtc_tokens
+from provsel.streams.npz import read_npz
 
 
 def few(monkeypatch):

@@ -18,11 +18,12 @@ from hostile_bytes import bounded, fuzz, tree
 from scipy import sparse
 from scipy.io import savemat
 
-from provsel.datasets import _cache, column_blocks, row_chunks
-from provsel.datasets._idx import read_idx
-from provsel.datasets._mat import read_mat
-from provsel.datasets._npz import read_npz
+from provlab.datasets import _cache
+from provlab.datasets._idx import read_idx
+from provlab.datasets._mat import read_mat
 from provsel.selectors import OnlineLeverageSelector
+from provsel.streams import column_blocks, row_chunks
+from provsel.streams.npz import read_npz
 
 SMALL = 30 << 20
 HUGE = 1 << 40
@@ -179,7 +180,7 @@ def test_types_in_mat_files_are_no_places_in_memory(kind, size, message, tmp_pat
 
 
 def test_a_mat_file_that_expands_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("provsel.datasets._mat._MAX_EXPANDED", 1 << 20)
+    monkeypatch.setattr("provlab.datasets._mat._MAX_EXPANDED", 1 << 20)
     for size, fits in ((1 << 17, True), (100 << 20, False)):
         body = mat_matrix((1, size // 8), size, bytes(size))
         (tmp_path / "X.mat").write_bytes(MAT_HEADER + mat_element(15, zlib.compress(mat_element(14, body), 1)))
@@ -191,7 +192,7 @@ def test_a_mat_file_that_expands_without_end(tmp_path, monkeypatch):
 
 
 def test_compressed_text_of_one_line_and_idx_files_expand_no_further_than_expected(tmp_path, monkeypatch):
-    monkeypatch.setattr("provsel.datasets._svmlight_rows._MAX_LINE", 1 << 16)
+    monkeypatch.setattr("provsel.streams.svmlight_rows._MAX_LINE", 1 << 16)
     zeros = b"\0" * (100 << 20)
     for name, packed in (("X.svm.gz", gzip.compress(zeros, 1)), ("X.svm.xz", lzma.compress(zeros, preset=0))):
         (tmp_path / name).write_bytes(packed)

@@ -5,9 +5,9 @@ import yaml
 from foreign_readers import LOCK, REGISTRY, TEXT, rows_of
 from hostile_bytes import bounded, fuzz
 
-from provsel.datasets import dexter
-from provsel.datasets._lock import LOCK_NAME, read_lock
-from provsel.datasets._sources import read_source
+from provlab.datasets import dexter
+from provlab.datasets._lock import LOCK_NAME, read_lock
+from provlab.datasets._sources import read_source
 from small_runs import run_python
 
 BILLION_LAUGHS = "a0: &a0 lol\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10))
@@ -72,7 +72,7 @@ def test_tags_in_yaml_run_nothing(read, message, tmp_path):
 ONE_BY_ONE = """
 import sys
 from pathlib import Path
-from provsel.datasets._yaml import read_plain_yaml
+from provlab.datasets._yaml import read_plain_yaml
 for path in map(Path, sys.argv[1:]):
     try:
         read_plain_yaml(path)
@@ -113,7 +113,7 @@ def test_entries_of_a_lock_file(change, message, tmp_path):
 
 
 def test_a_line_without_end_is_not_read_as_a_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("provsel.datasets._svmlight_rows._MAX_LINE", 100)
+    monkeypatch.setattr("provsel.streams.svmlight_rows._MAX_LINE", 100)
     (tmp_path / "X.svm").write_bytes(b"1 1:1\n" + b" " * 99 + b"\n1 2:1\n")
     rows_of(tmp_path / "X.svm")
     (tmp_path / "X.svm").write_bytes(b"1 1:1\n1" + b" " * 100 + b"2:1")

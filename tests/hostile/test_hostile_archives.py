@@ -12,10 +12,10 @@ import pytest
 from foreign_readers import tar_of, zip_of
 from hostile_bytes import bounded, tree
 
-from provsel.datasets import _archives
-from provsel.datasets._cifar import read_binary
-from provsel.datasets._extract import MARKER, extract
-from provsel.datasets._rcv1_parse import parse_topics, parse_vectors
+from provlab.datasets import _archives
+from provlab.datasets._cifar import read_binary
+from provlab.datasets._extract import MARKER, extract
+from provlab.datasets._rcv1_parse import parse_topics, parse_vectors
 
 LIMIT = 1 << 20
 SMALL = 40 << 20
@@ -240,7 +240,7 @@ def test_gzip_bombs_of_the_text_formats(tmp_path):
 
 
 def test_assignments_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("provsel.datasets._rcv1_parse._MAX_ASSIGNMENTS", 100)
+    monkeypatch.setattr("provlab.datasets._rcv1_parse._MAX_ASSIGNMENTS", 100)
     (tmp_path / "q.gz").write_bytes(gzip.compress(b"CCAT 1 1\n" * 100))
     assert parse_topics(tmp_path / "q.gz", "CCAT")[0].size == 1
     (tmp_path / "q.gz").write_bytes(gzip.compress(b"CCAT 1 1\n" * 101))

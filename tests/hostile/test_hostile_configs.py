@@ -9,13 +9,13 @@ import pytest
 from hostile_bytes import bounded, tree
 from omegaconf import OmegaConf
 
-from provsel.cli._errors import ERRORS
-from provsel.cli._guard import guarded
-from provsel.configs import artefact_names, cells_of, compose_artefact, compose_config
-from provsel.configs.plain import check_overrides, check_plain, check_references
-from provsel.datasets import dataset_members, load_dataset
-from provsel.evaluation.components import build, component_class, registered
-from provsel.store import TrialStore
+from provlab.cli._errors import ERRORS
+from provlab.cli._guard import guarded
+from provlab.configs import artefact_names, cells_of, compose_artefact, compose_config
+from provlab.configs.plain import check_overrides, check_plain, check_references
+from provlab.datasets import dataset_members, load_dataset
+from provlab.project.components import build, component_class, registered
+from provlab.store import TrialStore
 from small_runs import REPO, SMALL, run_quietly
 
 SECRET = "s3cr3t-of-the-environment"
@@ -46,7 +46,7 @@ def usual():
 
 TARGETS = [
     *("os.system", "builtins.eval", "subprocess.Popen", "provsel.selectors.__builtins__.eval", "provsel.selectors"),
-    *("provsel.selectors.bss.np.load", "provsel.selectors.AbstractSelector", "provsel.models.LibsvmSVM", "BSSSelector"),
+    *("provsel.selectors.bss.np.load", "provsel.selectors.BaseSelector", "provsel.models.LibsvmSVM", "BSSSelector"),
     *("provsel.selectors.BSSSelector.__init__", "provsel.selectors..BSSSelector", "provsel.selectors.bss.BSSSelector"),
     *("provsel.selectors.BSSSelector\n", " provsel.selectors.BSSSelector", "provsel.selectors.BSSSelector\0"),
     *("", "__main__"),
@@ -287,7 +287,7 @@ def test_names_of_artefacts_are_those_of_files():
 
 def test_a_hostile_record_does_not_come_back_as_a_cell(caplog):
     """The text of a config in a store from elsewhere, as `provsel audit` takes it."""
-    from provsel.audit.cells import CannotRebuild, cell_from
+    from provlab.audit.cells import CannotRebuild, cell_from
 
     [cell] = composed(*SIZES)
     good = cell.identity

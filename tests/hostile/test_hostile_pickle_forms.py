@@ -6,8 +6,8 @@ import pytest
 from test_hostile_pickles import CALL, STATE, WHOLE, refused
 
 import made_sources as made
-from provsel.datasets._token_pickle import read_token_pickle
-from provsel.datasets.converters import techtc_tokens
+from provlab.datasets._token_pickle import read_token_pickle
+from provlab.datasets.converters import techtc_tokens
 
 # ---- damage
 

@@ -17,9 +17,9 @@ from hostile_bytes import bounded, tree
 
 import made_sources as made
 import provsel
-from provsel.datasets import _r_data, _token_pickle, converters
-from provsel.datasets._token_pickle import Vector, read_token_pickle
-from provsel.datasets.converters import cifar10_jpeg, rcv1_subsets, run_converter, techtc_tokens
+from provlab.datasets import _r_data, _token_pickle, converters
+from provlab.datasets._token_pickle import Vector, read_token_pickle
+from provlab.datasets.converters import cifar10_jpeg, rcv1_subsets, run_converter, techtc_tokens
 
 SMALL = 60 << 20
 WHOLE = made.token_pickle(*made.HALVES)

@@ -10,10 +10,10 @@ import pytest
 from hostile_bytes import bounded, tree
 
 import made_sources as made
-from provsel.datasets import _r_data, _xz
-from provsel.datasets._r_data import Doubles, RVector, read_r_data
-from provsel.datasets._xz import read_xz
-from provsel.datasets.converters import _rcv1_repair, rcv1_subsets, run_converter
+from provlab.datasets import _r_data, _xz
+from provlab.datasets._r_data import Doubles, RVector, read_r_data
+from provlab.datasets._xz import read_xz
+from provlab.datasets.converters import _rcv1_repair, rcv1_subsets, run_converter
 
 SMALL = 40 << 20
 word = made.word

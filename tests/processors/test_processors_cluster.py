@@ -8,8 +8,8 @@ from small_work import techtc_cells
 
 import kinds
 from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker
-from provsel.cli.scripts import artefact_main
-from provsel.store import TrialStore
+from provlab.cli.scripts import artefact_main
+from provlab.store import TrialStore
 from small_runs import SMALL, TABLE1, load_script, run_quietly, table_files
 
 

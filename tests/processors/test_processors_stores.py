@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from small_work import add_to, table_1
 
 import kinds
-from provsel.audit import read_audits
-from provsel.audit.compare import DIGITS
-from provsel.cli.scripts import artefact_main
-from provsel.store import SCHEMA, TrialStore
+from provlab.audit import read_audits
+from provlab.audit.compare import DIGITS
+from provlab.cli.scripts import artefact_main
+from provlab.store import SCHEMA, TrialStore
 from small_runs import TABLE1, load_script
 
 NUMBERS = ("value", "sd")
@@ -30,7 +30,7 @@ def add(kind, results, repeats):
 
 def audit(kind, results):
     """Return exit status and output of an audit of all, by that kind."""
-    done = kinds.run_as(kind, ["-m", "provsel.cli", "audit", "--results", results, "--fraction", 1, "executor=serial"])
+    done = kinds.run_as(kind, ["-m", "provlab.cli", "audit", "--results", results, "--fraction", 1, "executor=serial"])
     assert not done.stderr.startswith("provsel:"), done.stderr
     return done.returncode, done.stdout
 

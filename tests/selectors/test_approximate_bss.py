@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provsel.evaluation import certify
+from provsel.certificates import certify
 from provsel.selectors import ApproximateBSSSelector, BSSSelector
 
 P, D, R = 20, 300, 80

@@ -7,17 +7,24 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from provsel.evaluation.components import build
-from provsel.evaluation.plan import Cell
-from provsel.selectors import AtSize, FeatureSelectiveSelector, L1SVMSelector, LPSVMSelector, RRQRSelector
-from provsel.selectors._base import AbstractSelector, Selection
-from provsel.selectors._view import TrainingView
+from provlab.project.components import build
+from provlab.trials.plan import Cell
+from provsel.selectors import (
+    AtSize,
+    BaseSelector,
+    FeatureSelectiveSelector,
+    L1SVMSelector,
+    LPSVMSelector,
+    RRQRSelector,
+    Selection,
+)
+from provsel.training_view import TrainingView
 from small_runs import DATASET, MODEL, PROTOCOL
 
 FIRST = AtSize(FeatureSelectiveSelector(relative=True), 12, parameter="c1", low=1e-6, high=1.0)
 
 
-class Steps(AbstractSelector):
+class Steps(BaseSelector):
     """Keeps `counts[j]` features for the number of `edges` below `at`; counts its fits; has neither data nor chance."""
 
     algorithm_version = 1

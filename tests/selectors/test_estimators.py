@@ -15,14 +15,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import provsel.models
 import provsel.selectors
-import provsel.selectors._view as view_module
+import provsel.training_view as view_module
 from provsel.kernels.leverage import sample_with_replacement
 from provsel.models import LiblinearSVM, LibsvmSVM
 from provsel.selectors import (
-    AbstractSelector,
     AlphaInvestingSelector,
     ApproximateBSSSelector,
     AtSize,
+    BaseSelector,
     BSSSelector,
     FeatureSelectiveSelector,
     FullDataSelector,
@@ -37,7 +37,7 @@ from provsel.selectors import (
     UniformSelector,
     WithEnclosingBallCenter,
 )
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 ESTIMATORS = [
     BSSSelector(2, rank=1),
@@ -122,9 +122,9 @@ SIGNATURES = {
 
 def exported(module):
     """Return the models, or the selectors; transformers that are not selectors have tests of their own."""
-    base = AbstractSelector if module is provsel.selectors else BaseEstimator
-    names = {name for name in module.__all__ if not name.startswith("Abstract")}
-    return {name for name in names if issubclass(getattr(module, name), base)}
+    base = BaseSelector if module is provsel.selectors else BaseEstimator
+    classes = {name: getattr(module, name) for name in module.__all__ if isinstance(getattr(module, name), type)}
+    return {name for name, cls in classes.items() if issubclass(cls, base) and not inspect.isabstract(cls)}
 
 
 def as_it_comes(cls, r):

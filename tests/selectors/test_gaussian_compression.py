@@ -14,11 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import provsel.selectors
-from provsel.datasets import row_chunks
-from provsel.evaluation.components import component_class
+from provlab.project.components import component_class
 from provsel.kernels.compression_bounds import loss_components, norm_components
 from provsel.models import LibsvmSVM
-from provsel.selectors import AbstractSelector, GaussianCompression
+from provsel.selectors import BaseSelector, GaussianCompression
+from provsel.streams import row_chunks
 
 FORMS = [np.asarray, sparse.csr_array, sparse.csr_matrix, sparse.csc_array]
 
@@ -187,7 +187,7 @@ def test_bad_options_are_refused(options, message):
 
 def test_it_is_exported_but_is_no_selector():
     assert "GaussianCompression" in provsel.selectors.__all__
-    assert not issubclass(GaussianCompression, AbstractSelector)
+    assert not issubclass(GaussianCompression, BaseSelector)
     first, *others = inspect.signature(GaussianCompression).parameters.values()
     assert first.name == "n_components"
     assert {other.kind for other in others} == {first.KEYWORD_ONLY}

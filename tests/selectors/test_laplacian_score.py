@@ -12,7 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 from provsel.kernels import laplacian
 from provsel.kernels.laplacian import nearest_rows, neighbor_edges
 from provsel.selectors import LaplacianScoreSelector
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 
 def textbook(X, k=5, t=None):

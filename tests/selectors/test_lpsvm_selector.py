@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
-from provsel.datasets import load_dataset
+from provlab.datasets import load_dataset
 from provsel.selectors import LPSVMSelector
 
 _MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")

@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 from scipy.linalg import qr
 
-from provsel.datasets import load_dataset
+from provlab.datasets import load_dataset
 from provsel.selectors import RRQRSelector
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
 

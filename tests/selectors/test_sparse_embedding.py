@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import provsel.selectors
-from provsel.evaluation.components import component_class
+from provlab.project.components import component_class
 from provsel.models import LibsvmSVM
-from provsel.selectors import AbstractSelector, SparseEmbedding
+from provsel.selectors import BaseSelector, SparseEmbedding
 
 FORMS = [np.asarray, sparse.csr_array, sparse.csr_matrix, sparse.csc_array]
 
@@ -151,7 +151,7 @@ def test_other_columns_and_values_that_are_none_are_refused(form):
 
 def test_it_is_exported_but_is_no_selector():
     assert "SparseEmbedding" in provsel.selectors.__all__
-    assert not issubclass(SparseEmbedding, AbstractSelector)
+    assert not issubclass(SparseEmbedding, BaseSelector)
     first, second = inspect.signature(SparseEmbedding).parameters.values()
     assert (first.name, second.name, second.kind) == ("n_components", "random_state", second.KEYWORD_ONLY)
     assert component_class("selector", {"_target_": "provsel.selectors.SparseEmbedding"}) is SparseEmbedding

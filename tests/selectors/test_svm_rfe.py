@@ -11,10 +11,10 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import SVC
 
 import provsel.selectors.svm_rfe as module
-from provsel.datasets import load_dataset
+from provlab.datasets import load_dataset
 from provsel.models import LiblinearSVM
 from provsel.selectors import SVMRFESelector
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 TIGHT = 1e-9
 """Of both solvers: at LIBSVM's own 1e-3 the last bits of the Gram matrix decide between solutions."""

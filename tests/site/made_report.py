@@ -3,9 +3,9 @@
 import math
 import random
 
-from provsel.reports.trace import Distribution, Trace, TracedCell, TracedTrial
-from provsel.site.links import trace_href
-from provsel.site.model import (
+from provlab.reports.trace import Distribution, Trace, TracedCell, TracedTrial
+from provlab.site.links import trace_href
+from provlab.site.model import (
     ArtefactPage,
     CertificateCount,
     Download,
@@ -16,9 +16,9 @@ from provsel.site.model import (
     Report,
     TableCell,
 )
-from provsel.site.model_claims import ClaimPage, ClaimPart
-from provsel.site.model_environment import AuditSummary, EnvironmentPage
-from provsel.site.notes import render_notes
+from provlab.site.model_claims import ClaimPage, ClaimPart
+from provlab.site.model_environment import AuditSummary, EnvironmentPage
+from provlab.site.notes import render_notes
 
 VERSIONS = {
     "python": "3.11.2",

@@ -20,12 +20,12 @@ from made_report import (
     ordinary_report,
 )
 
-from provsel.site.chart_parts import plain
-from provsel.site.charts import PALETTE, artefact_plot, column_parts
-from provsel.site.evidence_charts import claim_plot, trace_plot
-from provsel.site.model import ArtefactPage, Number
-from provsel.site.model_claims import ClaimPart
-from provsel.site.templating import script_json
+from provlab.site.chart_parts import plain
+from provlab.site.charts import PALETTE, artefact_plot, column_parts
+from provlab.site.evidence_charts import claim_plot, trace_plot
+from provlab.site.model import ArtefactPage, Number
+from provlab.site.model_claims import ClaimPart
+from provlab.site.templating import script_json
 
 
 def accept(spec):

@@ -8,10 +8,10 @@ from itertools import pairwise
 import pytest
 from made_report import EVIL, made_claim
 
-from provsel.site.claim_plot import axis_range, claim_svg
-from provsel.site.model_claims import ClaimPart
-from provsel.site.svg import ICONS, KINDS, icon, nice_ticks, strip, tally_bar
-from provsel.site.templating import environment, like, number, pattern, script_json, settings, size, step, when
+from provlab.site.claim_plot import axis_range, claim_svg
+from provlab.site.model_claims import ClaimPart
+from provlab.site.svg import ICONS, KINDS, icon, nice_ticks, strip, tally_bar
+from provlab.site.templating import environment, like, number, pattern, script_json, settings, size, step, when
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (-3.2, 17.9), (0.001, 0.0042), (-1e6, 5e7), (99.9, 100.1)])

@@ -7,7 +7,7 @@ import pytest
 from made_report import EVIL, NOTES
 from pages_reader import Page
 
-from provsel.site.notes import render_notes
+from provlab.site.notes import render_notes
 
 REPO = Path(__file__).resolve().parents[2]
 

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from provsel.store import SCHEMA, StoreSnapshot, TrialStore
-from provsel.store import trial_store as module
+from provlab.store import SCHEMA, StoreSnapshot, TrialStore
+from provlab.store import trial_store as module
 from small_runs import fake_records
 
 

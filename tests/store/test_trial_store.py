@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from provsel.store import SCHEMA, TIMING, VERSION, TrialStore
+from provlab.store import SCHEMA, TIMING, VERSION, TrialStore
 from small_runs import FULL, UNIFORM, fake_records, rows, run_python, run_quietly, script_environment, small_cell
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -269,7 +269,7 @@ import sys
 sys.path.insert(0, {tests!r})
 sys.path.insert(0, {here!r})
 from small_runs import fake_records
-from provsel.store import TrialStore
+from provlab.store import TrialStore
 store = TrialStore(sys.argv[1])
 print("ready", flush=True)
 {body}

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg.blas import daxpy
 
-from provsel.evaluation.environment import git_revision
-from provsel.evaluation.executors import usable_cores
+from provlab.trials.environment import git_revision
+from provlab.trials.executors import usable_cores
 from timing.measure import median, several
 
 GEMM_SIZE = 1_500

@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from provsel.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
+from provlab.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
 from timing.exponents import exponent_text
 
 COLUMNS = 3

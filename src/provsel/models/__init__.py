@@ -1,5 +1,6 @@
 """Linear models, and k-means, with the scikit-learn API."""
 
+from provsel.models._base import BaseLinearSVM
 from provsel.models.compressed_svm import CompressedLinearSVM
 from provsel.models.feature_selective_svm import FeatureSelectiveSVM
 from provsel.models.hinge_svm import HingeSVM
@@ -7,4 +8,12 @@ from provsel.models.kmeans import KMeansClustering
 from provsel.models.liblinear import LiblinearSVM
 from provsel.models.libsvm import LibsvmSVM
 
-__all__ = ["CompressedLinearSVM", "FeatureSelectiveSVM", "HingeSVM", "KMeansClustering", "LiblinearSVM", "LibsvmSVM"]
+__all__ = [
+    "BaseLinearSVM",
+    "CompressedLinearSVM",
+    "FeatureSelectiveSVM",
+    "HingeSVM",
+    "KMeansClustering",
+    "LiblinearSVM",
+    "LibsvmSVM",
+]

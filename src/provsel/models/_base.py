@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 
-class AbstractLinearSVM(ClassifierMixin, BaseEstimator, ABC):
+class BaseLinearSVM(ClassifierMixin, BaseEstimator, ABC):
     """A linear classifier with `coef_` and `intercept_`; a back end writes `_solve` and, if needed, `_combine`."""
 
     algorithm_version: ClassVar[int]
@@ -61,7 +61,7 @@ class AbstractLinearSVM(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
-class AbstractBinarySVM(AbstractLinearSVM):
+class BaseBinarySVM(BaseLinearSVM):
     """A linear classifier for two classes."""
 
     def _signs(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -16,14 +16,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from provsel.kernels.gaussian_blocks import GaussianBlocks, check_store, is_kept
 from provsel.kernels.hinge_dual import HingeDual, hinge_dual
 from provsel.kernels.hinge_scale import best_scale
-from provsel.models._base import AbstractBinarySVM, check_several
+from provsel.models._base import BaseBinarySVM, check_several
 from provsel.models._recovery import Passes, Recovered, by_dual, by_refinement, by_transpose
 from provsel.models._row_stream import RowSlices, RowStream
 
 CHOICES = {"recovery": ["dual", "transpose"], "variance": ["1/m", "1/l"]}
 
 
-class CompressedLinearSVM(AbstractBinarySVM):
+class CompressedLinearSVM(BaseBinarySVM):
     r"""Two-class linear SVM whose solver sees l random combinations of the m features.
 
     With Phi, shape (n, m), the rows and Lambda, shape (l, m), Gaussian, Phi Lambda^T is summed chunk by chunk and

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted, check_X_y
 
 from provsel.kernels.feature_selective import largest_c1
 from provsel.kernels.feature_selective_fit import fit_feature_selective
-from provsel.models._base import AbstractBinarySVM, check_several
+from provsel.models._base import BaseBinarySVM, check_several
 
 
-class FeatureSelectiveSVM(SelectorMixin, AbstractBinarySVM):
+class FeatureSelectiveSVM(SelectorMixin, BaseBinarySVM):
     r"""Two-class linear SVM with feature weights mu in [0, 1]; features with mu = 0 are dropped.
 
         min over mu, w   (1/n) sum_i max(0, 1 - y_i <Phi_i, D(f) w>) + c2 ||w||^2 + c1 ||mu||_1

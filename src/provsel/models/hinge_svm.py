@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from provsel.kernels.hinge_dual import hinge_dual
-from provsel.models._base import AbstractBinarySVM
+from provsel.models._base import BaseBinarySVM
 
 
-class HingeSVM(AbstractBinarySVM):
+class HingeSVM(BaseBinarySVM):
     r"""Two-class linear SVM on all features, solved to a certified duality gap.
 
         min_w (1/n) sum_i max(0, 1 - y_i <x_i, w>) + c ||w||^2

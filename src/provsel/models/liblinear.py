@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from provsel.models._base import AbstractLinearSVM
+from provsel.models._base import BaseLinearSVM
+from provsel.models._liblinear_library import seeded_liblinear
 
 SOLVERS = {"squared_hinge": 1, "hinge": 3}
 """LIBLINEAR's -s: L2-regularised, dual."""
 
 
-class LiblinearSVM(AbstractLinearSVM):
+class LiblinearSVM(BaseLinearSVM):
     """Linear L2-regularised SVM by LIBLINEAR, dual form; several classes are treated one against the rest.
 
     The solver of the large-scale experiments of Paul et al. (2016): L2 loss in the dual (`-s 1`), C = 10.
@@ -64,15 +64,13 @@ class LiblinearSVM(AbstractLinearSVM):
         self.random_state = random_state
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
-        from liblinear.liblinearutil import parameter, problem, train  # loads a shared library
-
         if self.loss not in SOLVERS:
             raise ValueError(f"LiblinearSVM: expected loss in {sorted(SOLVERS)}, got {self.loss!r}.")
         bias = 1 if self.fit_intercept else -1
-        options = parameter(f"-s {SOLVERS[self.loss]} -c {self.C!r} -e {self.tol!r} -B {bias} -q")
-        rows = problem(labels.astype(float), sparse.csr_matrix(X, dtype=np.float64), bias)
-        ctypes.CDLL(None).srand(int(self.random_state))
-        model = train(rows, options)
+        library = seeded_liblinear("LiblinearSVM", int(self.random_state))
+        options = library.parameter(f"-s {SOLVERS[self.loss]} -c {self.C!r} -e {self.tol!r} -B {bias} -q")
+        rows = library.problem(labels.astype(float), sparse.csr_matrix(X, dtype=np.float64), bias)
+        model = library.train(rows, options)
         met = model.get_labels()
         d = X.shape[1]
         if self.classes_.size == 2:

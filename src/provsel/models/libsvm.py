@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from provsel.kernels.spectral import gram_matrix
-from provsel.models._base import AbstractLinearSVM
+from provsel.models._base import BaseLinearSVM
 
 
-class LibsvmSVM(AbstractLinearSVM):
+class LibsvmSVM(BaseLinearSVM):
     """Linear soft-margin SVM by LIBSVM: hinge loss, intercept not penalised, several classes one against one.
 
     The solver of the medium-scale experiments of Paul et al. (2016). For two classes and n < d it works on the

@@ -1,11 +1,14 @@
 """Feature selectors with the scikit-learn API: the classes of the modules beside this file, one a module.
 
+A selector of your own inherits from `BaseSelector` and returns a `Selection`; it reads its rows from a
+`provsel.training_view.TrainingView`, and checks a number of features by `checked_count`.
+
 A test compares the folder with this list, and says what a new module needs here. Plain transformers that live here too,
-such as `SparseEmbedding`, do not inherit from `AbstractSelector`. Configs can name them in the place of a selector:
+such as `SparseEmbedding`, do not inherit from `BaseSelector`. Configs can name them in the place of a selector:
 they reduce rows, and have no features to show.
 """
 
-from provsel.selectors._base import AbstractSelector
+from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.selectors.alpha_investing import AlphaInvestingSelector
 from provsel.selectors.approximate_bss import ApproximateBSSSelector
 from provsel.selectors.at_size import AtSize
@@ -27,11 +30,11 @@ from provsel.selectors.uniform import UniformSelector
 from provsel.selectors.with_enclosing_ball_center import WithEnclosingBallCenter
 
 __all__ = [
-    "AbstractSelector",
     "AlphaInvestingSelector",
     "ApproximateBSSSelector",
     "AtSize",
     "BSSSelector",
+    "BaseSelector",
     "FeatureSelectiveSelector",
     "FullDataSelector",
     "GaussianCompression",
@@ -44,7 +47,9 @@ __all__ = [
     "RRQRSelector",
     "RidgeLeverageSelector",
     "SVMRFESelector",
+    "Selection",
     "SparseEmbedding",
     "UniformSelector",
     "WithEnclosingBallCenter",
+    "checked_count",
 ]

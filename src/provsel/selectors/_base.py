@@ -15,7 +15,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from provsel.kernels.spectral import SpectralBasis
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Selection:
         return cls(np.asarray(indices, dtype=np.int64), np.ones(len(indices)), attributes)
 
 
-class AbstractSelector(SelectorMixin, BaseEstimator, ABC):
+class BaseSelector(SelectorMixin, BaseEstimator, ABC):
     """Selects columns; what is common to all methods.
 
     A subclass is final. It declares `algorithm_version`, stores its arguments verbatim in `__init__`, and

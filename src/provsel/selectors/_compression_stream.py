@@ -33,7 +33,7 @@ def write_compressed(
     n_jobs: int,
 ) -> int:
     """Write X Lambda^T of the checked chunks, n rows if that is known, to the file `path`, and return their number."""
-    from provsel.datasets._compressed_file import compressed_file  # brings pyarrow
+    from provsel.streams.compressed_file import compressed_file  # brings pyarrow
 
     about = {
         "n_components": blocks.n_components,

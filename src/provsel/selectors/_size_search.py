@@ -10,8 +10,8 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from provsel.selectors._base import AbstractSelector
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector
+from provsel.training_view import TrainingView
 
 CLOSE = 1e-2
 """Relative width of the interval of the parameter at which the search ends."""
@@ -37,7 +37,7 @@ class Setting:
 class SizeSearch:
     """The settings that a search tried, in order."""
 
-    def __init__(self, selector: AbstractSelector, parameter: str, view: TrainingView, r: int) -> None:
+    def __init__(self, selector: BaseSelector, parameter: str, view: TrainingView, r: int) -> None:
         self.selector, self.parameter, self.view, self.r = selector, parameter, view, r
         self.tries: dict[float, Setting] = {}
 

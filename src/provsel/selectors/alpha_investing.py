@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from provsel.kernels.alpha_investing import P_VALUES, alpha_investing
 from provsel.models._base import check_several
-from provsel.selectors._base import AbstractSelector, Selection, checked_count
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection, checked_count
+from provsel.training_view import TrainingView
 
 TARGETS = ("codes", "one_vs_rest")
 
 
-class AlphaInvestingSelector(AbstractSelector):
+class AlphaInvestingSelector(BaseSelector):
     r"""Accept features one by one, in the order of the columns, while false ones stay few; it chooses their number.
 
     A wealth w pays for the tests. Column i, from 1, is tested at level a = w / (2 i): with z the part of it that

@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from provsel.kernels.spectral import spectral_basis
-from provsel.selectors._base import AbstractSelector, Selection, all_zeros, checked_count
+from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
 from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_weights
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 
-class ApproximateBSSSelector(AbstractSelector):
+class ApproximateBSSSelector(BaseSelector):
     r"""Select features by BSS on the right singular vectors of G X, where G is a t x n Gaussian matrix.
 
     The sketch G X has rank l = min(t, rank X), so that BSS needs only r > l, where `BSSSelector` needs

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from provsel.selectors._base import AbstractSelector, Selection, checked_count
+from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.selectors._size_search import Setting, SizeSearch
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 IF_FEWER = ("raise", "keep")
 
 
-class AtSize(AbstractSelector):
+class AtSize(BaseSelector):
     """Find the setting of a selector that keeps the fewest features but at least r, and keep the first r of these.
 
     For methods that choose their number themselves through a parameter, so that they can be compared with others at
@@ -116,9 +116,9 @@ class AtSize(AbstractSelector):
         attributes = {"parameter": best.value, "selector": fitted, "n_fits": len(search.tries), **scores}
         return Selection(fitted.indices_[:r], fitted.weights_[:r], attributes)
 
-    def _seeded(self, rng: np.random.Generator) -> AbstractSelector:
+    def _seeded(self, rng: np.random.Generator) -> BaseSelector:
         """Return a copy of the selector with one seed for all fits."""
-        selector: AbstractSelector = clone(self.selector)
+        selector: BaseSelector = clone(self.selector)
         if self.is_random and self.random_state is not None:
             selector.set_params(random_state=int(rng.integers(2**31)))
         return selector
@@ -138,7 +138,7 @@ class AtSize(AbstractSelector):
 
     def _checked_range(self) -> tuple[float, float]:
         """Return the ends of the search, or raise for any bad option."""
-        if not isinstance(self.selector, AbstractSelector):
+        if not isinstance(self.selector, BaseSelector):
             raise ValueError(f"AtSize: expected a provsel selector, got {type(self.selector).__name__}.")
         known = sorted(self.selector.get_params(deep=False))
         if self.parameter not in known:
@@ -159,6 +159,6 @@ class AtSize(AbstractSelector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if isinstance(self.selector, AbstractSelector):
+        if isinstance(self.selector, BaseSelector):
             tags.classifier_tags = self.selector.__sklearn_tags__().classifier_tags
         return tags

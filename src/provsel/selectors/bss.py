@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from provsel.selectors._base import AbstractSelector, Selection, checked_basis, checked_count
+from provsel.selectors._base import BaseSelector, Selection, checked_basis, checked_count
 from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_weights
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 
-class BSSSelector(AbstractSelector):
+class BSSSelector(BaseSelector):
     r"""Select features by single-set spectral sparsification (Batson, Spielman, Srivastava).
 
     Deterministic. With V, shape (d, rank), the right singular vectors of X, r > rank steps pick columns of V^T

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.utils import ClassifierTags
 
 from provsel.kernels.feature_selective_fit import fit_feature_selective
-from provsel.selectors._base import AbstractSelector, Selection
+from provsel.selectors._base import BaseSelector, Selection
 from provsel.selectors._labels import signs_of_two_classes
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 
-class FeatureSelectiveSelector(AbstractSelector):
+class FeatureSelectiveSelector(BaseSelector):
     """Keep the features with mu > 0 in the feature-selective SVM; it chooses their number itself.
 
     The problem, the parameters and their defaults are those of `provsel.models.FeatureSelectiveSVM`; this class is for

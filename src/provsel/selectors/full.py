@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from provsel.selectors._base import AbstractSelector, Selection
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection
+from provsel.training_view import TrainingView
 
 
-class FullDataSelector(AbstractSelector):
+class FullDataSelector(BaseSelector):
     """Keep every feature with unit weight: the papers' "full data", as one more method of a comparison.
 
     Attributes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import warnings
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,9 +11,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
-from provsel.selectors._base import AbstractSelector, Selection
+from provsel.models._liblinear_library import seeded_liblinear
+from provsel.selectors._base import BaseSelector, Selection
 from provsel.selectors._labels import signs_of_two_classes
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 L1R_L2LOSS_SVC = 5
 """LIBLINEAR's -s: L1-regularised squared hinge loss, by coordinate descent on w."""
@@ -25,7 +25,7 @@ TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5)
 worse: features that were set aside come back only when those in play meet it, and 1,000 rounds are the limit."""
 
 
-class L1SVMSelector(AbstractSelector):
+class L1SVMSelector(BaseSelector):
     r"""Keep the features to which an L1-regularised linear SVM gives weight; it chooses their number itself.
 
     For two classes, with labels y = -1 and +1 in sorted order of the labels,
@@ -164,10 +164,8 @@ def _is_zero_optimal(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> 
 
 def _liblinear(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, eps: float) -> NDArray[np.float64]:
     """Return LIBLINEAR's w, shape (d,)."""
-    from liblinear.liblinearutil import parameter, problem, train  # loads a shared library
-
-    ctypes.CDLL(None).srand(SEED)
-    model = train(problem(y, X), parameter(f"-s {L1R_L2LOSS_SVC} -c {C!r} -e {eps!r} -q"))
+    library = seeded_liblinear("L1SVMSelector", SEED)
+    model = library.train(library.problem(y, X), library.parameter(f"-s {L1R_L2LOSS_SVC} -c {C!r} -e {eps!r} -q"))
     w = np.asarray(model.get_decfun(0)[0][: X.shape[1]])
     return w if model.get_labels()[0] == 1 else -w  # positive towards the label that LIBLINEAR met first
 

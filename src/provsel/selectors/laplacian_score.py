@@ -10,11 +10,11 @@ from scipy import sparse
 
 from provsel.kernels.laplacian import laplacian_scores, nearest_rows, neighbor_edges
 from provsel.kernels.ties import rank_ascending
-from provsel.selectors._base import AbstractSelector, Selection, checked_count
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection, checked_count
+from provsel.training_view import TrainingView
 
 
-class LaplacianScoreSelector(AbstractSelector):
+class LaplacianScoreSelector(BaseSelector):
     r"""Keep the features that vary least between neighbours, relative to their variance.
 
     Rows i and j are joined when either is among the nearest `n_neighbors` of the other, with weight

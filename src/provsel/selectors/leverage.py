@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from provsel.kernels.leverage import leverage_scores, sample_with_replacement, sample_without_replacement
-from provsel.selectors._base import AbstractSelector, Selection, check_budget, checked_basis, checked_count
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection, check_budget, checked_basis, checked_count
+from provsel.training_view import TrainingView
 
 STRATEGIES = ("sample", "top")
 
 
-class LeverageScoreSelector(AbstractSelector):
+class LeverageScoreSelector(BaseSelector):
     r"""Draw features with probability proportional to their leverage scores.
 
     With V, shape (d, rank), the right singular vectors of X, feature i is drawn with p_i = ||V_i||^2 / rank, r

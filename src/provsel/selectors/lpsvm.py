@@ -15,8 +15,8 @@ from sklearn.utils import ClassifierTags
 from provsel.kernels.lpsvm import LPSolution, lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
-from provsel.selectors._base import AbstractSelector, Selection
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection
+from provsel.training_view import TrainingView
 
 SOLVERS: dict[str, Callable[..., LPSolution]] = {"highs": lpsvm_highs, "newton": lpsvm_newton}
 AUTO = "highs"
@@ -25,7 +25,7 @@ AUTO = "highs"
 MAX_ITER = {"highs": 1_000_000, "newton": 3_000}
 
 
-class LPSVMSelector(AbstractSelector):
+class LPSVMSelector(BaseSelector):
     r"""Keep the features to which a linear-programming SVM gives weight; it chooses their number itself.
 
     For two classes, with labels y = -1 and +1 in sorted order of the labels,

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from provsel.models.libsvm import LibsvmSVM
-from provsel.selectors._base import AbstractSelector, Selection
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection
+from provsel.training_view import TrainingView
 
 
-class OnSupportVectors(AbstractSelector):
+class OnSupportVectors(BaseSelector):
     """Fit a selector on the support vectors of an SVM that was trained on all features.
 
     The paper's supervised setting: the labels enter through the choice of the rows. The final SVM is then to be
@@ -61,7 +61,7 @@ class OnSupportVectors(AbstractSelector):
         rows = view.on_support_vectors(svm)
         selector = clone(self.selector)
         attributes = {"selector": selector, "support_rows": view.support_rows(svm)}
-        if isinstance(selector, AbstractSelector):
+        if isinstance(selector, BaseSelector):
             selector.fit_view(rows)
             return Selection(selector.indices_, selector.weights_, attributes)
         selector.fit(rows.X, rows.y)

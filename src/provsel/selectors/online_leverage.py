@@ -14,16 +14,16 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from provsel.kernels.online_calibration import Pass, calibrated_pass, compressed_rows, one_pass
 from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate
-from provsel.selectors._base import AbstractSelector, Selection, as_generator, checked_count
+from provsel.selectors._base import BaseSelector, Selection, as_generator, checked_count
 from provsel.selectors._online_input import check_finite, checked_indices
 from provsel.selectors._online_state import Stream, stream_from
-from provsel.selectors._view import TrainingView
+from provsel.training_view import TrainingView
 
 OUTSIDE_SPAN = ("one", "project")
 NAME = "OnlineLeverageSelector"
 
 
-class OnlineLeverageSelector(AbstractSelector):
+class OnlineLeverageSelector(BaseSelector):
     r"""Keep or drop each column of a stream by its leverage against the columns kept so far (OFS).
 
     With W the kept and rescaled columns, column a_i scores l_i = min((1 + epsilon) a_i^T (W W^T)^+ a_i, 1), is

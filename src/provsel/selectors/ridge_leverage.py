@@ -9,13 +9,13 @@ import numpy as np
 from provsel.kernels.leverage import sample_with_replacement
 from provsel.kernels.ridge_leverage import ridge_leverage_scores
 from provsel.kernels.ties import rank_ascending
-from provsel.selectors._base import AbstractSelector, Selection, all_zeros, checked_count
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
+from provsel.training_view import TrainingView
 
 STRATEGIES = ("top", "sample")
 
 
-class RidgeLeverageSelector(AbstractSelector):
+class RidgeLeverageSelector(BaseSelector):
     r"""Keep the features of the largest ridge leverage scores, or draw with probability proportional to them.
 
     For the columns a_i of X, shape (n, d),

@@ -7,14 +7,14 @@ from functools import partial
 import numpy as np
 
 from provsel.kernels.pivoted_qr import PivotedQR
-from provsel.selectors._base import AbstractSelector, Selection, all_zeros, checked_count
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
+from provsel.training_view import TrainingView
 
 SHARED_STEP = 64
 """Pivots of one shared part of a view: whoever asks for fewer or more is charged for the parts that it used."""
 
 
-class RRQRSelector(AbstractSelector):
+class RRQRSelector(BaseSelector):
     """Select the first r pivots of QR with column pivoting: greedily the column of largest residual.
 
     Deterministic, unsupervised and unweighted. Sparse X stays sparse.

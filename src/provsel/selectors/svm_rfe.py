@@ -19,8 +19,8 @@ from provsel.kernels.elimination import RemainingColumns, best, by_importance, e
 from provsel.models._base import check_several
 from provsel.models.liblinear import LiblinearSVM
 from provsel.models.libsvm import fit_gram
-from provsel.selectors._base import AbstractSelector, Selection, checked_count
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection, checked_count
+from provsel.training_view import TrainingView
 
 SOLVERS = ("auto", "libsvm", "liblinear")
 TOLERANCES = {"libsvm": 1e-3, "liblinear": 0.1}
@@ -32,7 +32,7 @@ SHARED_ROUNDS = 128
 """A path of more rounds is walked by each fit for itself: keeping all its rounds would take d numbers a round."""
 
 
-class SVMRFESelector(AbstractSelector):
+class SVMRFESelector(BaseSelector):
     r"""Train a linear SVM, drop the features of smallest abs(w), and repeat until r remain.
 
     Features with equal abs(w), such as copies of a column, are kept lowest index first. Several classes: the

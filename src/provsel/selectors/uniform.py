@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from provsel.selectors._base import AbstractSelector, Selection, checked_count
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection, checked_count
+from provsel.training_view import TrainingView
 
 
-class UniformSelector(AbstractSelector):
+class UniformSelector(BaseSelector):
     """Draw features uniformly without replacement; unit weights.
 
     Parameters

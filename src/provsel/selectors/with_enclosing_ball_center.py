@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from provsel.selectors._base import AbstractSelector, Selection
-from provsel.selectors._view import TrainingView
+from provsel.selectors._base import BaseSelector, Selection
+from provsel.training_view import TrainingView
 
 
-class WithEnclosingBallCenter(AbstractSelector):
+class WithEnclosingBallCenter(BaseSelector):
     """Fit an unsupervised selector on the rows of X and the centre of their minimum enclosing ball.
 
     The paper's unsupervised theorems append the centre as a row; its experiments do not. The centre is a convex
@@ -62,7 +62,7 @@ class WithEnclosingBallCenter(AbstractSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         name = type(self.selector).__name__
-        if not isinstance(self.selector, AbstractSelector):
+        if not isinstance(self.selector, BaseSelector):
             raise ValueError(f"WithEnclosingBallCenter: expected a provsel selector, got {name}.")
         if self.selector.needs_labels:
             raise ValueError(

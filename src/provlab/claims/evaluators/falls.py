@@ -1,0 +1,75 @@
+"""The claim that a number falls from column to column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.stats import kendalltau, mannwhitneyu
+
+from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
+from provlab.claims.evidence import Evidence
+from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
+from provlab.claims.statistics import holm
+
+QUANTITIES = ("error", "objective", "scaled_objective", "n_selected", "certificate_delta", "certificate_objective")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Falls(AbstractRowEvaluator):
+    """`quantity` of `row` falls along the columns, in the order in which they are listed; over folds and draws.
+
+    Contradicted: it is significantly higher in one column than in the one before (one-sided Mann-Whitney, Holm over the
+    steps). Replicated: it falls significantly over all columns together (one-sided Kendall). Else inconclusive. The
+    effect is Kendall's tau, -1 where every trial is below all of the columns before.
+
+    Parameters
+    ----------
+    row : str
+    quantity : str
+        Number of a record.
+    """
+
+    quantity: str
+    alpha: float = ALPHA
+
+    def __post_init__(self) -> None:
+        if self.quantity not in QUANTITIES:
+            raise ValueError(f"quantity: expected one of {', '.join(QUANTITIES)}, got {self.quantity!r}.")
+        if len(self.columns) < 2:
+            raise ValueError(f"columns: expected at least two, in their order, got {list(self.columns)}.")
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return (self.quantity,)
+
+    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding, over all columns."""
+        if len(columns) < 2:
+            return []
+        part = f"{columns[0]} to {columns[-1]}"
+        samples = [self._numbers(place, evidence) for place in self.places(columns)]
+        empty = [column for column, numbers in zip(columns, samples, strict=True) if not numbers.size]
+        if empty:
+            return [Finding(part, NOT_RUN, note=f"nothing stored for {self.row}, {', '.join(empty)}")]
+        order = np.repeat(np.arange(len(samples)), [numbers.size for numbers in samples])
+        tau = kendalltau(order, np.concatenate(samples), alternative="less")
+        rises = [mannwhitneyu(after, before, alternative="greater").pvalue for before, after in pairwise(samples)]
+        highest = min(holm(rises))
+        falls = not math.isnan(tau.statistic) and tau.pvalue < self.alpha
+        verdict = CONTRADICTED if highest < self.alpha else REPLICATED if falls else INCONCLUSIVE
+        p_value = highest if verdict == CONTRADICTED else tau.pvalue
+        note = ", ".join(f"{np.median(numbers):.4g}" for numbers in samples)
+        how = "a step up (Mann-Whitney, Holm)" if verdict == CONTRADICTED else "trend (Kendall)"
+        return [
+            Finding(part, verdict, float(tau.statistic), p_value=float(p_value), n=order.size, test=how, unit="tau",
+                    note=f"medians {note}")
+        ]  # fmt: skip
+
+    def _numbers(self, place: tuple[str, str, str], evidence: Evidence) -> np.ndarray:
+        return evidence.trials(place, self.reads)[self.quantity].dropna().to_numpy(float)

@@ -1,0 +1,101 @@
+"""Verdicts: of one part of a claim, and of the claim as a whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from provsel.values import ValuesWithNaN
+
+REPLICATED, CONTRADICTED, INCONCLUSIVE, NOT_RUN = "replicated", "contradicted", "inconclusive", "not run"
+
+VERDICTS = (REPLICATED, CONTRADICTED, INCONCLUSIVE, NOT_RUN)
+
+
+class UnavailableError(Exception):
+    """Evidence that cannot be had now; the message says why. It makes a claim "not run", and never fails a command."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finding(ValuesWithNaN):
+    """What the evidence says of a part of a claim, such as one number of features.
+
+    Attributes
+    ----------
+    part : str
+        Column of the artefact, or what else was looked at.
+    verdict : str
+        One of `VERDICTS`.
+    effect, low, high, p_value : float
+        NaN where there is none.
+    n : int
+        Data sets, folds or trials, whichever `test` is over.
+    test : str
+        The test that decided.
+    unit : str
+        Of effect, low, high, margins and the values of the sample.
+    note : str
+    margins : tuple of float
+        Thresholds that decided, where they are in `unit`.
+    sample : tuple of (name, value)
+        What the test was over, such as the difference on each data set.
+    """
+
+    part: str
+    verdict: str
+    effect: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p_value: float = math.nan
+    n: int = 0
+    test: str = ""
+    unit: str = ""
+    note: str = ""
+    margins: tuple[float, ...] = ()
+    sample: tuple[tuple[str, float], ...] = ()
+
+    def line(self) -> str:
+        """Return the finding as a phrase."""
+        text = f"{self.part}: {self.verdict}"
+        if not math.isnan(self.effect):
+            text += f", {self.effect:.4g}{interval_text(self.low, self.high)}"
+            text += "" if math.isnan(self.p_value) else f", p={self.p_value:.2g}"
+            text += f", n={self.n}"
+        return f"{text} ({self.note})" if self.note else text
+
+
+def interval_text(low: float, high: float) -> str:
+    """Return " [low, high]", or nothing where there is no interval."""
+    return "" if math.isnan(low) and math.isnan(high) else f" [{low:.4g}, {high:.4g}]"
+
+
+def verdict_of(findings: Sequence[Finding]) -> str:
+    """Return the verdict of a claim that speaks of all its parts.
+
+    Replicated where every part is; contradicted as soon as one part is, since the claim is then wrong there; not run
+    where no part has evidence; else inconclusive.
+    """
+    verdicts = {finding.verdict for finding in findings}
+    if verdicts <= {NOT_RUN}:
+        return NOT_RUN
+    if CONTRADICTED in verdicts:
+        return CONTRADICTED
+    return REPLICATED if verdicts == {REPLICATED} else INCONCLUSIVE
+
+
+def deciding(findings: Sequence[Finding]) -> Finding:
+    """Return the part whose numbers stand for the claim: the clearest contradiction, else the weakest support.
+
+    For a claim about all parts the largest p-value is that of the whole (intersection-union test).
+    """
+    verdict = verdict_of(findings)
+    same = [finding for finding in findings if finding.verdict == verdict]
+    candidates = same or [finding for finding in findings if finding.verdict != NOT_RUN]
+
+    def order(finding: Finding) -> tuple[float, float]:
+        p_value = 1.0 if math.isnan(finding.p_value) else finding.p_value
+        size = 0.0 if math.isnan(finding.effect) else abs(finding.effect)
+        return (p_value if verdict == CONTRADICTED else -p_value), -size
+
+    return min(candidates, key=order)

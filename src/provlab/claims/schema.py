@@ -1,0 +1,141 @@
+"""Claims as data: `experiments/<paper>/claims.yaml`, checked before anything is tested.
+
+```yaml
+paper: paul2016
+claims:
+  - id: paul2016.figure1.bss-better-than-rrqr     # starts with the paper's name
+    where: Section 6.3.2, Figure 1
+    claim: BSS has the lower error.               # our words
+    artefact: paul2016/figure1
+    test: better                                  # a module of provlab.claims.evaluators
+    parameters: {row: BSS, than: RRQR, columns: [r=300], over: datasets, margin: 1.0}
+rankings:                                         # Friedman and Nemenyi, no claims of their own
+  - artefact: paul2016/figure1
+    rows: [BSS, Lvg, RRQR]
+    columns: [r=300]
+```
+Other top-level keys may hold YAML anchors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from provlab._yaml import SAFE_LOADER
+from provlab.claims.evaluators import AbstractEvaluator, evaluator_class
+from provlab.claims.evidence import artefact_datasets, artefact_layout
+
+KEYS = ("id", "where", "claim", "artefact", "test", "parameters")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One atomic statement of a paper, and the test of it."""
+
+    id: str
+    paper: str
+    where: str
+    text: str
+    evaluator: AbstractEvaluator
+
+
+@dataclass(frozen=True)
+class RankingRequest:
+    """Methods of an artefact to be ranked over its data sets, in each of some columns."""
+
+    artefact: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClaimFile:
+    """What a claims.yaml holds."""
+
+    paper: str
+    claims: tuple[Claim, ...]
+    rankings: tuple[RankingRequest, ...] = ()
+
+
+def load_claims(path: Path) -> ClaimFile:
+    """Read and check a file of claims.
+
+    Raises
+    ------
+    ValueError
+        Names the file and the claim: broken YAML, a missing or unknown key, a repeated id, an unknown test,
+        artefact, row or column, or a parameter of the wrong kind.
+    """
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=SAFE_LOADER)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: expected YAML, got {' '.join(str(error).split())}.") from error
+    if not isinstance(content, dict) or not isinstance(content.get("claims"), list) or not content.get("paper"):
+        raise ValueError(f"{path}: expected the keys paper, and claims with a list, see provlab.claims.schema.")
+    paper = str(content["paper"])
+    claims: dict[str, Claim] = {}
+    for number, entry in enumerate(content["claims"], 1):
+        subject = f"{path}: claim {entry.get('id', number) if isinstance(entry, dict) else number}"
+        claim = _claim(subject, paper, entry)
+        if claim.id in claims:
+            raise ValueError(f"{subject}: expected each id once, got it twice.")
+        claims[claim.id] = claim
+    rankings = content.get("rankings") or []
+    checked = tuple(_ranking(f"{path}: ranking {number}", entry) for number, entry in enumerate(rankings, 1))
+    return ClaimFile(paper, tuple(claims.values()), checked)
+
+
+def check_names(subject: str, artefact: str, rows: tuple[str, ...], columns: tuple[str, ...]) -> None:
+    """Check that an artefact has some rows and columns."""
+    try:
+        known_rows, known_columns = artefact_layout(artefact)
+    except ValueError as error:
+        raise ValueError(f"{subject}: {error}") from error
+    for kind, names, known in (("row", rows, known_rows), ("column", columns, known_columns)):
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"{subject}: expected a {kind} of {artefact} ({'; '.join(known)}), got {name!r}."
+                )  # fmt: skip
+
+
+def _claim(subject: str, paper: str, entry: Any) -> Claim:
+    _check_keys(subject, entry, KEYS)
+    if not str(entry["id"]).startswith(f"{paper}."):
+        raise ValueError(f"{subject}: expected an id that starts with {paper + '.'!r}, got {entry['id']!r}.")
+    parameters = entry["parameters"]
+    if not isinstance(parameters, dict) or "artefact" in parameters:
+        raise ValueError(f"{subject}: expected parameters as a mapping without artefact, got {parameters!r}.")
+    try:
+        evaluator = evaluator_class(entry["test"]).from_config({**parameters, "artefact": entry["artefact"]})
+    except ValueError as error:
+        raise ValueError(f"{subject}: {error}") from error
+    for name, row, column in evaluator.places((*evaluator.columns, *evaluator.also)):
+        check_names(subject, name, (row,), (column,))
+    listed = artefact_datasets(entry["artefact"]) if evaluator.dataset else {}
+    if listed and not set(evaluator.columns) <= set(listed.get(evaluator.dataset, ())):
+        raise ValueError(
+            f"{subject}: expected a data set of {entry['artefact']} and columns that it has, of {listed}, "
+            f"got {evaluator.dataset!r} with {', '.join(evaluator.columns)}."
+        )
+    return Claim(str(entry["id"]), paper, str(entry["where"]), " ".join(str(entry["claim"]).split()), evaluator)
+
+
+def _ranking(subject: str, entry: Any) -> RankingRequest:
+    _check_keys(subject, entry, ("artefact", "rows", "columns"))
+    rows, columns = tuple(map(str, entry["rows"])), tuple(map(str, entry["columns"]))
+    check_names(subject, entry["artefact"], rows, columns)
+    return RankingRequest(entry["artefact"], rows, columns)
+
+
+def _check_keys(subject: str, entry: Any, keys: tuple[str, ...]) -> None:
+    if not isinstance(entry, Mapping):
+        raise ValueError(f"{subject}: expected a mapping with {', '.join(keys)}, got {entry!r}.")
+    wrong = [f"no {key}" for key in keys if key not in entry] + [f"the unknown {key}" for key in entry.keys() - {*keys}]
+    if wrong:
+        raise ValueError(f"{subject}: expected exactly the keys {', '.join(keys)}, got {', '.join(sorted(wrong))}.")

@@ -1,0 +1,10 @@
+"""The command line: the one place that wires configs, runs, the store, claims and reports.
+
+The command `provsel` imports little until it knows what to do; the scripts below `experiments/` start from
+`provlab.cli.scripts`.
+"""
+
+from provlab.cli._guard import INTERRUPTED
+from provlab.cli._main import main
+
+__all__ = ["INTERRUPTED", "main"]

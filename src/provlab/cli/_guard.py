@@ -1,0 +1,63 @@
+"""What every command does with bad input and interrupts."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+
+from rich.console import Console
+
+INTERRUPTED = 130
+PLAIN_WIDTH = 180
+REPORT = ("matplotlib", "PIL", "plotly", "jinja2")
+"""Modules that come with the extra "report"."""
+
+
+def guarded(body: Callable[[], int]) -> int:
+    """Run a command: bad input is one message, an interrupt has its own exit status."""
+    try:
+        return body()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        message = _message(error)
+        if message is None:
+            raise
+        print(f"provsel: {message}", file=sys.stderr)
+        return 2
+
+
+def _message(error: Exception) -> str | None:
+    """Return what a user is told about an error; None for one that nobody expects, which keeps its traceback."""
+    from provlab.cli._errors import ERRORS
+
+    package = (error.name or "").split(".")[0] if isinstance(error, ImportError) else ""
+    if package in REPORT:
+        return (
+            f"figures, pages and images: expected the package {package}, got none; "
+            f"pip install 'provsel[report]', or in a checkout: make setup-report."
+        )
+    return str(error) if isinstance(error, ERRORS) else None
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error as one line: its message where that was written for users, else with its type.
+
+    What a terminal would obey in it, as it may quote a file, is left out.
+    """
+    from provlab.cli._errors import ERRORS
+
+    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(str(error).split()))
+    return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"
+
+
+def called(*arguments: str, script: str | None = None) -> str:
+    """Return the command that calls this script again, as the user did, to be pasted into a shell."""
+    return shlex.join([sys.orig_argv[0], sys.argv[0] if script is None else script, *arguments])
+
+
+def wide_console() -> Console:
+    """Return a console that does not cut lines in a file or a pipe, which have no width of their own."""
+    console = Console()
+    return console if console.is_terminal else Console(width=PLAIN_WIDTH)

@@ -1,0 +1,44 @@
+"""The command `provsel`: its subcommands are the modules of `provlab.cli.commands`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from provlab.cli._guard import guarded
+from provlab.cli.commands import choose_results, command_modules, command_names
+from provsel import __version__
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the command `provsel`."""
+    parser = argparse.ArgumentParser(prog="provsel", description="Provable feature selection and its replications.")
+    parser.add_argument("--version", action="version", version=f"provsel {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    argv = sys.argv[1:] if argv is None else argv
+    names = command_names()
+    chosen = argv[0] if argv else ""
+    modules = command_modules([chosen] if chosen in names else names)
+    for name, module in modules.items():
+        command = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        if name in argv:
+            module.add_arguments(command)
+    # settings may stand on both sides of options, which argparse cannot do where there are subcommands
+    options, settings = parser.parse_known_args(argv)
+    if settings and (not hasattr(options, "overrides") or any(text.startswith("-") for text in settings)):
+        known = hasattr(options, "results") and any(text.startswith("results=") for text in settings)
+        hint = "; the folder is given as --results FOLDER" if known else ""
+        parser.error(f"unrecognized arguments: {' '.join(settings)}{hint}")
+    if settings:
+        options.overrides = [*options.overrides, *settings]
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # tells of every glyph in a PDF
+
+    def body() -> int:
+        if hasattr(options, "overrides"):
+            choose_results(options)
+        return modules[options.command].run(options)
+
+    return guarded(body)

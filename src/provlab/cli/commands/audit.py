@@ -1,0 +1,154 @@
+"""`provsel audit`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from provlab.cli._guard import wide_console
+from provlab.cli.commands import add_store_arguments
+
+if TYPE_CHECKING:
+    from provlab.audit import Agreement, AuditRun, ColumnAgreement
+
+HELP = "compute a random sample of the stored trials again, and compare"
+
+LINES = 50
+"""Differences that are printed; the ledger has all."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what is drawn, and how it is computed."""
+    parser.add_argument(
+        "--fraction", type=float, help="of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
+    )
+    parser.add_argument("--cell", default="", help="only trials of this cell: 8 or more of its first hex digits")
+    parser.add_argument("--limit", type=int, help="compute no more trials than that")
+    parser.add_argument("--seed", type=int, help="of the draw (default: a fresh one, which is printed)")
+    parser.add_argument(
+        "--strict", action="store_true",
+        help="exit status 1 also for trials that are only close, or that could not be computed again",
+    )  # fmt: skip
+    add_store_arguments(parser, "executor=serial")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Audit, print what was found, and return 1 where something differs."""
+    from provlab.audit import IDENTICAL, run_audit
+
+    found, path = run_audit(
+        Path(options.results),
+        fraction=options.fraction,
+        cell=options.cell,
+        limit=options.limit,
+        seed=options.seed,
+        executor=_executor(options.overrides, options.results),
+    )
+    console = wide_console()
+    console.print(summary_table(found))
+    for agreement in found.agreements:
+        console.print(agreement_table(agreement, found.environment))
+    _print_differences(console, found)
+    console.print(Text(f"ledger: {path}"), soft_wrap=True)
+    everything = found.count(IDENTICAL) == found.n_drawn
+    return 1 if found.different or (options.strict and not everything) else 0
+
+
+def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
+    """Return where trials run; what they are stands in their records."""
+    from omegaconf import OmegaConf
+
+    from provlab.configs import compose_config
+
+    for text in overrides:
+        if text.split("=", 1)[0].split(".")[0] != "executor":
+            raise ValueError(
+                f"audit: expected settings of the executor, such as executor=dask executor.n_jobs=2, got {text!r:.80}; "
+                f"stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit."
+            )
+    config = compose_config(overrides)
+    config.results = results
+    return OmegaConf.to_container(config.executor, resolve=True)  # type: ignore[return-value]
+
+
+def summary_table(found: AuditRun) -> Table:
+    """Return what became of the drawn trials."""
+    from provlab.audit import CLOSE, DIFFERENT, IDENTICAL
+    from provlab.audit.compare import DIGITS
+
+    table = Table("outcome", "trials", "meaning")
+    here = sum(trial.same_environment for trial in found.trials)
+    partly = sum(bool(trial.not_compared) for trial in found.trials)
+    lines = [
+        ("drawn", found.n_drawn, f"of {found.n_stored} stored, with seed {found.seed}"),
+        (IDENTICAL, found.count(IDENTICAL), "the same bits"),
+        (CLOSE, found.count(CLOSE), f"computed on other versions or another kind of machine, equal to {DIGITS} digits"),
+        (DIFFERENT, found.count(DIFFERENT), "neither; listed below" if found.different else "neither"),
+        *(("skipped", number, reason) for reason, number in found.skipped),
+    ]
+    for outcome, number, meaning in lines:
+        table.add_row(outcome, str(number), Text(_plain(meaning)))
+    table.caption = f"{here} of {len(found.trials)} were stored by these versions on this kind of machine"
+    if partly:
+        table.caption += f"; {partly} have no value in columns that are newer than they are"
+    return table
+
+
+def agreement_table(agreement: Agreement, here: str) -> Table:
+    """Return which columns have the bits of another kind of machine, and to how many digits the others agree."""
+    same = [column for column in agreement.columns if column.n_same == column.n_compared]
+    where = "; ".join(_parted(agreement.environment, here))
+    table = Table("column", "trials", "same bits", "agreement", title_justify="left", caption_justify="left")
+    table.title = Text(_plain(f"of another kind, {agreement.n_trials}: {where}"))
+    for column in agreement.columns:
+        if column not in same:
+            table.add_row(column.column, str(column.n_compared), str(column.n_same), _agreement_text(column))
+    table.caption = f"the same bits wherever compared: {', '.join(column.column for column in same) or 'no column'}"
+    return table
+
+
+def _agreement_text(column: ColumnAgreement) -> str:
+    from provlab.audit.compare import REPORTED
+
+    if column.column in REPORTED:
+        return "reported only: generated data may differ in last digits"
+    found = [] if column.digits is None else [f"{column.digits} digits, worst relative difference {column.worst:.1e}"]
+    return "; ".join([*found, *([f"{column.n_beyond} different"] if column.n_beyond else [])])
+
+
+def _parted(stored: str, here: str) -> list[str]:
+    """Return in words where two environments part."""
+    try:
+        there, now = (dict(json.loads(text)) for text in (stored, here))
+    except (ValueError, TypeError, RecursionError):
+        return ["the records do not say which"]
+    parts = (name for name in [*now, *(set(there) - set(now))] if there.get(name) != now.get(name))
+    return [f"{name} {_words(there.get(name))}, here {_words(now.get(name))}" for name in parts]
+
+
+def _words(value: Any) -> str:
+    return " + ".join(map(str, value)) if isinstance(value, list) else "not known" if value is None else str(value)
+
+
+def _print_differences(console: Console, found: AuditRun) -> None:
+    lines = [
+        f"{trial.where}: {each.column}: stored {each.stored}, now {each.now}"
+        for trial in found.different
+        for each in trial.differences
+    ]
+    for line in lines[:LINES]:
+        console.print(Text(_plain(line)), soft_wrap=True)
+    if len(lines) > LINES:
+        console.print(f"and {len(lines) - LINES} more differences, see the ledger", highlight=False)
+
+
+def _plain(text: str) -> str:
+    """Return foreign text on one line, without what a terminal would obey."""
+    return "".join(character if character.isprintable() else "?" for character in text)

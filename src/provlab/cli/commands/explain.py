@@ -1,0 +1,140 @@
+"""`provsel explain`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from provlab.cli._guard import wide_console
+from provlab.cli.commands import add_store_arguments
+
+if TYPE_CHECKING:
+    from provlab.configs import Artefact
+    from provlab.reports.trace import Trace, TracedCell
+
+HELP = "where a number of an artefact comes from: config, seeds, trials, versions, and the command to compute it again"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which number."""
+    parser.add_argument("artefact", help="such as table1, or paul2016/table1")
+    parser.add_argument("--row", help="a row of the artefact; without it, the rows are listed")
+    parser.add_argument("--column", help="a column of the artefact; without it, the columns are listed")
+    parser.add_argument("--dataset", help="one data set (default: all of the artefact)")
+    parser.add_argument("--trials", action="store_true", help="list every trial with its seed and key")
+    add_store_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the trace of a row and column, or what rows and columns there are."""
+    from provlab.configs import compose_artefact, full_name
+    from provlab.reports.recipe import load_recipe
+    from provlab.reports.tracing import trace_numbers
+    from provlab.store import TrialStore
+
+    name = full_name(options.artefact)
+    artefact = compose_artefact(name, options.overrides)
+    console = wide_console()
+    if options.row is None or options.column is None:
+        _print_places(console, artefact)
+        return 0
+    chosen = choose(artefact, options.row, options.column, options.dataset)
+    store, recipe = TrialStore(Path(options.results) / "store"), load_recipe(name)
+    frame = recipe.frame(chosen, store)
+    [trace] = trace_numbers(
+        chosen, frame, store, recipe.columns,
+        results=options.results, settings=options.overrides, list_trials=options.trials,
+    )  # fmt: skip
+    for part in describe(trace):
+        console.print(part)
+    return 0
+
+
+def choose(artefact: Artefact, row: str, column: str, dataset: str | None) -> Artefact:
+    """Return the artefact with the entries of one row and column, and perhaps one data set, only.
+
+    Raises
+    ------
+    ValueError
+        Names the rows, columns or data sets that there are.
+    """
+    entries = artefact.entries
+    for kind, wanted in (("row", row), ("column", column), ("dataset", dataset)):
+        known = list(dict.fromkeys(getattr(entry, kind) for entry in entries))
+        # a column of the table may be a summary of an entry's: "r=30, k=40, relevant"
+        fitting = [name for name in known if wanted in (None, name) or (kind == "column" and wanted.startswith(name))]
+        if not fitting:
+            raise ValueError(f"--{kind}: expected one of {'; '.join(known)} of {artefact.name}, got {wanted!r}.")
+        longest = fitting if kind == "dataset" else [max(fitting, key=len)]
+        entries = tuple(entry for entry in entries if getattr(entry, kind) in longest)
+    return replace(artefact, entries=entries)
+
+
+def describe(trace: Trace) -> list[RenderableType]:
+    """Return a trace as parts for a terminal; foreign text in it is not read as markup."""
+    parts: list[RenderableType] = [Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")]
+    numbers = Table("number", "data set", "ours", "sd", "printed")
+    for line in trace.lines:
+        numbers.add_row(*(Text(text) for text in line))
+    parts.append(numbers)
+    for cell in trace.cells:
+        parts += _cell(cell)
+    parts.append(Text("computed with", style="bold"))
+    parts += [Text(f"  {n} trials: {_plain(versions)}") for versions, n in trace.environments]
+    parts += [
+        Text(f"  {n} trials: git revision {revision or 'not known'}"
+             + (" (files differed from it)" if revision.endswith("+") else ""))
+        for revision, n in trace.revisions
+    ]  # fmt: skip
+    return parts
+
+
+def _cell(cell: TracedCell) -> list[RenderableType]:
+    parts: list[RenderableType] = [
+        Text(f"\n{cell.dataset}: {cell.n_found} of {cell.n_planned} trials", style="bold"),
+        Text(f"  cell         {cell.cell}"),
+        *(Text(f"  {name:12} {_plain(value)}") for name, value in cell.identity.items()),
+        Text("  split seeds  " + ", ".join(f"repeat {repeat}: {seed}" for repeat, seed in cell.split_seeds)),
+    ]
+    if cell.distributions:
+        table = Table("measured", "over", "n", "mean", "sd", "min", "quartile", "median", "quartile", "max")
+        for found in cell.distributions:
+            numbers = (found.mean, found.sd, found.minimum, found.lower, found.median, found.upper, found.maximum)
+            unit = f" ({found.unit})" if found.unit else ""
+            table.add_row(f"{found.name}{unit}", f"{found.by}s", str(found.n), *(f"{number:.4g}" for number in numbers))
+        parts.append(table)
+    if cell.trials:
+        measures = list(dict.fromkeys(name for trial in cell.trials for name in trial.values))
+        table = Table("repeat", "fold", "draw", "seed", *measures, "key")
+        for trial in cell.trials:
+            values = (f"{trial.values[name]:.6g}" if name in trial.values else "" for name in measures)
+            table.add_row(*map(str, (trial.repeat, trial.fold, trial.draw, trial.seed)), *values, Text(trial.key))
+        parts.append(table)
+    parts += [Text(f"  {problem}", style="yellow") for problem in cell.problems]
+    again = [Text(f"  compute it again:  {cell.command}")]
+    return parts + again + ([Text(f"  and compare:       {cell.audit_command}")] if cell.n_found else [])
+
+
+def _print_places(console: Console, artefact: Artefact) -> None:
+    console.print(Text(f"{artefact.name}: {artefact.title}", style="bold"))
+    for kind in ("row", "column", "dataset"):
+        names = dict.fromkeys(getattr(entry, kind) for entry in artefact.entries)
+        console.print(Text(f"{kind}s: {'; '.join(names)}"), soft_wrap=True)
+    console.print(Text("Name one: --row ... --column ... [--dataset ...]"))
+
+
+def _plain(value: Any) -> str:
+    from provlab.keys import canonical_json
+
+    if isinstance(value, dict):
+        return json.dumps(json.loads(canonical_json(value)), separators=(", ", "="), ensure_ascii=False).replace(
+            '"', ""
+        )
+    return str(value)

@@ -1,0 +1,50 @@
+"""`provsel status`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from provlab.cli.commands import add_store_arguments
+
+HELP = "how much of each artefact is stored"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which artefacts."""
+    parser.add_argument(
+        "--artefact", action="append", metavar="NAME", help="such as table1; may be repeated (default: all)"
+    )
+    add_store_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print one line an artefact: trials stored, its state, and the command for what is missing."""
+    from provlab.configs import COMPLETE, artefact_names, compose_artefact, full_name, state_of
+    from provlab.datasets import MissingDataError
+    from provlab.store import StoreSnapshot, TrialStore
+    from provlab.trials.plan import unique_cells
+
+    names = [full_name(name) for name in options.artefact or artefact_names()]
+    store = TrialStore(Path(options.results) / "store")
+    stored = StoreSnapshot.take(store, [])
+    table = Table("artefact", "trials", "state", "command")
+    for name in names:
+        trials, command = "", f"make reproduce-{name.split('/')[1]}"
+        try:
+            artefact = compose_artefact(name, options.overrides)
+            cells = unique_cells(artefact.cells)
+            done, planned = stored.count(cells), sum(cell.n_trials for cell in cells)
+            trials, state = f"{done} of {planned}", state_of(done, planned)
+            artefact.check_data(done)
+        except MissingDataError as error:
+            state, command = "data missing", f"provsel fetch {error.dataset}"
+        table.add_row(name, trials, state, "" if state == COMPLETE else command)
+    console = Console()
+    console.print(table)
+    if note := store.damaged_note():
+        console.print(note, highlight=False, markup=False, soft_wrap=True)
+    return 0

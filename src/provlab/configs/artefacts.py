@@ -1,0 +1,201 @@
+"""Artefacts: rows x columns x data sets, composed as configs, and turned into entries."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from provlab.configs.cells import cells_from
+from provlab.configs.composing import Composer, Parts, compose_parts, resolved
+from provlab.configs.places import artefact_names
+from provlab.configs.unused import check_columns, check_names, check_users, chosen_groups, kept
+from provlab.datasets import MissingDataError
+from provlab.trials import Cell, files_missing, identity_of
+from provlab.trials.plan import trials_of, unique_cells
+
+COMPLETE, PARTIAL, NOT_RUN = "complete", "partial", "not run"
+"""States of an artefact."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number of an artefact: where it stands, and the cell that it is computed from."""
+
+    row: str
+    column: str
+    cell: Cell
+    label: str = ""
+    overrides: tuple[str, ...] = ()
+    """What experiments/run.py takes to compute this cell alone."""
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data set, as the artefact or else the loaders give it."""
+        return self.label or str(self.cell.dataset.get("set", self.cell.dataset["name"]))
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A table or figure of a paper as a list of entries.
+
+    Attributes
+    ----------
+    name : str
+        paper/artefact.
+    title : str
+    entries : tuple of Entry
+    config : DictConfig
+        The composed config without row and column.
+    """
+
+    name: str
+    title: str
+    entries: tuple[Entry, ...]
+    config: DictConfig
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of all entries."""
+        return [entry.cell for entry in self.entries]
+
+    def check_data(self, n_stored: int | bool) -> None:
+        """Raise MissingDataError when there is nothing to show: no trial is stored, and none can be computed here."""
+        if n_stored:
+            return
+        datasets = {cell.data: cell.dataset for cell in self.cells}.values()
+        missing = dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset))
+        if missing:
+            names = " ".join(missing)
+            error = MissingDataError(f"Nothing is stored, and the data are not here: provsel fetch {names}")
+            error.dataset = names
+            raise error
+
+    def planned_keys(self) -> set[str]:
+        """Return the keys of all trials."""
+        return {key for cell in unique_cells(self.cells) for *_, key in trials_of(cell)}
+
+
+def state_of(n_stored: int, n_planned: int) -> str:
+    """Return what is said of an artefact of which so many trials are stored."""
+    return COMPLETE if n_stored == n_planned else PARTIAL if n_stored else NOT_RUN
+
+
+def counted_state(n_stored: int, n_planned: int) -> str:
+    """Return `state_of` with the counts where only a part is stored: "partial (k of n)"."""
+    state = state_of(n_stored, n_planned)
+    return f"{state} ({n_stored} of {n_planned})" if state == PARTIAL else state
+
+
+def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
+    """Return an artefact: its rows x its columns x its data sets.
+
+    The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
+    `choose`, overrides, and optionally `columns`, those of the artefact that this data set has. `artefact.only` is a
+    list of some of their names.
+
+    Parameters
+    ----------
+    name : str
+        paper/artefact, a file below conf/experiment.
+    overrides : sequence of str
+        The user's, below those of row and column. A column's setting of the selector or the model is left out
+        where that of the row does not have it: full data has no number of features. One that no row has is an error,
+        and so is one of the user's that each row or column replaces.
+    """
+    if name not in artefact_names():
+        raise ValueError(f"artefact: expected one of {', '.join(artefact_names())}, got {name!r}.")
+    base = [f"+experiment={name}", *overrides]
+    compose, identify = Composer(), _remembered(identity_of)
+    config = compose(base)
+    artefact = resolved(config, ["artefact"])["artefact"]
+    known = list(artefact["columns"])
+    entries, rows, taken = [], [], set()
+    for label, chosen in _listed_datasets(name, artefact).items():
+        check_names(f"{name}: datasets.{label}", chosen, ["choose", "columns"])
+        unknown = [column for column in chosen.get("columns", []) if column not in known]
+        if unknown:
+            raise ValueError(f"{name}: expected columns of {label} among {known}, got {unknown}; add them to columns.")
+        for row, row_overrides in artefact["rows"].items():
+            before = [*chosen["choose"], *row_overrides]
+            rows.append(compose([*base, *before]))
+            for column in chosen.get("columns", known):
+                fitting = _fitting(artefact["columns"][column], rows[-1])
+                taken |= kept(overrides, [*before, *fitting])
+                alone = (*base, *before, *fitting)
+                composed = compose(alone)
+                for cell in cells_from(composed, identify):
+                    member = _member_override(composed["dataset"], cell.dataset)
+                    entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
+    if any(_group(text) == "artefact" for text in overrides):  # a column may have settings for rows taken away
+        stated = artefact_part(name)["rows"]
+        rows += [compose([*base, *stated[row]]) for row in stated if row not in artefact["rows"]]
+    check_columns(name, artefact["columns"], rows, _applies)
+    check_users(name, overrides, taken)
+    return Artefact(name, str(artefact["title"]), tuple(entries), OmegaConf.create(config))
+
+
+def artefact_part(name: str) -> Parts:
+    """Return what an artefact's file says of it: its title, rows, columns and data sets."""
+    return resolved(compose_parts([f"+experiment={name}"]), ["artefact"])["artefact"]
+
+
+def _group(override: str) -> str:
+    """Return the part of the config that an override changes."""
+    return override.split("=", 1)[0].lstrip("+~").split(".")[0]
+
+
+def _listed_datasets(name: str, artefact: Parts) -> dict[str, Parts]:
+    """Return the data sets that an artefact lists, or those of them that `only` names; "" is that of the config."""
+    listed = artefact.get("datasets", {"": {"choose": []}})
+    only = artefact.get("only")
+    if only is None:
+        return {str(label): chosen for label, chosen in listed.items()}
+    unknown = [label for label in only if label not in listed]
+    if unknown or not only:
+        raise ValueError(f"{name}: expected artefact.only to name some of {', '.join(listed)}, got {list(only)}.")
+    return {str(label): listed[label] for label in only}
+
+
+def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the override that chooses one member of a collection, nothing where the config has chosen it already."""
+    name = member.get("set")
+    if name is None or dataset.get("set") == name:
+        return ()
+    return (f"dataset.set={name}" if re.fullmatch(r"[\w.-]+", name) else f"dataset.set={json.dumps(name)}",)
+
+
+def _fitting(column: Sequence[str], plain: Parts) -> list[str]:
+    """Return the overrides of a column that apply to a row: what the column chooses itself, and what the row has."""
+    chosen = chosen_groups(column)
+    return [text for text in column if _group(text) in chosen or _applies(text, plain)]
+
+
+def _remembered(identify: Callable[[Mapping[str, Any]], str]) -> Callable[[Mapping[str, Any]], str]:
+    """Return `identify` that looks at each data set once: all rows and columns of an artefact have the same ones."""
+    known: dict[str, str] = {}
+
+    def remembered(dataset: Mapping[str, Any]) -> str:
+        text = repr(sorted(dataset.items()))
+        if text not in known:
+            known[text] = identify(dataset)
+        return known[text]
+
+    return remembered
+
+
+def _applies(override: str, config: Parts) -> bool:
+    """Tell whether the selector or model of `config` has the setting that a column changes, nested or not."""
+    group, *names = override.split("=", 1)[0].split(".")
+    if group not in ("selector", "model"):
+        return True
+    node: Any = config[group]
+    for name in names:
+        if not isinstance(node, dict) or name not in node:
+            return False
+        node = node[name]
+    return True

@@ -1,0 +1,144 @@
+"""What a data set is, known without loading it: the same text on every processor, whatever the data do there."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from provlab.keys import digest
+
+from ._hashes import file_sha256
+from ._loaders import loader
+from ._locate import is_present, locate
+from ._sources import SourceFile, read_source, source_names
+
+FileOfData = SourceFile | Path
+"""A file that a loader reads: a registered one, or one of the user's own."""
+
+
+def dataset_identity(name: str, /, *, unit_rows: bool = False, **params: Any) -> str:
+    """Return the identity of a data set: SHA-256 of its loader, the loader's version, parameters, and files.
+
+    Nothing is loaded, and nothing that was computed in floating point is part of it. Parameters that are not given
+    have the loader's defaults. Of a registered file the registry knows the SHA-256, so that it may be missing; other
+    files are hashed.
+
+    Parameters
+    ----------
+    name : str
+        One of `dataset_names()`.
+    unit_rows, **params
+        As for `load_dataset`.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, an unknown parameter or a bad value.
+    MissingDataError
+        When a file is needed whose SHA-256 nobody knows, and it is in none of the searched folders.
+    """
+    parameters = checked_parameters(name, unit_rows, params)
+    return identity_from(name, parameters, files_of(name, parameters), unit_rows=unit_rows)
+
+
+def dataset_files(name: str, /, *, unit_rows: bool = False, **params: Any) -> list[FileOfData]:
+    """Return the files that `load_dataset` reads for the same arguments; none of generated and bundled data.
+
+    Raises
+    ------
+    ValueError, MissingDataError
+        As `dataset_identity`.
+    """
+    return files_of(name, checked_parameters(name, unit_rows, params))
+
+
+def missing_files(name: str, /, **params: Any) -> list[str]:
+    """Return the paths of those registered files of a data set that are in none of the searched folders."""
+    return [
+        file.path
+        for file in dataset_files(name, **params)
+        if isinstance(file, SourceFile) and not is_present(file.path)
+    ]
+
+
+def identity_from(
+    name: str, parameters: Mapping[str, Any], files: Sequence[FileOfData], *, unit_rows: bool = False
+) -> str:
+    """Return the identity of what a loader makes of some files, with all its parameters."""
+    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
+    return digest(
+        {
+            "loader": name,
+            "version": loader(name).VERSION,
+            "parameters": {**plain, "unit_rows": unit_rows},
+            "files": [digest_of(file) for file in files],
+        }
+    )
+
+
+def checked_parameters(name: str, unit_rows: object, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a loader, completed by its defaults, and with what "auto" stands for here."""
+    defaults = _defaults(name)
+    unknown = sorted(set(params) - set(defaults))
+    if unknown:
+        raise ValueError(
+            f"data set {name!r} has no parameter {', '.join(unknown):.200}; it accepts {', '.join(defaults)}"
+        )
+    if not isinstance(unit_rows, bool):
+        raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {unit_rows!r:.80}")
+    parameters = {**defaults, **params}
+    settle = getattr(loader(name), "settled", None)
+    return parameters if settle is None else settle(**parameters)
+
+
+def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
+    """Return what the loader's `files` says; of a loader without it all that its source publishes."""
+    choose = getattr(loader(name), "files", None)
+    if choose is not None:
+        return list(choose(**parameters))
+    return list(read_source(name).published()) if name in source_names() else []
+
+
+def registered(source: str, paths: Sequence[str]) -> list[SourceFile]:
+    """Return the files that the registry of `source` has under some paths; a loader names its own files."""
+    found = [read_source(source).find(path) for path in paths]
+    return [file for file in found if file is not None]
+
+
+def paths_of(files: Sequence[FileOfData]) -> list[Path]:
+    """Return the verified paths of files.
+
+    Raises
+    ------
+    MissingDataError, DataIntegrityError
+        See `locate`.
+    """
+    return [locate(file) if isinstance(file, SourceFile) else file for file in files]
+
+
+def content_of(files: Sequence[FileOfData]) -> str:
+    """Return one SHA-256 for the content of files, in their order: that of a single one is its own."""
+    digests = [digest_of(file) for file in files]
+    return digests[0] if len(digests) == 1 else digest(digests)
+
+
+def digest_of(file: FileOfData) -> str:
+    """Return the SHA-256 of a file: that of the registry where it knows one, else of the file that is there."""
+    if isinstance(file, Path):
+        return file_sha256(file)
+    if file.digest is not None:
+        return file.digest
+    return file_sha256(locate(file))
+
+
+@cache
+def _defaults(name: str) -> dict[str, Any]:
+    return {parameter.name: parameter.default for parameter in inspect.signature(loader(name).load).parameters.values()}

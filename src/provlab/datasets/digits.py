@@ -1,0 +1,54 @@
+"""Small images of handwritten digits that come with scikit-learn: real data without a download."""
+
+from collections.abc import Sequence
+
+from sklearn.datasets import load_digits
+
+from provsel.checks import check_classes
+
+from ._classes import keep_classes
+from ._record import Dataset, make_dataset
+from ._sources import SourceFile
+
+VERSION = 1
+
+_SOURCE = (
+    "scikit-learn's load_digits: test set of Optical Recognition of Handwritten Digits, "
+    "Alpaydin and Kaynak (1998), UCI Machine Learning Repository"
+)
+
+
+def load(*, classes: Sequence[int] | None = None) -> Dataset:
+    """Load 1797 images of 8 by 8 pixels with values from 0 to 16.
+
+    Parameters
+    ----------
+    classes : sequence of int or None, default=None
+        Digits to keep, at least two; None keeps all ten. Exactly two digits give a two-class problem: the
+        first gets the label -1, the second +1. Otherwise the label is the digit.
+
+    Returns
+    -------
+    Dataset
+        Dense X of shape (n, 64); the features are named "pixel_<row>_<column>".
+
+    Raises
+    ------
+    ValueError
+        When `classes` does not hold at least two distinct digits.
+    """
+    files(classes=classes)
+    bunch = load_digits()
+    X, y = bunch.data, bunch.target
+    name = "digits"
+    if classes is not None:
+        rows, y, name = keep_classes("digits", y, [*classes])
+        X = X[rows]
+    return make_dataset(X, y, bunch.feature_names, name=name, source=_SOURCE)
+
+
+def files(*, classes: Sequence[int] | None) -> list[SourceFile]:
+    """Check the parameter of `load`; it reads what comes with scikit-learn."""
+    if classes is not None:
+        check_classes("digits", classes)
+    return []

@@ -1,0 +1,132 @@
+"""What can be named in a config or on the command line, with one line about each. Needs no data."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from provlab.configs import artefact_names, artefact_part, conf_dir
+from provlab.datasets import dataset_names, read_source, source_names
+from provlab.project.components import build, component_class
+from provsel.reducers import is_random, is_random_model
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that can be named, and what is to be said of it in one line.
+
+    Attributes
+    ----------
+    name : str
+    text : str
+        Without line breaks.
+    """
+
+    name: str
+    text: str
+
+
+def listing(kind: str) -> list[Item]:
+    """Return what there is of a kind, sorted by name.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+
+    Returns
+    -------
+    list of Item
+        Data sets, selectors and models by the names of their configs.
+
+    Raises
+    ------
+    ValueError
+        For another kind, or a config that does not fit its class or loader.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"list: expected one of {', '.join(KINDS)}, got {kind!r}.")
+    return KINDS[kind]()
+
+
+def _datasets() -> list[Item]:
+    return [Item(path.stem, _dataset(_config(path))) for path in _configs("dataset")]
+
+
+def _dataset(config: dict[str, Any]) -> str:
+    """Return what a data set is, its size, and its licence or where it comes from."""
+    name = config["name"]
+    if name not in dataset_names():
+        raise ValueError(f"config of the data set {name!r}: expected one of {', '.join(dataset_names())}; correct it.")
+    module = importlib.import_module(f"provlab.datasets.{name}")
+    size = _first_line(module.load).removeprefix("Load ").rstrip(".")
+    if name in source_names():
+        source = read_source(name)
+        return _line(f"{source.title}: {size}. Licence: {source.licence}")
+    origin = "Generated" if "seed" in inspect.signature(module.load).parameters else "Bundled with scikit-learn"
+    return _line(f"{_first_line(module)} {size}. {origin}.")
+
+
+def _selectors() -> list[Item]:
+    return [Item(path.stem, _component("selector", _config(path), is_random)) for path in _configs("selector")]
+
+
+def _models() -> list[Item]:
+    return [Item(path.stem, _component("model", _config(path), is_random_model)) for path in _configs("model")]
+
+
+def _component(kind: str, config: dict[str, Any], chance: Callable[[Any], bool]) -> str:
+    """Return class and summary of a component, whether it draws, and whether it has a theorem's number of features."""
+    cls = component_class(kind, config)
+    inner = [str(value["_target_"]).rsplit(".", 1)[-1] for value in config.values() if isinstance(value, dict)]
+    notes = [_first_line(cls)]
+    notes += ["Draws."] if chance(build(kind, config)) else []
+    notes += (
+        [f"Guarantee: budget({', '.join(inspect.signature(cls.budget).parameters)})."] if hasattr(cls, "budget") else []
+    )
+    of = f" of {', '.join(inner)}" if inner else ""
+    return _line(f"{cls.__name__}{of}: {' '.join(notes)}")
+
+
+def _artefacts() -> list[Item]:
+    return [
+        Item(name, _line(f"{artefact_title(name)}: make reproduce-{name.split('/')[1]}")) for name in artefact_names()
+    ]
+
+
+def artefact_title(name: str) -> str:
+    """Return the title of an artefact: as its own file has it, or else as the files do that this one is made of."""
+    stated = _config(conf_dir() / "experiment" / f"{name}.yaml").get("artefact", {}).get("title")
+    return str(stated or artefact_part(name)["title"])
+
+
+def _configs(group: str) -> list[Path]:
+    return sorted((conf_dir() / group).glob("*.yaml"))
+
+
+def _config(path: Path) -> dict[str, Any]:
+    """Return the plain content of a config; what it takes from other groups stays a reference to them."""
+    return OmegaConf.to_container(OmegaConf.load(path))  # type: ignore[return-value]
+
+
+def _first_line(documented: object) -> str:
+    return (inspect.getdoc(documented) or "").partition("\n")[0]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+KINDS: dict[str, Callable[[], list[Item]]] = {
+    "datasets": _datasets,
+    "selectors": _selectors,
+    "models": _models,
+    "artefacts": _artefacts,
+}
+"""What can be listed."""

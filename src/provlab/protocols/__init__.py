@@ -1,0 +1,54 @@
+"""How trials are measured: one class a protocol, in a module each.
+
+A protocol checks a cell, takes its rows, runs a trial, and declares the columns of the record that it fills.
+"""
+
+from provlab.protocols._base import AbstractProtocol
+from provlab.protocols.clustering import Clustering
+from provlab.protocols.columns import Column, union
+from provlab.protocols.fitting import Fitted, Method
+from provlab.protocols.fold import Fold
+from provlab.protocols.k_fold import InverseKFold, KFold
+from provlab.protocols.official_split import OfficialSplit
+from provlab.protocols.selection_only import SelectionOnly
+from provlab.protocols.streamed_training import StreamedTraining
+
+PROTOCOLS: dict[str, AbstractProtocol] = {
+    each.name: each
+    for each in (KFold(), InverseKFold(), OfficialSplit(), StreamedTraining(), Clustering(), SelectionOnly())
+}
+"""By what configs and keys call them: `protocol.split`."""
+
+MEASURED = union([Fold.COLUMNS, Fitted.COLUMNS, *(protocol.columns for protocol in PROTOCOLS.values())])
+"""Columns that some protocol fills."""
+
+
+def protocol_named(name: object) -> AbstractProtocol:
+    """Return a protocol by its name in configs.
+
+    Raises
+    ------
+    ValueError
+        For an unknown one.
+    """
+    if not isinstance(name, str) or name not in PROTOCOLS:
+        raise ValueError(f"protocol.split: expected one of {tuple(PROTOCOLS)}, got {name!r:.80}.")
+    return PROTOCOLS[name]
+
+
+__all__ = [
+    "MEASURED",
+    "PROTOCOLS",
+    "AbstractProtocol",
+    "Clustering",
+    "Column",
+    "Fitted",
+    "Fold",
+    "InverseKFold",
+    "KFold",
+    "Method",
+    "OfficialSplit",
+    "SelectionOnly",
+    "StreamedTraining",
+    "protocol_named",
+]

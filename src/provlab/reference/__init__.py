@@ -1,0 +1,9 @@
+"""The reference results: what a full run gave, small enough to be committed, and checked by every later version.
+
+`provsel reference` writes them from what is stored. Nothing in them is computed in another way than by the commands
+that they document: tables and figures by the artefacts' recipes, verdicts as `provsel verify`.
+"""
+
+from provlab.reference.writing import FOLDER, MAX_BYTES, write_reference
+
+__all__ = ["FOLDER", "MAX_BYTES", "write_reference"]

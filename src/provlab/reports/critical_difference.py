@@ -1,0 +1,111 @@
+"""Critical-difference diagram: average ranks of methods on one axis, bars join those that are not told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from provlab.reports.figures import ONE_COLUMN, PALETTE, save_titled, style
+
+MARGIN = 0.15
+"""Ranks between the outermost method and the names beside the axis."""
+
+
+def draw_critical_difference(
+    ranks: pd.Series, pairs: pd.DataFrame, stem: Path, title: str, *, difference: float, alpha: float = 0.05
+) -> list[Path]:
+    """Draw average ranks, and a bar over each group of methods with no significant difference among them.
+
+    Parameters
+    ----------
+    ranks : Series
+        Average rank of each method, 1 is best.
+    pairs : DataFrame
+        p-value of each pair of methods; its order gives the colours.
+    stem : path
+        Where the files go, without suffix.
+    title : str
+    difference : float
+        Critical difference, drawn as a scale.
+    alpha : float
+
+    Returns
+    -------
+    list of path
+        PDF, PNG and SVG.
+
+    References
+    ----------
+    Demsar (2006), JMLR 7, section 3.2.4.
+    """
+    colors = {name: PALETTE[k % len(PALETTE)] for k, name in enumerate(pairs.index)}  # as in the error bars
+    ranks = ranks.sort_values(kind="stable")
+    half = (len(ranks) + 1) // 2
+    with style():
+        figure = Figure(figsize=(ONE_COLUMN, 0.9 + 0.2 * len(ranks)), layout="constrained")
+        axes = figure.subplots()
+        axes.yaxis.set_visible(False)
+        axes.spines[["left", "bottom"]].set_visible(False)
+        axes.spines["top"].set_visible(True)
+        axes.spines["top"].set_position("zero")
+        axes.xaxis.set_ticks_position("top")
+        below = _draw_bars(axes, ranks, groups(ranks, pairs, alpha))
+        left, right = ranks.iloc[:half], ranks.iloc[half:][::-1]
+        _draw_names(axes, left, ranks.iloc[0] - MARGIN, below, colors, "{name} ({rank:.2f}) ", "right")
+        _draw_names(axes, right, ranks.iloc[-1] + MARGIN, below, colors, " ({rank:.2f}) {name}", "left")
+        _draw_scale(axes, float(ranks.iloc[0]), difference)
+        return save_titled(figure, stem, title)
+
+
+def groups(ranks: pd.Series, pairs: pd.DataFrame, alpha: float = 0.05) -> list[tuple[str, str]]:
+    """Return first and last of each largest group of two or more neighbours in rank that are not told apart.
+
+    Nemenyi's p-value of a pair falls with the distance of their ranks, so that first and last speak for all between.
+
+    Parameters
+    ----------
+    ranks : Series
+        Average rank of each method, sorted.
+    pairs : DataFrame
+        Nemenyi's p-value of each pair.
+    alpha : float
+    """
+    names, found, reached = list(ranks.index), [], 0
+    for i, first in enumerate(names):
+        last = max(j for j in range(i, len(names)) if j == i or pairs.loc[first, names[j]] >= alpha)
+        if last > max(i, reached):
+            found.append((first, names[last]))
+            reached = last
+    return found
+
+
+def _draw_bars(axes: Axes, ranks: pd.Series, found: list[tuple[str, str]]) -> float:
+    """Draw a bar a group, below the axis, each in the first line that has room, and return the height of the last."""
+    ends: list[float] = []  # where the last bar of each line ends; bars come by their starts
+    for first, last in found:
+        line = next((k for k, end in enumerate(ends) if end < ranks[first]), len(ends))
+        ends[line : line + 1] = [ranks[last]]
+        axes.plot([ranks[first], ranks[last]], [-line - 1] * 2, linewidth=1.6, color="0.25", zorder=3)
+    return -float(len(ends))
+
+
+def _draw_names(
+    axes: Axes, ranks: pd.Series, x: float, below: float, colors: Mapping[str, str], text: str, align: str
+) -> None:
+    """Draw names below each other at x, the outermost method first, each with a line to its rank on the axis."""
+    for line, (name, rank) in enumerate(ranks.items(), start=1):
+        color = colors[str(name)]
+        axes.plot([x, rank, rank], [below - line, below - line, 0], color=color)
+        axes.scatter(rank, 0, s=12, color=color, zorder=3)
+        axes.text(x, below - line, text.format(name=name, rank=rank), color=color, ha=align, va="center")
+
+
+def _draw_scale(axes: Axes, start: float, difference: float) -> None:
+    """Draw the critical difference above the numbers of the axis."""
+    height = 1.4
+    axes.errorbar(start + difference / 2, height, xerr=difference / 2, color="0.25", capsize=2, linewidth=1.0)
+    axes.text(start + difference, height, f"  critical difference {difference:.2f}", va="center", fontsize=7)

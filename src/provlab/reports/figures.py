@@ -1,0 +1,107 @@
+"""One style for all figures, and saving them so that the same numbers give the same bytes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from provsel.files import replacing
+
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+"""Okabe and Ito: told apart by colour-blind readers and in grey print."""
+
+MARKERS = ["o", "s", "^", "D", "v", "P", "x"]
+
+ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
+"""Widths in inches."""
+
+TITLE_WIDTH = 110
+"""Characters of a title in one line of two columns."""
+
+_STYLE: dict[Any, Any] = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "legend.fontsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 0.8,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+    "svg.hashsalt": "provsel",  # ids in an SVG are random without it
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+}
+
+
+FORMATS = ("pdf", "png", "svg")
+
+_formats: ContextVar[tuple[str, ...]] = ContextVar("formats", default=FORMATS)
+
+
+@contextmanager
+def only_formats(*kinds: str) -> Iterator[None]:
+    """Save figures in some of `FORMATS` only."""
+    token = _formats.set(kinds)
+    try:
+        yield
+    finally:
+        _formats.reset(token)
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the style of the project, whatever the user's matplotlib settings are."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        yield
+
+
+def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], ncols: int = 0) -> None:
+    """Put a legend below the panels, in as many columns as the width has room for, at most `ncols` if given."""
+    for columns in range(ncols or max(len(labels), 1), 0, -1):
+        legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
+
+
+def save_titled(figure: Figure, stem: Path, title: str) -> list[Path]:
+    """Write a figure with a title above, in as many lines as its width needs; see `save_figure`."""
+    width = int(TITLE_WIDTH * figure.get_figwidth() / TWO_COLUMNS)
+    figure.suptitle(textwrap.fill(title, width), fontsize=8)
+    return save_figure(figure, stem)
+
+
+def save_figure(figure: Figure, stem: Path) -> list[Path]:
+    """Write `stem`.pdf, .png and .svg, or what `only_formats` asks for, each whole or not at all, without dates."""
+    metadata: dict[str, dict[str, str | None]] = {
+        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+        "png": {"Software": None},
+        "svg": {"Date": None, "Creator": None},
+    }
+    # One layout for all formats: it takes longer than drawing. It keeps everything inside the figure, whose width is
+    # then that of the column it is made for; without one the figure is cut to what is drawn.
+    box: Any = "tight" if figure.get_layout_engine() is None else None
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    paths = []
+    for kind in _formats.get():
+        entries = metadata[kind]
+        path = stem.with_name(f"{stem.name}.{kind}")
+        with replacing(path) as temporary:
+            figure.savefig(temporary, format=kind, metadata=entries, bbox_inches=box)
+        paths.append(path)
+    return paths

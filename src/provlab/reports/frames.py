@@ -1,0 +1,187 @@
+"""From stored trials to long-form frames: one line for each number of an artefact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from provlab.configs import Artefact, Entry, counted_state
+from provlab.reports.tables import Traced
+from provlab.store import TrialReader
+
+COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
+"""Columns of every artefact's CSV file."""
+
+ORIGIN = ["of_row", "of_column", "scale"]
+"""Columns of `artefact_frame` beside those: row and column of the entry that a line was computed from, whose names
+differ where a summary has several lines; and the factor from `sd` to a standard error, see `standard_error_scale`."""
+
+TIMES = ["select_cpu", "shared_cpu", "pass_cpu"]
+"""Columns of the records that `selection_seconds` reads."""
+
+NO_TRIALS = "missing"
+"""State of a number whose cell has no stored trial; a number with trials may be empty all the same."""
+
+Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
+
+
+def artefact_frame(
+    artefact: Artefact, store: TrialReader, summarise: Summary, *, columns: list[str], published: Path | None = None
+) -> pd.DataFrame:
+    """Return the numbers of an artefact in long form.
+
+    Parameters
+    ----------
+    artefact : Artefact
+    store : TrialStore
+    summarise : callable
+        (entry, its trials) -> lines with `value`, `sd` and, where they differ from the entry's, `row`, `column`.
+    columns : list of str
+        Columns of the records that `summarise` reads.
+    published : path, optional
+        CSV of printed numbers: artefact, row, column, dataset, printed_value, printed_sd.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
+    """
+    lines = []
+    for entry, found in trials_by_entry(artefact, store, list(dict.fromkeys([*columns, "n_train", "n_test"]))):
+        n_trials = 0 if found is None else len(found)
+        base = {"row": entry.row, "column": entry.column, "dataset": entry.dataset, "n_trials": n_trials}
+        base |= {"of_row": entry.row, "of_column": entry.column}
+        if found is not None and n_trials:
+            base["scale"] = standard_error_scale(found)
+        if not n_trials:
+            lines.append({**base, "value": None, "sd": np.nan, "state": NO_TRIALS})
+        else:
+            state = counted_state(n_trials, entry.cell.n_trials)
+            lines += [{**base, "state": state, **line} for line in summarise(entry, found)]
+    own = [name for name in COLUMNS if not name.startswith("printed")]
+    frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])
+    return _with_printed(frame, artefact.name.split("/")[1], published)[[*COLUMNS, *ORIGIN]]
+
+
+def standard_error_scale(trials: pd.DataFrame) -> float:
+    """Return the factor from the sd of a cell to the standard error of its mean.
+
+    Over folds whose training sets overlap, sqrt(1/n + n_test/n_train) with n folds (Nadeau and Bengio 2003). 1/sqrt(n)
+    over folds of the inverse split, which train on disjoint sets (that their test sets overlap is left out); over
+    seeds, which have no test rows; and over draws on one fold.
+    """
+    n_folds = len({*zip(trials["repeat"].tolist(), trials["fold"].tolist(), strict=True)})
+    if n_folds == 1:
+        return float(1 / np.sqrt(len(trials)))
+    n_train = float(trials["n_train"].astype(float).mean())
+    ratio = float(trials["n_test"].astype(float).mean()) / n_train if n_train > 0 else np.nan
+    return float(np.sqrt(1 / n_folds + (0.0 if ratio > 1 else ratio)))
+
+
+def artefact_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the stored trials of an artefact: `row`, `column`, `dataset`, `repeat`, `fold`, `draw` and `columns`."""
+    return entry_trials(artefact, store, columns)[["row", "column", "dataset", "repeat", "fold", "draw", *columns]]
+
+
+def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the same with `entry`, the place of each trial's entry in the artefact, and `cell`; entry by entry."""
+    keys = ["cell", "repeat", "fold", "draw"]
+    names = list(dict.fromkeys([*keys, *columns]))
+    trials = store.query([cell.id for cell in artefact.cells], names).to_pandas()
+    # a record that does not say which trial it is stands for none
+    trials = trials.dropna(subset=keys).astype(dict.fromkeys(keys[1:], np.int64))
+    entries = pd.DataFrame(
+        [
+            (entry.cell.id, entry.row, entry.column, entry.dataset, entry.cell.protocol["repeats"], entry.cell.n_draws)
+            for entry in artefact.entries
+        ],
+        columns=["cell", "row", "column", "dataset", "repeats", "draws"],
+    )
+    entries["entry"] = np.arange(len(entries))
+    # one cell can stand in several places, each with its own number of repeats and draws
+    found = entries.merge(trials, on="cell", how="inner")
+    planned = (found["repeat"] < found["repeats"]) & (found["draw"] < found["draws"])
+    return found[planned].drop(columns=["repeats", "draws"]).reset_index(drop=True)
+
+
+def trials_by_entry(
+    artefact: Artefact, store: TrialReader, columns: Sequence[str]
+) -> Iterator[tuple[Entry, pd.DataFrame | None]]:
+    """Yield each entry with its stored trials, None when there is none."""
+    trials = entry_trials(artefact, store, columns)
+    groups = dict(iter(trials.groupby("entry", sort=False)))
+    for k, entry in enumerate(artefact.entries):
+        yield entry, groups.get(k)
+
+
+def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
+    """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first."""
+    errors, repeats, folds = (trials[name].to_numpy(float) for name in ("error", "repeat", "fold"))
+    known = ~np.isnan(errors)
+    _, which = np.unique(repeats[known] * (folds.max(initial=0) + 1) + folds[known], return_inverse=True)
+    means = 100 * np.bincount(which, errors[known]) / np.bincount(which)
+    if not means.size:
+        return [{"value": np.nan, "sd": np.nan}]
+    return [{"value": float(means.mean()), "sd": float(means.std(ddof=1)) if means.size > 1 else np.nan}]
+
+
+def data_shape(trials: pd.DataFrame) -> tuple[int, int]:
+    """Return rows and columns of the data set of some trials of one cell, as the records say."""
+    first = trials.iloc[0]
+    return int(first["n_train"] + first["n_test"]), int(first["n_features"])
+
+
+def selection_seconds(trials: pd.DataFrame) -> pd.Series:
+    """Return the CPU seconds of each selection: of one pass where the method searched for its sampling rate first."""
+    return trials["pass_cpu"].astype(float).fillna(trials["select_cpu"] + trials["shared_cpu"])
+
+
+def seed_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
+    """Clustering accuracy, NMI and ARI in percent and the number of columns kept, mean and sd over seeds."""
+    numbers = {
+        entry.column: 100 * (1 - trials["error"]),
+        f"{entry.column}, NMI": 100 * trials["nmi"],
+        f"{entry.column}, ARI": 100 * trials["ari"],
+        f"{entry.column}, features": trials["n_selected"],
+    }
+    return [{"column": name, "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()]
+
+
+def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") -> str:
+    """Return a number of a frame indexed by row and column as text: two decimals, "" where there is none.
+
+    A number of ours knows where it comes from; what is printed has no trace.
+    """
+    if (row, column) not in lines.index:
+        return ""
+    value = lines.loc[(row, column), field]
+    text = value_text(value)
+    if field.startswith("printed") or not text:
+        return text
+    origin = {**dict(zip(lines.index.names, (row, column), strict=True)), **lines.loc[(row, column)].to_dict()}
+    return Traced(text, origin["of_row"], origin["of_column"], origin["dataset"])
+
+
+def value_text(value: object) -> str:
+    """Return a value of a frame as text: numbers with two decimals, "" where there is none."""
+    if isinstance(value, float | np.floating):
+        return "" if np.isnan(value) else f"{value:.2f}"
+    return "" if value is None else str(value)
+
+
+def _with_printed(frame: pd.DataFrame, artefact: str, published: Path | None) -> pd.DataFrame:
+    empty = pd.DataFrame(columns=["row", "column", "printed_value", "printed_sd"])
+    printed = (
+        empty if published is None or not published.exists() else pd.read_csv(published, dtype={"printed_value": str})
+    )
+    if len(printed):
+        printed = printed[printed["artefact"] == artefact].drop(columns="artefact")
+    on = ["row", "column"]
+    if "dataset" in printed and printed["dataset"].notna().any():
+        on.append("dataset")
+    else:
+        printed = printed.drop(columns="dataset", errors="ignore")
+    return frame.merge(printed, on=on, how="left", validate="many_to_one")

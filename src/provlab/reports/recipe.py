@@ -1,0 +1,113 @@
+"""How an artefact is made from trials: what each script below experiments/ declares, and the report loads."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from provlab.configs import COMPLETE, Artefact, experiments_dir
+from provlab.reports.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary
+from provlab.reports.tables import write_frame
+from provlab.store import TrialReader
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """What a renderer gets: the numbers, and where its files go (`stem` plus a suffix)."""
+
+    artefact: Artefact
+    frame: pd.DataFrame
+    tables: Path
+    figures: Path
+    store: TrialReader
+
+    @property
+    def note(self) -> str:
+        """How much of the artefact is there: said in every caption until it is complete."""
+        unfinished = self.frame[self.frame["state"] != COMPLETE]
+        if unfinished.empty:
+            return ""
+        return f"PARTIAL: {len(unfinished)} of {len(self.frame)} numbers wait for trials."
+
+    def trials(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Return the stored trials of the artefact with its row and column beside each, for what is drawn by trial."""
+        return artefact_trials(self.artefact, self.store, columns)
+
+
+Renderer = Callable[[Rendering], str]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A summary and a renderer: the constant `RECIPE` of an artefact's script.
+
+    Attributes
+    ----------
+    name : str
+        paper/artefact.
+    render : callable
+        Writes files from a `Rendering`, and returns what is printed.
+    summarise : callable
+        See `artefact_frame`.
+    columns : sequence of str
+        Columns of the records that `summarise` reads.
+    unit : str
+        Of the number of each row and column, such as "test error (%)"; "" where an axis would have no sense.
+    """
+
+    name: str
+    render: Renderer
+    summarise: Summary = error_summary
+    columns: Sequence[str] = ("error",)
+    unit: str = ""
+
+    def frame(self, artefact: Artefact, store: TrialReader) -> pd.DataFrame:
+        """Return the numbers of the artefact in long form, see `artefact_frame`."""
+        published = experiments_dir() / self.name.split("/")[0] / "published.csv"
+        return artefact_frame(artefact, store, self.summarise, columns=list(self.columns), published=published)
+
+    def write(self, artefact: Artefact, store: TrialReader, frame: pd.DataFrame, tables: Path, figures: Path) -> str:
+        """Write CSV, tables and figures under two stems, and return what is printed."""
+        write_frame(frame[COLUMNS], tables.with_suffix(".csv"))
+        return self.render(Rendering(artefact, frame, tables, figures, store))
+
+
+def load_recipe(name: str) -> Recipe:
+    """Return the recipe of an artefact.
+
+    Parameters
+    ----------
+    name : str
+        paper/artefact.
+
+    Raises
+    ------
+    ValueError
+        When the artefact has no script, or one without a `RECIPE` of that name.
+    """
+    path = experiments_dir() / f"{name}.py"
+    if not path.is_file():
+        raise ValueError(f"{name}: expected its script at experiments/{name}.py, found none; run it in a checkout.")
+    module_name = f"provsel_experiment_{name.replace('/', '_').replace('-', '_')}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # scripts import those beside them, as they do when they are run
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    recipe = getattr(module, "RECIPE", None)
+    if not isinstance(recipe, Recipe) or recipe.name != name:
+        raise ValueError(
+            f"experiments/{name}.py: expected RECIPE = Recipe({name!r}, render, ...), got {recipe!r}; "
+            f"see experiments/paul2016/table1.py."
+        )
+    return recipe

@@ -1,0 +1,129 @@
+"""Write a table as Markdown and as LaTeX (booktabs); foreign text is escaped in both."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from provsel.files import replacing
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "±": r"$\pm$",
+}  # fmt: skip
+
+
+class Traced(str):
+    """Text of a number that knows the row, column and data set ("" for all) of the artefact whose trace explains it."""
+
+    __slots__ = ("place",)
+    place: tuple[str, str, str]
+
+    def __new__(cls, text: str, row: str, column: str, dataset: str = "") -> Traced:
+        """Make the text with its origin."""
+        made = super().__new__(cls, text)
+        made.place = (row, column, dataset)
+        return made
+
+    def as_text(self, text: str) -> Traced:
+        """Return another text, such as one with a unit, of the same origin."""
+        return Traced(text, *self.place)
+
+
+def like(number: str, text: str) -> str:
+    """Return a text, such as a number with its sd, with the origin of a number where that has one."""
+    return number.as_text(text) if isinstance(number, Traced) else text
+
+
+def whole(number: str) -> str:
+    """Return the text of a count without its decimals."""
+    return like(number, number.removesuffix(".00"))
+
+
+def escape_latex(text: object) -> str:
+    """Return `text` as LaTeX that prints it as it is."""
+    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+
+
+def escape_markdown(text: object) -> str:
+    """Return `text` as one Markdown table cell that prints it as it is; HTML in it is not run."""
+    escaped = re.sub(r"([\\`*_|\[\]~#])", r"\\\1", _one_line(text))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def markdown_table(header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "") -> str:
+    """Return a Markdown table with its caption above and its note below."""
+    cells = [[escape_markdown(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(3, *(len(row[k]) for row in cells)) for k in range(len(header))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
+    ]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    parts = [f"**{escape_markdown(caption)}**", "\n".join(lines)]
+    return "\n\n".join(parts + ([escape_markdown(note)] if note else [])) + "\n"
+
+
+def latex_table(
+    header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "", label: str = ""
+) -> str:
+    """Return a LaTeX table that needs the package booktabs."""
+    body = [" & ".join(escape_latex(cell) for cell in row) + r" \\" for row in rows]
+    lines = [
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{escape_latex(caption)}}}",
+        *([rf"  \label{{{label}}}"] if label else []),
+        rf"  \begin{{tabular}}{{{'l' * len(header)}}}",
+        r"    \toprule",
+        "    " + " & ".join(escape_latex(cell) for cell in header) + r" \\",
+        r"    \midrule",
+        *("    " + line for line in body),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        *([rf"  \par\smallskip {escape_latex(note)}"] if note else []),
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write_tables(
+    stem: Path, header: Sequence[object], rows: Sequence[Sequence[object]], *, caption: str, note: str = ""
+) -> str:
+    """Write `stem`.md, .tex and .json, and return the Markdown.
+
+    The JSON file has `caption`, `note`, `header` and `rows`; a cell is `text`, with `row`, `column` and `dataset` of
+    the artefact where the number is `Traced`.
+    """
+    write_text(stem.with_suffix(".tex"), latex_table(header, rows, caption, note, f"tab:{stem.name}"))
+    layout = {"caption": caption, "note": note, "header": _layout(header), "rows": [_layout(row) for row in rows]}
+    write_text(stem.with_suffix(".json"), json.dumps(layout, ensure_ascii=False, indent=1) + "\n")
+    markdown = markdown_table(header, rows, caption, note)
+    write_text(stem.with_suffix(".md"), markdown)
+    return markdown
+
+
+def write_frame(frame: pd.DataFrame, path: Path) -> None:
+    """Write a long-form frame as CSV."""
+    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _layout(cells: Sequence[object]) -> list[dict[str, str]]:
+    return [
+        {"text": _one_line(cell)}
+        | (dict(zip(("row", "column", "dataset"), cell.place, strict=True)) if isinstance(cell, Traced) else {})
+        for cell in cells
+    ]
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())

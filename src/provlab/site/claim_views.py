@@ -1,0 +1,43 @@
+"""What the page of a claim shows: a drawing for each unit of its parts, and the samples as a table."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import Any
+
+from provlab.site.claim_plot import MAX_DOTS, claim_svg
+from provlab.site.evidence_charts import claim_plot
+from provlab.site.model import ArtefactPage
+from provlab.site.model_claims import ClaimPage
+
+View = dict[str, Any]
+
+MAX_SAMPLES = 3000
+"""Values of the samples of a claim that its table lists."""
+
+
+def claim_view(claim: ClaimPage, artefact: ArtefactPage | None) -> View:
+    """Return what a claim's page shows, with a drawing for each unit of its parts."""
+    drawings: list[View] = []
+    for unit in dict.fromkeys(part.unit for part in claim.parts):
+        parts = [part for part in claim.parts if part.unit == unit]
+        if svg := claim_svg(parts, unit):
+            drawings.append({
+                "svg": svg,
+                "spec": claim_plot(parts, unit),
+                "id": f"plot-{len(drawings) + 1}",
+                "margins": any(part.margins for part in parts),
+                "dots": any(part.sample for part in parts),
+                "intervals": any(not isnan(part.low) for part in parts),
+                "capped": MAX_DOTS if any(len(part.sample) > MAX_DOTS for part in parts) else 0,
+            })  # fmt: skip
+    samples = [(part.part, name, value) for part in claim.parts for name, value in part.sample]
+    return {
+        "claim": claim,
+        "artefact": artefact,
+        "parameters": claim.parameters,
+        "drawings": drawings,
+        "samples": samples[:MAX_SAMPLES],
+        "samples_cut": len(samples) > MAX_SAMPLES,
+        "plots": bool(drawings),
+    }

@@ -1,0 +1,68 @@
+"""What the pages show of a claim, as plain data: its verdict, and what was found in each of its parts.
+
+`collect_claims` fills it. Strings are foreign, as in `model`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from provlab.claims.outcome import Finding
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimPart(Finding):
+    """What was found in one part of a claim; its sample may be thinned.
+
+    Attributes
+    ----------
+    decides : bool
+        False for parts that are tested beside, without a say.
+    """
+
+    decides: bool = True
+
+
+@dataclass(frozen=True)
+class ClaimPage:
+    """A claim with its verdict.
+
+    Attributes
+    ----------
+    id, paper, where, text : str
+        `text` is our paraphrase, `where` the place in the paper.
+    artefact : str
+        paper/artefact that it is tested on.
+    rule : str
+        How the verdict is decided, in words.
+    parameters : tuple of (name, value)
+        Rows, columns, margins of the test.
+    verdict : str
+        "replicated", "contradicted", "inconclusive" or "not run".
+    headline : ClaimPart
+        The part that decided.
+    parts : tuple of ClaimPart
+        All parts; () where the claim was not run.
+    state : str
+        "complete", "partial (k of n)" or "not run"; with the user's settings.
+    reason : str
+        Why it was not run, else "".
+    """
+
+    id: str
+    paper: str
+    where: str
+    text: str
+    artefact: str
+    rule: str
+    parameters: tuple[tuple[str, str], ...]
+    verdict: str
+    headline: ClaimPart
+    parts: tuple[ClaimPart, ...]
+    state: str
+    reason: str = ""
+
+    @property
+    def href(self) -> str:
+        """Page of the claim."""
+        return f"claims/{self.id}.html"

@@ -1,0 +1,143 @@
+"""The store as it is now, read once: for what looks at many cells, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from provlab.store.schema import SCHEMA
+from provlab.store.trial_store import TrialStore
+from provlab.trials import Cell
+
+LARGE = ("features",)
+"""Columns that stay on disk until some cells of them are asked for."""
+
+NUMBERS = ("repeat", "fold", "draw")
+"""Which trial of its cell a record is of."""
+
+
+class StoreSnapshot:
+    """Trials of a store in memory, without the lists of features: half a kilobyte each where all columns are.
+
+    A query takes the slices of its cells, so that its time does not depend on the size of the store.
+
+    Parameters
+    ----------
+    store : TrialStore
+        Of the lists of features.
+    table : Table
+        Its other columns, as `take` and `open` give them.
+    n_nameless : int
+
+    Attributes
+    ----------
+    table : Table
+        One row a trial, sorted by cell, repeat, fold and draw; strings are dictionary-encoded.
+    n_nameless : int
+        Records that do not say which trial they are: without a key, a cell, a repeat, fold or draw. They belong to
+        nothing and are left out.
+    """
+
+    def __init__(self, store: TrialStore, table: pa.Table, n_nameless: int = 0) -> None:
+        self.store, self.table, self.n_nameless = store, table, n_nameless
+        self._numbers = np.array([table[name].to_numpy() for name in NUMBERS], dtype=np.int64)
+        cells = table["cell"].combine_chunks()
+        codes = cells.indices.to_numpy()
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        ends = np.append(starts[1:], codes.size)
+        names = cells.dictionary.take(pa.array(codes[starts])).to_pylist()
+        self._slices = dict(zip(names, map(slice, starts.tolist(), ends.tolist()), strict=False))
+        # where no number of a cell is above the planned ones, as in most, nobody has to look at each
+        highest = [np.maximum.reduceat(found, starts).tolist() if starts.size else [] for found in self._numbers]
+        self._highest = dict(zip(names, zip(*highest, strict=True), strict=True))
+
+    @classmethod
+    def take(cls, store: TrialStore, columns: Iterable[str] | None = None) -> StoreSnapshot:
+        """Read the store as it is now: some columns beside cell, repeat, fold and draw, by default all."""
+        wanted = SCHEMA.names if columns is None else [*dict.fromkeys(["cell", *NUMBERS, *columns])]
+        table = store.encoded([name for name in wanted if name not in LARGE])
+        named = [pc.is_valid(table[name]) for name in ("key", "cell") if name in table.column_names]
+        named += [pc.fill_null(pc.greater_equal(table[name], 0), False) for name in NUMBERS]
+        table, n_all = table.filter(reduce(pc.and_, named)).combine_chunks(), len(table)
+        n_nameless = n_all - len(table)
+        cells = table["cell"].combine_chunks()
+        if isinstance(cells, pa.ChunkedArray):  # without any rows
+            cells = pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), pa.array([], pa.string()))
+        # codes in the order of the names: cells then sort as integers
+        names = np.array(cells.dictionary.to_pylist(), dtype=str)
+        rank = np.empty(names.size, np.int32)
+        rank[np.argsort(names)] = np.arange(names.size, dtype=np.int32)
+        places = [table[name].to_numpy() for name in reversed(NUMBERS)]
+        order = np.lexsort([*places, rank[cells.indices.to_numpy()]])
+        # two files have the same trial where a merge was cut short
+        once = reduce(np.logical_or, (_changes(place[order]) for place in (*places, cells.indices.to_numpy())))
+        return cls(store, table.take(pa.array(order[once])).combine_chunks(), n_nameless)
+
+    @classmethod
+    def open(cls, store: TrialStore, path: Path) -> StoreSnapshot:
+        """Return what `save` wrote; processes that open one file share its memory."""
+        with pa.memory_map(str(path)) as source:
+            return cls(store, pa.ipc.open_file(source).read_all())
+
+    def save(self, path: Path) -> None:
+        """Write the table as an Arrow file, for other processes."""
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, self.table.schema) as writer:
+            writer.write_table(self.table)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def count(self, cells: Iterable[Cell]) -> int:
+        """Return how many of the planned trials of some distinct cells are stored.
+
+        A key is the hash of a cell and these numbers: counting them is counting keys, which takes seconds to make.
+        """
+        return sum(self.rows(cell).size for cell in cells)
+
+    def has_any(self, cells: Iterable[Cell]) -> bool:
+        """Return whether a trial of one of some cells is stored."""
+        return any(cell.id in self._slices for cell in cells)
+
+    def rows(self, cell: Cell) -> NDArray[np.int64]:
+        """Return the rows of `table` with the planned trials of a cell, in their order."""
+        if cell.id not in self._slices:
+            return np.empty(0, np.int64)
+        place, highest = self._slices[cell.id], self._highest[cell.id]
+        limits = cell.protocol["repeats"], cell.protocol["n_splits"], cell.n_draws
+        if all(number < limit for number, limit in zip(highest, limits, strict=True)):
+            return np.arange(place.start, place.stop)
+        return place.start + np.flatnonzero((self._numbers[:, place] < np.array(limits)[:, None]).all(axis=0))
+
+    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the records of some cells, sorted as `table` is, each trial once; see `TrialStore.query`."""
+        wanted = list(SCHEMA.names if columns is None else columns)
+        chosen = sorted(self._slices) if cells is None else sorted({*cells} & self._slices.keys())
+        small = [name for name in wanted if name not in LARGE]
+        large = [name for name in wanted if name in LARGE]
+        rows = [np.arange(place.start, place.stop) for place in map(self._slices.__getitem__, chosen)]
+        found = self.table.select(list(dict.fromkeys([*small, *(("cell", *NUMBERS) if large else ())]))).take(
+            pa.array(np.concatenate(rows) if rows else np.empty(0, np.int64))
+        )
+        found = found.cast(pa.schema([SCHEMA.field(name) for name in found.column_names]))
+        if large:
+            stored = self.store.query(chosen, ["cell", *NUMBERS, *large])
+            # a trial may have come or gone since: the snapshot says which there are
+            places = pc.index_in(_place_texts(found), _place_texts(stored))
+            for name in large:
+                found = found.append_column(SCHEMA.field(name), stored[name].take(places))
+        return found.select(wanted)
+
+
+def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Mark the first of equal neighbours."""
+    return np.concatenate([np.ones(min(values.size, 1), bool), values[1:] != values[:-1]])
+
+
+def _place_texts(table: pa.Table) -> pa.ChunkedArray:
+    return pc.binary_join_element_wise(table["cell"], *(pc.cast(table[name], pa.string()) for name in NUMBERS), "/")

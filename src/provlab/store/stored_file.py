@@ -1,0 +1,93 @@
+"""One Parquet file of a store: opened once, and compared with its checksums before anything of it is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from provlab.store.schema import VERSION
+from provlab.store.seal import DamagedFileError, check_chunks, read_seal
+
+DAMAGE = (DamagedFileError, pa.ArrowException, UnicodeDecodeError)
+"""What reading a file raises whose bytes are not those that were written."""
+
+SMALL = 1 << 18
+"""Bytes. A file up to this size is read at once: it is opened, and may be far away, once."""
+
+
+class StoredFile:
+    """A file of the store whose footer is as it was written; see `stored_file`.
+
+    Attributes
+    ----------
+    parquet : ParquetFile
+    names : list of str
+        Its columns.
+    is_sealed : bool
+        Whether it has checksums of all its bytes; an older one has those of its pages only.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self._source, self._sums = source, read_seal(source)
+        self.is_sealed = self._sums is not None
+        self.parquet = pq.ParquetFile(source, page_checksum_verification=True)
+        schema = self.parquet.schema_arrow
+        self.names = list(schema.names)
+        stated = (schema.metadata or {}).get(b"provsel_schema", b"0")
+        if "key" not in self.names or not stated.isdigit():
+            raise DamagedFileError(f"a footer without the column key or with schema version {stated!r}")
+        self.version = int(stated)
+
+    def read(self, groups: Iterable[int], columns: Sequence[str], *, strings: Sequence[str] = ()) -> pa.Table:
+        """Return columns of row groups; `strings` are those that come dictionary-encoded."""
+        chosen = list(groups)
+        if self._sums is not None:
+            check_chunks(self._source, self.parquet.metadata, self._sums, chosen, columns)
+        if not strings:
+            return self.parquet.read_row_groups(chosen, list(columns))
+        options = {"metadata": self.parquet.metadata, "page_checksum_verification": True}
+        with pq.ParquetFile(self._source, read_dictionary=list(strings), **options) as opened:
+            return opened.read_row_groups(chosen, list(columns))
+
+    def groups_that_hold(self, groups: Iterable[int], cells: Sequence[str]) -> list[int]:
+        """Return those of the row groups that do hold one of the cells: lists of features take long to decode."""
+        chosen = pa.array(cells, pa.string())
+        return [k for k in groups if pc.any(pc.is_in(self.read([k], ["cell"])["cell"], chosen)).as_py()]
+
+
+@contextmanager
+def stored_file(path: Path) -> Iterator[StoredFile]:
+    """Open a file of the store.
+
+    Raises
+    ------
+    DamagedFileError, pyarrow.ArrowException, OSError without errno
+        When it is not whole.
+    OSError with errno
+        When it cannot be read: this says nothing about its content.
+    ValueError
+        When a newer provsel wrote it.
+    """
+    small = path.stat().st_size <= SMALL
+    with pa.BufferReader(path.read_bytes()) if small else pa.OSFile(str(path), "rb") as source:
+        file = StoredFile(source)
+        if file.version > VERSION:
+            raise NewerFileError(path, file.version)
+        yield file
+
+
+class NewerFileError(ValueError):
+    """A file that a newer provsel wrote."""
+
+    def __init__(self, path: Path, version: int) -> None:
+        self.version = version
+        super().__init__(
+            f"store file {path}: expected schema version up to {VERSION}, got {version}; "
+            f"it was written by a newer provsel: upgrade, or use another results folder."
+        )

@@ -1,0 +1,264 @@
+"""A folder of Parquet files with one row a trial: append-only, atomic, readable while it is written."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from provlab.store.faults import cast, refused, set_aside, unreadable
+from provlab.store.schema import SCHEMA
+from provlab.store.seal import DamagedFileError, seal
+from provlab.store.stored_file import NewerFileError, StoredFile, stored_file
+from provsel.files import probe, remove_abandoned, replacing
+
+LOOSE_FILES = 512
+"""`compact` merges when there are more small files than this."""
+
+GROUP = 8192
+"""Rows of a row group of a merged file, which is sorted by cell: a query of some cells reads a few groups only."""
+
+LOOKS = 100
+"""Listings of a folder whose files go away while they are read, before that is an error."""
+
+
+class TrialReader(Protocol):
+    """What reads trials: the store, or a snapshot of it."""
+
+    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the records of some cells, each trial once, those of a cell sorted by key."""
+
+
+class TrialStore:
+    """Trial records under one folder.
+
+    A file appears by an atomic rename of a complete, synced temporary file, so that a reader, a second writer, or a
+    run after a crash only ever sees whole files. Its name follows from the keys in it: writing the same trials twice
+    changes nothing. Where a key is found twice (a merge was cut short), one row is taken. A file that is not as it was
+    written any more (see `seal`) is set aside, and its trials count as not run.
+
+    Parameters
+    ----------
+    folder : path
+        Created at the first write.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+
+    def keys(self) -> set[str]:
+        """Return the keys of all stored trials."""
+        return {key for table in self._tables(["key"]) for key in table["key"].to_pylist()}
+
+    def append(self, records: Sequence[dict[str, Any]]) -> None:
+        """Write records as one new file.
+
+        Raises
+        ------
+        OSError
+            When the disk is full or the folder cannot be written; no partial file is left.
+        """
+        if records:
+            table = pa.Table.from_pylist(list(records), schema=SCHEMA)
+            self._write(table.sort_by("key"), prefix="")
+
+    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the records of some cells, sorted by key, each trial once.
+
+        Parameters
+        ----------
+        cells : iterable of str, optional
+            Cell ids; None takes all.
+        columns : sequence of str, optional
+            None takes all.
+        """
+        wanted = list(SCHEMA.names if columns is None else columns)
+        read = list(dict.fromkeys(["key", "cell", *wanted]))
+        chosen = None if cells is None else sorted(cells)
+        tables = self._tables(read, cells=chosen)
+        if chosen is not None:
+            tables = [table.filter(pc.is_in(table["cell"], pa.array(chosen, pa.string()))) for table in tables]
+        schema = pa.schema([SCHEMA.field(name) for name in read])
+        merged = pa.concat_tables([schema.empty_table(), *tables]).sort_by("key").combine_chunks()
+        key = merged["key"]
+        if len(merged) > 1:
+            first = pa.concat_arrays(
+                [pa.array([True]), pc.not_equal(key.slice(1), key.slice(0, len(merged) - 1)).combine_chunks()]
+            )
+            merged = merged.filter(first)
+        return merged.select(wanted)
+
+    def encoded(self, columns: Sequence[str]) -> pa.Table:
+        """Return columns of all files as they come, a trial perhaps twice, each string stored once."""
+        schema = encoded_schema(columns)
+        tables = self._tables(columns, encode=True)
+        return pa.concat_tables([schema.empty_table(), *tables]).unify_dictionaries().combine_chunks()
+
+    def prepare(self) -> None:
+        """Find out now, rather than after hours, whether records can be written, and clean up after killed writers.
+
+        Raises
+        ------
+        OSError
+            When the folder cannot be written, or is full.
+        """
+        try:
+            remove_abandoned(self.folder, probe(self.folder))
+        except OSError as error:
+            raise refused(self.folder, error, "a folder that can be written") from error
+
+    def damaged_files(self) -> list[str]:
+        """Return the names of the files that were set aside and not deleted since."""
+        return sorted(path.name for path in self.folder.glob("*.damaged"))
+
+    def damaged_note(self) -> str:
+        """Return in one line how many files were set aside, and what that means; empty when there are none."""
+        names = self.damaged_files()
+        if not names:
+            return ""
+        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        files = "1 damaged file was" if len(names) == 1 else f"{len(names)} damaged files were"
+        return (
+            f"store {self.folder}: {files} set aside ({shown}); their trials count as not run until they are "
+            f"computed again: delete the files then."
+        )
+
+    def compact(self, *, minimum: int = LOOSE_FILES) -> int:
+        """Merge the small files into a large one when there are more than `minimum`; return how many.
+
+        Raises
+        ------
+        OSError
+            When the disk is full or the folder cannot be written; everything is as it was.
+        """
+        loose = [path for path in self._files() if not path.name.startswith("merged-")]
+        if len(loose) <= minimum:
+            return 0
+        read = {path: self._read(path, SCHEMA.names) for path in loose}
+        # another process may have merged some, or all, of them
+        tables = {path: table for path, table in read.items() if table is not None and len(table)}
+        if not tables:
+            return 0
+        table = pa.concat_tables(tables.values())
+        self._write(table.sort_by([("cell", "ascending"), ("key", "ascending")]), prefix="merged-")
+        # the merged file is on the disk before the first small one goes: a crash in between only leaves repeats
+        for path in tables:
+            path.unlink(missing_ok=True)
+        return len(tables)
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.parquet"))
+
+    def _tables(
+        self, columns: Sequence[str], *, cells: Sequence[str] | None = None, encode: bool = False
+    ) -> list[pa.Table]:
+        """Read all files, while others may be added, merged and removed.
+
+        A listing made during a merge may lack the large file and the small ones that are in it already. Whatever the
+        first of two listings lacks for that reason, the second one has.
+        """
+        tables: dict[Path, pa.Table] = {}
+        whole = 0
+        for _ in range(LOOKS):
+            gone = False
+            for path in self._files():
+                if path not in tables:
+                    table = self._read(path, columns, cells=cells, encode=encode)
+                    gone = gone or table is None
+                    if table is not None:
+                        tables[path] = table
+            whole = 0 if gone else whole + 1
+            if whole == 2:
+                return [tables[path] for path in sorted(tables)]
+        raise OSError(
+            f"store {self.folder}: expected files that stay while they are read, got some that went away {LOOKS} "
+            f"times; wait for what merges or removes them."
+        )
+
+    def _read(
+        self, path: Path, columns: Sequence[str], *, cells: Sequence[str] | None = None, encode: bool = False
+    ) -> pa.Table | None:
+        """Return columns of a file, nothing of a damaged one, None when it is not there any more."""
+        schema = encoded_schema(columns) if encode else pa.schema([SCHEMA.field(name) for name in columns])
+        file: StoredFile | None = None
+        try:
+            before = path.stat()
+            with stored_file(path) as file:
+                table = _columns_of(file, schema, cells)
+        except FileNotFoundError:
+            return None
+        except NewerFileError:
+            raise
+        except (DamagedFileError, pa.ArrowException, ValueError, OSError) as error:
+            if getattr(error, "errno", None) == errno.ESTALE:
+                return None  # as a server says that it is not there any more
+            stays = unreadable(path, error, is_checked=file is not None and file.is_sealed)
+            if stays is not None:
+                raise stays from error
+            return schema.empty_table() if set_aside(path, before, error) else None
+        for field in schema:
+            if field.name not in table.column_names:
+                table = table.append_column(field, pa.nulls(len(table), field.type))
+        return cast(path, table.select(list(columns)), schema)
+
+    def _write(self, table: pa.Table, *, prefix: str) -> None:
+        name = hashlib.sha256("".join(table["key"].to_pylist()).encode()).hexdigest()[:32]
+        for again in (True, False):
+            try:
+                with replacing(self.folder / f"{prefix}{name}.parquet") as temporary:
+                    pq.write_table(table, temporary, compression="zstd", write_page_checksum=True, row_group_size=GROUP)
+                    seal(temporary)
+                return
+            except FileNotFoundError as error:
+                # another run's clean-up took this writer for dead, as its clock may well say
+                if not again:
+                    raise refused(self.folder, error, "files that stay while they are written") from error
+            except OSError as error:
+                raise refused(self.folder, error, f"room for {len(table)} records") from error
+
+
+def encoded_schema(columns: Sequence[str]) -> pa.Schema:
+    """Return the schema of some columns with dictionary-encoded strings, except for keys, which never repeat."""
+    fields = [SCHEMA.field(name) for name in columns]
+    return pa.schema(
+        [
+            field.with_type(pa.dictionary(pa.int32(), pa.string()))
+            if pa.types.is_string(field.type) and field.name != "key"
+            else field
+            for field in fields
+        ]
+    )
+
+
+def _columns_of(file: StoredFile, schema: pa.Schema, cells: Sequence[str] | None) -> pa.Table:
+    """Return those columns of the schema that the file has, in all row groups or in those that may hold the cells."""
+    present = [name for name in schema.names if name in file.names]  # an older file may lack some
+    groups: Iterable[int] = range(file.parquet.num_row_groups)
+    if cells is not None:
+        groups = _groups_with(file.parquet, cells)
+        if "features" in present and "cell" in file.names:
+            groups = file.groups_that_hold(groups, cells)
+    return file.read(groups, present, strings=[n for n in present if pa.types.is_dictionary(schema.field(n).type)])
+
+
+def _groups_with(file: pq.ParquetFile, cells: Sequence[str]) -> list[int]:
+    """Return the row groups that can hold one of the sorted cells, by the range that the footer states for each."""
+    place = file.schema_arrow.names.index("cell") if "cell" in file.schema_arrow.names else -1
+    groups = []
+    for k in range(file.num_row_groups):
+        found = file.metadata.row_group(k).column(place).statistics if place >= 0 else None
+        if found is None or not found.has_min_max or _any_between(cells, found.min, found.max):
+            groups.append(k)
+    return groups
+
+
+def _any_between(ordered: Sequence[str], low: str, high: str) -> bool:
+    place = bisect_left(ordered, low)
+    return place < len(ordered) and ordered[place] <= high

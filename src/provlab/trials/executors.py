@@ -1,0 +1,100 @@
+"""Where tasks run. An executor takes tasks and yields their results as they come; results never depend on it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from types import ModuleType
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from provlab.trials.plan import Task
+from provlab.trials.trial import TaskResult, run_task
+
+
+class ClusterError(OSError):
+    """The cluster cannot do the work, or not any more."""
+
+
+def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
+    """Yield the result of each task, in any order.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    config : mapping
+        `name`: serial, loky, dask or slurm; but for serial `n_jobs`, the number of worker processes, -1 for one a
+        core. For dask `address`, that of a running scheduler, instead. For both `patience`, in seconds. For slurm what
+        `dask_clusters.slurm_cluster` takes.
+
+    Raises
+    ------
+    ValueError
+        For an unknown executor, or one whose packages are not installed.
+    ClusterError
+        A cluster that cannot do the work, see `dask_client.run_on`.
+    """
+    name = config.get("name")
+    if name not in EXECUTORS:
+        raise ValueError(f"executor: expected one of {', '.join(sorted(EXECUTORS))}, got {name!r}.")
+    return EXECUTORS[name](tasks, config)
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _serial(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
+    return map(run_task, tasks)
+
+
+def _loky(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
+    pool = Parallel(n_jobs=_n_jobs(tasks, config), backend="loky", return_as="generator_unordered", batch_size=1)
+    return _explained(pool(delayed(run_task)(task) for task in tasks))
+
+
+def _explained(results: Iterator[TaskResult]) -> Iterator[TaskResult]:
+    try:
+        yield from results
+    except BrokenExecutor as error:
+        raise ChildProcessError(
+            "executor loky: expected worker processes that stay, got one that was ended from outside, most often by "
+            "the system for lack of memory; what was computed before is stored: run the same command again, with fewer "
+            "workers (executor.n_jobs=...) if it happens again."
+        ) from error
+
+
+def _dask(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
+    return _clusters().run_on_dask(tasks, config, _n_jobs(tasks, config)) if tasks else iter(())
+
+
+def _slurm(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
+    return _clusters().run_on_slurm(tasks, config, _n_jobs(tasks, config)) if tasks else iter(())
+
+
+def _clusters() -> ModuleType:
+    """Import what needs Dask only when it is asked for: it is optional, and slow to import."""
+    try:
+        return importlib.import_module("provlab.trials.dask_clusters")
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"executor: expected the packages dask and distributed, got none of the name {error.name}; "
+            f"pip install 'provsel[dask]'."
+        ) from None
+
+
+def _n_jobs(tasks: Sequence[Task], config: Mapping[str, Any]) -> int:
+    wanted = int(config.get("n_jobs", -1))
+    return min(usable_cores() if wanted < 0 else wanted, max(1, len(tasks)))
+
+
+EXECUTORS: dict[str, Callable[[Sequence[Task], Mapping[str, Any]], Iterator[TaskResult]]] = {
+    "serial": _serial,
+    "loky": _loky,
+    "dask": _dask,
+    "slurm": _slurm,
+}

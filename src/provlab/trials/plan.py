@@ -1,0 +1,243 @@
+"""From resolved configs to cells, trials and tasks: what is to be computed, before anything is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provlab.datasets import MissingDataError, dataset_feature_names, dataset_identity, missing_files
+from provlab.keys import canonical_json, digest, seed_from
+from provlab.project.components import build, component_arguments, component_class, inner_kind, is_component
+from provlab.protocols import AbstractProtocol, Method, protocol_named
+from provlab.trials.first_release import content_then
+from provsel.reducers import is_random, is_random_model
+
+PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Data set x selector x model x protocol, as resolved configs of primitives.
+
+    Attributes
+    ----------
+    dataset : mapping
+        `name` and the parameters of its loader.
+    selector, model : mapping
+        `_target_` and arguments.
+    protocol : mapping
+        split, the name of a class of `provlab.protocols`; n_splits, repeats, draws, setting, seed, certify.
+    data : str
+        Identity of the data set, see `identity_of`.
+    """
+
+    dataset: Mapping[str, Any]
+    selector: Mapping[str, Any]
+    model: Mapping[str, Any]
+    protocol: Mapping[str, Any]
+    data: str
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.protocol) ^ PROTOCOL)
+        if unknown:
+            raise ValueError(
+                f"protocol: expected exactly {', '.join(sorted(PROTOCOL))}, got a difference in {', '.join(unknown)}."
+            )
+        self.measured.check(self.protocol, self.method)
+
+    @property
+    def measured(self) -> AbstractProtocol:
+        """How trials are measured: the protocol's class."""
+        return protocol_named(self.protocol["split"])
+
+    @property
+    def method(self) -> Method:
+        """What is measured."""
+        return Method(self.selector, self.model, self.protocol["setting"], bool(self.protocol["certify"]))
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What the numbers of the cell depend on, except repeat, fold and draw; no paths, no executor."""
+        counts = ("repeats", "draws")
+        return {
+            "dataset": dict(self.dataset),
+            "data": self.data,
+            "selector": _component_identity("selector", self.selector),
+            "model": _component_identity("model", self.model) if self.measured.uses_model else None,
+            "protocol": {name: value for name, value in self.protocol.items() if name not in counts},
+        }
+
+    @cached_property
+    def id(self) -> str:
+        """SHA-256 of the identity."""
+        return digest(self.identity)
+
+    @cached_property
+    def seeding(self) -> str:
+        """Canonical JSON that takes the place of the identity's where a trial's seed is made: mostly the same."""
+        then = content_then(self.data)
+        if then is None:
+            return canonical_json(self.identity)
+        rest = {name: value for name, value in self.identity.items() if name != "data"}
+        return canonical_json({**rest, "fingerprint": then})
+
+    @cached_property
+    def n_draws(self) -> int:
+        """Draws of a fold: one where neither the method nor the model draws anything."""
+        model_draws = not self.measured.repeats_are_seeds and _draws("model", canonical_json(self.model))
+        return self.protocol["draws"] if model_draws or _draws("selector", canonical_json(self.selector)) else 1
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials of the cell."""
+        return self.protocol["repeats"] * self.protocol["n_splits"] * self.n_draws
+
+
+@lru_cache(maxsize=4096)
+def _draws(kind: str, config: str) -> bool:
+    """Tell whether a component draws anything; thousands of cells have the same few."""
+    component = build(kind, json.loads(config))
+    return is_random_model(component) if kind == "model" else is_random(component)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One draw of a cell on one fold of one repeat; `cell` is a position in the task's list of cells."""
+
+    key: str
+    cell: int
+    draw: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """All missing trials that share data set, repeat and fold: one unit of work, a plain function's argument.
+
+    Where there are no folds, the missing trials of one cell in one repeat: they share their rows with all others, and
+    may take minutes each.
+    """
+
+    dataset: Mapping[str, Any]
+    data: str
+    split: str
+    n_splits: int
+    split_seed: int
+    repeat: int
+    fold: int
+    cells: tuple[Cell, ...]
+    trials: tuple[Trial, ...]
+
+
+def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
+    """Return the SHA-256 of the canonical JSON of cell, draw, fold and repeat."""
+    text = f'{{"cell":{cell_json},"draw":{draw},"fold":{fold},"repeat":{repeat}}}'
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def identity_of(config: Mapping[str, Any]) -> str:
+    """Return the identity of the data set of a config, which is not loaded: `name`, and its loader's parameters."""
+    parameters = dict(config)
+    name = parameters.pop("name")
+    try:
+        return dataset_identity(name, **parameters)
+    except MissingDataError as error:
+        error.dataset = str(name)
+        raise
+
+
+def files_missing(config: Mapping[str, Any]) -> list[str]:
+    """Return the registered files of the data set of a config that are in none of the searched folders."""
+    parameters = dict(config)
+    return missing_files(parameters.pop("name"), **parameters)
+
+
+def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
+    """Return the names of the features of the data set of a config, without loading it where it was parsed before."""
+    parameters = dict(config)
+    return dataset_feature_names(parameters.pop("name"), **parameters)
+
+
+def split_seed(data: str, n_splits: int, seed: int, repeat: int) -> int:
+    """Return the seed of the folds of a repeat: the same for all methods, settings, models, and for the inverse."""
+    return seed_from(digest({"split": [content_then(data) or data, n_splits, seed, repeat]}))
+
+
+def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
+    """Return the seed of what a trial draws: that of its key, but for data sets of the `first_release`."""
+    return seed_from(trial_key(cell.seeding, repeat, fold, draw))
+
+
+def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
+    """Return the cells without repetitions of the same identity, in order; counts are taken at their largest."""
+    found: dict[str, Cell] = {}
+    for cell in cells:
+        other = found.setdefault(cell.id, cell)
+        counts = {name: max(cell.protocol[name], other.protocol[name]) for name in ("repeats", "draws")}
+        if any(counts[name] > other.protocol[name] for name in counts):
+            found[cell.id] = replace(other, protocol={**other.protocol, **counts})
+    return list(found.values())
+
+
+def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
+    """Yield (repeat, fold, draw, key) of all trials of a cell."""
+    cell_json, draws = canonical_json(cell.identity), cell.n_draws
+    for repeat in range(cell.protocol["repeats"]):
+        for fold in range(cell.protocol["n_splits"]):
+            for draw in range(draws):
+                yield repeat, fold, draw, trial_key(cell_json, repeat, fold, draw)
+
+
+def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
+    """Group the trials that are not `done` into tasks, data set by data set, then repeat, then fold."""
+    groups: dict[tuple[str, str, int, int, int, int, int], list[tuple[Cell, int, str]]] = {}
+    datasets: dict[str, Mapping[str, Any]] = {}
+    for place_of_cell, cell in enumerate(unique_cells(cells)):
+        datasets.setdefault(cell.data, cell.dataset)
+        protocol = cell.protocol
+        alone = place_of_cell if cell.measured.repeats_are_seeds else 0
+        fixed = cell.data, protocol["split"], protocol["n_splits"], protocol["seed"]
+        for repeat, fold, draw, key in trials_of(cell):
+            if key not in done:
+                groups.setdefault((*fixed, repeat, fold, alone), []).append((cell, draw, key))
+    order = {data: place for place, data in enumerate(datasets)}
+    tasks = []
+    for group in sorted(groups, key=lambda g: (order[g[0]], *g[1:])):
+        data, split, n_splits, seed, repeat, fold, _ = group
+        members = groups[group]
+        task_cells = list({id(cell): cell for cell, _, _ in members}.values())
+        place = {id(cell): k for k, cell in enumerate(task_cells)}
+        tasks.append(
+            Task(
+                dataset=datasets[data],
+                data=data,
+                split=split,
+                n_splits=n_splits,
+                split_seed=split_seed(data, n_splits, seed, repeat),
+                repeat=repeat,
+                fold=fold,
+                cells=tuple(task_cells),
+                trials=tuple(Trial(key, place[id(cell)], draw) for cell, draw, key in members),
+            )
+        )
+    return tasks
+
+
+def _component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    cls = component_class(kind, config)
+    arguments = component_arguments(kind, config)
+    inner = {name: value for name, value in arguments.items() if is_component(value)}
+    return {
+        "name": cls.__name__,
+        "algorithm_version": cls.algorithm_version,  # type: ignore[attr-defined]
+        "arguments": {
+            **arguments,
+            **{name: _component_identity(inner_kind(value), value) for name, value in inner.items()},
+        },
+    }

@@ -1,0 +1,135 @@
+"""Run one task: a plain function of plain arguments that returns records."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from provlab.datasets import DataIntegrityError, Dataset, load_dataset
+from provlab.keys import canonical_json
+from provlab.protocols import MEASURED, Fold, protocol_named
+from provlab.protocols.columns import columns
+from provlab.trials.environment import environment, git_revision
+from provlab.trials.plan import Cell, Task, Trial, identity_of, trial_seed
+
+COLUMNS = (
+    *columns("text", "key", "cell", "dataset", "data", "content", "source", "setting", "config"),
+    *columns("int32", "repeat", "fold", "draw"),
+    *columns("int64", "seed", "split_seed"),
+    *columns("int32", "n_classes"),
+    *MEASURED,
+    *columns("text", "environment", "git_revision"),
+    *columns("seconds", "task_cpu"),
+)
+"""Of a record: which trial it is, what its protocol measured, and where. `task_cpu` is the CPU time of the whole task,
+loading the data and certifying included, over its number of trials, so that its sum is what the trials have cost."""
+
+Record = dict[str, Any]
+
+
+@dataclass
+class TaskResult:
+    """Records of the trials that worked, and (key, cell, reason) of those that did not."""
+
+    records: list[Record] = field(default_factory=list)
+    failures: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def run_task(task: Task) -> TaskResult:
+    """Run all trials of a task on one BLAS thread.
+
+    Many small eigenproblems get slower with more threads, and the number of threads must not show in the results.
+    A trial that fails is reported and does not stop the others.
+
+    Raises
+    ------
+    DataIntegrityError
+        The data set has another identity here than in the task.
+    """
+    result, start = TaskResult(), _cpu_seconds()
+    with threadpool_limits(1):
+        _check_identity(task)
+        dataset = _load(canonical_json(dict(task.dataset)))
+        fold = _fold(task, dataset)
+        for trial in task.trials:
+            cell = task.cells[trial.cell]
+            try:
+                result.records.append(_run_trial(task, cell, trial, dataset, fold))
+            except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+                where = f"{dataset.name}, {cell.selector.get('_target_')}, repeat {task.repeat}, fold {task.fold}"
+                result.failures.append((trial.key, where, f"{type(error).__name__}: {error}"))
+    share = (_cpu_seconds() - start) / len(task.trials)
+    for record in result.records:
+        record["task_cpu"] = share
+    return result
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and of the children that it waited for."""
+    return sum(os.times()[:4])
+
+
+def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fold) -> Record:
+    seed = trial_seed(cell, task.repeat, task.fold, trial.draw)
+    return {column.name: column.default for column in COLUMNS} | {
+        "key": trial.key,
+        "cell": cell.id,
+        "dataset": dataset.name,
+        "data": cell.data,
+        "content": dataset.content,
+        "source": dataset.source,
+        "setting": cell.protocol["setting"],
+        "config": canonical_json(cell.identity),
+        "repeat": task.repeat,
+        "fold": task.fold,
+        "draw": trial.draw,
+        "seed": seed,
+        "split_seed": task.split_seed,
+        "n_classes": dataset.n_classes,
+        **fold.as_record(),
+        **cell.measured.run(cell.method, fold, seed=seed, split_seed=task.split_seed),
+        "environment": environment(),
+        "git_revision": git_revision(),
+    }
+
+
+def _check_identity(task: Task) -> None:
+    """Raise where this machine would load other files than the keys of the trials name."""
+    found = identity_of(task.dataset)
+    if found != task.data:
+        raise DataIntegrityError(
+            f"data set {task.dataset.get('name')}: expected the identity {task.data[:12]}, got {found[:12]}; this "
+            f"machine has another copy of the data, or it changed since the run began: run provsel fetch "
+            f"{task.dataset.get('name')}, or point PROVSEL_DATA or PROVSEL_DATA_MIRROR to the same files everywhere."
+        )
+
+
+def _fold(task: Task, dataset: Dataset) -> Fold:
+    if protocol_named(task.split).keeps_fold:
+        return _kept_fold(task.split, canonical_json(dict(task.dataset)))
+    numbers = {"n_splits": task.n_splits, "split_seed": task.split_seed, "fold": task.fold}
+    return protocol_named(task.split).fold(dataset, **numbers)
+
+
+@lru_cache(maxsize=1)
+def _kept_fold(split: str, config: str) -> Fold:
+    """Return the rows that all tasks of a protocol share, whatever their repeat."""
+    return protocol_named(split).fold(_load(config), n_splits=1, split_seed=0, fold=0)
+
+
+@lru_cache(maxsize=2)
+def _load(config: str) -> Dataset:
+    return load_from(json.loads(config))
+
+
+def load_from(config: Mapping[str, Any]) -> Dataset:
+    """Return the data set of a config: `name`, and the parameters of its loader."""
+    parameters = dict(config)
+    return load_dataset(parameters.pop("name"), **parameters)

@@ -1,0 +1,177 @@
+"""What compression costs a linear SVM: its objective beside the optimum, and the report's theorems, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import brentq
+from sklearn.base import clone
+
+from provsel.certificates.selection import HELD, SLACK, VACUOUS, VIOLATED, Certificate
+from provsel.kernels.spectral import Matrix
+from provsel.models.compressed_svm import CompressedLinearSVM
+from provsel.models.feature_selective_svm import FeatureSelectiveSVM
+from provsel.models.hinge_svm import HingeSVM
+from provsel.training_view import TrainingView
+
+Lower = Callable[[float, float], float]
+
+
+def is_compressed(model: Any) -> bool:
+    """Tell whether Theorem 5 or 7 is about a model."""
+    return isinstance(model, CompressedLinearSVM) or (
+        isinstance(model, FeatureSelectiveSVM) and model.n_components is not None
+    )
+
+
+def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
+    r"""Measure Theorem 5, or for a feature-selective model Theorem 7, on the rows that a model was fitted on.
+
+    With f the objective of the problem without compression, both say that f(recovered) is at least the optimum, which
+    is optimality and tests the solvers only, and not much more: (1 + delta)^-2 f(recovered) - delta <= optimum, in
+    Theorem 7 with (1 - delta)^2. delta is left open together with the constant of the l that it asks for, so that
+    the certificate is the smallest delta that would do.
+
+    Parameters
+    ----------
+    model : CompressedLinearSVM, or FeatureSelectiveSVM with n_components
+        Fitted.
+    X : ndarray or sparse of shape (n, m)
+    y : ndarray of shape (n,)
+        Two classes.
+
+    Returns
+    -------
+    Certificate
+        Without `loss_change` and `norm_ratio` for Theorem 7. As printed, its problem is not convex: `optimum` is then
+        the best that was found without compression, so that `delta` errs in favour of the theorem.
+
+    Raises
+    ------
+    ValueError
+        Another kind of model, or X of another width than it was fitted on.
+
+    Notes
+    -----
+    Solves the problem without compression, for which the rows have to be in memory. Without that,
+    `CompressedLinearSVM.lower_bound_` bounds its optimum.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from provsel.certificates import certify_compression
+    >>> from provsel.models import CompressedLinearSVM
+    >>> X, y = load_digits(n_class=2, return_X_y=True)
+    >>> model = CompressedLinearSVM(20, c=1e-3, variance="1/l", refinements=4, random_state=0).fit(X / 16, y)
+    >>> certify_compression(model, X / 16, y).recovery
+    'held'
+
+    References
+    ----------
+    Giesen, Laue, Mueller (2013), Lemmas 1, 2 and 4, Theorems 5 and 7.
+    """
+    if not is_compressed(model):
+        raise ValueError(
+            f"certify_compression: expected a CompressedLinearSVM, or a FeatureSelectiveSVM with n_components, got "
+            f"{model!r}; the theorems are about these."
+        )
+    view = TrainingView(sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X), np.asarray(y))
+    if view.n_features != model.n_features_in_:
+        raise ValueError(
+            f"certify_compression: expected X with the {model.n_features_in_} features that the model was fitted on, "
+            f"got {view.n_features}; pass the training rows."
+        )
+    return certify_compressed_view(model, view)
+
+
+def certify_compressed_view(model: Any, view: TrainingView) -> Certificate:
+    """Certify on rows whose other models share the problem without compression; see `certify_compression`."""
+    if isinstance(model, CompressedLinearSVM):
+        return _theorem5(model, view)
+    whole = view.svm(clone(model).set_params(n_components=None))
+    loss = compression_objective(view.X, view.y, model.coef_[0], 0.0)
+    objective = float(loss + model.c2_ * model.w_ @ model.w_ + model.c1_ * model.mu_.sum())
+    gap = 0.0 if np.isnan(whole.gap_) else whole.gap_
+    # another start may have ended lower with compression than all did without
+    optimum = whole.objective_ if whole.gap_ == whole.gap_ else min(whole.objective_, objective)
+    return Certificate(
+        **_sides(objective, optimum, gap, _lower7), expansion_ratio=_ratio(model.w_, model.compressed_coef_)
+    )
+
+
+def _theorem5(model: CompressedLinearSVM, view: TrainingView) -> Certificate:
+    optimal = view.svm(HingeSVM(c=model.c))
+    w, w_bar, blocks = optimal.coef_[0], model.compressed_coef_, model.blocks_
+    objective = compression_objective(view.X, view.y, model.coef_[0], model.c)
+    image = blocks.project(w[None, :])[0]
+    losses = [compression_objective(view.X, view.y, v, 0.0) for v in (w, blocks.expand(image))]
+    return Certificate(
+        **_sides(objective, optimal.objective_, optimal.gap_, _lower),
+        loss_change=abs(losses[1] - losses[0]),
+        norm_ratio=_ratio(image, w),
+        expansion_ratio=_ratio(blocks.expand(w_bar), w_bar),
+    )
+
+
+def _sides(objective: float, optimum: float, gap: float, lower: Lower) -> dict[str, Any]:
+    delta, zero = (_smallest_delta(value, optimum, lower) for value in (objective, 1.0))
+    if objective < optimum - (SLACK + gap) * optimum or delta >= 0.5:
+        state = VIOLATED
+    else:
+        state = VACUOUS if delta >= zero else HELD
+    return {"optimum": optimum, "objective": objective, "delta": delta, "zero_delta": zero, "recovery": state}
+
+
+def _ratio(after: NDArray[np.float64], before: NDArray[np.float64]) -> float:
+    length = float(before @ before)
+    return float(after @ after) / length if length else np.nan
+
+
+def compression_objective(X: Matrix, y: Any, coef: NDArray[np.float64], c: float) -> float:
+    """Return (1/n) sum_i max(0, 1 - y_i <x_i, coef>) + c ||coef||^2.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, m)
+    y : array-like of shape (n,)
+        -1 and 1, or two other labels, the larger being the positive one.
+    coef : ndarray of shape (m,)
+    c : float
+
+    Raises
+    ------
+    ValueError
+        Labels of more or fewer than two classes, unless they are -1 or 1.
+    """
+    loss = np.maximum(0.0, 1.0 - _signs("compression_objective", y) * (X @ coef)).mean()
+    return float(loss + c * coef @ coef)
+
+
+def _lower(objective: float, delta: float) -> float:
+    return objective / (1.0 + delta) ** 2 - delta
+
+
+def _lower7(objective: float, delta: float) -> float:
+    return objective * (1.0 - delta) ** 2 - delta
+
+
+def _smallest_delta(objective: float, optimum: float, lower: Lower) -> float:
+    """Return delta with `lower` = optimum; it falls with delta, from the objective to below 0 at 1 or the objective."""
+    if objective <= optimum:
+        return 0.0
+    end = 1.0 if lower is _lower7 else objective
+    return float(brentq(lambda delta: lower(objective, delta) - optimum, 0.0, end, xtol=1e-14))
+
+
+def _signs(name: str, y: Any) -> NDArray[np.float64]:
+    y = np.asarray(y)
+    classes = np.unique(y)
+    if np.isin(classes, (-1, 1)).all():
+        return y.astype(np.float64)
+    if classes.size != 2:
+        raise ValueError(f"{name}: expected labels of two classes, got {classes.size}; the problem is a binary one.")
+    return np.where(y == classes[1], 1.0, -1.0)

@@ -1,6 +1,0 @@
-"""Tests of claims. The folder is the registry: a module without a leading underscore holds one final class."""
-
-from provsel.claims.evaluators._base import AbstractEvaluator
-from provsel.claims.evaluators._registry import evaluator_class, evaluator_names
-
-__all__ = ["AbstractEvaluator", "evaluator_class", "evaluator_names"]

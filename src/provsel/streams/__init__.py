@@ -1,0 +1,6 @@
+"""Columns and rows of arrays and files, chunk by chunk: for data larger than memory."""
+
+from provsel.streams.columns import column_blocks
+from provsel.streams.rows import row_chunks
+
+__all__ = ["column_blocks", "row_chunks"]

@@ -1,0 +1,162 @@
+"""The Parquet file of compressed rows: written chunk by chunk, whole or not at all, and read again by `row_chunks`."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from provsel.files import replacing
+
+METADATA = b"provsel.compression"
+"""Key of the JSON in the metadata of the schema that says what the columns are."""
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class CompressedFile:
+    """Writes rows of l numbers, the columns z0, z1, ..., and their labels, the column "label" when there are any.
+
+    Made by `compressed_file`. Plain encoding, neither compressed nor with dictionaries: the numbers are random bits.
+
+    Attributes
+    ----------
+    n_rows : int
+        Written until now.
+    """
+
+    def __init__(self, name: str, target: Path, sink: Any, n_samples: int | None, about: dict[str, Any]) -> None:
+        self.n_rows = 0
+        self._name, self._target, self._sink, self._n_samples, self._about = name, target, sink, n_samples, about
+        self._writer: Any = None
+
+    def write(self, Z: NDArray[Any], y: NDArray[Any] | None) -> None:
+        """Append rows Z, shape (b, l), float32 or float64, with labels y, shape (b,), as a row group.
+
+        Raises
+        ------
+        ValueError
+            When Z or y have another type than those of the first rows.
+        OSError
+            When the rows do not fit, with what was written and what is missing.
+        """
+        columns = {f"z{i}": pa.array(column) for i, column in enumerate(np.ascontiguousarray(Z.T))}
+        if y is not None:
+            columns["label"] = self._label_column(y)
+        rows = pa.table(columns)
+        if self._writer is None:
+            schema = rows.schema.with_metadata({METADATA: json.dumps(self._about, sort_keys=True)})
+            with self._room():
+                self._writer = pq.ParquetWriter(
+                    self._sink, schema, compression="none", use_dictionary=False, write_statistics=False
+                )
+        if not rows.schema.equals(self._writer.schema):
+            expected, got = ({str(f.type) for f in schema} for schema in (self._writer.schema, rows.schema))
+            raise ValueError(
+                f"{self._name}: expected rows and labels of the first types, {', '.join(sorted(expected))}, "
+                f"got {', '.join(sorted(got))} from row {self.n_rows} on; convert them."
+            )
+        with self._room():
+            self._writer.write_table(rows, row_group_size=max(1, Z.shape[0]))
+        self.n_rows += Z.shape[0]
+
+    def finish(self) -> None:
+        """Write what is left; the file is whole afterwards."""
+        with self._room():
+            if self._writer is not None:
+                self._writer.close()
+            self._sink.close()
+
+    def abandon(self) -> None:
+        """Close what is open: the writer would complain when it is collected."""
+        if self._writer is not None:
+            with suppress(Exception):  # the one that brought us here is to be seen
+                self._writer.close()
+            self._writer.is_open = False
+
+    def _label_column(self, y: NDArray[Any]) -> Any:
+        try:
+            return pa.array(y)
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            raise ValueError(
+                f"{self._name}: expected labels all numbers, all strings or all booleans, got {error} from row "
+                f"{self.n_rows} on; convert them to one type."
+            ) from error
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        """Say what was written and what is missing where the disk, a quota or a limit of the process is exhausted."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            # before `replacing` removes it; what the system still holds back is not counted
+            written = self._sink.tell() if not self._sink.closed else 0
+            raise OSError(error.errno, self._no_room(os.strerror(error.errno), written)) from error
+
+    def _no_room(self, reason: str, written: int) -> str:
+        known = self._n_samples
+        a_row = self._about["n_components"] * 8
+        if self._writer is not None:
+            a_row = sum(_bytes(field.type) for field in self._writer.schema)
+        needed = (
+            f"about {known * a_row / 1e6:,.1f} MB for {known:,} rows" if known else f"about {a_row:,.0f} bytes a row"
+        )
+        return (
+            f"{self._name}: expected room for {self._target}, got {reason!r} after {self.n_rows:,} rows and "
+            f"{written / 1e6:,.1f} MB; it needs {needed}: make room, write to another disk, or take a smaller "
+            f"n_components. Nothing is left of it."
+        )
+
+
+def _bytes(kind: Any) -> float:
+    """Return the bytes of a value, of a string by guess."""
+    try:
+        return float(kind.bit_width / 8)
+    except ValueError:
+        return 8
+
+
+@contextmanager
+def compressed_file(name: str, path: Any, n_samples: int | None, about: dict[str, Any]) -> Iterator[CompressedFile]:
+    """Yield a `CompressedFile` that takes its place at `path` when all is well, and else leaves nothing.
+
+    Parameters
+    ----------
+    name : str
+        Who writes, for the messages.
+    path : str or Path
+        Ends with .parquet, so that `row_chunks` can read it.
+    n_samples : int or None
+        Rows to come, when that is known.
+    about : dict
+        "n_components" and what else the file should say about itself.
+
+    Raises
+    ------
+    ValueError
+        When the path ends otherwise, or is a folder.
+    """
+    target = Path(path)
+    if target.suffix.lower() != ".parquet":
+        raise ValueError(f"{name}: expected a path that ends with .parquet, got {str(path)!r}; name the file so.")
+    if target.is_dir():
+        raise ValueError(f"{name}: expected the path of a file, got the folder {target}; add a name.")
+    with replacing(target) as temporary, pa.OSFile(str(temporary), "wb") as sink:
+        file = CompressedFile(name, target, sink, n_samples, about)
+        try:
+            yield file
+            file.finish()
+        except BaseException:
+            file.abandon()
+            raise

@@ -1,0 +1,161 @@
+"""Streams of rows, from memory or from files that do not fit there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provsel.checks import check_integer
+from provsel.kernels.finite_rows import rows_not_finite
+
+from .row_sources import NAME, ArrayRows, Chunk, NpyRows, RowSource, SparseRows
+from .sources import source_of
+from .svmlight_rows import SVMLIGHT, SvmlightRows
+
+PARQUET = ".parquet"
+
+
+class RowChunks:
+    """Chunks of rows, in order; every iteration reads them anew. Made by `row_chunks`.
+
+    Attributes
+    ----------
+    n_samples : int or None
+        n; None for an svmlight file that was not scanned.
+    n_features : int
+        m.
+    """
+
+    def __init__(self, source: RowSource, labels: NDArray[Any] | None, chunk_rows: int, where: str = "") -> None:
+        self.n_samples, self.n_features = source.n_samples, source.n_features
+        self._source, self._labels, self._chunk_rows, self._where = source, labels, chunk_rows, where
+
+    def __iter__(self) -> Iterator[Chunk]:
+        """Yield (X_chunk, y_chunk): shape (b, m), dense or CSR, and shape (b,), or None without labels.
+
+        Raises
+        ------
+        ValueError
+            NaN or infinite values, labels that are missing, damage: with the chunk and the rows, counted from 0.
+        """
+        start = 0
+        for number, (X, y) in enumerate(self._source.chunks(self._chunk_rows)):
+            stop = start + X.shape[0]
+            if self._labels is not None:
+                y = self._labels[start:stop]
+            _refuse(self._where, rows_not_finite(X), "finite numbers", "NaN or infinity", number, start)
+            if y is not None:
+                _refuse(self._where, _missing(y), "a label for each row", "none or NaN", number, start)
+            yield X, y
+            start = stop
+
+
+def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features: int | None = None) -> RowChunks:
+    """Return the rows of an array or a file in chunks, which can be read any number of times.
+
+    Rows of float32 stay float32, other numbers become float64. A file is never read as a whole, except .npz::
+
+        for X, y in row_chunks("train.svm.xz", chunk_rows=10_000):
+            ...
+
+    Parameters
+    ----------
+    source : ndarray, sparse matrix, str or Path
+        Of shape (n, m):
+
+        - an array or a `numpy.memmap`. Chunks are views of it where the type is kept;
+        - a `.npy` file, mapped. Best in C order: in Fortran order each chunk touches every column;
+        - a SciPy matrix in CSR form, or a `.npz` file of one as `scipy.sparse.save_npz` writes, which is loaded:
+          it needs memory for its non-zeros;
+        - a `.parquet` file of n rows, each column a feature, but for the labels: integers, floats or booleans
+          without nulls, float32 when all are. A row group at a time is in memory: write it with
+          `row_group_size` of a few thousand rows, since the default is a million;
+        - an svmlight text file with its labels: `.svm`, `.svmlight`, `.libsvm` or `.txt`, also packed (`.gz`, `.xz`,
+          `.bz2`). Chunks are CSR of float64. Empty lines, comments and qid are skipped.
+    y : array-like of shape (n,) or str, optional
+        Labels; for `.parquet` also the name of their column. None: there are none, but for svmlight files.
+    chunk_rows : int, default=4096
+        Rows a chunk; the last one may have fewer.
+    n_features : int, optional
+        m, which is checked; for an svmlight file the largest index, counted from 1. Without it the file is scanned
+        first, and may also count from 0.
+
+    Returns
+    -------
+    RowChunks
+        An iterable of (X_chunk, y_chunk or None), with `n_samples` and `n_features`.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        For another kind of source, a damaged file, contents that are not real numbers of shape (n, m) or have another
+        width than n_features, labels of another number or kind, and parameters out of range. From the iteration:
+        see `RowChunks`.
+    """
+    check_integer(NAME, "chunk_rows", chunk_rows, minimum=1)
+    if n_features is not None:
+        check_integer(NAME, "n_features", n_features, minimum=1)
+    label = y if isinstance(y, str) else None
+    rows: RowSource = source_of(
+        NAME,
+        source,
+        files={
+            ".npy": NpyRows,
+            ".npz": SparseRows.load,
+            PARQUET: partial(_parquet_rows, label=label),
+            **dict.fromkeys(SVMLIGHT, partial(SvmlightRows, n_features=n_features)),
+        },
+        array=ArrayRows,
+        matrix=SparseRows,
+        kinds=(
+            "a NumPy array without mask, a SciPy CSR matrix, or the path of a .npy, .npz, .parquet or svmlight file "
+            "(.svm, .svmlight, .libsvm, .txt, also .gz, .xz, .bz2)"
+        ),
+    )
+    if n_features not in (None, rows.n_features):
+        raise ValueError(
+            f"{NAME}: expected rows of n_features = {n_features} values, got {rows.n_features}; check the source."
+        )
+    if y is not None and isinstance(rows, SvmlightRows):
+        raise ValueError(f"{NAME}: expected no y for an svmlight file, which has its labels, got one; leave it out.")
+    if label is not None and not str(source).lower().endswith(PARQUET):
+        raise ValueError(
+            f"{NAME}: expected y an array, or a column of a .parquet file, got {label!r}; pass the labels."
+        )
+    labels = None if y is None or label is not None else np.asarray(y)
+    if labels is not None and labels.shape != (rows.n_samples,):
+        raise ValueError(
+            f"{NAME}: expected y of shape ({rows.n_samples},), a label for each row, got shape {labels.shape}; "
+            f"pass the labels of these rows."
+        )
+    return RowChunks(rows, labels, int(chunk_rows), f" in {source}" if isinstance(source, str | os.PathLike) else "")
+
+
+def _parquet_rows(path: Path, label: str | None) -> RowSource:
+    from .parquet_sources import ParquetRows  # pyarrow takes long to import
+
+    return ParquetRows(path, label)
+
+
+def _missing(y: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the rows without a label."""
+    if y.dtype.kind == "O":
+        return np.flatnonzero([label is None or label != label for label in y])
+    return np.flatnonzero(~np.isfinite(y)) if y.dtype.kind == "f" else np.empty(0, dtype=np.int64)
+
+
+def _refuse(where: str, rows: NDArray[np.int64], expected: str, got: str, number: int, start: int) -> None:
+    if rows.size:
+        listed = ", ".join(str(start + row) for row in rows[:5]) + (f" and {rows.size - 5} more" * (rows.size > 5))
+        raise ValueError(
+            f"{NAME}: expected {expected}, got {got} in chunk {number}, rows {listed}, both counted from 0; "
+            f"fill or drop them{where}."
+        )

@@ -1,0 +1,117 @@
+"""What streams of columns and of rows have in common: files are opened and checked here, sources told apart."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tokenize import TokenError
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .npz import check_npz
+
+Source = TypeVar("Source")
+
+DAMAGED = (
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, SyntaxError, TokenError),  # from headers
+    *(RuntimeError, MemoryError, struct.error),  # nested or encrypted, or sizes that no computer has
+    *(OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+)
+
+
+def source_of(
+    subject: str,
+    source: Any,
+    *,
+    files: Mapping[str, Callable[[Path], Source]],
+    array: Callable[[NDArray[Any]], Source],
+    matrix: Callable[[Any], Source],
+    kinds: str,
+) -> Source:
+    """Return what `files` makes of a path with one of its endings, `array` of an array, `matrix` of a sparse one.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        For anything else than `kinds`.
+    """
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        for ending, make in files.items():
+            if path.name.lower().endswith(ending):
+                if not path.is_file():
+                    raise FileNotFoundError(f"{subject}: expected a file, got {path}, which is none; check the path.")
+                return make(path)
+    elif sparse.issparse(source):
+        return matrix(source)
+    elif isinstance(source, np.ndarray) and not isinstance(source, np.ma.MaskedArray):
+        return array(source)
+    got = repr(str(source)) if isinstance(source, str | os.PathLike) else type(source).__name__
+    raise ValueError(f"{subject}: expected {kinds}, got {got}; convert it to one of these.")
+
+
+def mapped_npy(subject: str, path: Path) -> NDArray[Any]:
+    """Return the array of a .npy file, mapped."""
+    try:
+        mapped: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+    except DAMAGED as error:
+        raise damaged(subject, path, "a whole .npy file of numbers", error) from error
+    return mapped
+
+
+def loaded_npz(subject: str, path: Path) -> Any:
+    """Return the sparse matrix of a file that `scipy.sparse.save_npz` wrote."""
+    try:
+        check_npz(path)
+        matrix = sparse.load_npz(path)
+        if matrix.format in ("csr", "csc"):
+            matrix.check_format(full_check=True)  # else indices out of range read foreign memory later
+    except DAMAGED as error:
+        raise damaged(subject, path, "a whole .npz file as scipy.sparse.save_npz writes", error) from error
+    return matrix
+
+
+def checked_form(subject: str, name: str, matrix: Any, form: str, lines: str) -> Any:
+    """Return a sparse matrix of real numbers in `form`, "csr" or "csc", whose rows or columns are its `lines`."""
+    if matrix.format != form:
+        raise ValueError(
+            f"{subject}: expected {name} in {form.upper()} form, whose {lines} can be read one by one, got "
+            f"{matrix.format.upper()}; convert it with .to{form}()."
+        )
+    checked_shape(subject, name, matrix)
+    return matrix
+
+
+def checked_shape(subject: str, name: str, array: Any) -> tuple[int, int]:
+    """Return the shape of a matrix of real numbers."""
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{subject}: expected {name} to be real numbers of shape (n, d), got {array.dtype} of shape {array.shape}; "
+            f"pass a matrix whose columns are the features."
+        )
+    n, d = array.shape
+    if min(n, d) == 0:  # such a file has no bytes of content, and may claim 10^12 columns to go through
+        raise ValueError(
+            f"{subject}: expected {name} to have rows and columns, got shape ({n}, {d}); check the source."
+        )
+    return n, d
+
+
+def kept_type(dtype: np.dtype[Any]) -> type[np.floating]:
+    """Return float32 for itself, else float64."""
+    return np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64
+
+
+def damaged(subject: str, path: Path, expected: str, error: Exception) -> ValueError:
+    """Return the error for a file that cannot be read."""
+    return ValueError(f"{subject}: {path}: expected {expected}, got {error!r:.300} on reading; write it again.")
