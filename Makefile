@@ -10,12 +10,14 @@ DEV := $(VENV)/.installed-dev
 OVERRIDES ?=
 KIND ?=
 
-ARTEFACTS := $(notdir $(basename $(wildcard conf/experiment/*/*.yaml)))
-PAPERS := $(notdir $(wildcard conf/experiment/*))
+# An artefact of a paper is a YAML file with a script beside it: paul2016/table1, or table1 for short.
+FULL := $(patsubst experiments/%.yaml,%,$(filter-out %/claims.yaml %/readings.yaml,$(wildcard experiments/*/*.yaml)))
+ARTEFACTS := $(sort $(notdir $(FULL)))
+PAPERS := $(sort $(patsubst %/,%,$(dir $(FULL))))
 # These neither draw nor read images, which a test checks; the others get the packages for it.
 TABLES := $(filter table%,$(ARTEFACTS))
 
-.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor bench bench-scaling test coverage test-processors screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(PAPERS))
+.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor bench bench-scaling test coverage test-processors screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -49,7 +51,7 @@ $(RUN): requirements.lock pyproject.toml
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(PIP) uninstall --yes setuptools
 	find $(VENV)/lib \( $(UNUSED) \) -prune -exec rm -r {} +
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.cli.scripts'
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.cli._artefacts, provlab.cli._sweeps, provlab.reports.recipe'
 	@touch $@
 
 # A fourth of what the wheels bring is not read by any run: the packages' own tests, C headers, Arrow's network services;
@@ -65,15 +67,15 @@ $(DEV): requirements-dev.lock $(RUN)
 	$(PIP) install --require-hashes -r requirements-dev.lock
 	@touch $@ $(REPORT)
 
-reproduce: $(addprefix reproduce-,$(ARTEFACTS))
+reproduce: $(REPORT)
+	$(BIN)/provsel reproduce all $(OVERRIDES)
 
-$(addprefix reproduce-,$(TABLES)): $(RUN)
-$(addprefix reproduce-,$(filter-out $(TABLES),$(ARTEFACTS))): $(REPORT)
-$(addprefix reproduce-,$(ARTEFACTS)): reproduce-%:
-	$(BIN)/python $(wildcard experiments/*/$*.py) $(OVERRIDES)
-
-.SECONDEXPANSION:
-$(addprefix reproduce-,$(PAPERS)): reproduce-%: $$(addprefix reproduce-,$$(notdir $$(basename $$(wildcard conf/experiment/$$*/*.yaml))))
+REPRODUCE := $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
+LIGHT := $(addprefix reproduce-,$(TABLES) $(filter $(addprefix %/,$(TABLES)),$(FULL)))
+$(LIGHT): $(RUN)
+$(filter-out $(LIGHT),$(REPRODUCE)): $(REPORT)
+$(REPRODUCE):
+	$(BIN)/provsel reproduce $(@:reproduce-%=%) $(OVERRIDES)
 
 verify: $(RUN)
 	$(BIN)/provsel verify $(OVERRIDES)

@@ -7,4 +7,6 @@ from pathlib import Path
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
+os.environ.setdefault("PROVSEL_PROJECT", str(Path(__file__).resolve().parents[1]))  # tests start processes elsewhere
+
 sys.path.insert(0, str(Path(__file__).parent))

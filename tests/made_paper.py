@@ -1,9 +1,6 @@
-"""A paper of its own in a checkout of its own, for the tests of commands that look at all artefacts and claims."""
-
-import shutil
+"""A paper of its own in a project of its own, for the tests of commands that look at all artefacts and claims."""
 
 from provlab.claims.evidence import artefact_datasets, artefact_layout
-from small_runs import REPO
 
 CLAIMS = """
 paper: made2000
@@ -46,9 +43,7 @@ artefact:
 """
 
 SCRIPT = """
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
 from provlab.reports.tables import write_tables
 
@@ -60,9 +55,6 @@ def render(made: Rendering) -> str:
 
 
 RECIPE = Recipe("made2000/{name}", render, unit="test error (%)")
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))
 """
 
 PUBLISHED = """artefact,row,column,dataset,printed_value,printed_sd
@@ -81,18 +73,17 @@ What we read into it: `alpha` is **one** <script>alert(1)</script>.
 
 
 def made_paper(here, monkeypatch):
-    """Make a checkout below `here` with a paper of two artefacts, one of which has no data, and return its folder."""
-    conf, experiments = here / "conf", here / "experiments" / "made2000"
-    shutil.copytree(REPO / "conf", conf, ignore=shutil.ignore_patterns("experiment"))
-    (conf / "experiment" / "made2000").mkdir(parents=True)
+    """Make a project of `here` with a paper of two artefacts, one of which has no data, and return its folder."""
+    experiments = here / "experiments" / "made2000"
     experiments.mkdir(parents=True)
+    (here / "provsel.toml").write_text("")
     for name, dataset in (("table", "synthetic"), ("text", "techtc")):
-        (conf / "experiment" / "made2000" / f"{name}.yaml").write_text(ARTEFACT.format(dataset=dataset))
+        (experiments / f"{name}.yaml").write_text(ARTEFACT.format(dataset=dataset))
         (experiments / f"{name}.py").write_text(SCRIPT.format(name=name))
     (experiments / "claims.yaml").write_text(CLAIMS)
     (experiments / "published.csv").write_text(PUBLISHED)
     (experiments / "NOTES.md").write_text(NOTES)
-    monkeypatch.setattr("provlab.configs.places.ROOT", here)
+    monkeypatch.setenv("PROVSEL_PROJECT", str(here))
     for known in (artefact_layout, artefact_datasets):  # of the same names in another test
         known.cache_clear()
     return experiments

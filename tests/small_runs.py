@@ -3,7 +3,6 @@
 import importlib.util
 import io
 import os
-import runpy
 import signal
 import subprocess
 import sys
@@ -11,15 +10,16 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
-import pytest
 from rich.console import Console
 
+from provlab.cli import main
 from provlab.runner import run_cells
 from provlab.store import SCHEMA, VOLATILE, TrialStore
 from provlab.trials import Cell, identity_of
 
 REPO = Path(__file__).resolve().parents[1]
-TABLE1 = REPO / "experiments" / "paul2016" / "table1.py"
+PROVSEL = ("-m", "provlab.cli")
+TABLE1 = (*PROVSEL, "reproduce", "paul2016/table1")
 RUN = REPO / "experiments" / "run.py"
 
 DATASET = {"name": "synthetic", "n_samples": 60, "n_features": 120, "n_relevant": 5, "seed": 0}
@@ -80,7 +80,7 @@ def script_environment(**changes):
 def start_script(script, overrides, cwd):
     """Start a script that a Ctrl-C of `os.killpg` reaches, with its workers, as from a terminal."""
     return subprocess.Popen(
-        [sys.executable, str(script), *overrides],
+        [sys.executable, *script, *overrides],
         cwd=cwd,
         env=script_environment(),
         stdout=subprocess.PIPE,
@@ -132,11 +132,7 @@ def artefact_command(paper, results, monkeypatch, capsys):
     """Return a function (name, *overrides, at=results): runs an artefact, returns its CSV file and output."""
 
     def command(name, *overrides, at=results):
-        script = REPO / "experiments" / paper / f"{name}.py"
-        monkeypatch.setattr(sys, "argv", [str(script), "executor=serial", f"results={at}", *overrides])
-        with pytest.raises(SystemExit) as stop:
-            runpy.run_path(str(script), run_name="__main__")
-        assert stop.value.code == 0
+        assert main(["reproduce", f"{paper}/{name}", "executor=serial", f"results={at}", *overrides]) == 0
         frame = pd.read_csv(at / "tables" / paper / f"{name}.csv", dtype={"column": str})
         return frame, capsys.readouterr().out
 

@@ -396,10 +396,10 @@ def test_a_task_that_cannot_begin_stops_no_other(results, monkeypatch, executor)
     def broken(task, dataset):
         if task.fold == 1:
             raise RuntimeError("no rows")
-        return context(task, dataset)
+        return fold(task, dataset)
 
-    context = trial._context
-    monkeypatch.setattr(trial, "_context", broken)
+    fold = trial._fold
+    monkeypatch.setattr(trial, "_fold", broken)
     run = audit(results, executor=executor)
     assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 1)
     [found] = run.different

@@ -12,13 +12,13 @@ from scipy.stats import t
 
 from made_paper import CLAIMS, made_paper
 from provlab.cli import main
+from provlab.cli._artefacts import run_main
 from provlab.cli.commands import command_names
-from provlab.cli.scripts import Recipe, artefact_main, run_main
 from provlab.configs import compose_config
 from provlab.reports.frames import COLUMNS
 from provlab.store import TrialStore
 from provsel import __version__
-from small_runs import RUN, SMALL, TABLE1, load_script, run_python
+from small_runs import RUN, SMALL, run_python
 
 NAME = "paul2016/table1"
 
@@ -34,9 +34,7 @@ def here(tmp_path, monkeypatch):
 
 
 def table1(*argv, small=True):
-    script = load_script(TABLE1)
-    arguments = [*(SMALL if small else ()), *argv]
-    return artefact_main(script.RECIPE, arguments)
+    return main(["reproduce", "paul2016/table1", *(SMALL if small else ()), *argv])
 
 
 def written(suffix):
@@ -99,7 +97,7 @@ def test_status_from_nothing_to_complete(capsys):
     assert list(lines) == [NAME]
     line = lines[NAME]
     assert "not run" in line
-    assert "make reproduce-table1" in line
+    assert "provsel reproduce table1" in line
     assert "0 of " in line
     assert table1("executor=serial", "dataset.n_samples=200", "dataset.n_features=1000") == 0
     assert len(TrialStore("results/store").keys()) > 0
@@ -108,7 +106,7 @@ def test_status_from_nothing_to_complete(capsys):
     assert "make" not in complete
     partial = status_line(capsys, *overrides, "protocol.repeats=2")[NAME]
     assert "partial" in partial
-    assert "make reproduce-table1" in partial
+    assert "provsel reproduce table1" in partial
 
 
 def test_status_names_missing_data(capsys):
@@ -300,7 +298,7 @@ def paper(here, monkeypatch):
 
 def compute(*overrides, status=0):
     arguments = [*SMALL, "executor=serial", *overrides]
-    assert artefact_main(Recipe("made2000/table", lambda made: ""), arguments) == status
+    assert main(["reproduce", "made2000/table", *arguments]) == status
 
 
 def verdicts(*argv):
@@ -413,7 +411,7 @@ def test_verify_of_broken_claims(paper, old, new, message, capsys):
 
 def test_verify_of_an_unknown_paper(paper, capsys):
     assert main(["verify", "--paper", "made2001"]) == 2
-    assert "expected claims below" in capsys.readouterr().err
+    assert "expected claims of made2001 in the project" in capsys.readouterr().err
 
 
 def test_verify_with_settings_that_fit_nothing(paper, capsys):

@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 
 from provlab.configs import Entry, compose_artefact
-from provlab.protocols import _train_alone, streamed
-from provlab.reports import memory
-from provlab.reports.memory import KEPT, MADE_AGAIN, draw_memory, line_megabytes, memory_points, memory_rows
+from provlab.project import papers
+from provlab.protocols import _train_alone
+from provlab.protocols import streamed_training as streamed
 from small_runs import artefact_command, small_cell
 
 NAME = "giesen2013/compression-memory"
+memory = papers()["giesen2013"].module("memory")
 COMPRESSED = {"_target_": "provsel.models.CompressedLinearSVM", "n_components": 50}
 LIBLINEAR = {"_target_": "provsel.models.LiblinearSVM"}
 
@@ -35,9 +36,9 @@ def test_a_models_settings_apply_to_the_models_that_have_them():
 
 def test_lines():
     # by hand: (3,000 + 7,000) x 50 x 8 bytes = 4 MB; 3,000 x 50 x 8 + 7,000 x 8 bytes = 1.256 MB
-    assert line_megabytes({**COMPRESSED, "store": True}, 3000, 7000) == pytest.approx(4.0)
-    assert line_megabytes({**COMPRESSED, "store": False}, 3000, 7000) == pytest.approx(1.256)
-    assert np.isnan(line_megabytes(LIBLINEAR, 3000, 7000))
+    assert memory.line_megabytes({**COMPRESSED, "store": True}, 3000, 7000) == pytest.approx(4.0)
+    assert memory.line_megabytes({**COMPRESSED, "store": False}, 3000, 7000) == pytest.approx(1.256)
+    assert np.isnan(memory.line_megabytes(LIBLINEAR, 3000, 7000))
     assert memory.report_megabytes(np.exp(5), 7000) == pytest.approx(8e-6 * (np.exp(5) + 7000) * 40)
 
 
@@ -59,14 +60,14 @@ def entries_and_trials():
 
 def test_table():
     entries, trials = entries_and_trials()
-    rows = memory_rows(memory_points(entries, trials), ["50", "60"])
+    rows = memory.memory_rows(memory.memory_points(entries, trials), ["50", "60"])
     assert rows[0] == ["3000 7000", "5", "kept", "2.0 (0.5 x, 20.0 %)", "2.0 (0.5 x, 20.0 %)"]
     assert rows[1][2:4] == ["made again", "2.0 (1.6 x, 20.0 %)"]
     assert rows[2][2:] == ["LIBLINEAR", "2.0 (20.0 %)", ""]
     assert len(rows) == 9
     # a data set without the first column
-    points = memory_points(entries, trials[trials["column"] == "60"])
-    assert [row[3:] for row in memory_rows(points, ["50", "60", "70"])[:3:2]] == [
+    points = memory.memory_points(entries, trials[trials["column"] == "60"])
+    assert [row[3:] for row in memory.memory_rows(points, ["50", "60", "70"])[:3:2]] == [
         ["", "2.0 (0.5 x, 20.0 %)", ""],
         ["", "2.0 (20.0 %)", ""],
     ]
@@ -76,14 +77,14 @@ def test_table():
 
 def test_figure(tmp_path):
     entries, trials = entries_and_trials()
-    points = memory_points(entries, trials)
-    assert set(points["kind"]) == {KEPT, MADE_AGAIN, "LIBLINEAR"}
-    paths = draw_memory(points, tmp_path / "memory", "Title")
+    points = memory.memory_points(entries, trials)
+    assert set(points["kind"]) == {memory.KEPT, memory.MADE_AGAIN, "LIBLINEAR"}
+    paths = memory.draw_memory(points, tmp_path / "memory", "Title")
     drawing = paths[-1].read_text()
     for word in ("rows n", "features m", "n = 3,000", "m = 7,000", "l = 50, line", "LIBLINEAR", "l = 8 ln n"):
         assert word in drawing
     unknown = points.assign(measured=np.nan)
-    assert draw_memory(unknown, tmp_path / "unknown", "No memory is known")[0].exists()
+    assert memory.draw_memory(unknown, tmp_path / "unknown", "No memory is known")[0].exists()
 
 
 def test_script(tmp_path, monkeypatch, capsys):

@@ -11,18 +11,9 @@ from hydra.errors import ConfigCompositionException, HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from provlab.configs import (
-    artefact_names,
-    artefacts,
-    cells,
-    cells_of,
-    compose_artefact,
-    compose_config,
-    compose_parts,
-    composing,
-    conf_dir,
-)
+from provlab.configs import artefacts, cells, cells_of, compose_artefact, compose_config, compose_parts, composing
 from provlab.configs.composing import _Loader, _read_at, as_parts
+from provlab.project import artefact_file, artefact_names, conf_dirs
 from small_runs import REPO, SMALL, run_python
 
 TABLE1 = "paul2016/table1"
@@ -42,7 +33,7 @@ def sets(monkeypatch):
 def test_every_artefact_has_a_script():
     for name in artefact_names():
         assert (REPO / "experiments" / f"{name}.py").is_file()
-        assert (REPO / "conf" / "experiment" / f"{name}.yaml").is_file()
+        assert (REPO / "experiments" / f"{name}.yaml").is_file()
 
 
 def test_artefact_is_rows_times_columns():
@@ -199,7 +190,7 @@ def test_foreign_target_is_refused():
 
 
 def test_conf_of_a_checkout():
-    assert conf_dir() == REPO / "conf"
+    assert conf_dirs() == [REPO / "conf"]
 
 
 FROM_WHEEL = """
@@ -208,8 +199,9 @@ import provlab
 from pathlib import Path
 package = Path(provlab.__file__).resolve().parent
 assert package == Path(sys.argv[1]).resolve() / "provlab", package
-from provlab.configs import artefact_names, compose_artefact, conf_dir
-assert conf_dir() == package / "conf", conf_dir()
+from provlab.configs import compose_artefact
+from provlab.project import artefact_file, artefact_names, conf_dirs, package_conf
+assert package_conf() == conf_dirs()[-1] == package / "conf", conf_dirs()
 assert "paul2016/table1" in artefact_names()
 artefact = compose_artefact("paul2016/table1", sys.argv[2:])
 from provlab.datasets import source_names
@@ -240,7 +232,7 @@ def test_conf_of_an_installed_wheel(tmp_path):
     done = run_python(
         ["-P", "-c", FROM_WHEEL, installed, *SMALL],
         tmp_path,
-        env={"PYTHONPATH": str(installed), "PYTHONNOUSERSITE": "1"},
+        env={"PYTHONPATH": str(installed), "PYTHONNOUSERSITE": "1", "PROVSEL_PROJECT": str(REPO)},
     )
     assert done.returncode == 0, done.stderr
     here = compose_artefact(TABLE1, SMALL)
@@ -351,10 +343,14 @@ def test_files_are_read_as_omegaconf_reads_them(tmp_path):
     scalars = "1e-3 1E5 -2.5e+7 3e 1.e4 .5 5. 2001-02-03 yes off ~ 0x1F 010 1_000 .inf nan .nan 1:30 '1e3' e1 ${a.r}"
     lines = [*scalars.split(), "", "[1e-2, a]", "{a: 1e2}"]
     odd.write_text("\n".join(f"k{place}: {text}" for place, text in enumerate(lines)))
-    files = [odd, *sorted((REPO / "conf").rglob("*.yaml"))]
+    files = [odd, *sorted((REPO / "conf").rglob("*.yaml")), *map(artefact_file, artefact_names())]
     assert len(files) > 50
     for file in files:
-        read = _read_at(file, 0) if file != odd else yaml.load(odd.read_text(), Loader=_Loader)
+        read = (
+            _read_at("executor" if "executor" in file.parts else "", file, 0)
+            if file != odd
+            else yaml.load(odd.read_text(), Loader=_Loader)
+        )
         assert repr(read) == repr(OmegaConf.to_container(OmegaConf.load(file))), file
 
 
@@ -362,4 +358,4 @@ def test_a_key_that_is_there_twice_is_refused(tmp_path):
     path = tmp_path / "twice.yaml"
     path.write_text("name: a\nname: b\n")
     with pytest.raises(yaml.YAMLError, match="duplicate key name"):
-        _read_at(path, 0)
+        _read_at("", path, 0)

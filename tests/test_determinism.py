@@ -148,7 +148,7 @@ def test_experiments_are_the_same_bytes(tmp_path):
         # large enough for a BLAS to use its second thread
         overrides = [*SMALL, "dataset.n_samples=150", "dataset.n_features=400", "executor=serial"]
         subprocess.run(
-            [sys.executable, str(TABLE1), *overrides, f"results={results[-1]}"],
+            [sys.executable, *TABLE1, *overrides, f"results={results[-1]}"],
             env=script_environment(**dict.fromkeys(names, n_threads)),
             check=True,
             capture_output=True,

@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from provlab.cli import INTERRUPTED
-from provlab.cli.scripts import artefact_main
+from provlab.cli import INTERRUPTED, main
 from provlab.configs import compose_artefact
 from provlab.store import TrialStore
 from provlab.trials import executors, make_tasks
@@ -16,7 +15,6 @@ from provlab.trials.trial import run_task
 from small_runs import (
     SMALL,
     TABLE1,
-    load_script,
     run_python,
     run_quietly,
     small_cell,
@@ -34,9 +32,7 @@ WORKERS = {
 
 
 def reproduce(results, *overrides):
-    script = load_script(TABLE1)
-    argv = [*SMALL, f"results={results}", *overrides]
-    return artefact_main(script.RECIPE, argv)
+    return main(["reproduce", "paul2016/table1", *SMALL, f"results={results}", *overrides])
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +112,7 @@ def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path):
     assert 0 < len(stored) < len(planned)
     assert not list(results.glob("store/.*.part"))
 
-    resumed = run_python([TABLE1, *overrides], tmp_path)
+    resumed = run_python([*TABLE1, *overrides], tmp_path)
     assert resumed.returncode == 0, resumed.stderr
     assert f"{len(stored)} were stored, {len(planned) - len(stored)} computed" in resumed.stderr
     assert TrialStore(results / "store").keys() == planned

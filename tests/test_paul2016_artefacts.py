@@ -2,8 +2,6 @@
 
 import lzma
 import os
-import runpy
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provlab.cli.scripts import Rendering
+from provlab.cli import main
 from provlab.configs import compose_artefact
 from provlab.reports.frames import artefact_frame
+from provlab.reports.recipe import Rendering, load_recipe
 from provlab.store import TrialStore
-from small_runs import REPO, load_script, run_quietly
+from small_runs import REPO, run_quietly
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2", "executor=serial"]
 TOPICS = {"Exp_1_2": ("opera", "submarine"), "Exp_3_4": ("sailing", "chemical")}
@@ -50,16 +49,11 @@ def run(made, tmp_path_factory, monkeypatch, capsys):
     """Run an artefact's script as a command; all share one results folder, as a user's would."""
     monkeypatch.setenv("PROVSEL_DATA_MIRROR", str(made))
     monkeypatch.setenv("PROVSEL_DATA", str(made / "cache"))
-    monkeypatch.syspath_prepend(str(REPO / "experiments" / "paul2016"))
 
     def command(name, *overrides):
-        script = REPO / "experiments" / "paul2016" / f"{name}.py"
         sets = [f"dataset.set=[{','.join(TOPICS)}]"] if name in ON_TECHTC else []
         settings = [*SMALL, *sets, f"results={made / 'results'}", *overrides]
-        monkeypatch.setattr(sys, "argv", [str(script), *settings])
-        with pytest.raises(SystemExit) as stop:
-            runpy.run_path(str(script), run_name="__main__")
-        assert stop.value.code == 0
+        assert main(["reproduce", f"paul2016/{name}", *settings]) == 0
         frame = pd.read_csv(made / "results" / "tables" / "paul2016" / f"{name}.csv")
         return capsys.readouterr(), frame
 
@@ -133,7 +127,7 @@ def test_table4_under_three_protocols(tmp_path, monkeypatch):
         pytest.skip("needs real data: set PROVSEL_DATA_MIRROR to a folder that holds rcv1_subsets")
     monkeypatch.setenv("PROVSEL_DATA_MIRROR", REAL_MIRROR)
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "data"))
-    script = load_script(REPO / "experiments" / "paul2016" / "table4.py")
+    script = load_recipe("paul2016/table4")
     whole = compose_artefact("paul2016/table4", ["protocol.n_splits=2", "protocol.draws=1", "dataset.n_train=1500"])
     assert len(whole.entries) == 6 * 6
     kept = [e for e in whole.entries if e.row != "BSS (t=128)" and e.column.endswith("1024")]

@@ -11,15 +11,13 @@ import provsel.models
 import provsel.selectors
 from provlab.claims.judged import claim_files
 from provlab.cli import main
-from provlab.cli.scripts import artefact_main
-from provlab.configs import artefact_names, experiments_dir
+from provlab.project import artefact_names, current_project
 from provlab.reference import FOLDER, MAX_BYTES
 from provlab.reports.tracing import versions
 from provlab.store import TrialStore
 from provlab.trials.environment import environment
-from small_runs import TABLE1, load_script
 
-REFERENCE = experiments_dir().parent / "results" / FOLDER
+REFERENCE = current_project().root / "results" / FOLDER
 SAME_SD = 0.1
 """Of a number's standard deviation over trials: how far another machine's rounding may move the number. A single
 prediction of the thousands behind it that comes out differently moves it by less than that."""
@@ -77,7 +75,7 @@ def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys):
 
 
 def test_table_1_is_what_this_code_computes(tmp_path, capsys, summary):
-    assert artefact_main(load_script(TABLE1).RECIPE, [f"results={tmp_path}", "executor=loky", "executor.n_jobs=2"]) == 0
+    assert main(["reproduce", "paul2016/table1", f"results={tmp_path}", "executor=loky", "executor.n_jobs=2"]) == 0
     made = [folder / "tables" / "paul2016" / "table1.csv" for folder in (tmp_path, REFERENCE)]
     if is_same_machine(summary):
         assert made[0].read_bytes() == made[1].read_bytes()

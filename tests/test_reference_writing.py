@@ -8,11 +8,9 @@ import pytest
 
 from made_paper import made_paper
 from provlab.cli import main
-from provlab.cli._artefacts import artefact_main
 from provlab.reference import sample, write_reference, writing
 from provlab.reference.costs import Cost, certificate_counts, computed_with, cost_of
 from provlab.reference.sample import sample_records
-from provlab.reports.recipe import load_recipe
 from provlab.store import TrialStore
 from small_runs import FULL, UNIFORM, run_quietly, small_cell
 
@@ -26,7 +24,7 @@ def results(tmp_path, monkeypatch):
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "data"))
     results = tmp_path / "results"
     settings = [*SMALL, f"results={results}", "executor=serial"]
-    assert artefact_main(load_recipe("made2000/table"), settings) == 0
+    assert main(["reproduce", "made2000/table", *settings]) == 0
     return results
 
 
@@ -90,7 +88,7 @@ def test_too_large(results, monkeypatch):
 
 
 def test_nothing_stored(tmp_path):
-    with pytest.raises(ValueError, match=r"reference: expected stored trials in .*, found none; run make reproduce"):
+    with pytest.raises(ValueError, match=r"reference: expected stored trials in .*, found none; run provsel reproduce"):
         write_reference(tmp_path)
     assert not (tmp_path / "reference").exists()
 

@@ -15,13 +15,11 @@ import pytest
 from made_paper import made_paper
 from provlab.claims import load_claims
 from provlab.cli import main
-from provlab.cli.scripts import artefact_main
 from provlab.reports.differences import with_differences
-from provlab.reports.recipe import load_recipe
 from provlab.site.build import build_report, collect_report
 from provlab.site.collect_environment import environment_page
 from provlab.store import SCHEMA, StoreSnapshot, TrialStore
-from small_runs import REPO, SMALL, run_python
+from small_runs import PROVSEL, SMALL, run_python
 
 SETTINGS = [*SMALL, "dataset.n_features=600", "dataset.n_relevant=20"]
 """Few relevant features among many, so that random selection makes errors."""
@@ -58,7 +56,7 @@ def compute(*, changed=False):
     if first.exists() and not changed and not Path("results").exists():
         shutil.copytree(first, "results")
         return
-    assert artefact_main(load_recipe("made2000/table"), [*SETTINGS, "executor=serial"]) == 0
+    assert main(["reproduce", "made2000/table", *SETTINGS, "executor=serial"]) == 0
     if not first.exists() and not changed:
         shutil.copytree("results", first)
 
@@ -120,7 +118,7 @@ def test_a_complete_artefact(results):
     assert counts.held + dict(counts.counts).get("vacuous", 0) == 6
     assert pages["text"].state == "not run"
     assert "do not fit it: Could not override 'dataset.n_samples'" in pages["text"].problem
-    assert pages["text"].command == "make reproduce-text"
+    assert pages["text"].command == "provsel reproduce text"
     assert paper.title == "Made (2000)"
     assert "&lt;script&gt;" in paper.notes
 
@@ -173,9 +171,8 @@ def test_traces_lead_to_the_trials(results):
 def test_the_command_of_a_trace_computes_the_cell_again(results):
     compute()
     trace = next(t for t in artefacts(collected(results))["table"].traces if (t.row, t.column) == ("Random", "r=30"))
-    # the paper of this test exists here only, so that its rows and columns go without the name of the experiment
-    _, script, _, *overrides = shlex.split(trace.cells[0].command)
-    done = run_python([REPO / script, *overrides, "executor=serial"], results.parent)
+    _, *arguments = shlex.split(trace.cells[0].command)
+    done = run_python([*PROVSEL, *arguments, "executor=serial"], results.parent)
     assert done.returncode == 0, done.stderr
     again = TrialStore(results / "again" / "store").query(columns=["key", "cell", "error"]).to_pylist()
     stored = TrialStore(results / "store").query([trace.cells[0].cell], ["key", "cell", "error"]).to_pylist()
@@ -190,12 +187,12 @@ def test_an_empty_store(results):
     assert (pages["table"].state, pages["text"].state) == ("not run", "data missing")
     assert pages["text"].fetch == "provsel fetch techtc"
     assert "techtc" in pages["text"].problem
-    assert pages["table"].command == "make reproduce-table OVERRIDES=protocol.repeats=1"
+    assert pages["table"].command == "provsel reproduce table protocol.repeats=1"
     assert "data missing" in next(claim.reason for claim in report.papers[0].claims if claim.id == "made2000.text")
     assert pages["table"].tables == pages["table"].figures == ()
     assert {claim.verdict for claim in report.papers[0].claims} == {"not run"}
     index = build_report(results, SETTINGS, n_jobs=1)
-    assert "make reproduce-table1" in index.read_text()
+    assert "provsel reproduce table1" in index.read_text()
 
 
 def test_a_partial_store(results):
@@ -204,7 +201,7 @@ def test_a_partial_store(results):
     page = artefacts(collected(results))["table"]
     assert page.state == "partial"
     assert (page.n_found, page.n_planned) == (20, 30)
-    assert page.command.startswith("make reproduce-table")
+    assert page.command.startswith("provsel reproduce table")
     assert {number.state for number in page.numbers} == {"partial (2 of 3)", "partial (4 of 6)"}
     assert "PARTIAL: 6 of 6" in page.tables[0].note
 
@@ -350,7 +347,7 @@ def test_explain_prints_the_trace(results, capsys):
     assert all(str(line["seed"]) in text for line in trials)
     frame = pd.read_csv("results/tables/made2000/table.csv").set_index(["row", "column"])
     assert f"{frame.loc[('Lvg', 'r=30'), 'value']:.2f}" in text
-    for expected in ("6 of 6 trials", "git revision", "numpy=", "experiments/run.py", "audit --cell", "split seeds"):
+    for expected in ("6 of 6 trials", "git revision", "numpy=", "provsel run", "audit --cell", "split seeds"):
         assert expected in text
     assert main(["explain", "made2000/table", "--row", "BSS", "--column", "r=30, error (%)", *SETTINGS]) == 0
     assert "3 of 3 trials" in capsys.readouterr().out
@@ -387,7 +384,7 @@ def test_explain_says_what_is_wrong(arguments, message, capsys):
 
 
 def test_a_cell_in_several_columns_counts_once(results, checkout):
-    for config in (results.parent / "conf" / "experiment" / "made2000").iterdir():
+    for config in (results.parent / "experiments" / "made2000").glob("t*.yaml"):
         config.write_text(config.read_text().replace("Random: [selector=uniform]", "Full: [selector=full]"))
     claims = checkout / "claims.yaml"
     claims.write_text(claims.read_text().replace("Random", "Full"))

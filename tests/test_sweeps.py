@@ -21,14 +21,13 @@ from rich.console import Console
 from provlab.cli import INTERRUPTED, _sweep_report, _sweeps, main
 from provlab.cli._guard import one_line
 from provlab.cli._ledger import Ledger, Outcome
-from provlab.cli.scripts import artefact_main
 from provlab.configs import compose_config
 from provlab.datasets import MissingDataError
 from provlab.runner import RunReport, _close, run_cells
 from provlab.store import TrialStore
 from provlab.trials import executors
 from provlab.trials.trial import run_task
-from small_runs import BSS, REPO, RUN, SMALL, TABLE1, UNIFORM, load_script, script_environment, small_cell
+from small_runs import BSS, REPO, RUN, SMALL, UNIFORM, script_environment, small_cell
 
 JOBLIB = ["hydra/launcher=joblib", "hydra.launcher.n_jobs=1"]
 """One process at a time, which joblib then takes from this one."""
@@ -306,14 +305,15 @@ def test_crash_of_a_launcher_is_one_message(monkeypatch, capsys, here):
         raise RuntimeError("a worker\nwas killed")
 
     monkeypatch.setattr(sys, "argv", [str(RUN), "-m", *TWO])
-    assert _sweeps.sweep_main(crash) == 1
+    monkeypatch.setattr(_sweeps, "_run_hydra", crash)
+    assert _sweeps.sweep_main(["-m", *TWO]) == 1
     text = capsys.readouterr().err
     assert text.startswith("provsel: RuntimeError: a worker was killed\nsweep: 0 of 2 jobs done, 0 failed, 2 skipped")
     assert commands(text)[-1][2:] == ["-m", *TWO]
     assert list(here.iterdir()) == []
     monkeypatch.setattr(sys, "argv", [str(RUN), "-m", *TWO])
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
-    _sweeps.sweep_main(crash)
+    _sweeps.sweep_main(["-m", *TWO])
     assert "Traceback" in capsys.readouterr().err
 
 
@@ -446,7 +446,7 @@ def test_summary_of_many_kinds_of_failures_is_short():
 
 def table1(*arguments):
     failing = ["protocol.setting=unsupervised", "dataset.n_samples=90", "executor=serial"]  # BSS: rank 60 > r = 30, 40
-    return artefact_main(load_script(TABLE1).RECIPE, [*SMALL, *failing, *arguments])
+    return main(["reproduce", "paul2016/table1", *SMALL, *failing, *arguments])
 
 
 def test_artefact_with_failures(capsys, here):
@@ -469,7 +469,7 @@ def test_artefact_with_failures(capsys, here):
     assert re.search(r"^12 of \d+ trials failed:$", failures, flags=re.MULTILINE)
     assert re.search(r"^  \d+ x ValueError: BSSSelector: expected", failures, flags=re.MULTILINE)
     command = shlex.split(failures.splitlines()[-1])
-    assert command[1:3] == ["experiments/paul2016/table1.py", *SMALL[:1]]
+    assert command[:4] == ["provsel", "reproduce", "table1", *SMALL[:1]]
     assert command[-1] == "executor=serial"
 
 
@@ -478,7 +478,7 @@ def test_fail_fast_through_make():
         ["make", "--no-print-directory", "--dry-run", "reproduce-table1", "OVERRIDES=--fail-fast"],
         cwd=REPO, capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
-    assert done.stdout.endswith("experiments/paul2016/table1.py --fail-fast\n")
+    assert done.stdout.endswith("/provsel reproduce table1 --fail-fast\n")
 
 
 def test_fail_fast_of_a_single_run(run):
@@ -489,7 +489,7 @@ def test_fail_fast_of_a_single_run(run):
 
 
 def test_results_among_the_settings_of_a_command(run, capsys, here, monkeypatch):
-    monkeypatch.setattr("provlab.configs.artefact_names", lambda: ["paul2016/table1"])
+    monkeypatch.setattr("provlab.project.artefact_names", lambda: ["paul2016/table1"])
     cell = ["dataset=synthetic", "selector=leverage", "selector.n_features_to_select=30", "dataset.n_relevant=40"]
     run(*cell, *SIZE, "results='some where'")
     assert n_stored("some where") == 6

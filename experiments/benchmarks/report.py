@@ -21,9 +21,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from timing import case, report
 
-from provlab.configs import artefact_names, compose_artefact
+from provlab.configs import compose_artefact
 from provlab.datasets import MissingDataError
 from provlab.keys import canonical_json, seed_from
+from provlab.project import artefact_names
 from provlab.store import SCHEMA, TrialStore
 from provlab.trials.environment import environment
 from provlab.trials.plan import split_seed, trials_of, unique_cells

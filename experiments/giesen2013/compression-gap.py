@@ -1,10 +1,9 @@
-"""make reproduce-compression-gap | python experiments/giesen2013/compression-gap.py [artefact.only=[DEXTER]]."""
+"""make reproduce-compression-gap | provsel reproduce giesen2013/compression-gap [artefact.only=[DEXTER]]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
-from provlab.reports.components import Panel, draw_against_components
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, like, write_tables
+
+from .components import Panel, draw_against_components
 
 REFINED = "Refined: four refinements, ten passes over the rows; dual: three; transpose: one."
 NUMBERS = ["error", "objective", "scaled_objective", "certificate_optimum", "n_features"]
@@ -55,6 +54,3 @@ def render(made: Rendering) -> str:
 
 
 RECIPE = Recipe("giesen2013/compression-gap", render, summarise=summarise, columns=NUMBERS, unit="test error (%)")
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

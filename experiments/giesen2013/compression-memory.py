@@ -1,10 +1,9 @@
-"""make reproduce-compression-memory | python experiments/giesen2013/compression-memory.py [protocol.draws=3]."""
+"""make reproduce-compression-memory | provsel reproduce giesen2013/compression-memory [protocol.draws=3]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
-from provlab.reports.memory import COLUMNS, draw_memory, memory_points, memory_rows, memory_summary
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import write_tables
+
+from .memory import COLUMNS, draw_memory, memory_points, memory_rows, memory_summary
 
 NOTE = (
     "In parentheses: how many times the line, which is 8 (n + m) l bytes where Lambda is kept, 8 n l + 8 m where it is "
@@ -35,6 +34,3 @@ def render(made: Rendering) -> str:
 
 
 RECIPE = Recipe("giesen2013/compression-memory", render, summarise=memory_summary, columns=COLUMNS, unit="memory (MB)")
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

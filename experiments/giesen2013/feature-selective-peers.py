@@ -1,9 +1,7 @@
-"""make reproduce-feature-selective-peers | python experiments/giesen2013/feature-selective-peers.py [--render]."""
+"""make reproduce-feature-selective-peers | provsel reproduce giesen2013/feature-selective-peers [--render]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.curves import draw_curves
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
 
 FEATURES = "features"
@@ -48,6 +46,3 @@ def render(made: Rendering) -> str:
 
 READ = ["error", "n_selected"]
 RECIPE = Recipe("giesen2013/feature-selective-peers", render, summarise=summarise, columns=READ, unit="test error (%)")
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

@@ -1,9 +1,7 @@
-"""make reproduce-feature-selective | python experiments/giesen2013/feature-selective.py [artefact.only=[colon]]."""
+"""make reproduce-feature-selective | provsel reproduce giesen2013/feature-selective [artefact.only=[colon]]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.curves import draw_curves
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
 
 FEATURES, OBJECTIVE = "features", "objective"
@@ -67,6 +65,3 @@ def _text(values, place, form, around="{}"):
 
 READ = ["error", "n_selected", "objective"]
 RECIPE = Recipe("giesen2013/feature-selective", render, summarise=summarise, columns=READ, unit="test error (%)")
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

@@ -1,9 +1,8 @@
-"""make reproduce-theorem7 | python experiments/giesen2013/theorem7.py [protocol.draws=3] [executor=serial]."""
+"""make reproduce-theorem7 | provsel reproduce giesen2013/theorem7 [protocol.draws=3] [executor=serial]."""
 
-import sys
+from provlab.reports.recipe import Recipe, Rendering
 
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
-from provlab.reports.recovery import COLUMNS, summarise, write_recovery
+from .recovery import COLUMNS, summarise, write_recovery
 
 
 def render(made: Rendering) -> str:
@@ -12,6 +11,3 @@ def render(made: Rendering) -> str:
 
 
 RECIPE = Recipe("giesen2013/theorem7", render, summarise=summarise, columns=COLUMNS)
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

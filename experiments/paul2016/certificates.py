@@ -1,10 +1,8 @@
-"""make reproduce-certificates | python experiments/paul2016/certificates.py [protocol.repeats=1]."""
+"""make reproduce-certificates | provsel reproduce paul2016/certificates [protocol.repeats=1]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.certificate_figure import TRIAL_COLUMNS, draw_certificates
 from provlab.reports.certificates import CERTIFICATES, count_states
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
 
 MEASURES = ("spectral_error", "margin_ratio", "radius_ratio")
@@ -51,6 +49,3 @@ def render(made: Rendering) -> str:
 
 READ = [*TRIAL_COLUMNS, "error"]
 RECIPE = Recipe("paul2016/certificates", render, summarise=summarise, columns=READ)
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

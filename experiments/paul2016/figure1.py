@@ -1,9 +1,7 @@
-"""make reproduce-figure1 | python experiments/paul2016/figure1.py [protocol.repeats=1] [dataset.set=[A,B]]."""
+"""make reproduce-figure1 | provsel reproduce paul2016/figure1 [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import write_tables
 
 
@@ -27,6 +25,3 @@ def render(made: Rendering) -> str:
 
 
 RECIPE = Recipe("paul2016/figure1", render, unit="test error (%)")
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

@@ -1,10 +1,8 @@
-"""make reproduce-table1 | python experiments/paul2016/table1.py [protocol.repeats=1] [executor=serial]."""
+"""make reproduce-table1 | provsel reproduce paul2016/table1 [protocol.repeats=1] [executor=serial]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.features import most_frequent, share_relevant
 from provlab.reports.frames import cell_text, error_summary
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import write_tables
 
 TOP = 5
@@ -43,6 +41,3 @@ def render(made: Rendering) -> str:
 
 
 RECIPE = Recipe("paul2016/table1", render, summarise=summarise, columns=["error", "features"])
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

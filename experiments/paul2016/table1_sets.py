@@ -1,12 +1,10 @@
 """make reproduce-table1_sets: what the text says of Table 1, over ten data sets."""
 
-import sys
-
-from table1 import summarise
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.frames import cell_text
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import write_tables
+
+from .table1 import summarise
 
 
 def render(made: Rendering) -> str:
@@ -26,6 +24,3 @@ def render(made: Rendering) -> str:
 
 
 RECIPE = Recipe("paul2016/table1_sets", render, summarise=summarise, columns=["error", "features"])
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

@@ -1,10 +1,8 @@
-"""make reproduce-table2 | python experiments/paul2016/table2.py [protocol.repeats=1] [dataset.set=[A,B]]."""
+"""make reproduce-table2 | provsel reproduce paul2016/table2 [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.datasets.techtc import categories
 from provlab.reports.frames import data_shape, error_summary
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
 
 COLUMNS = ["id1", "id2", "documents", "words", "error (%)"]
@@ -35,6 +33,3 @@ def render(made: Rendering) -> str:
 
 
 RECIPE = Recipe("paul2016/table2", render, summarise=summarise, columns=["error", "n_features"])
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

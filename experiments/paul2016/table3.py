@@ -1,12 +1,11 @@
-"""make reproduce-table3 | python experiments/paul2016/table3.py [protocol.repeats=1] [dataset.set=[A,B]]."""
+"""make reproduce-table3 | provsel reproduce paul2016/table3 [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-import sys
 from pathlib import Path
 
 import pandas as pd
 
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.features import in_every_selection
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
 from provlab.trials import feature_names_of
 
@@ -59,6 +58,3 @@ def _words(text):
 
 
 RECIPE = Recipe("paul2016/table3", render, summarise=summarise, columns=["features"])
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

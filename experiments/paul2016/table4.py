@@ -1,9 +1,7 @@
-"""make reproduce-table4 | python experiments/paul2016/table4.py [protocol.draws=1] [executor.n_jobs=1]."""
+"""make reproduce-table4 | provsel reproduce paul2016/table4 [protocol.draws=1] [executor.n_jobs=1]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.frames import cell_text, error_summary
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import like, whole, write_tables
 
 SIZES = {"r=1024", "r=2048"}
@@ -62,6 +60,3 @@ def _closest(lines, row, names):
 
 
 RECIPE = Recipe("paul2016/table4", render, summarise=summarise, columns=["error", "n_selected"], unit="test error (%)")
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

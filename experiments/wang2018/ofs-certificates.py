@@ -1,9 +1,7 @@
-"""make reproduce-ofs-certificates | python experiments/wang2018/ofs-certificates.py [protocol.repeats=5]."""
+"""make reproduce-ofs-certificates | provsel reproduce wang2018/ofs-certificates [protocol.repeats=5]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.certificates import CLUSTERING_CERTIFICATES, count_states
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
 
 NUMBERS = {
@@ -47,6 +45,3 @@ def _text(value):
 
 
 RECIPE = Recipe("wang2018/ofs-certificates", render, summarise=summarise, columns=[*NUMBERS, *STATES])
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

@@ -1,12 +1,10 @@
-"""make reproduce-ofs-figure1 | python experiments/wang2018/ofs-figure1.py [protocol.repeats=1] [artefact.only=[AR]]."""
-
-import sys
+"""make reproduce-ofs-figure1 | provsel reproduce wang2018/ofs-figure1 [protocol.repeats=1] [artefact.only=[AR]]."""
 
 import pandas as pd
 
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.curves import draw_curves
 from provlab.reports.frames import seed_summary
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import write_tables
 
 
@@ -34,6 +32,3 @@ def _text(value):
 
 READ = ["error", "nmi", "ari", "n_selected"]
 RECIPE = Recipe("wang2018/ofs-figure1", render, summarise=seed_summary, columns=READ, unit="clustering accuracy (%)")
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

@@ -1,9 +1,7 @@
-"""make reproduce-ofs-options | python experiments/wang2018/ofs-options.py [protocol.repeats=1]."""
+"""make reproduce-ofs-options | provsel reproduce wang2018/ofs-options [protocol.repeats=1]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.frames import cell_text, seed_summary
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import like, whole, write_tables
 
 
@@ -30,6 +28,3 @@ def render(made: Rendering) -> str:
 
 READ = ["error", "nmi", "ari", "n_selected"]
 RECIPE = Recipe("wang2018/ofs-options", render, summarise=seed_summary, columns=READ, unit="clustering accuracy (%)")
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

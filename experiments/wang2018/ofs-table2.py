@@ -1,9 +1,7 @@
-"""make reproduce-ofs-table2 | python experiments/wang2018/ofs-table2.py [~artefact.datasets.MNIST]."""
+"""make reproduce-ofs-table2 | provsel reproduce wang2018/ofs-table2 [~artefact.datasets.MNIST]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.frames import cell_text, data_shape
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import like, write_tables
 
 COLUMNS = ["data points", "features", "classes"]
@@ -36,6 +34,3 @@ def _with_printed(lines, dataset, column):
 
 
 RECIPE = Recipe("wang2018/ofs-table2", render, summarise=summarise, columns=["n_features", "n_classes"])
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

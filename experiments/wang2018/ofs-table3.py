@@ -1,9 +1,7 @@
-"""make reproduce-ofs-table3 | python experiments/wang2018/ofs-table3.py [protocol.repeats=1]."""
+"""make reproduce-ofs-table3 | provsel reproduce wang2018/ofs-table3 [protocol.repeats=1]."""
 
-import sys
-
-from provlab.cli.scripts import Recipe, Rendering, artefact_main
 from provlab.reports.frames import TIMES, selection_seconds
+from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
 
 SEARCH, KEPT = "search", "features kept"
@@ -58,6 +56,3 @@ def _text(ratio):
 
 
 RECIPE = Recipe("wang2018/ofs-table3", render, summarise=summarise, columns=[*TIMES, "n_selected"], unit="CPU seconds")
-
-if __name__ == "__main__":
-    sys.exit(artefact_main(RECIPE))

@@ -11,10 +11,14 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from provlab.configs import artefact_names, artefact_part, conf_dir
+from provlab.configs import artefact_part
 from provlab.datasets import dataset_names, read_source, source_names
+from provlab.project import artefact_file, artefact_names, conf_files, current_project, reproduce_command
 from provlab.project.components import build, component_class
 from provsel.reducers import is_random, is_random_model
+
+MISSING = "???"
+"""Of a setting in a config that has to be given."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ def listing(kind: str) -> list[Item]:
 
 
 def _datasets() -> list[Item]:
-    return [Item(path.stem, _dataset(_config(path))) for path in _configs("dataset")]
+    return [Item(path.stem, _dataset(_config(path))) for path in conf_files("dataset")]
 
 
 def _dataset(config: dict[str, Any]) -> str:
@@ -74,15 +78,18 @@ def _dataset(config: dict[str, Any]) -> str:
 
 
 def _selectors() -> list[Item]:
-    return [Item(path.stem, _component("selector", _config(path), is_random)) for path in _configs("selector")]
+    return [Item(path.stem, _component("selector", _config(path), is_random)) for path in conf_files("selector")]
 
 
 def _models() -> list[Item]:
-    return [Item(path.stem, _component("model", _config(path), is_random_model)) for path in _configs("model")]
+    return [Item(path.stem, _component("model", _config(path), is_random_model)) for path in conf_files("model")]
 
 
 def _component(kind: str, config: dict[str, Any], chance: Callable[[Any], bool]) -> str:
     """Return class and summary of a component, whether it draws, and whether it has a theorem's number of features."""
+    if config["_target_"] == MISSING:
+        trust = ", ".join(current_project().trust) or "none yet"
+        return f"A class of a module that the project trusts, in provsel.toml ({trust}): {kind}._target_=module.Class"
     cls = component_class(kind, config)
     inner = [str(value["_target_"]).rsplit(".", 1)[-1] for value in config.values() if isinstance(value, dict)]
     notes = [_first_line(cls)]
@@ -95,19 +102,13 @@ def _component(kind: str, config: dict[str, Any], chance: Callable[[Any], bool])
 
 
 def _artefacts() -> list[Item]:
-    return [
-        Item(name, _line(f"{artefact_title(name)}: make reproduce-{name.split('/')[1]}")) for name in artefact_names()
-    ]
+    return [Item(name, _line(f"{artefact_title(name)}: {reproduce_command(name)}")) for name in artefact_names()]
 
 
 def artefact_title(name: str) -> str:
     """Return the title of an artefact: as its own file has it, or else as the files do that this one is made of."""
-    stated = _config(conf_dir() / "experiment" / f"{name}.yaml").get("artefact", {}).get("title")
+    stated = _config(artefact_file(name)).get("artefact", {}).get("title")
     return str(stated or artefact_part(name)["title"])
-
-
-def _configs(group: str) -> list[Path]:
-    return sorted((conf_dir() / group).glob("*.yaml"))
 
 
 def _config(path: Path) -> dict[str, Any]:

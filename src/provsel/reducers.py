@@ -1,4 +1,4 @@
-"""What stands in the place of a selector in an experiment: a selector of ours, or a plain transformer."""
+"""What stands in the place of a selector or a model in an experiment: ours, or others of scikit-learn's API."""
 
 from __future__ import annotations
 
@@ -18,12 +18,31 @@ DENSE_VALUES = 2_000_000
 
 def is_random(reducer: Any) -> bool:
     """Tell whether two fits with different seeds can differ."""
+    if not is_ours(reducer):
+        return bool(unseeded(reducer))
     return bool(getattr(reducer, "is_random", "random_state" in reducer.get_params(deep=False)))
 
 
 def is_random_model(model: Any) -> bool:
-    """Tell whether two fits of a model with different seeds are meant to differ; seeds of solvers do not count."""
-    return bool(getattr(model, "is_random", False))
+    """Tell whether two fits of a model with different seeds are meant to differ; seeds of our solvers do not count."""
+    return bool(getattr(model, "is_random", False) if is_ours(model) else unseeded(model))
+
+
+def is_ours(estimator: Any) -> bool:
+    """Tell whether an estimator says itself whether it draws: provsel's, and selectors with its base class."""
+    return isinstance(estimator, BaseSelector) or type(estimator).__module__.split(".")[0] == "provsel"
+
+
+def unseeded(estimator: Any) -> list[str]:
+    """Return the parameters, those of inner estimators as well, that are a seed and have none."""
+    parameters = estimator.get_params(deep=True)
+    return [name for name, value in parameters.items() if value is None and name.split("__")[-1] == "random_state"]
+
+
+def seed(estimator: Any, number: int) -> Any:
+    """Return a random estimator after setting the seeds that it draws by."""
+    names = ["random_state"] if is_ours(estimator) else unseeded(estimator)
+    return estimator.set_params(**dict.fromkeys(names, number))
 
 
 def fit_reducer(reducer: Any, view: TrainingView) -> Any:
@@ -35,19 +54,25 @@ def fit_reducer(reducer: Any, view: TrainingView) -> Any:
 
 def kept_features(reducer: Any) -> NDArray[np.int64] | None:
     """Return the selected features in order of selection; None of a transformer that mixes features."""
+    if hasattr(reducer, "get_support") and not hasattr(reducer, "indices_"):
+        return np.asarray(reducer.get_support(indices=True), dtype=np.int64)
     return getattr(reducer, "indices_", None)
 
 
-def n_columns(reducer: Any) -> int:
-    """Return the number of columns of what a fitted reducer returns."""
+def n_columns(reducer: Any, X: Matrix) -> int:
+    """Return the number of columns that a fitted reducer leaves of rows X."""
     kept = kept_features(reducer)
-    return len(reducer.get_feature_names_out()) if kept is None else kept.size
+    if kept is not None:
+        return kept.size
+    if is_ours(reducer):
+        return len(reducer.get_feature_names_out())
+    return int(reducer.transform(X[:1]).shape[1])  # a pipeline cannot always name what it gives
 
 
 def leaves_nothing_out(reducer: Any, view: TrainingView) -> bool:
     """Tell whether the fitted reducer returns the rows of `view` as they are."""
     kept = kept_features(reducer)
-    return kept is not None and kept.size == view.n_features and bool((reducer.weights_ == 1.0).all())
+    return kept is not None and kept.size == view.n_features and bool(np.all(getattr(reducer, "weights_", 1.0) == 1.0))
 
 
 def reduced_rows(reducer: Any, X: Matrix) -> Matrix | NDArray[np.float64]:

@@ -98,7 +98,7 @@ class TrainingView:
 
     def svm(self, model: BaseEstimator) -> Any:
         """Return a copy of `model` fitted on all columns."""
-        return self.shared(f"svm {model!r}", lambda: clone(model).fit(self.X, self.y))
+        return self.shared(f"svm {described(model)}", lambda: clone(model).fit(self.X, self.y))
 
     def on_support_vectors(self, model: BaseEstimator) -> TrainingView:
         """Return the view of the support vectors of `model` fitted on all columns."""
@@ -107,7 +107,7 @@ class TrainingView:
             rows = support_rows(self.svm(model), self.X, self.y)
             return TrainingView(self.X[rows], None if self.y is None else self.y[rows])
 
-        return self.shared(f"support vectors {model!r}", compute)
+        return self.shared(f"support vectors {described(model)}", compute)
 
     def support_rows(self, model: BaseEstimator) -> NDArray[np.int64]:
         """Return the row numbers of the support vectors, increasing."""
@@ -133,6 +133,11 @@ class TrainingView:
 
     def _total(self) -> Cost:
         return sum((cost for view in self._family() for cost in view._costs.values()), Cost())
+
+
+def described(model: BaseEstimator) -> str:
+    """Return a name that two models share only if they are the same; their own leaves out what is long."""
+    return f"{type(model).__module__}.{BaseEstimator.__repr__(model, N_CHAR_MAX=10**9)}"
 
 
 @dataclass

@@ -44,7 +44,7 @@ def write_results(folder):
     """Run what a user would: an artefact, a cell, an audit, the report."""
     into = [f"results={folder}", "executor=serial"]
     provsel = [sys.executable, "-m", "provlab.cli"]
-    run_command([sys.executable, TABLE1, *SETTINGS, *into], folder)
+    run_command([sys.executable, *TABLE1, *SETTINGS, *into], folder)
     run_command([sys.executable, RUN, *THEOREM7, *SETTINGS, *into], folder)
     audit = ["--results", folder, "executor=serial", "--fraction", "0.1", "--limit", "5", "--seed", "1"]
     run_command([*provsel, "audit", *audit], folder)

@@ -175,7 +175,7 @@ def test_copying_a_command(visits, report, refused):
     page = visits.open(report / "index.html", permissions=["clipboard-read", "clipboard-write"])
     if refused:  # the way for browsers that do not let pages on disk write to it
         page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
-    command = page.locator(".command", has_text="make reproduce-table1_sets").first
+    command = page.locator(".command", has_text="provsel reproduce table1_sets").first
     command.locator("button.copy").click()
     command.locator("button", has_text="Copied").wait_for()
     assert page.locator("[role=status]", has_text="Command copied").count() == 1

@@ -104,7 +104,7 @@ def test_three_clicks_from_the_overview_to_a_number(visits, results):
     for trial in cell:
         assert str(trial["seed"]) in page.content()
     assert (record["git_revision"] or "not known") in text
-    assert "experiments/run.py" in page.locator(".command code").first.inner_text()
+    assert "provsel run" in page.locator(".command code").first.inner_text()
     assert set(SETTINGS) <= set(shlex.split(page.locator(".command code").first.inner_text()))
 
 

@@ -10,7 +10,8 @@ from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from provlab.configs import compose_config, conf_dir
+from provlab.configs import compose_config
+from provlab.project import package_conf
 from provlab.trials import make_tasks, run_task
 from provlab.trials.dask_clusters import slurm_cluster
 from provlab.trials.executors import ClusterError, execute
@@ -101,7 +102,7 @@ def test_script_of_a_sweep_by_submitit(here, monkeypatch):
     monkeypatch.setenv("PATH", f"{here}:{os.environ['PATH']}")
     overrides = ["hydra/launcher=slurm", "hydra.launcher.partition=long", "hydra.launcher.account=stats"]
     overrides += ["hydra.launcher.array_parallelism=1"]
-    with initialize_config_dir(config_dir=str(conf_dir()), version_base="1.3"):
+    with initialize_config_dir(config_dir=str(package_conf()), version_base="1.3"):
         config = compose("config", overrides=[*overrides, "hydra.job.name=run"], return_hydra_config=True)
     config.hydra.mode = "MULTIRUN"
     launcher = instantiate(config.hydra.launcher)

@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-from provlab.configs import artefact_names, compose_artefact
+from provlab.configs import compose_artefact
 from provlab.keys import canonical_json, digest, seed_from
+from provlab.project import artefact_names
 from provlab.trials import first_release, identity_of
 from provlab.trials.plan import split_seed, trial_key, trial_seed, unique_cells
 from small_runs import DATASET, UNIFORM, small_cell

@@ -15,16 +15,14 @@ from fault_tools import leftovers, message, on_small_disk, outcome, reproduce, s
 from rich.console import Console
 
 from made_paper import made_paper
+from provlab import runner
 from provlab.audit.ledger import read_audits, write_audit
 from provlab.audit.outcomes import AuditRun
 from provlab.cli import main
-from provlab.cli.scripts import artefact_main
-from provlab.reports.recipe import load_recipe
 from provlab.reports.tables import write_text
 from provlab.site.build import build_report
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.trials import executors
-from provsel import runner
 from provsel.files import ABANDONED, probe
 from small_runs import SMALL, fake_records, rows
 
@@ -183,7 +181,7 @@ def test_a_read_only_store_can_be_read(tmp_path, monkeypatch):
     folder = tmp_path / "disk"
     folder.mkdir()
     small_artefact()
-    monkeypatch.setattr("provlab.configs.artefact_names", list)
+    monkeypatch.setattr("provlab.project.artefact_names", list)
 
     def use(make_read_only):
         reproduce(folder)
@@ -217,18 +215,21 @@ def test_commands_that_read_work_on_a_read_only_store(tmp_path, monkeypatch):
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
     results = tmp_path / "results"
     (results / "store").mkdir(parents=True)
-    recipe, settings = load_recipe("made2000/table"), [*SMALL, f"results={results}"]
+    name, settings = "made2000/table", [*SMALL, f"results={results}"]
 
     def use(make_read_only):
-        computed = artefact_main(recipe, [*settings, "executor=serial"])
+        computed = main(["reproduce", name, *settings, "executor=serial"])
         before = {path.name: path.read_bytes() for path in (results / "tables").rglob("*.*")}
         shutil.rmtree(results / "tables")
         make_read_only()
-        codes = [artefact_main(recipe, [*settings, "--render"]), artefact_main(recipe, [*settings, "executor=serial"])]
+        codes = [
+            main(["reproduce", name, *settings, "--render"]),
+            main(["reproduce", name, *settings, "executor=serial"]),
+        ]
         codes += [main(["status", "--results", str(results)]), main(["verify", "--results", str(results), *SMALL])]
         after = {path.name: path.read_bytes() for path in (results / "tables").rglob("*.*")}
         page = build_report(results, SMALL, n_jobs=1)
-        more = artefact_main(recipe, [*settings, "executor=serial", "protocol.repeats=2"])
+        more = main(["reproduce", name, *settings, "executor=serial", "protocol.repeats=2"])
         return computed, codes, after == before and len(before), page.is_file(), more
 
     assert on_small_disk(results / "store", "4m", use) == [0, [0, 0, 0, 0], 4, True, 2]

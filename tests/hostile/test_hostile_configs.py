@@ -11,9 +11,10 @@ from omegaconf import OmegaConf
 
 from provlab.cli._errors import ERRORS
 from provlab.cli._guard import guarded
-from provlab.configs import artefact_names, cells_of, compose_artefact, compose_config
+from provlab.configs import cells_of, compose_artefact, compose_config
 from provlab.configs.plain import check_overrides, check_plain, check_references
 from provlab.datasets import dataset_members, load_dataset
+from provlab.project import artefact_names
 from provlab.project.components import build, component_class, registered
 from provlab.store import TrialStore
 from small_runs import REPO, SMALL, run_quietly
@@ -75,12 +76,14 @@ def test_components_within_components_are_checked_as_well(target, outer, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_component_in_a_list_stays_data():
-    selector = build("selector", {"_target_": "provsel.selectors.UniformSelector",
-                                  "n_features_to_select": [{"_target_": "os.system"}]})  # fmt: skip
-    assert selector.n_features_to_select == [{"_target_": "os.system"}]
-    with pytest.raises((ValueError, TypeError)):
-        selector.fit([[0.0, 1.0], [1.0, 0.0]])
+@pytest.mark.parametrize("inside", [lambda value: value, lambda value: {"a": [value]}, lambda value: [["step", value]]])
+def test_a_component_in_a_list_is_refused_as_any_other(inside):
+    config = {
+        "_target_": "provsel.selectors.UniformSelector",
+        "n_features_to_select": [inside({"_target_": "os.system"})],
+    }
+    with pytest.raises(ValueError, match=r"expected a _target_ among .*trusts \(none\), got 'os\.system'"):
+        build("selector", config)
 
 
 @pytest.mark.parametrize("name", ["_partial_", "_args_", "_recursive_", "_convert_", "__class__", "self"])
@@ -217,8 +220,8 @@ ODD = {
     "set of numbers": (["dataset=techtc", "dataset.set=3"], "dataset.set: expected a name, all, or a list of names"),
     "no set": (["dataset=techtc", "dataset.set=null"], "dataset.set: expected a name"),
     "nested set": (["dataset=techtc", "dataset.set=[[a]]"], "dataset.set: expected a name"),
-    "no split": (["~protocol.split"], "protocol.split: expected a text, got None"),
-    "list as split": (["protocol.split=[a]"], "protocol.split: expected a text"),
+    "no split": (["~protocol.split"], r"protocol\.split: expected one of \('kfold', .*got None"),
+    "list as split": (["protocol.split=[a]"], r"protocol\.split: expected one of .*, got \['a'\]"),
     "too many": (["protocol.repeats=99999999999999999999"], "protocol.repeats: expected at most 100000, got 9999"),
     "too many folds": (["protocol.n_splits=1e12"], "protocol.n_splits: expected at most 100000"),
     "not a number": (["protocol.seed=nan"], "protocol.seed: expected a text, a finite number"),

@@ -16,7 +16,7 @@ import pytest
 from hostile_bytes import bounded, tree
 
 import made_sources as made
-import provsel
+import provlab
 from provlab.datasets import _r_data, _token_pickle, converters
 from provlab.datasets._token_pickle import Vector, read_token_pickle
 from provlab.datasets.converters import cifar10_jpeg, rcv1_subsets, run_converter, techtc_tokens
@@ -173,7 +173,7 @@ def test_the_sources_import_nothing_that_could(module):
 
 def test_only_the_registry_of_converters_imports_by_name():
     folder = os.path.dirname(converters.__file__)
-    assert folder.startswith(os.path.dirname(provsel.__file__))
+    assert folder.startswith(os.path.dirname(provlab.__file__))
     for name in os.listdir(folder):
         if name.endswith(".py") and name != "__init__.py":
             with open(os.path.join(folder, name), encoding="utf-8") as file:

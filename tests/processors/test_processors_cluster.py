@@ -8,9 +8,9 @@ from small_work import techtc_cells
 
 import kinds
 from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker
-from provlab.cli.scripts import artefact_main
+from provlab.cli import main
 from provlab.store import TrialStore
-from small_runs import SMALL, TABLE1, load_script, run_quietly, table_files
+from small_runs import SMALL, run_quietly, table_files
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +44,14 @@ def counted_by_kind(results, two):
 def test_table_1(address, two, tmp_path, capsys):
     overrides = [*SMALL, "protocol.repeats=2", f"results={tmp_path / 'mixed'}"]
     where = ["executor=dask", f"executor.address={address}"]
-    assert artefact_main(load_script(TABLE1).RECIPE, [*overrides, *where]) == 0
+    assert main(["reproduce", "paul2016/table1", *overrides, *where]) == 0
     said = capsys.readouterr().err
     assert "0 were stored, " in said
     assert ", 0 failed" in said
     made = counted_by_kind(tmp_path / "mixed", two)
     assert set(made) == set(two)
     # whoever asks for it, on one machine or on the other, has it already
-    assert artefact_main(load_script(TABLE1).RECIPE, [*overrides, "executor=serial"]) == 0
+    assert main(["reproduce", "paul2016/table1", *overrides, "executor=serial"]) == 0
     assert f"{made.total()} were stored, 0 computed" in capsys.readouterr().err
     assert table_files(tmp_path / "mixed")
 

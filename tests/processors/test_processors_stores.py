@@ -15,9 +15,8 @@ from small_work import add_to, table_1
 import kinds
 from provlab.audit import read_audits
 from provlab.audit.compare import DIGITS
-from provlab.cli.scripts import artefact_main
+from provlab.cli import main
 from provlab.store import SCHEMA, TrialStore
-from small_runs import TABLE1, load_script
 
 NUMBERS = ("value", "sd")
 
@@ -37,8 +36,7 @@ def audit(kind, results):
 
 def table_of(results):
     """Return the CSV of the small Table 1, and check that all of it was stored."""
-    recipe = load_script(TABLE1).RECIPE
-    assert artefact_main(recipe, [*table_1(2), f"results={results}", "executor=serial"]) == 0
+    assert main(["reproduce", "paul2016/table1", *table_1(2), f"results={results}", "executor=serial"]) == 0
     return pd.read_csv(results / "tables" / "paul2016" / "table1.csv")
 
 

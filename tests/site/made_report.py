@@ -358,7 +358,7 @@ def made_table1(rng):
         "partial",
         13,
         20,
-        "make reproduce-table1",
+        "provsel reproduce table1",
         numbers=numbers,
         n_numbers=4,
         traces=made_traces(name, rows, columns, ("",), rng, 40),
@@ -366,7 +366,7 @@ def made_table1(rng):
 
 
 def empty_report():
-    nothing = ArtefactPage("paul2016/table1", "Table 1", "not run", 0, 20, "make reproduce-table1")
+    nothing = ArtefactPage("paul2016/table1", "Table 1", "not run", 0, 20, "provsel reproduce table1")
     return Report((PaperPage("paul2016", "A paper", "", (nothing,), (), ()),))
 
 

@@ -310,7 +310,7 @@ def test_missing_things_are_said(tmp_path):
     pages = read_pages(tmp_path)
     index, environment = pages[tmp_path / "index.html"].text, pages[tmp_path / "environment.html"].text
     assert "Nothing is stored yet" in index
-    assert "make reproduce-table1" in index
+    assert "provsel reproduce table1" in index
     assert "Never audited" in index
     assert "provsel audit --fraction 0.01" in index
     assert "No claims." in index

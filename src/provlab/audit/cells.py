@@ -8,7 +8,8 @@ from typing import Any
 
 from provlab.datasets import MissingDataError
 from provlab.keys import canonical_json
-from provlab.project.components import REGISTRIES, registered
+from provlab.project.components import REGISTRIES, component_class, inner_kind, registered
+from provlab.project.versions import version_of
 from provlab.trials import Cell, files_missing, identity_of
 
 UNUSED_MODEL = {"_target_": "provsel.models.LibsvmSVM"}
@@ -50,16 +51,21 @@ def cell_from(config: str) -> Cell:
 def _component(identity: Mapping[str, Any]) -> dict[str, Any]:
     name, version = identity["name"], identity["algorithm_version"]
     kind = next((kind for kind in REGISTRIES if name in registered(kind)), None)
-    if kind is None:
+    if kind is None and "." not in name:
         raise CannotRebuild(cut_reason(f"the class {name} does not exist now"))
-    now = getattr(REGISTRIES[kind], name).algorithm_version
+    target = f"{REGISTRIES[kind].__name__}.{name}" if kind else name
+    now = version_of(component_class(inner_kind({"_target_": target}), {"_target_": target}))
     if version != now:
         raise CannotRebuild(cut_reason(f"another algorithm_version: {name} had {version}, has {now} now"))
-    arguments = {
-        argument: _component(value) if _is_identity(value) else value
-        for argument, value in identity["arguments"].items()
-    }
-    return {"_target_": f"{REGISTRIES[kind].__name__}.{name}", **arguments}
+    return {"_target_": target, **_arguments(identity["arguments"])}
+
+
+def _arguments(value: Any) -> Any:
+    if _is_identity(value):
+        return _component(value)
+    if isinstance(value, Mapping):
+        return {name: _arguments(inner) for name, inner in value.items()}
+    return [_arguments(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _is_identity(value: Any) -> bool:

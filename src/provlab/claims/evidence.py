@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from provlab.claims.folds import Folds, Sample, common_folds
 from provlab.claims.outcome import UnavailableError
 from provlab.claims.statistics import AbstractPairedTest, CorrectedT, SignedRank
-from provlab.configs import Artefact, Entry, artefact_names, artefact_part, compose_artefact, config_errors
+from provlab.configs import Artefact, Entry, artefact_part, compose_artefact, config_errors
 from provlab.datasets import MissingDataError
+from provlab.project import paper_of
 from provlab.store import StoreSnapshot
 
 Place = tuple[str, str, str]
@@ -34,8 +35,7 @@ FOLD_COLUMNS = ("error", "n_train", "n_test")
 @cache
 def artefact_layout(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return rows and columns of an artefact; needs no data."""
-    if name not in artefact_names():
-        raise ValueError(f"artefact: expected one of {', '.join(artefact_names())}, got {name!r}.")
+    paper_of(name)  # which it must be of
     stated = artefact_part(name)
     return tuple(map(str, stated["rows"])), tuple(map(str, stated["columns"]))
 

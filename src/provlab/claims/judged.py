@@ -1,4 +1,4 @@
-"""All claims of the checkout, judged, as files."""
+"""All claims of the project, judged, as files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from provlab.claims.display import draw_rankings, ranking_frame
 from provlab.claims.evidence import FOLD_COLUMNS, Evidence
 from provlab.claims.schema import ClaimFile, load_claims
 from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, verdict_frame
-from provlab.configs import experiments_dir
+from provlab.project import current_project, papers
 from provlab.reports.tables import write_frame
 
 
@@ -31,7 +31,7 @@ class Judged:
 
 
 def all_claim_files() -> list[ClaimFile]:
-    """Return the claims of all papers; none outside a checkout."""
+    """Return the claims of all papers; none outside a project."""
     return [load_claims(path) for path in _paths().values()]
 
 
@@ -41,19 +41,20 @@ def claim_files(paper: str | None = None) -> list[ClaimFile]:
     Raises
     ------
     ValueError
-        When there are none: outside a checkout, or for an unknown paper.
+        When there are none: outside a project, or for an unknown paper.
     """
     found = _paths()
     if not found or paper not in (None, *found):
         raise ValueError(
-            f"verify: expected claims below {experiments_dir()} of {paper or 'any paper'}, "
-            f"got those of {', '.join(found) or 'none'}; run it in a checkout, and name one of its papers."
+            f"verify: expected claims of {paper or 'any paper'} in the project {current_project().root}, "
+            f"got those of {', '.join(found) or 'none'}; run it in a project, and name one of its papers."
         )
     return [load_claims(found[paper])] if paper else all_claim_files()
 
 
 def _paths() -> dict[str, Path]:
-    return {path.parent.name: path for path in sorted(experiments_dir().glob("*/claims.yaml"))}
+    files = {paper.name: paper.folder / "claims.yaml" for paper in papers().values()}
+    return {name: path for name, path in sorted(files.items()) if path.is_file()}
 
 
 def columns_read(files: list[ClaimFile]) -> set[str]:

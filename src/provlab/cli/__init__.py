@@ -1,7 +1,6 @@
 """The command line: the one place that wires configs, runs, the store, claims and reports.
 
-The command `provsel` imports little until it knows what to do; the scripts below `experiments/` start from
-`provlab.cli.scripts`.
+The command `provsel` imports little until it knows what to do.
 """
 
 from provlab.cli._guard import INTERRUPTED

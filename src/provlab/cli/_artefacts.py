@@ -1,8 +1,7 @@
-"""The bodies of the scripts below experiments/."""
+"""Reproduce artefacts, and run the cells of one config."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,8 +11,9 @@ import pandas as pd
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
-from provlab.cli._guard import called, guarded
+from provlab.cli._guard import guarded
 from provlab.configs import Entry, cells_of, compose_artefact
+from provlab.project import reproduce_command
 from provlab.reports.frames import error_summary
 from provlab.reports.recipe import Recipe
 from provlab.runner import RunReport, run_cells
@@ -21,35 +21,30 @@ from provlab.store import TrialStore
 from provlab.trials import Cell
 
 
-def artefact_main(recipe: Recipe, argv: Sequence[str] | None = None) -> int:
-    """Run what an artefact is missing, write its CSV, and render it: the body of every artefact script.
+def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = False, fail_fast: bool = False) -> int:
+    """Run what an artefact is missing, write its CSV, and render it.
 
     Parameters
     ----------
     recipe : Recipe
-    argv : sequence of str, optional
-        Overrides in Hydra's grammar; `--render` renders what the store has and computes nothing; `--fail-fast` ends
-        the run at the first trial that fails.
+    overrides : sequence of str
+        Settings in Hydra's grammar.
+    render : bool, default=False
+        Render what the store has and compute nothing.
+    fail_fast : bool, default=False
+        End the run at the first trial that fails.
+
+    Returns
+    -------
+    int
+        Exit status: 1 where a trial failed.
     """
-    parser = argparse.ArgumentParser(
-        description=f"Reproduce {recipe.name}: compute what is missing, write tables and figures below results/.",
-        epilog="Example: protocol.repeats=1 executor=serial. Interrupt at any time; the same command goes on.",
-    )
-    parser.add_argument("--render", action="store_true", help="render what is stored, compute nothing")
-    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first trial that fails")
-    parser.add_argument("overrides", nargs="*", help="settings in Hydra's grammar")
-    options = parser.parse_intermixed_args(argv)  # settings may stand on both sides of --render
-    again = called(*sys.argv[1:]) if argv is None else called(*argv, script=f"experiments/{recipe.name}.py")
-    return guarded(lambda: _reproduce(recipe, options, again))
-
-
-def _reproduce(recipe: Recipe, options: argparse.Namespace, again: str) -> int:
-    artefact = compose_artefact(recipe.name, options.overrides)
+    artefact = compose_artefact(recipe.name, overrides)
     results = Path(artefact.config.results)
     store = TrialStore(results / "store")
     report = RunReport()
-    if not options.render:
-        stop = failed if options.fail_fast or artefact.config.fail_fast else None
+    if not render:
+        stop = failed if fail_fast or artefact.config.fail_fast else None
         report = _run(artefact.cells, store, artefact.config, label=recipe.name, stop=stop)
         print(report.counts(), file=sys.stderr)
     if not report.stopped:  # who wants to see a failure at once does not want a table to bury it
@@ -58,6 +53,7 @@ def _reproduce(recipe: Recipe, options: argparse.Namespace, again: str) -> int:
         print("Where a number comes from: make report, or provsel explain.", file=sys.stderr)
     if report.failures:
         # after the table, where it is seen
+        again = reproduce_command(recipe.name, [*overrides, *(["--fail-fast"] if fail_fast else [])])
         print("\n".join(_failure_lines(report, again)), file=sys.stderr)
     return 1 if report.failures else 0
 
@@ -81,7 +77,7 @@ def failed(report: RunReport) -> bool:
 
 
 def run_main(config: DictConfig) -> int:
-    """Run the cells of a composed config and print their errors: experiments/run.py without -m."""
+    """Run the cells of a composed config and print their errors: `provsel run` without -m."""
 
     def body() -> int:
         report = run_config(config, stop=failed if config.fail_fast else None)

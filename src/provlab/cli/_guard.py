@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from rich.console import Console
 
@@ -52,9 +53,13 @@ def one_line(error: BaseException) -> str:
     return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"
 
 
-def called(*arguments: str, script: str | None = None) -> str:
+def called(*arguments: str) -> str:
     """Return the command that calls this script again, as the user did, to be pasted into a shell."""
-    return shlex.join([sys.orig_argv[0], sys.argv[0] if script is None else script, *arguments])
+    name = Path(sys.argv[0]).name
+    if name == "provsel":
+        return shlex.join([sys.argv[0], *arguments])
+    script = ["-m", "provlab.cli"] if name == "__main__.py" else [sys.argv[0]]
+    return shlex.join([sys.orig_argv[0], *script, *arguments])
 
 
 def wide_console() -> Console:

@@ -21,9 +21,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = command_names()
     chosen = argv[0] if argv else ""
     modules = command_modules([chosen] if chosen in names else names)
+    if call := getattr(modules.get(chosen), "call", None):
+        logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+        return int(call(argv[1:]))
     for name, module in modules.items():
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
-        if name in argv:
+        if name == chosen:
             module.add_arguments(command)
     # settings may stand on both sides of options, which argparse cannot do where there are subcommands
     options, settings = parser.parse_known_args(argv)
@@ -37,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # tells of every glyph in a PDF
 
     def body() -> int:
-        if hasattr(options, "overrides"):
+        if hasattr(options, "overrides") and hasattr(options, "results"):
             choose_results(options)
         return modules[options.command].run(options)
 

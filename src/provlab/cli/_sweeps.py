@@ -1,4 +1,4 @@
-"""The body of experiments/run.py: one run, or a sweep of which every job leaves its outcome in a folder.
+"""`provsel run`: one run, or a sweep of which every job leaves its outcome in a folder.
 
 Jobs can run in other processes or on other machines, wherever a launcher of Hydra starts them. So they tell the process
 that started the sweep by small files, and none of them raises: Hydra would show one stack trace instead of a list.
@@ -14,10 +14,11 @@ import secrets
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import hydra
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
@@ -31,8 +32,10 @@ from provlab.cli._errors import ERRORS
 from provlab.cli._guard import INTERRUPTED, called, guarded, one_line
 from provlab.cli._ledger import Job, Ledger, Outcome, key_of
 from provlab.cli._sweep_report import advice, failure_lines, heads, refusal
-from provlab.configs import compose_config, conf_dir
+from provlab.configs import compose_config
 from provlab.configs.plain import check_overrides
+from provlab.configs.searching import prepare_hydra
+from provlab.project import package_conf
 from provlab.runner import RunReport
 
 TRACEBACK = "HYDRA_FULL_ERROR"
@@ -50,22 +53,22 @@ def run_job(config: DictConfig) -> None:
     SystemExit
         When the only run failed; in a sweep only with --fail-fast, and where one job runs after the other.
     """
-    hydra = HydraConfig.get()
-    if hydra.mode is not RunMode.MULTIRUN:
+    job_config = HydraConfig.get()
+    if job_config.mode is not RunMode.MULTIRUN:
         status = run_main(config)
         if status:
             sys.exit(status)
         return
-    ledger, number = Ledger(Path(hydra.sweep.dir)), int(hydra.job.num)
+    ledger, number = Ledger(Path(job_config.sweep.dir)), int(job_config.job.num)
     if config.fail_fast and ledger.has_failure():
         return
-    job = tuple(text for text in hydra.overrides.task if key_of(text) != "fail_fast")
+    job = tuple(text for text in job_config.overrides.task if key_of(text) != "fail_fast")
     print(ledger.place(number), ledger.title(job), file=sys.stderr, flush=True)
     outcome = _outcome(config, ledger, number, job)
     if outcome is None:
         return
     ledger.record(outcome)
-    if outcome.reason and config.fail_fast and hydra.launcher._target_.endswith(".BasicLauncher"):
+    if outcome.reason and config.fail_fast and job_config.launcher._target_.endswith(".BasicLauncher"):
         sys.exit(1)  # or Hydra would compose all jobs that are left, only for each to find that it is not wanted
 
 
@@ -90,13 +93,13 @@ def _outcome(config: DictConfig, ledger: Ledger, number: int, job: Job) -> Outco
     return None if report.stopped and not report.failures else Outcome(number, job, report.reason())
 
 
-def sweep_main(hydra_main: Callable[[], Any]) -> int:
-    """Run a script's main function: the options that Hydra does not know, and the list of failures at the end.
+@hydra.main(version_base="1.3", config_path=str(package_conf()), config_name="config")
+def _run_hydra(config: DictConfig) -> None:
+    run_job(config)
 
-    Parameters
-    ----------
-    hydra_main : callable
-        A function under `hydra.main` that calls `run_job`; it reads sys.argv.
+
+def sweep_main(argv: Sequence[str]) -> int:
+    """Run Hydra with some arguments, and take those that it does not know; list the failures of a sweep at the end.
 
     Returns
     -------
@@ -111,7 +114,7 @@ def sweep_main(hydra_main: Callable[[], Any]) -> int:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--fail-fast", action="store_true")
     parser.add_argument("-m", "--multirun", action="store_true")
-    options, arguments = parser.parse_known_args(sys.argv[1:])
+    options, arguments = parser.parse_known_args(list(argv))
     again = called(*sys.argv[1:])
     arguments += ["fail_fast=true"] if options.fail_fast else []
     for_help = {"-h", "--help", "--hydra-help"} & {*arguments}
@@ -119,16 +122,17 @@ def sweep_main(hydra_main: Callable[[], Any]) -> int:
 
     def body() -> int:
         check_overrides(overrides)
+        prepare_hydra()
         if (options.multirun or "hydra.mode=MULTIRUN" in arguments) and not for_help:
-            return _sweep(hydra_main, arguments, overrides, again)
+            return _sweep(arguments, overrides, again)
         sys.argv[1:] = arguments
-        hydra_main()
+        _run_hydra()
         return 0
 
     return guarded(body)
 
 
-def _sweep(hydra_main: Callable[[], Any], arguments: Sequence[str], overrides: Sequence[str], again: str) -> int:
+def _sweep(arguments: Sequence[str], overrides: Sequence[str], again: str) -> int:
     if any(key_of(text) == "hydra.sweep.dir" for text in overrides):
         raise ValueError(
             "hydra.sweep.dir: expected not to be set, got a folder: each sweep has its own below results/sweeps; "
@@ -140,7 +144,7 @@ def _sweep(hydra_main: Callable[[], Any], arguments: Sequence[str], overrides: S
     ledger.begin(jobs)
     folder = json.dumps(str(ledger.folder), ensure_ascii=False)
     sys.argv[1:] = ["-m", *arguments, f"hydra.sweep.dir={folder}"]
-    status = _call(hydra_main)
+    status = _call()
     outcomes = ledger.outcomes()
     failures = [outcome for outcome in outcomes if outcome.reason]
     status = status or int(len(outcomes) < len(jobs) or bool(failures))
@@ -159,12 +163,12 @@ def _sweep(hydra_main: Callable[[], Any], arguments: Sequence[str], overrides: S
     return status
 
 
-def _call(hydra_main: Callable[[], Any]) -> int:
+def _call() -> int:
     """Call Hydra and return an exit status; what it raises is shown as one message, unless the user wants it all."""
     wanted = os.environ.get(TRACEBACK)
     os.environ[TRACEBACK] = "1"  # else Hydra prints errors itself, those of launchers with their stack trace
     try:
-        hydra_main()
+        _run_hydra()
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as stop:  # of a job with --fail-fast
@@ -183,7 +187,8 @@ def _call(hydra_main: Callable[[], Any]) -> int:
 
 def _jobs(overrides: Sequence[str]) -> list[Job]:
     """Return the jobs that Hydra will make of overrides: all combinations of their values, the last varies first."""
-    with initialize_config_dir(config_dir=str(conf_dir()), version_base="1.3"):
+    prepare_hydra()
+    with initialize_config_dir(config_dir=str(package_conf()), version_base="1.3"):
         parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())  # it knows globs
         choices = {}
         for override in parser.parse_overrides(list(overrides)):

@@ -12,9 +12,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from provlab.configs.cells import cells_from
 from provlab.configs.composing import Composer, Parts, compose_parts, resolved
-from provlab.configs.places import artefact_names
 from provlab.configs.unused import check_columns, check_names, check_users, chosen_groups, kept
 from provlab.datasets import MissingDataError
+from provlab.project import paper_of
 from provlab.trials import Cell, files_missing, identity_of
 from provlab.trials.plan import trials_of, unique_cells
 
@@ -101,14 +101,13 @@ def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
     Parameters
     ----------
     name : str
-        paper/artefact, a file below conf/experiment.
+        paper/artefact.
     overrides : sequence of str
         The user's, below those of row and column. A column's setting of the selector or the model is left out
         where that of the row does not have it: full data has no number of features. One that no row has is an error,
         and so is one of the user's that each row or column replaces.
     """
-    if name not in artefact_names():
-        raise ValueError(f"artefact: expected one of {', '.join(artefact_names())}, got {name!r}.")
+    paper_of(name)  # which it must be of
     base = [f"+experiment={name}", *overrides]
     compose, identify = Composer(), _remembered(identity_of)
     config = compose(base)

@@ -19,8 +19,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from provlab._yaml import SAFE_LOADER
-from provlab.configs.places import conf_dir
 from provlab.configs.plain import ELSEWHERE, MAX_DEPTH, check_overrides, check_references
+from provlab.project import artefact_file, conf_file, package_conf
 
 CELL_GROUPS = ("dataset", "selector", "model", "protocol")
 """Parts of a config that make a cell."""
@@ -79,8 +79,11 @@ def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
     """
     from hydra import compose, initialize_config_dir  # half a second that plain parts do without
 
+    from provlab.configs.searching import prepare_hydra
+
     check_overrides(overrides)
-    with initialize_config_dir(config_dir=str(conf_dir()), version_base="1.3"):
+    prepare_hydra()
+    with initialize_config_dir(config_dir=str(package_conf()), version_base="1.3"):
         config = compose("config", overrides=list(overrides))
     check_parts(as_parts(config))
     return config
@@ -136,7 +139,7 @@ class Composer:
     """`compose_parts` for many overrides: reads each file once, and merges once what the same files give."""
 
     def __init__(self) -> None:
-        self._folder = conf_dir()
+        self._main = package_conf() / "config.yaml"
         self._files: dict[Path, Parts] = {}
         self._merged: dict[tuple[Any, ...], Parts] = {}
 
@@ -149,7 +152,7 @@ class Composer:
             return as_parts(compose_config(overrides))
 
     def _plain(self, overrides: Sequence[str]) -> Parts:
-        chosen, experiment = _defaults(self._read(self._folder / "config.yaml")), None
+        chosen, experiment = _defaults(self._read("", self._main)), None
         members, values = {}, []
         for override in map(_parsed, overrides):
             [group, *inside] = override.key
@@ -169,9 +172,9 @@ class Composer:
     def _from_files(self, chosen: dict[str, str], experiment: str | None, members: dict[str, str]) -> Parts:
         place = (experiment, *members.items())
         if place not in self._merged:
-            above = [self._read(self._folder / "config.yaml")]
+            above = [self._read("", self._main)]
             if experiment is not None:
-                above.append(self._read(self._folder / "experiment" / f"{experiment}.yaml"))
+                above.append(self._read("", artefact_file(experiment)))
                 chosen = {**chosen, **_overridden(above[-1])}
             parts: Parts = {group: self._member(group, name) for group, name in {**chosen, **members}.items()}
             for file in above:
@@ -181,7 +184,7 @@ class Composer:
 
     def _member(self, group: str, name: str) -> Parts:
         """Return a member of a group, merged over the members of its group that it is based on."""
-        file = self._read(self._folder / group / f"{name}.yaml")
+        file = self._read(group, conf_file(group, name))
         content: Parts = {}
         for base in file.get("defaults", []):
             if not isinstance(base, str) or base == "_self_":
@@ -189,12 +192,11 @@ class Composer:
             content = _merged(content, self._member(group, base))
         return _merged(content, _content(file))
 
-    def _read(self, path: Path) -> Parts:
+    def _read(self, group: str, path: Path | None) -> Parts:
+        if path is None:
+            raise _NotPlain
         if path not in self._files:
-            try:
-                self._files[path] = _read_at(path, path.stat().st_mtime_ns)
-            except FileNotFoundError:
-                raise _NotPlain from None
+            self._files[path] = _read_at(group, path, path.stat().st_mtime_ns)
         return self._files[path]
 
 
@@ -282,13 +284,14 @@ def _merged(below: Parts, above: Parts) -> Parts:
 
 
 @lru_cache(maxsize=256)
-def _read_at(path: Path, changed: int) -> Parts:
+def _read_at(group: str, path: Path, changed: int) -> Parts:
+    """Return the content of a member of a group, or of a config of all groups, where that is ""."""
     try:
         content: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
     except (yaml.YAMLError, UnicodeDecodeError):
         content = OmegaConf.to_container(OmegaConf.load(path))  # says what is wrong
     if not isinstance(content, dict):
         raise _NotPlain
-    if path.parent.name not in ELSEWHERE:
-        check_parts(content if path.parent == conf_dir() or "experiment" in path.parts else {path.parent.name: content})
+    if group not in ELSEWHERE:
+        check_parts({group: content} if group else content)
     return content

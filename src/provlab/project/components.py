@@ -1,9 +1,11 @@
-"""From configs to registered components, and to nothing else."""
+"""From configs to components: provsel's own classes, those of modules that the project trusts, and nothing else."""
 
 from __future__ import annotations
 
+import importlib
 import inspect
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -12,15 +14,20 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 import provsel.models
 import provsel.selectors
+from provlab.project.project import current_project
+from provlab.project.versions import version_of
 
 REGISTRIES: dict[str, ModuleType] = {"selector": provsel.selectors, "model": provsel.models}
 BASES: dict[str, type] = {"selector": TransformerMixin, "model": BaseEstimator}
 """What a registered component inherits from. Plain transformers can stand in the place of a selector."""
 
+METHODS = {"selector": "transform", "model": "predict"}
+"""What a class from elsewhere has to have."""
+
 
 @cache
 def registered(kind: str) -> tuple[str, ...]:
-    """Return the names of the classes of `kind`, "selector" (or transformer) or "model", that a config can name."""
+    """Return the names of provsel's classes of `kind`, "selector" (or transformer) or "model"."""
     registry, base = REGISTRIES[kind], BASES[kind]
     return tuple(
         name
@@ -39,23 +46,32 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     ----------
     kind : {"selector", "model"}
     config : mapping
-        `_target_: provsel.<kind>s.<Class>` and the arguments of the class.
+        `_target_: provsel.<kind>s.<Class>`, or a class of a module that the project trusts, and its arguments.
 
     Raises
     ------
     ValueError
-        For anything that is not a registered class of that kind: a config cannot run other code.
+        For anything else: a config cannot run other code, and nothing of it is imported.
     """
     registry = REGISTRIES[kind]
     target = config.get("_target_")
     package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
-    if package != registry.__name__ or name not in registered(kind):
-        known = [f"{registry.__name__}.{name}" for name in registered(kind)]
-        raise ValueError(
-            f"config of the {kind}: expected a _target_ among {', '.join(sorted(known))}, got {target!r:.80}; "
-            f"only registered components can be named, see CONTRIBUTING for how to add one."
-        )
-    return getattr(registry, name)
+    if package == registry.__name__ and name in registered(kind):
+        return getattr(registry, name)
+    if package and package.split(".")[0] in current_project().trust:
+        return _trusted(kind, package, name, current_project().trust)
+    known = [f"{registry.__name__}.{name}" for name in registered(kind)]
+    raise ValueError(
+        f"config of the {kind}: expected a _target_ among {', '.join(sorted(known))}, or a class of the modules that "
+        f"the project trusts ({', '.join(current_project().trust) or 'none'}), got {target!r:.80}; add its top-level "
+        f"module to trust in provsel.toml if you would run its code."
+    )
+
+
+def is_own(config: Mapping[str, Any]) -> bool:
+    """Tell whether a config names one of provsel's classes."""
+    package = str(config.get("_target_")).rpartition(".")[0]
+    return package in {registry.__name__ for registry in REGISTRIES.values()}
 
 
 def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,14 +85,44 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
             f"config of the {kind} {cls.__name__}: expected arguments among {', '.join(accepted) or 'none'}, "
             f"got {', '.join(unknown):.200}; correct the name or remove it."
         )
+    if not is_own(config) and arguments.get("memory") is not None:
+        raise ValueError(
+            f"config of the {kind} {cls.__name__}: expected no memory, got {arguments['memory']!r:.80}, a folder of "
+            f"pickles, which run code when they are read; leave it out."
+        )
     return arguments
 
 
 def build(kind: str, config: Mapping[str, Any]) -> Any:
-    """Return an unfitted component from its config; what it takes another component for is built as well."""
+    """Return an unfitted component from its config; what it takes other components for is built as well."""
     arguments = component_arguments(kind, config)
-    built = {name: build(inner_kind(value), value) for name, value in arguments.items() if is_component(value)}
-    return component_class(kind, config)(**{**arguments, **built})
+    built = with_components(arguments, lambda inner: build(inner_kind(inner), inner))
+    return component_class(kind, config)(**built)
+
+
+def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what keys hold of a component: its name, version and arguments, those of inner ones as well."""
+    cls = component_class(kind, config)
+    return {
+        "name": cls.__name__ if is_own(config) else config["_target_"],
+        "algorithm_version": version_of(cls),
+        "arguments": with_components(
+            component_arguments(kind, config), lambda inner: component_identity(inner_kind(inner), inner)
+        ),
+    }
+
+
+def with_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
+    """Return a value of a config, with what `make` gives in the place of each component, however deep in lists."""
+    if isinstance(value, Mapping):
+        return {name: _component_or(inner, make) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_component_or(inner, make) for inner in value]
+    return value
+
+
+def _component_or(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
+    return make(value) if is_component(value) else with_components(value, make)
 
 
 def is_component(value: Any) -> bool:
@@ -85,8 +131,43 @@ def is_component(value: Any) -> bool:
 
 
 def inner_kind(config: Mapping[str, Any]) -> str:
-    """Return the kind of a component that is an argument of another one: by where its class stands."""
-    return "model" if str(config["_target_"]).startswith(f"{REGISTRIES['model'].__name__}.") else "selector"
+    """Return the kind of a component that is an argument of another one: by what its class has."""
+    if is_own(config):
+        return "model" if str(config["_target_"]).startswith(f"{REGISTRIES['model'].__name__}.") else "selector"
+    package, _, name = str(config["_target_"]).rpartition(".")
+    trust = current_project().trust
+    if package.split(".")[0] not in trust:
+        return "model"  # which is refused with all that could stand there
+    return "model" if hasattr(_trusted("", package, name, trust), "predict") else "selector"
+
+
+@cache
+def _trusted(kind: str, package: str, name: str, trust: tuple[str, ...]) -> type:
+    """Return a class of a trusted module, after looking at what it is and where it is from."""
+    root = str(current_project().root)
+    if root not in sys.path:
+        sys.path.append(root)  # at the end: a module of the project hides no other
+    subject = f"config of the {kind or 'component'}"
+    try:
+        found = getattr(importlib.import_module(package), name)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"{subject}: expected a class {package}.{name}, got {error}; correct the name.") from error
+    if not isinstance(found, type) or not issubclass(found, BaseEstimator):
+        raise ValueError(
+            f"{subject}: expected an estimator, a subclass of sklearn.base.BaseEstimator, got {package}.{name}, which "
+            f"is {'another class' if isinstance(found, type) else 'no class'}; only estimators are made from configs."
+        )
+    home = found.__module__.split(".")[0]
+    if home not in (*trust, "provsel"):
+        raise ValueError(
+            f"{subject}: expected a class of {', '.join(trust)}, got {package}.{name}, which is of {home}; add that to "
+            f"trust in provsel.toml if you would run its code."
+        )
+    if kind and not hasattr(found, METHODS[kind]):
+        raise ValueError(
+            f"{subject}: expected a class with fit and {METHODS[kind]}, got {package}.{name}; it cannot stand there."
+        )
+    return found
 
 
 @cache

@@ -58,7 +58,10 @@ class AbstractProtocol(ABC):
         selector = component_class("selector", method.selector)
         if method.setting not in SETTINGS:
             raise ValueError(f"protocol.setting: expected one of {SETTINGS}, got {method.setting!r}.")
-        if method.setting != "unsupervised" and not issubclass(selector, BaseSelector):
+        selects = issubclass(selector, BaseSelector) or (
+            method.setting == "supervised" and hasattr(selector, "get_support")
+        )
+        if method.setting != "unsupervised" and not selects:
             raise ValueError(
                 f"protocol.setting: expected unsupervised with {selector.__name__}, which selects no features, "
                 f"got {method.setting!r}."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from provlab.project.components import build
 from provlab.protocols.columns import certificate_columns, columns
 from provlab.protocols.fitting import Fitted, Method, Record, is_certified, seeded
 from provlab.protocols.fold import Fold
@@ -23,7 +22,7 @@ COLUMNS = (
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     """Return the record of a fitted selection, with the test error of a model on it and its certificates."""
-    model = build("model", seeded(method.model, seed))
+    model = seeded(method.model, seed)
     inner, view, rows = fitted.reducer, fold.view, fitted.rows
     with view.metered() as training:
         if leaves_nothing_out(inner, view) and not is_random_model(model):

@@ -19,7 +19,7 @@ from provlab.protocols.fold import Fold
 from provsel.certificates.selection import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, Certificate
 from provsel.kernels.spectral import Matrix
 from provsel.reducers import leaves_nothing_out, reduced_rows
-from provsel.training_view import TrainingView
+from provsel.training_view import TrainingView, described
 
 Labels = NDArray[np.int64]
 
@@ -137,7 +137,7 @@ def certify_clustering(
 
 
 def _labels_of_all(model: Any, view: TrainingView) -> Labels:
-    return view.shared(f"clusters {model!r}", lambda: clone(model).fit(view.X, view.y).labels_)
+    return view.shared(f"clusters {described(model)}", lambda: clone(model).fit(view.X, view.y).labels_)
 
 
 def _improved(rows: Matrix, labels: Labels, rounds: int = 100) -> Labels:

@@ -10,11 +10,12 @@ import numpy as np
 
 from provlab.project.components import build
 from provlab.protocols.columns import columns
+from provsel import reducers
 from provsel.certificates import Certificate
 from provsel.certificates.selection import certify_view
 from provsel.reducers import fit_reducer, is_random, is_random_model, kept_features, n_columns
 from provsel.selectors import BaseSelector, OnSupportVectors, WithEnclosingBallCenter
-from provsel.training_view import Meter, TrainingView
+from provsel.training_view import Meter, TrainingView, described
 
 SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
 """On the support vectors of the model on all features; on all training rows; on these and the centre of their ball."""
@@ -55,7 +56,7 @@ class Fitted:
             "selector": type(inner).__name__,
             "n_rows": self.rows.n_samples,
             "rank": getattr(inner, "rank_", None),
-            "n_selected": n_columns(inner),
+            "n_selected": n_columns(inner, self.rows.X),
             "n_repeats": getattr(inner, "n_repeats_", None),
             "sampling_rate": getattr(inner, "sampling_rate_", None),
             "features": None if features is None or features.size == n_features else features.astype(np.int32),
@@ -70,24 +71,35 @@ def fit_selector(method: Method, seed: int, view: TrainingView, *, same_rows: bo
     """Fit a selector on the rows of a view; with `same_rows` all repeats have them, and share what draws nothing."""
     selector: Any = build("selector", method.selector)
     if is_random(selector):
-        selector.set_params(random_state=seed)
+        reducers.seed(selector, seed)
     model = build("model", method.model)
-    if method.setting == "supervised":
+    supervised = method.setting == "supervised"
+    if supervised and not isinstance(selector, BaseSelector):
+        return _fit_on_support_vectors(selector, model, view)
+    if supervised:
         selector = OnSupportVectors(selector, svm=model)
     elif method.setting == "unsupervised_with_center":
         selector = WithEnclosingBallCenter(selector)
     with view.metered() as selecting:
         if same_rows and not is_random(selector):
-            selector = view.shared(f"fitted {selector!r}", lambda: fit_reducer(selector, view))
+            selector = view.shared(f"fitted {described(selector)}", lambda: fit_reducer(selector, view))
         else:
             fit_reducer(selector, view)
-    rows = view.on_support_vectors(model) if method.setting == "supervised" else view
+    rows = view.on_support_vectors(model) if supervised else view
     return Fitted(selector if method.setting == "unsupervised" else selector.selector_, rows, selecting)
 
 
-def seeded(model: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Return the config of a model with the seed of the trial where the model draws."""
-    return {**model, "random_state": seed} if is_random_model(build("model", model)) else dict(model)
+def _fit_on_support_vectors(selector: Any, model: Any, view: TrainingView) -> Fitted:
+    with view.metered() as selecting:
+        rows = view.on_support_vectors(model)
+        selector.fit(rows.X, rows.y)
+    return Fitted(selector, rows, selecting)
+
+
+def seeded(model: Mapping[str, Any], seed: int) -> Any:
+    """Return a model with the seed of the trial where the model draws."""
+    built = build("model", model)
+    return reducers.seed(built, seed) if is_random_model(built) else built
 
 
 def is_certified(method: Method, reducer: Any) -> bool:

@@ -13,8 +13,9 @@ import pandas as pd
 
 from provlab.claims import VERDICTS, Evidence
 from provlab.claims.judged import Judged, claim_files, judge_files
-from provlab.configs import COMPLETE, Artefact, artefact_names, compose_artefact
+from provlab.configs import COMPLETE, Artefact, compose_artefact
 from provlab.datasets import MissingDataError
+from provlab.project import artefact_names
 from provlab.reference.costs import algorithm_versions, certificate_counts, computed_with, cost_of, planned_trials
 from provlab.reference.sample import sample_records
 from provlab.reports.figures import only_formats
@@ -54,7 +55,7 @@ def write_reference(results: Path, overrides: Sequence[str] = ()) -> Path:
     store, target = StoreSnapshot.take(TrialStore(results / "store")), results / FOLDER
     if not len(store):
         raise ValueError(
-            f"reference: expected stored trials in {store.store.folder}, found none; run make reproduce first."
+            f"reference: expected stored trials in {store.store.folder}, found none; run provsel reproduce all first."
         )
     with replacing_folder(target) as folder:
         _fill(folder, store, overrides)

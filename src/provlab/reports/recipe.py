@@ -1,16 +1,15 @@
-"""How an artefact is made from trials: what each script below experiments/ declares, and the report loads."""
+"""How an artefact is made from trials: what each script of a paper declares."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from provlab.configs import COMPLETE, Artefact, experiments_dir
+from provlab.configs import COMPLETE, Artefact
+from provlab.project import artefact_file, paper_of
 from provlab.reports.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary
 from provlab.reports.tables import write_frame
 from provlab.store import TrialReader
@@ -68,7 +67,7 @@ class Recipe:
 
     def frame(self, artefact: Artefact, store: TrialReader) -> pd.DataFrame:
         """Return the numbers of the artefact in long form, see `artefact_frame`."""
-        published = experiments_dir() / self.name.split("/")[0] / "published.csv"
+        published = paper_of(self.name).folder / "published.csv"
         return artefact_frame(artefact, store, self.summarise, columns=list(self.columns), published=published)
 
     def write(self, artefact: Artefact, store: TrialReader, frame: pd.DataFrame, tables: Path, figures: Path) -> str:
@@ -88,26 +87,17 @@ def load_recipe(name: str) -> Recipe:
     Raises
     ------
     ValueError
-        When the artefact has no script, or one without a `RECIPE` of that name.
+        For an unknown artefact, or one whose script has no `RECIPE` of that name.
     """
-    path = experiments_dir() / f"{name}.py"
-    if not path.is_file():
-        raise ValueError(f"{name}: expected its script at experiments/{name}.py, found none; run it in a checkout.")
-    module_name = f"provsel_experiment_{name.replace('/', '_').replace('-', '_')}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # scripts import those beside them, as they do when they are run
-    sys.path.insert(0, str(path.parent))
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(path.parent))
-    recipe = getattr(module, "RECIPE", None)
+    paper = paper_of(name)
+    if not artefact_file(name).with_suffix(".py").is_file():
+        raise ValueError(
+            f"{name}: expected its script at {artefact_file(name).with_suffix('.py')}, found none; write it."
+        )
+    recipe = getattr(paper.module(name.partition("/")[2]), "RECIPE", None)
     if not isinstance(recipe, Recipe) or recipe.name != name:
         raise ValueError(
-            f"experiments/{name}.py: expected RECIPE = Recipe({name!r}, render, ...), got {recipe!r}; "
-            f"see experiments/paul2016/table1.py."
+            f"{paper.folder / name.partition('/')[2]}.py: expected RECIPE = Recipe({name!r}, render, ...), got "
+            f"{recipe!r:.120}; see CONTRIBUTING, 'Add an artefact'."
         )
     return recipe

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from provlab.configs import Artefact, Entry, tool
+from provlab.configs import Artefact, Entry
+from provlab.project import tool
 from provlab.protocols import protocol_named
 from provlab.reports.frames import entry_trials, value_text
 from provlab.reports.trace import Distribution, Trace, TracedCell, TracedTrial
@@ -151,13 +152,8 @@ class _Measured:
         """Yield the distribution of each measure that entry k has."""
         if k not in self.parts:
             return
-        by = (
-            "seed"
-            if protocol_named(split).repeats_are_seeds
-            else "draw"
-            if self.n_folds[k] == 1 and len(self.parts[k]) > 1
-            else "fold"
-        )
+        one_fold = self.n_folds[k] == 1 and len(self.parts[k]) > 1
+        by = "seed" if protocol_named(split).repeats_are_seeds else "draw" if one_fold else "fold"
         for name in self.measures:
             n, *numbers = self.summaries[name][k]
             if n:
@@ -191,7 +187,7 @@ def _cell(
 def again_command(entry: Entry) -> str:
     """Return the command that computes exactly this cell again, into another results folder."""
     settings = " ".join(shlex.quote(text) for text in (*entry.overrides, "results=results/again"))
-    return f"{tool('python')} experiments/run.py {settings}"
+    return f"{tool('provsel')} run {settings}"
 
 
 def _listed(trials: pd.DataFrame, measures: list[str]) -> dict[int, list[TracedTrial]]:

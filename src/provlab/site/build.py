@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from provlab.configs import Artefact, experiments_dir
+from provlab.configs import Artefact
+from provlab.project import papers
 from provlab.site.collect import Collector, collect_pages
 from provlab.site.collect_claims import claim_pages
 from provlab.site.collect_environment import environment_page
@@ -80,7 +81,7 @@ def _paper(name: str, pages: Sequence[ArtefactPage], claims: Sequence[ClaimPage]
     )
     composed = [collector.artefacts.get(page.name) for page in artefacts]
     cells = {cell.id for artefact in composed if isinstance(artefact, Artefact) for cell in artefact.cells}
-    path = experiments_dir() / name / "NOTES.md"
+    path = papers()[name].folder / "NOTES.md"
     notes = path.read_text(encoding="utf-8") if path.is_file() else ""
     heading = re.match(r"#\s+(?:Notes on )?(.+)", notes)
     return PaperPage(

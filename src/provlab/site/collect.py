@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
@@ -16,18 +15,10 @@ import pandas as pd
 import pyarrow as pa
 
 from provlab.audit import read_audits
-from provlab.configs import (
-    COMPLETE,
-    NOT_RUN,
-    Artefact,
-    artefact_names,
-    compose_artefact,
-    config_errors,
-    state_of,
-    tool,
-)
+from provlab.configs import COMPLETE, NOT_RUN, Artefact, compose_artefact, config_errors, state_of
 from provlab.datasets import MissingDataError
 from provlab.listing import artefact_title
+from provlab.project import artefact_names, reproduce_command, tool
 from provlab.reports.differences import with_differences
 from provlab.reports.figures import only_formats
 from provlab.reports.frames import value_text
@@ -99,8 +90,7 @@ class Collector:
 
     def page(self, name: str) -> ArtefactPage:
         """Return the page of an artefact; what goes wrong with one is said on its page and does not stop the others."""
-        command = f"make reproduce-{name.split('/')[1]}"
-        with_settings = f"{command} OVERRIDES={shlex.quote(' '.join(self.overrides))}" if self.overrides else command
+        command, with_settings = reproduce_command(name), reproduce_command(name, self.overrides)
         try:
             artefact = compose_artefact(name, self.overrides)
             artefact.check_data(self.snapshot.has_any(artefact.cells))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from provlab.configs import tool
+from provlab.project import tool
 from provlab.reports.trace import Trace
 from provlab.site import views
 from provlab.site.links import check_pages, local_href, trace_href

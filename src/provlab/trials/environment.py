@@ -17,6 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from provlab.keys import canonical_json
+from provlab.project import current_project
 
 PACKAGES = ("provsel", "numpy", "scipy", "scikit-learn", "liblinear-official")
 
@@ -70,8 +71,8 @@ def mathematics() -> str:
 
 @cache
 def git_revision() -> str:
-    """Return the revision of the source tree, with "+" after it when files differ; "" outside a checkout."""
-    root = Path(__file__).resolve().parents[3]
+    """Return the revision of the project, with "+" after it when files differ; "" where it is no checkout."""
+    root = current_project().root
     if not (root / ".git").exists():
         return ""
     try:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from provlab.datasets import MissingDataError, dataset_feature_names, dataset_identity, missing_files
 from provlab.keys import canonical_json, digest, seed_from
-from provlab.project.components import build, component_arguments, component_class, inner_kind, is_component
+from provlab.project.components import build, component_identity, is_own
 from provlab.protocols import AbstractProtocol, Method, protocol_named
 from provlab.trials.first_release import content_then
 from provsel.reducers import is_random, is_random_model
@@ -58,6 +58,11 @@ class Cell:
         return protocol_named(self.protocol["split"])
 
     @property
+    def is_own(self) -> bool:
+        """Whether selector and model are provsel's classes."""
+        return is_own(self.selector) and is_own(self.model)
+
+    @property
     def method(self) -> Method:
         """What is measured."""
         return Method(self.selector, self.model, self.protocol["setting"], bool(self.protocol["certify"]))
@@ -69,8 +74,8 @@ class Cell:
         return {
             "dataset": dict(self.dataset),
             "data": self.data,
-            "selector": _component_identity("selector", self.selector),
-            "model": _component_identity("model", self.model) if self.measured.uses_model else None,
+            "selector": component_identity("selector", self.selector),
+            "model": component_identity("model", self.model) if self.measured.uses_model else None,
             "protocol": {name: value for name, value in self.protocol.items() if name not in counts},
         }
 
@@ -227,17 +232,3 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
             )
         )
     return tasks
-
-
-def _component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    cls = component_class(kind, config)
-    arguments = component_arguments(kind, config)
-    inner = {name: value for name, value in arguments.items() if is_component(value)}
-    return {
-        "name": cls.__name__,
-        "algorithm_version": cls.algorithm_version,  # type: ignore[attr-defined]
-        "arguments": {
-            **arguments,
-            **{name: _component_identity(inner_kind(value), value) for name, value in inner.items()},
-        },
-    }

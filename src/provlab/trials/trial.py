@@ -33,6 +33,9 @@ loading the data and certifying included, over its number of trials, so that its
 
 Record = dict[str, Any]
 
+EXPECTED = (ValueError, ArithmeticError, np.linalg.LinAlgError)
+"""What a trial of provsel's own classes may fail with; another error is one of ours. Others' classes raise anything."""
+
 
 @dataclass
 class TaskResult:
@@ -62,7 +65,9 @@ def run_task(task: Task) -> TaskResult:
             cell = task.cells[trial.cell]
             try:
                 result.records.append(_run_trial(task, cell, trial, dataset, fold))
-            except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+            except Exception as error:
+                if cell.is_own and not isinstance(error, EXPECTED):
+                    raise
                 where = f"{dataset.name}, {cell.selector.get('_target_')}, repeat {task.repeat}, fold {task.fold}"
                 result.failures.append((trial.key, where, f"{type(error).__name__}: {error}"))
     share = (_cpu_seconds() - start) / len(task.trials)

@@ -1,7 +1,8 @@
 """Subcommands of `provsel`. The folder is the registry.
 
 A module without a leading underscore is a subcommand of its name: `HELP`, one line; `add_arguments(parser)`; and
-`run(options)`, which returns the exit status and may raise what `provlab.cli._guard` turns into a message. What takes
+`run(options)`, which returns the exit status and may raise what `provlab.cli._guard` turns into a message. One whose
+arguments are Hydra's has `call(arguments)` in the place of both. What takes
 long to import is imported by the functions that need it: `provsel --help` imports all of these modules.
 """
 

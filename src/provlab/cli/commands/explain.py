@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the trace of a row and column, or what rows and columns there are."""
-    from provlab.configs import compose_artefact, full_name
+    from provlab.configs import compose_artefact
+    from provlab.project import full_name
     from provlab.reports.recipe import load_recipe
     from provlab.reports.tracing import trace_numbers
     from provlab.store import TrialStore

@@ -23,8 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print one line an artefact: trials stored, its state, and the command for what is missing."""
-    from provlab.configs import COMPLETE, artefact_names, compose_artefact, full_name, state_of
+    from provlab.configs import COMPLETE, compose_artefact, state_of
     from provlab.datasets import MissingDataError
+    from provlab.project import artefact_names, full_name, reproduce_command
     from provlab.store import StoreSnapshot, TrialStore
     from provlab.trials.plan import unique_cells
 
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     stored = StoreSnapshot.take(store, [])
     table = Table("artefact", "trials", "state", "command")
     for name in names:
-        trials, command = "", f"make reproduce-{name.split('/')[1]}"
+        trials, command = "", reproduce_command(name)
         try:
             artefact = compose_artefact(name, options.overrides)
             cells = unique_cells(artefact.cells)

@@ -7,9 +7,10 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.configs import Entry
-from provlab.reports.components import Panel, draw_against_components
 from provlab.reports.tables import Traced, write_tables
 from provsel.certificates.selection import VIOLATED
+
+from .components import Panel, draw_against_components
 
 DELTAS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.499)
 """Of the theorems' (0, 1/2)."""

@@ -1,0 +1,32 @@
+"""`provsel reproduce`."""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "compute what an artefact of a paper is missing, and write its tables and figures"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which artefact, and how."""
+    parser.epilog = "Example: provsel reproduce table1 protocol.repeats=1 executor=serial. Interrupt at any time; the same command resumes."  # noqa: E501
+    parser.add_argument("name", help="an artefact, such as table1 or paul2016/table1; all those of a paper; or all")
+    parser.add_argument("--render", action="store_true", help="render what is stored, compute nothing")
+    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first trial that fails")
+    parser.add_argument("overrides", nargs="*", help="settings in Hydra's grammar, such as protocol.repeats=1")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reproduce one artefact after the other; the exit status is the largest."""
+    from provlab.cli._artefacts import reproduce
+    from provlab.project import artefact_names, full_name, papers
+    from provlab.reports.recipe import load_recipe
+
+    if options.name == "all":
+        names = artefact_names()
+    elif options.name in papers():
+        names = [f"{options.name}/{artefact}" for artefact in papers()[options.name].artefacts()]
+    else:
+        names = [full_name(options.name)]
+    how = {"render": options.render, "fail_fast": options.fail_fast}
+    return max([reproduce(load_recipe(name), options.overrides, **how) for name in names], default=0)

@@ -1,0 +1,150 @@
+"""The papers of a project: one room each, with its artefacts, claims, printed numbers, notes and code."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from provlab.project.project import current_project
+
+ENTRY_POINTS = "provsel.papers"
+"""Group of the entry points by which an installed package brings papers: a name, and the package that is the room."""
+
+
+OTHERS = ("claims.yaml", "readings.yaml")
+"""Files of a room that are no artefacts."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A room.
+
+    Attributes
+    ----------
+    name : str
+    folder : Path
+    package : str
+        Name of the package that its scripts are modules of: they import each other relatively.
+    """
+
+    name: str
+    folder: Path
+    package: str
+
+    def artefacts(self) -> list[str]:
+        """Return the names of its artefacts: each is a YAML file, with a script of the same name beside it."""
+        return sorted(path.stem for path in self.folder.glob("*.yaml") if path.name not in OTHERS)
+
+    def module(self, artefact: str) -> ModuleType:
+        """Import a script or another module of the room; anew each time, as who writes one runs it again."""
+        name = f"{self.package}.{artefact}"
+        sys.modules.pop(name, None)
+        return importlib.import_module(name)
+
+
+def papers() -> dict[str, Paper]:
+    """Return the papers of the project at hand and of installed packages, by name.
+
+    Raises
+    ------
+    ValueError
+        When two have the same name.
+    """
+    found: dict[str, Paper] = {}
+    folder = current_project().papers
+    rooms = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+    for room in rooms:
+        if room.is_dir() and room.name[0] not in "._":
+            paper = Paper(room.name, room, f"{_package_of(room.parent)}.{room.name}")
+            if paper.artefacts() or (room / "claims.yaml").is_file():
+                found[paper.name] = paper
+    for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        spec = importlib.util.find_spec(point.value)
+        places = list(spec.submodule_search_locations or ()) if spec is not None else []
+        if not places:
+            raise ValueError(
+                f"paper {point.name}: expected the package {point.value}, got none; reinstall what has it."
+            )
+        if point.name in found:
+            raise ValueError(
+                f"paper {point.name}: expected one of that name, got {found[point.name].folder} and {places[0]}; "
+                f"rename one."
+            )
+        found[point.name] = Paper(point.name, Path(places[0]), point.value)
+    return found
+
+
+def artefact_names() -> list[str]:
+    """Return the names paper/artefact of all papers."""
+    return sorted(f"{paper.name}/{artefact}" for paper in papers().values() for artefact in paper.artefacts())
+
+
+def paper_of(name: str) -> Paper:
+    """Return the paper of an artefact by its full name.
+
+    Raises
+    ------
+    ValueError
+        For a name that no artefact has.
+    """
+    paper, _, artefact = name.partition("/")
+    found = papers().get(paper)
+    if found is None or artefact not in found.artefacts():
+        raise ValueError(f"artefact: expected one of {', '.join(artefact_names()) or 'none here'}, got {name!r:.80}.")
+    return found
+
+
+def artefact_file(name: str) -> Path:
+    """Return the YAML file of an artefact by its full name; errors as `paper_of`."""
+    return paper_of(name).folder / f"{name.partition('/')[2]}.yaml"
+
+
+def full_name(name: str) -> str:
+    """Return paper/artefact of an artefact's name with or without its paper.
+
+    Raises
+    ------
+    ValueError
+        For a name that no artefact has, or that those of two papers have.
+    """
+    known = artefact_names()
+    found = [full for full in known if name in (full, full.split("/")[1])]
+    if not found:
+        short = [full.split("/")[1] for full in known]
+        shown = [each if short.count(each) == 1 else full for full, each in zip(known, short, strict=True)]
+        raise ValueError(f"artefact: expected one of {', '.join(shown) or 'none here'}, got {name!r:.80}.")
+    if len(found) > 1:
+        raise ValueError(f"artefact: expected one of {', '.join(found)}, got {name!r:.80}; write it in full.")
+    return found[0]
+
+
+def short_name(name: str) -> str:
+    """Return an artefact's name without its paper where no other paper has that name."""
+    short = name.split("/")[1]
+    return short if sum(full.split("/")[1] == short for full in artefact_names()) == 1 else name
+
+
+def reproduce_command(name: str, overrides: Sequence[str] = ()) -> str:
+    """Return the command that computes what an artefact is missing, and shows it."""
+    return shlex.join(["provsel", "reproduce", short_name(name), *overrides])
+
+
+def _package_of(folder: Path) -> str:
+    """Return the name of a package that is a folder of rooms, made where it is not known yet.
+
+    Rooms have names of papers, and would hide other modules on the path: they get a place of their own.
+    """
+    name = f"provsel_papers_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
+    if name not in sys.modules:
+        package = ModuleType(name)
+        package.__path__ = [str(folder)]
+        sys.modules[name] = package
+    return name

@@ -1,0 +1,156 @@
+"""Which project am I in: its folder, the configs and papers below it, and the code that its configs may name."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import provlab
+
+FILE = "provsel.toml"
+VARIABLE = "PROVSEL_PROJECT"
+"""Environment variable: the root of the project, for a process that is started elsewhere."""
+
+_SETTINGS = ("papers", "conf", "trust")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with provsel.toml, or with [tool.provsel] in its pyproject.toml.
+
+    Attributes
+    ----------
+    root : Path
+    papers : Path or None
+        Folder of the papers' rooms; None outside of any project.
+    conf : Path or None
+        Folder of config groups of its own.
+    trust : tuple of str
+        Top-level modules whose classes a config may name, beside provsel's own. Nothing but this file says so.
+    """
+
+    root: Path
+    papers: Path | None = None
+    conf: Path | None = None
+    trust: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def find(cls, start: Path | None = None) -> Project:
+        """Return the project that `start` is in, by default the working directory; a bare one outside of any.
+
+        Raises
+        ------
+        ValueError
+            A project file that is not TOML, or with other settings.
+        """
+        named = os.environ.get(VARIABLE) if start is None else None
+        if named:
+            root = Path(named).absolute()
+            settings = _settings(root)
+            if settings is None:
+                raise ValueError(
+                    f"{VARIABLE}: expected a folder with {FILE}, got {named!r}; correct it, or unset it to look for "
+                    f"the project from the working directory upwards."
+                )
+            return cls._of(root, settings)
+        here = Path.cwd() if start is None else start.absolute()
+        for root in (here, *here.parents):
+            settings = _settings(root)
+            if settings is not None:
+                return cls._of(root, settings)
+        return cls(here)
+
+    @classmethod
+    def _of(cls, root: Path, settings: dict[str, Any]) -> Project:
+        where = f"project {root}"
+        unknown = sorted(settings.keys() - {*_SETTINGS})
+        if unknown:
+            raise ValueError(f"{where}: expected {', '.join(_SETTINGS)}, got {unknown[0]!r:.80}; correct the name.")
+        folders = {}
+        for name, usual in (("papers", "experiments"), ("conf", "conf")):
+            value = settings.get(name, usual)
+            if not isinstance(value, str) or Path(value).is_absolute() or ".." in Path(value).parts:
+                raise ValueError(f"{where}: {name}: expected a folder below it, such as {usual!r}, got {value!r:.80}.")
+            folders[name] = root / value
+        trust = settings.get("trust", [])
+        if not isinstance(trust, list) or not all(isinstance(name, str) and name.isidentifier() for name in trust):
+            raise ValueError(f'{where}: trust: expected top-level modules such as ["sklearn"], got {trust!r:.80}.')
+        for name in trust:
+            _check_trusted(where, root, name)
+        return cls(root, folders["papers"], folders["conf"], tuple(trust))
+
+
+def current_project() -> Project:
+    """Return the project of this process: see `Project.find`."""
+    return _found(os.environ.get(VARIABLE), str(Path.cwd()))
+
+
+def tool(name: str) -> str:
+    """Return how a command of this environment is called from the project: .venv/bin/<name> where that is it."""
+    environment = Path(sys.prefix)
+    return f"{environment.name}/bin/{name}" if environment.parent == current_project().root else name
+
+
+def package_conf() -> Path:
+    """Return the package's config groups: inside an installed wheel, or beside the sources in a checkout."""
+    inside = Path(provlab.__file__).resolve().parent
+    return inside / "conf" if (inside / "conf").is_dir() else inside.parents[1] / "conf"
+
+
+def conf_dirs() -> list[Path]:
+    """Return the folders of config groups, the project's own first: what it has stands before the package's."""
+    folders = [current_project().conf, package_conf()]
+    return list(dict.fromkeys(folder for folder in folders if folder is not None and folder.is_dir()))
+
+
+def conf_file(group: str, name: str) -> Path | None:
+    """Return the file of a member of a config group, None where there is none."""
+    found = (folder / group / f"{name}.yaml" for folder in conf_dirs())
+    return next((path for path in found if path.is_file()), None)
+
+
+def conf_files(group: str) -> list[Path]:
+    """Return the files of a config group, sorted by name."""
+    found: dict[str, Path] = {}
+    for folder in conf_dirs():
+        for path in (folder / group).glob("*.yaml"):
+            found.setdefault(path.name, path)
+    return [found[name] for name in sorted(found)]
+
+
+@lru_cache(maxsize=64)
+def _found(named: str | None, here: str) -> Project:
+    return Project.find()
+
+
+def _settings(root: Path) -> dict[str, Any] | None:
+    """Return what a project's file says, None where there is none."""
+    for name, inside in ((FILE, ()), ("pyproject.toml", ("tool", "provsel"))):
+        path = root / name
+        if not path.is_file():
+            continue
+        try:
+            found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            if inside:
+                continue  # of another tool: it says so itself
+            raise ValueError(f"{path}: expected TOML, got {error}; see README, 'A project'.") from error
+        for part in inside:
+            found = found.get(part) if isinstance(found, dict) else None
+        if isinstance(found, dict):
+            return found
+    return None
+
+
+def _check_trusted(where: str, root: Path, name: str) -> None:
+    """Refuse to trust Python's own modules, and a module of the project that hides one of them or an installed one."""
+    if name in sys.stdlib_module_names:
+        raise ValueError(
+            f"{where}: trust: expected modules of estimators, got {name!r}, which is Python's own and can run "
+            f"anything; leave it out, and rename a module of yours that has this name."
+        )
