@@ -66,6 +66,8 @@ def _datasets() -> list[Item]:
 def _dataset(config: dict[str, Any]) -> str:
     """Return what a data set is, its size, and its licence or where it comes from."""
     name = config["name"]
+    if name == "file":
+        return _line(f"{_first_line(importlib.import_module('provlab.datasets.file'))}")
     if name not in dataset_names():
         raise ValueError(f"config of the data set {name!r}: expected one of {', '.join(dataset_names())}; correct it.")
     module = importlib.import_module(f"provlab.datasets.{name}")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from provlab.datasets import MissingDataError
+from provlab.datasets import MissingDataError, is_place
 from provlab.keys import canonical_json
 from provlab.project.components import REGISTRIES, component_class, inner_kind, registered
 from provlab.project.versions import version_of
@@ -22,8 +22,10 @@ class CannotRebuild(Exception):  # noqa: N818 - a reason, and no error of ours
     """Why a stored trial cannot be computed again here."""
 
 
-def cell_from(config: str) -> Cell:
+def cell_from(config: str, source: str = "") -> Cell:
     """Return the cell whose identity is the JSON text `config`, with one repeat and one draw.
+
+    `source` is what the record says of where its data are from: the path, where they are a file of the user's.
 
     Raises
     ------
@@ -33,8 +35,11 @@ def cell_from(config: str) -> Cell:
     try:
         identity = json.loads(config)
         protocol = {**identity["protocol"], "repeats": 1, "draws": 1}
+        dataset = dict(identity["dataset"])
+        if is_place(dataset["name"], "path"):
+            dataset["path"] = source
         cell = Cell(
-            dataset=dict(identity["dataset"]),
+            dataset=dataset,
             selector=_component(identity["selector"]),
             model=_component(identity["model"]) if identity["model"] else dict(UNUSED_MODEL),
             protocol=protocol,

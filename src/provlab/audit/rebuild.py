@@ -35,6 +35,7 @@ def rebuild(records: Mapping[str, Stored]) -> Rerun:
     """Return the tasks of stored trials, grouped by data set, repeat and fold as in a run; no data are loaded."""
     rerun = Rerun()
     members: dict[str, list[tuple[int, int, str]]] = {}
+    sources: dict[str, str] = {}
     for key, record in records.items():
         values = record.values
         config, place = values["config"], (values["repeat"], values["fold"], values["draw"])
@@ -45,9 +46,10 @@ def rebuild(records: Mapping[str, Stored]) -> Rerun:
         if given != key:
             rerun.contradicted[key] = given
             continue
+        sources.setdefault(config, values.get("source") or "")
         members.setdefault(config, []).append((values["repeat"], values["draw"], key))
     cells, wanted = [], set()
-    for config, cell in _cells(members, rerun.skipped):
+    for config, cell in _cells(members, sources, rerun.skipped):
         counts = {
             "repeats": 1 + max(repeat for repeat, _, _ in members[config]),
             "draws": 1 + max(draw for _, draw, _ in members[config]),
@@ -66,11 +68,13 @@ def rebuild(records: Mapping[str, Stored]) -> Rerun:
     return rerun
 
 
-def _cells(members: Mapping[str, list[tuple[int, int, str]]], skipped: Counter[str]) -> Iterator[tuple[str, Cell]]:
+def _cells(
+    members: Mapping[str, list[tuple[int, int, str]]], sources: Mapping[str, str], skipped: Counter[str]
+) -> Iterator[tuple[str, Cell]]:
     """Yield (config, cell) of those that can be built, and whose data are there; count the others."""
     for config, trials in members.items():
         try:
-            cell = cell_from(config)
+            cell = cell_from(config, sources[config])
             check_data(cell)
         except CannotRebuild as reason:
             skipped[str(reason)] += len(trials)

@@ -114,7 +114,7 @@ def run_config(
     trials = store.query([cell.id for cell in cells], ["cell", "repeat", "fold", "draw", *names]).to_pandas()
     for cell in cells:
         found = trials[trials["cell"] == cell.id]
-        name = " ".join(f"{key}={value}" for key, value in cell.dataset.items() if key in ("name", "set"))
+        name = " ".join(f"{key}={value}" for key, value in cell.dataset.items() if key in ("name", "set", "path"))
         selector = " ".join(f"{key}={value}" for key, value in cell.selector.items() if key != "_target_")
         target = str(cell.selector["_target_"]).rsplit(".", 1)[-1]
         print(f"{name} {target} {selector} | {_numbers(cell, found)}", flush=True)

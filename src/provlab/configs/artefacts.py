@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -36,7 +37,8 @@ class Entry:
     @property
     def dataset(self) -> str:
         """Name of the data set, as the artefact or else the loaders give it."""
-        return self.label or str(self.cell.dataset.get("set", self.cell.dataset["name"]))
+        dataset = self.cell.dataset
+        return self.label or str(dataset.get("set", PurePath(str(dataset.get("path", dataset["name"]))).stem))
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,12 @@ def identity_from(
     name: str, parameters: Mapping[str, Any], files: Sequence[FileOfData], *, unit_rows: bool = False
 ) -> str:
     """Return the identity of what a loader makes of some files, with all its parameters."""
-    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
+    where = getattr(loader(name), "PATHS", ())
+    plain = {
+        key: value.item() if isinstance(value, np.generic) else value
+        for key, value in parameters.items()
+        if key not in where
+    }
     return digest(
         {
             "loader": name,

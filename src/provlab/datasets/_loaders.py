@@ -10,8 +10,13 @@ _FOLDER = Path(__file__).parent
 
 
 def dataset_names() -> list[str]:
-    """Return the names that `load_dataset` knows, sorted."""
-    return list(_names())
+    """Return the names of the data sets that `load_dataset` knows, sorted: without `file`, which is anything."""
+    return [name for name in _names() if name != "file"]
+
+
+def is_place(name: str, parameter: str) -> bool:
+    """Tell whether a loader's parameter says where data are and not what: keys leave it out."""
+    return parameter in getattr(loader(name), "PATHS", ())
 
 
 def loader(name: str) -> Any:

@@ -32,6 +32,8 @@ class Dataset:
         Where the data came from: words, address, citation.
     official_train : ndarray of shape (n,), bool, or None
         True for the rows that the publishers' own split trains on; None when there is no such split.
+    class_names : ndarray of str, or None
+        What the labels, sorted, stand for; None where they speak for themselves.
     """
 
     X: np.ndarray | sparse.csr_array
@@ -41,6 +43,7 @@ class Dataset:
     content: str
     source: str
     official_train: np.ndarray | None = None
+    class_names: np.ndarray | None = None
 
     @cached_property
     def n_classes(self) -> int:
@@ -61,6 +64,7 @@ def make_dataset(
     name: str,
     source: str,
     official_train: Iterable[bool] | np.ndarray | None = None,
+    class_names: np.ndarray | None = None,
 ) -> Dataset:
     """Bring arrays to canonical form, validate them and take the digest.
 
@@ -76,6 +80,8 @@ def make_dataset(
         See `Dataset`.
     official_train : array-like of shape (n,), bool, or None, default=None
         Official split with rows of both kinds: True for training, False for testing.
+    class_names : ndarray of str, default=None
+        See `Dataset`.
 
     Returns
     -------
@@ -106,7 +112,7 @@ def make_dataset(
         raise ValueError(f"data set {name!r}: feature names must be distinct, {d - len(set(names))} are repeated")
     labels = labels.astype(np.int64)
     split = None if official_train is None else _check_split(official_train, n, name)
-    return Dataset(X, labels, names, name, content_digest(X, labels, names, split), source, split)
+    return Dataset(X, labels, names, name, content_digest(X, labels, names, split), source, split, class_names)
 
 
 def content_digest(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from provlab.datasets import MissingDataError, dataset_feature_names, dataset_identity, missing_files
+from provlab.datasets import MissingDataError, dataset_feature_names, dataset_identity, is_place, missing_files
 from provlab.keys import canonical_json, digest, seed_from
 from provlab.project.components import build, component_identity, is_own
 from provlab.protocols import AbstractProtocol, Method, protocol_named
@@ -72,7 +72,9 @@ class Cell:
         """What the numbers of the cell depend on, except repeat, fold and draw; no paths, no executor."""
         counts = ("repeats", "draws")
         return {
-            "dataset": dict(self.dataset),
+            "dataset": {
+                name: value for name, value in self.dataset.items() if not is_place(self.dataset["name"], name)
+            },
             "data": self.data,
             "selector": component_identity("selector", self.selector),
             "model": component_identity("model", self.model) if self.measured.uses_model else None,

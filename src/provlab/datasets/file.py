@@ -1,0 +1,256 @@
+"""Your own file: CSV, TSV, Parquet, npz, npy, svmlight or MATLAB, with a column of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from provlab.project import current_project
+from provsel.streams import row_chunks
+from provsel.streams.npz import read_npz
+from provsel.streams.sources import DAMAGED
+
+from ._mat import read_mat
+from ._record import Dataset, make_dataset
+
+VERSION = 1
+
+PATHS = ("path",)
+"""Parameters that say where data are and not what: they are no part of an identity or a key."""
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+FORMATS = (*SEPARATORS, ".parquet", ".npz", ".npy", ".mat", *SVMLIGHT)
+TARGETS = ("label", "target", "class", "y")
+"""Names of the column of labels that need not be said."""
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Columns of a file, and their names; labels apart where the format has them so."""
+
+    columns: Any
+    names: list[str]
+    labels: Any = None
+
+
+def load(
+    *,
+    path: str = "",
+    target: str | int | None = None,
+    left_out: Sequence[str | int] = (),
+    index: str | int | None = None,
+) -> Dataset:
+    """Load a file of your own.
+
+    Parameters
+    ----------
+    path : str
+        Relative to the project's folder. Its ending says the format: .csv, .tsv, .parquet; .npz with the arrays X, y
+        and optionally feature_names; .npy with one array of rows; .mat with X and Y; .svm, .svmlight or .libsvm.
+    target : str or int, optional
+        The column of labels, by name or number from 0 (-1 is the last). By default the one that is called label,
+        target, class or y. Formats that keep labels apart, .npz, .mat and svmlight, have none.
+    left_out : sequence of str or int, default=()
+        Columns that are no features.
+    index : str or int, optional
+        Column that numbers or names the rows: left out as well.
+
+    Returns
+    -------
+    Dataset
+        Two classes are -1 and +1 in the order of their sorted names, which are `class_names`; more are 0, 1, ....
+
+    Raises
+    ------
+    ValueError
+        No such file, another format, a damaged file; texts or missing values among the features, or no labels.
+    """
+    file = _file(path)
+    try:
+        table = _read(file)
+    except ImportError:
+        raise
+    except ValueError as error:
+        raise error if str(file) in str(error) or "data set" in str(error) else _damaged(file, error) from error
+    except DAMAGED as error:
+        raise _damaged(file, error) from error
+    subject = f"data set {file.name}"
+    taken = {} if table.labels is not None else {"target": _target(subject, table.names, target)}
+    if table.labels is not None and target is not None:
+        raise ValueError(f"{subject}: expected no target, as its labels are apart, got {target!r:.80}; leave it out.")
+    out = [_place(subject, "left_out", table.names, column) for column in left_out]
+    if index is not None:
+        out.append(_place(subject, "index", table.names, index))
+    labels = table.labels if table.labels is not None else _column(table, taken["target"])
+    kept = [k for k in range(len(table.names)) if k not in {*out, *taken.values()}]
+    X = _features(subject, table, kept)
+    y, class_names = _coded(subject, np.asarray(labels))
+    names = [table.names[k] for k in kept]
+    return make_dataset(X, y, names, name=file.stem, source=path, class_names=class_names)
+
+
+def files(*, path: str, target: Any, left_out: Any, index: Any) -> list[Path]:
+    """Check the parameters of `load`, and return its file."""
+    for name, value in (("target", target), ("index", index)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
+            raise ValueError(f"dataset.{name}: expected a column's name or number, got {value!r:.80}.")
+    if isinstance(left_out, str) or not isinstance(left_out, Sequence):
+        raise ValueError(f"dataset.left_out: expected a list of columns such as [id, date], got {left_out!r:.80}.")
+    return [_file(path)]
+
+
+def _file(path: Any) -> Path:
+    root = current_project().root
+    if not isinstance(path, str) or path in ("", "???"):
+        raise ValueError(f"dataset.path: expected the path of a file, got {path!r:.80}; such as dataset.path=my.csv.")
+    file = root / Path(path).expanduser()
+    if file.suffix.lower() not in FORMATS:
+        raise ValueError(
+            f"dataset.path: expected a file ending in {', '.join(FORMATS)}, got {path!r:.200}; convert it."
+        )
+    if not file.is_file():
+        raise ValueError(
+            f"dataset.path: expected a file, got {path!r:.200}, which is none in {root}; correct the path."
+        )
+    return file
+
+
+def _read(file: Path) -> _Table:
+    ending = file.suffix.lower()
+    if ending in SEPARATORS:
+        return _read_text(file, SEPARATORS[ending])
+    if ending == ".parquet":
+        import pandas as pd
+
+        frame = pd.read_parquet(file)
+        return _Table(frame, [str(name) for name in frame.columns])
+    if ending == ".npz":
+        arrays = read_npz(file)
+        if not {"X", "y"} <= arrays.keys():
+            raise ValueError(f"data set {file.name}: expected arrays X and y, got {', '.join(arrays) or 'none'}.")
+        X = np.atleast_2d(arrays["X"])
+        names = arrays.get("feature_names", np.arange(1, X.shape[1] + 1))
+        return _Table(X, [str(name) for name in names], arrays["y"])
+    if ending == ".npy":
+        X = np.load(file, mmap_mode="r", allow_pickle=False)
+        if X.ndim != 2:
+            raise ValueError(f"data set {file.name}: expected rows and columns, got shape {X.shape}.")
+        return _Table(X, [str(k) for k in range(1, X.shape[1] + 1)])
+    if ending == ".mat":
+        X, y = read_mat(file, ["X", "Y"])
+        return _Table(X, [str(k) for k in range(1, X.shape[1] + 1)], y.ravel())
+    chunks = [*row_chunks(file)]
+    X = sparse.vstack([X for X, _ in chunks], format="csr")
+    return _Table(X, [str(k) for k in range(1, X.shape[1] + 1)], np.concatenate([y for _, y in chunks]))
+
+
+def _read_text(file: Path, separator: str) -> _Table:
+    import pandas as pd
+
+    frame = pd.read_csv(file, sep=separator, encoding="utf-8")
+    names = [str(name).strip() for name in frame.columns]
+    if names and all(_is_number(name) for name in names):
+        raise ValueError(
+            f"data set {file.name}: expected names of columns in the first line, got the numbers "
+            f"{', '.join(names[:SHOWN])}; write a line of names above."
+        )
+    return _Table(frame, names)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _target(subject: str, names: list[str], target: str | int | None) -> int:
+    if target is not None:
+        return _place(subject, "target", names, target)
+    usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
+    if len(usual) == 1:
+        return usual[0]
+    raise ValueError(
+        f"{subject}: expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
+        f"{_some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
+    )
+
+
+def _place(subject: str, parameter: str, names: list[str], column: str | int) -> int:
+    """Return the number of a column that is given by name or number."""
+    if isinstance(column, int) and not isinstance(column, bool) and -len(names) <= column < len(names):
+        return column % len(names)
+    if names.count(str(column)) == 1:
+        return names.index(str(column))
+    raise ValueError(f"{subject}: dataset.{parameter}: expected a column of {_some(names)}, got {column!r:.80}.")
+
+
+def _column(table: _Table, k: int) -> Any:
+    return table.columns.iloc[:, k].to_numpy() if hasattr(table.columns, "iloc") else table.columns[:, k]
+
+
+def _features(subject: str, table: _Table, kept: list[int]) -> Any:
+    """Return the kept columns as numbers."""
+    if not kept:
+        raise ValueError(f"{subject}: expected at least one feature, got none beside labels and what is left out.")
+    if not hasattr(table.columns, "iloc"):
+        return table.columns[:, kept] if len(kept) < len(table.names) else table.columns
+    frame = table.columns.iloc[:, kept]
+    texts = [table.names[k] for k, kind in zip(kept, frame.dtypes, strict=True) if kind.kind not in "iufb"]
+    if texts:
+        first = frame.iloc[:, [table.names[k] for k in kept].index(texts[0])]
+        raise ValueError(
+            f"{subject}: expected numbers, got {str(first.dropna().iloc[0])!r:.40} in column {texts[0]!r:.80}"
+            f"{f' and others in {len(texts) - 1} more' if len(texts) > 1 else ''}; leave them out, "
+            f"dataset.left_out=[{','.join(texts[:SHOWN])}], or encode categories first, as by pandas.get_dummies."
+        )
+    missing = frame.isna().sum()
+    if missing.any():
+        lacking = [str(name) for name, count in zip(frame.columns, missing, strict=True) if count]
+        raise ValueError(
+            f"{subject}: expected no missing values, got {int(missing.sum())} in {_some(lacking)}; fill them first, as "
+            f"by sklearn.impute.SimpleImputer, or leave these columns out: dataset.left_out=[...]."
+        )
+    return frame.to_numpy(dtype=np.float64)
+
+
+def _coded(subject: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels as whole numbers, and the names of the classes in their order."""
+    texts = labels.dtype.kind not in "iufb"
+    missing = [k for k, value in enumerate(labels.tolist()) if value is None or value != value]
+    if missing:
+        raise ValueError(
+            f"{subject}: expected a label in each row, got {len(missing)} without, such as row {missing[0]} from 0; "
+            f"leave these rows out of the file."
+        )
+    classes, codes = np.unique(labels.astype(str) if texts else labels, return_inverse=True)
+    if not texts and classes.size > max(20, labels.size // 2):
+        raise ValueError(
+            f"{subject}: expected classes as labels, got {classes.size} different numbers in {labels.size} rows; "
+            f"regression is not what is measured here: choose another column as dataset.target."
+        )
+    if classes.size < 2:
+        raise ValueError(
+            f"{subject}: expected at least two classes, got only {classes.tolist()}; choose another target."
+        )
+    return (2 * codes - 1 if classes.size == 2 else codes), np.array([f"{name}" for name in classes], dtype=object)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{', '.join(f'{name:.40}' for name in names[:SHOWN])}{more}"
+
+
+def _damaged(file: Path, error: BaseException) -> ValueError:
+    return ValueError(
+        f"{file}: expected a sound {file.suffix} file, got {type(error).__name__}: {error!s:.200}; repair it."
+    )
