@@ -1,0 +1,55 @@
+"""A new project: files that work at once, to be changed one after the other."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from provsel.files import replacing_folder
+
+NAME = "my-study"
+"""Of the template: the folder, and `my_study` for the module."""
+
+
+def new_project(folder: Path) -> list[str]:
+    """Make a project, and return its files.
+
+    Parameters
+    ----------
+    folder : Path
+        Must not be there yet; its name becomes that of the project's module.
+
+    Raises
+    ------
+    ValueError
+        The folder is there, or its name cannot be that of a module.
+    """
+    module = folder.name.replace("-", "_").lower()
+    if not re.fullmatch(r"[a-z]\w*", module):
+        raise ValueError(
+            f"new: expected a name of letters, digits and hyphens, got {folder.name!r:.80}; choose another."
+        )
+    if folder.exists():
+        raise ValueError(f"new: expected a folder that is not there yet, got {folder}; choose another name.")
+    made = []
+    with replacing_folder(folder) as temporary:
+        for name, source in sorted(_template(files("provlab.project") / "template")):
+            path = temporary / name.replace("my_study", module).replace("gitignore", ".gitignore")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = source.read_text(encoding="utf-8").replace("my_study", module).replace(NAME, folder.name)
+            path.write_text(text, encoding="utf-8", newline="\n")
+            made.append(path.relative_to(temporary).as_posix())
+    return made
+
+
+def _template(folder: Traversable, above: str = "") -> list[tuple[str, Traversable]]:
+    found = []
+    for each in folder.iterdir():
+        name = f"{above}{each.name}"
+        if each.is_dir():
+            found += _template(each, f"{name}/") if each.name != "__pycache__" else []
+        else:
+            found.append((name, each))
+    return found
