@@ -1,1 +1,26 @@
 """The laboratory: runs, stores, judges and shows experiments with the selectors of `provsel`, or with your own."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the command line imports this package, and answers at once
+    from provlab.datasets import load_dataset
+    from provlab.project import Project
+    from provlab.project.measures import Measure, MeasuredTrial
+
+_HOMES = {
+    "Measure": "provlab.project.measures",
+    "MeasuredTrial": "provlab.project.measures",
+    "Project": "provlab.project",
+    "load_dataset": "provlab.datasets",
+}
+
+__all__ = ["Measure", "MeasuredTrial", "Project", "load_dataset"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

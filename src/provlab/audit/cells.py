@@ -35,6 +35,8 @@ def cell_from(config: str, source: str = "") -> Cell:
     try:
         identity = json.loads(config)
         protocol = {**identity["protocol"], "repeats": 1, "draws": 1}
+        if "measures" in protocol:
+            protocol["measures"] = [_component(measure, "measure") for measure in protocol["measures"]]
         dataset = dict(identity["dataset"])
         if is_place(dataset["name"], "path"):
             dataset["path"] = source
@@ -53,13 +55,13 @@ def cell_from(config: str, source: str = "") -> Cell:
     return cell
 
 
-def _component(identity: Mapping[str, Any]) -> dict[str, Any]:
+def _component(identity: Mapping[str, Any], foreign: str = "") -> dict[str, Any]:
     name, version = identity["name"], identity["algorithm_version"]
     kind = next((kind for kind in REGISTRIES if name in registered(kind)), None)
     if kind is None and "." not in name:
         raise CannotRebuild(cut_reason(f"the class {name} does not exist now"))
     target = f"{REGISTRIES[kind].__name__}.{name}" if kind else name
-    now = version_of(component_class(inner_kind({"_target_": target}), {"_target_": target}))
+    now = version_of(component_class(foreign or inner_kind({"_target_": target}), {"_target_": target}))
     if version != now:
         raise CannotRebuild(cut_reason(f"another algorithm_version: {name} had {version}, has {now} now"))
     return {"_target_": target, **_arguments(identity["arguments"])}

@@ -76,13 +76,18 @@ def compare(
     absent : collection of str
         Columns that the stored record's writer did not know.
     """
-    names = [name for name in COMPARED if name not in absent and not same_bits(stored[name], now[name])]
-    differences = tuple(Difference(name, *_shown(stored[name], now[name])) for name in names)
+    names = [name for name in compared(now) if name not in absent and not same_bits(stored.get(name), now[name])]
+    differences = tuple(Difference(name, *_shown(stored.get(name), now[name])) for name in names)
     if not names:
         return IDENTICAL, ()
-    if is_same_environment(stored, now) or not all(is_close(name, stored[name], now[name]) for name in names):
+    if is_same_environment(stored, now) or not all(is_close(name, stored.get(name), now[name]) for name in names):
         return DIFFERENT, differences
     return CLOSE, differences
+
+
+def compared(record: Mapping[str, Any]) -> list[str]:
+    """Return the columns of a record that are compared: `COMPARED`, and those of the project's own measures."""
+    return [*COMPARED, *(name for name in record if name not in SCHEMA.names)]
 
 
 def same_bits(stored: Any, now: Any) -> bool:

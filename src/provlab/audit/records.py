@@ -61,7 +61,9 @@ def _read(store: TrialStore, keys: pa.Array) -> dict[str, Stored]:
 def _rows(file: StoredFile, keys: pa.Array) -> pa.Table:
     """Return the rows of some keys with the columns that the file has; in memory is one row group at a time."""
     present = [name for name in SCHEMA.names if name in file.names]
-    schema = pa.schema([SCHEMA.field(name) for name in present])
+    present += [name for name in file.names if name not in SCHEMA.names]  # of measures of the project's own
+    own = file.parquet.schema_arrow
+    schema = pa.schema([SCHEMA.field(name) if name in SCHEMA.names else own.field(name) for name in present])
     tables = [schema.empty_table()]
     for group in range(file.parquet.num_row_groups):
         chosen = pc.is_in(file.read([group], ["key"])["key"], keys)

@@ -14,14 +14,15 @@ from rich.console import Console
 
 from provlab.audit.agreement import AgreementTally
 from provlab.audit.cells import cut_reason
-from provlab.audit.compare import COMPARED, DIFFERENT, Difference, compare, is_same_environment
+from provlab.audit.compare import DIFFERENT, Difference, compare, compared, is_same_environment
 from provlab.audit.ledger import write_audit
 from provlab.audit.outcomes import AuditRun, TrialOutcome
 from provlab.audit.rebuild import keys_of, rebuild
 from provlab.audit.records import Stored, read_records
 from provlab.audit.sample import draw_sample
 from provlab.runner import Ticker
-from provlab.store import SCHEMA, TrialStore
+from provlab.store import TrialStore
+from provlab.store.schema import record_schema
 from provlab.trials import Task, TaskResult
 from provlab.trials.environment import environment, git_revision
 from provlab.trials.executors import ClusterError, execute
@@ -116,10 +117,10 @@ def run_audit(
 def _compared(result: TaskResult, records: Mapping[str, Stored], tally: AgreementTally) -> list[TrialOutcome]:
     outcomes = []
     # through the schema, as stored ones went: the same types on both sides
-    for now in pa.Table.from_pylist(result.records, schema=SCHEMA).to_pylist():
+    for now in pa.Table.from_pylist(result.records, schema=record_schema(result.records)).to_pylist():
         stored = records[now["key"]]
         outcome, differences = compare(stored.values, now, stored.absent)
-        unknown = tuple(name for name in COMPARED if name in stored.absent and now[name] is not None)
+        unknown = tuple(name for name in compared(now) if name in stored.absent and now[name] is not None)
         same = is_same_environment(stored.values, now)
         if not same:
             tally.add(stored.values, now, stored.absent)

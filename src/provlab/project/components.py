@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 import provsel.models
 import provsel.selectors
+from provlab.project.measures import Measure
 from provlab.project.project import current_project
 from provlab.project.versions import version_of
 
@@ -21,8 +22,11 @@ REGISTRIES: dict[str, ModuleType] = {"selector": provsel.selectors, "model": pro
 BASES: dict[str, type] = {"selector": TransformerMixin, "model": BaseEstimator}
 """What a registered component inherits from. Plain transformers can stand in the place of a selector."""
 
-METHODS = {"selector": "transform", "model": "predict"}
+METHODS = {"selector": "transform", "model": "predict", "measure": "measure"}
 """What a class from elsewhere has to have."""
+
+FROM_ELSEWHERE: dict[str, type] = {"selector": BaseEstimator, "model": BaseEstimator, "measure": Measure}
+"""What it inherits from, so that nothing else is ever called."""
 
 
 @cache
@@ -44,7 +48,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
 
     Parameters
     ----------
-    kind : {"selector", "model"}
+    kind : {"selector", "model", "measure"}
     config : mapping
         `_target_: provsel.<kind>s.<Class>`, or a class of a module that the project trusts, and its arguments.
 
@@ -53,18 +57,19 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     ValueError
         For anything else: a config cannot run other code, and nothing of it is imported.
     """
-    registry = REGISTRIES[kind]
     target = config.get("_target_")
     package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
-    if package == registry.__name__ and name in registered(kind):
+    registry = REGISTRIES.get(kind)
+    if registry is not None and package == registry.__name__ and name in registered(kind):
         return getattr(registry, name)
     if package and package.split(".")[0] in current_project().trust:
         return _trusted(kind, package, name, current_project().trust)
-    known = [f"{registry.__name__}.{name}" for name in registered(kind)]
+    known = sorted(f"{registry.__name__}.{name}" for name in registered(kind)) if registry is not None else []
+    own = f"among {', '.join(known)}, or a class " if known else ""
+    trust = ", ".join(current_project().trust) or "none"
     raise ValueError(
-        f"config of the {kind}: expected a _target_ among {', '.join(sorted(known))}, or a class of the modules that "
-        f"the project trusts ({', '.join(current_project().trust) or 'none'}), got {target!r:.80}; add its top-level "
-        f"module to trust in provsel.toml if you would run its code."
+        f"config of the {kind}: expected a _target_ {own}of the modules that the project trusts ({trust}), got "
+        f"{target!r:.80}; add its top-level module to trust in provsel.toml if you would run its code."
     )
 
 
@@ -152,10 +157,11 @@ def _trusted(kind: str, package: str, name: str, trust: tuple[str, ...]) -> type
         found = getattr(importlib.import_module(package), name)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"{subject}: expected a class {package}.{name}, got {error}; correct the name.") from error
-    if not isinstance(found, type) or not issubclass(found, BaseEstimator):
+    base = FROM_ELSEWHERE[kind or "model"]
+    if not isinstance(found, type) or not issubclass(found, base):
         raise ValueError(
-            f"{subject}: expected an estimator, a subclass of sklearn.base.BaseEstimator, got {package}.{name}, which "
-            f"is {'another class' if isinstance(found, type) else 'no class'}; only estimators are made from configs."
+            f"{subject}: expected a subclass of {base.__module__}.{base.__name__}, got {package}.{name}, which is "
+            f"{'another class' if isinstance(found, type) else 'no class'}; nothing else is made from configs."
         )
     home = found.__module__.split(".")[0]
     if home not in (*trust, "provsel"):
@@ -165,7 +171,7 @@ def _trusted(kind: str, package: str, name: str, trust: tuple[str, ...]) -> type
         )
     if kind and not hasattr(found, METHODS[kind]):
         raise ValueError(
-            f"{subject}: expected a class with fit and {METHODS[kind]}, got {package}.{name}; it cannot stand there."
+            f"{subject}: expected a class with {METHODS[kind]}, got {package}.{name}; it cannot stand there."
         )
     return found
 

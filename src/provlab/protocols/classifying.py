@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
+from provlab.project.measures import MeasuredTrial
 from provlab.protocols.columns import certificate_columns, columns
-from provlab.protocols.fitting import Fitted, Method, Record, is_certified, seeded
+from provlab.protocols.fitting import Fitted, Method, Record, is_certified, own_measures, seeded
 from provlab.protocols.fold import Fold
 from provsel.certificates.compression import certify_compressed_view, is_compressed
 from provsel.certificates.selection import certify_view
@@ -44,4 +45,4 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     elif is_certified(method, inner):
         C = model.C if isinstance(model, LibsvmSVM) else None
         record |= certify_view(inner, rows, C=C, radius=method.setting != "supervised").as_record()
-    return record
+    return record | own_measures(method, MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted))

@@ -11,10 +11,11 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from provlab.project.components import build
+from provlab.project.measures import MeasuredTrial
 from provlab.protocols._base import AbstractWholeRows
 from provlab.protocols.clustering_scores import clustering_scores, kmeans_cost
 from provlab.protocols.columns import certificate_columns, columns
-from provlab.protocols.fitting import Method, Record, fit_selector, is_certified, unlabelled_certificate
+from provlab.protocols.fitting import Method, Record, fit_selector, is_certified, own_measures, unlabelled_certificate
 from provlab.protocols.fold import Fold
 from provsel.certificates.selection import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, Certificate
 from provsel.kernels.spectral import Matrix
@@ -53,7 +54,7 @@ class Clustering(AbstractWholeRows):
             certificate = unlabelled_certificate(method, fitted)
             record |= certificate.as_record()
             record |= certify_clustering(fitted.reducer, model, view, found, certificate)
-        return record
+        return record | own_measures(method, MeasuredTrial(fitted.reducer, view, fold.X_test, fold.y_test))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from provlab.project.components import build
+from provlab.project.measures import Measure, MeasuredTrial, checked_values
 from provlab.protocols.columns import columns
 from provsel import reducers
 from provsel.certificates import Certificate
@@ -31,6 +32,7 @@ class Method:
     model: Mapping[str, Any]
     setting: str
     certify: bool
+    measures: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass
@@ -100,6 +102,15 @@ def seeded(model: Mapping[str, Any], seed: int) -> Any:
     """Return a model with the seed of the trial where the model draws."""
     built = build("model", model)
     return reducers.seed(built, seed) if is_random_model(built) else built
+
+
+def own_measures(method: Method, trial: MeasuredTrial) -> Record:
+    """Return the columns that the project's own measures fill."""
+    found: Record = {}
+    for config in method.measures:
+        measure: Measure = build("measure", config)
+        found |= checked_values(measure, measure.measure(trial))
+    return found
 
 
 def is_certified(method: Method, reducer: Any) -> bool:

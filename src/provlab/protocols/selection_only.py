@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from provlab.project.measures import MeasuredTrial
 from provlab.protocols._base import AbstractWholeRows
 from provlab.protocols.columns import certificate_columns, columns
-from provlab.protocols.fitting import Fitted, Method, Record, fit_selector, unlabelled_certificate
+from provlab.protocols.fitting import Fitted, Method, Record, fit_selector, own_measures, unlabelled_certificate
 from provlab.protocols.fold import Fold
 from provsel.training_view import Cost, TrainingView
 
@@ -22,7 +23,8 @@ class SelectionOnly(AbstractWholeRows):
         """Return selection, its cost, and what can be certified without labels."""
         fitted = fit_selector(method, seed, fold.view)
         record = fitted.as_record(fold.view.n_features) | _search_and_pass(fitted, seed)
-        return record | unlabelled_certificate(method, fitted).as_record()
+        record |= unlabelled_certificate(method, fitted).as_record()
+        return record | own_measures(method, MeasuredTrial(fitted.reducer, fitted.rows, fold.X_test, fold.y_test))
 
 
 def _search_and_pass(fitted: Fitted, seed: int) -> Record:

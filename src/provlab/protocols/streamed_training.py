@@ -41,6 +41,8 @@ class StreamedTraining(AbstractOwnSplit):
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
         """Refuse a selection, as the rows are trained on as they are in the file, and what is no linear model."""
         super().check(protocol, method)
+        if method.measures:
+            raise ValueError("protocol.measures: expected none with streamed, where the model is in another process.")
         selector = component_class("selector", method.selector)
         if selector is not FullDataSelector or method.setting != "unsupervised":
             raise ValueError(

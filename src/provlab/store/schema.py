@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import pyarrow as pa
 
-from provlab.trials.trial import COLUMNS
+from provlab.trials.columns import COLUMNS
 
 VERSION = 1
 """Raised when a column changes its meaning; a new column is filled with nulls in older files."""
@@ -27,3 +30,12 @@ VOLATILE = tuple(column.name for column in COLUMNS if column.kind in ("seconds",
 
 SCHEMA = pa.schema([(column.name, TYPES[column.kind]) for column in COLUMNS], metadata={"provsel_schema": str(VERSION)})
 """The union of what trials, protocols and theorems declare."""
+
+
+def record_schema(records: Iterable[Mapping[str, Any]]) -> pa.Schema:
+    """Return the schema of some records: `SCHEMA`, and after it the columns of the project's own measures."""
+    own: dict[str, pa.DataType] = {}
+    for record in records:
+        for name in record.keys() - {*SCHEMA.names}:
+            own[name] = pa.string() if isinstance(record[name], str) else own.get(name, pa.float64())
+    return pa.schema([*SCHEMA, *(pa.field(name, own[name]) for name in sorted(own))], metadata=SCHEMA.metadata)

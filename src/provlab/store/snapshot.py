@@ -60,7 +60,7 @@ class StoreSnapshot:
     @classmethod
     def take(cls, store: TrialStore, columns: Iterable[str] | None = None) -> StoreSnapshot:
         """Read the store as it is now: some columns beside cell, repeat, fold and draw, by default all."""
-        wanted = SCHEMA.names if columns is None else [*dict.fromkeys(["cell", *NUMBERS, *columns])]
+        wanted = store.columns() if columns is None else [*dict.fromkeys(["cell", *NUMBERS, *columns])]
         table = store.encoded([name for name in wanted if name not in LARGE])
         named = [pc.is_valid(table[name]) for name in ("key", "cell") if name in table.column_names]
         named += [pc.fill_null(pc.greater_equal(table[name], 0), False) for name in NUMBERS]
@@ -116,7 +116,8 @@ class StoreSnapshot:
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the records of some cells, sorted as `table` is, each trial once; see `TrialStore.query`."""
-        wanted = list(SCHEMA.names if columns is None else columns)
+        all_columns = [*SCHEMA.names, *(name for name in self.table.column_names if name not in SCHEMA.names)]
+        wanted = list(all_columns if columns is None else columns)
         chosen = sorted(self._slices) if cells is None else sorted({*cells} & self._slices.keys())
         small = [name for name in wanted if name not in LARGE]
         large = [name for name in wanted if name in LARGE]
@@ -124,7 +125,7 @@ class StoreSnapshot:
         found = self.table.select(list(dict.fromkeys([*small, *(("cell", *NUMBERS) if large else ())]))).take(
             pa.array(np.concatenate(rows) if rows else np.empty(0, np.int64))
         )
-        found = found.cast(pa.schema([SCHEMA.field(name) for name in found.column_names]))
+        found = found.cast(pa.schema([plain_field(field) for field in found.schema]))
         if large:
             stored = self.store.query(chosen, ["cell", *NUMBERS, *large])
             # a trial may have come or gone since: the snapshot says which there are
@@ -132,6 +133,13 @@ class StoreSnapshot:
             for name in large:
                 found = found.append_column(SCHEMA.field(name), stored[name].take(places))
         return found.select(wanted)
+
+
+def plain_field(field: pa.Field) -> pa.Field:
+    """Return a column's field as records have it: strings are not encoded."""
+    if field.name in SCHEMA.names:
+        return SCHEMA.field(field.name)
+    return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
 
 
 def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ import errno
 import hashlib
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from provlab.store.faults import cast, refused, set_aside, unreadable
-from provlab.store.schema import SCHEMA
+from provlab.store.schema import SCHEMA, record_schema
 from provlab.store.seal import DamagedFileError, seal
 from provlab.store.stored_file import NewerFileError, StoredFile, stored_file
 from provsel.files import probe, remove_abandoned, replacing
@@ -52,6 +53,7 @@ class TrialStore:
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
+        self._known_files: dict[Path, dict[str, pa.Field]] = {}
 
     def keys(self) -> set[str]:
         """Return the keys of all stored trials."""
@@ -66,7 +68,7 @@ class TrialStore:
             When the disk is full or the folder cannot be written; no partial file is left.
         """
         if records:
-            table = pa.Table.from_pylist(list(records), schema=SCHEMA)
+            table = pa.Table.from_pylist(list(records), schema=record_schema(records))
             self._write(table.sort_by("key"), prefix="")
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
@@ -79,13 +81,13 @@ class TrialStore:
         columns : sequence of str, optional
             None takes all.
         """
-        wanted = list(SCHEMA.names if columns is None else columns)
+        wanted = list(self.columns() if columns is None else columns)
         read = list(dict.fromkeys(["key", "cell", *wanted]))
         chosen = None if cells is None else sorted(cells)
         tables = self._tables(read, cells=chosen)
         if chosen is not None:
             tables = [table.filter(pc.is_in(table["cell"], pa.array(chosen, pa.string()))) for table in tables]
-        schema = pa.schema([SCHEMA.field(name) for name in read])
+        schema = self._schema(read)
         merged = pa.concat_tables([schema.empty_table(), *tables]).sort_by("key").combine_chunks()
         key = merged["key"]
         if len(merged) > 1:
@@ -97,7 +99,7 @@ class TrialStore:
 
     def encoded(self, columns: Sequence[str]) -> pa.Table:
         """Return columns of all files as they come, a trial perhaps twice, each string stored once."""
-        schema = encoded_schema(columns)
+        schema = encoded_schema(self._schema(columns))
         tables = self._tables(columns, encode=True)
         return pa.concat_tables([schema.empty_table(), *tables]).unify_dictionaries().combine_chunks()
 
@@ -141,7 +143,8 @@ class TrialStore:
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
             return 0
-        read = {path: self._read(path, SCHEMA.names) for path in loose}
+        names = self.columns()  # those that only others know are kept
+        read = {path: self._read(path, names) for path in loose}
         # another process may have merged some, or all, of them
         tables = {path: table for path, table in read.items() if table is not None and len(table)}
         if not tables:
@@ -152,6 +155,33 @@ class TrialStore:
         for path in tables:
             path.unlink(missing_ok=True)
         return len(tables)
+
+    def columns(self) -> list[str]:
+        """Return the names of all columns: those of `SCHEMA`, and what own measures and other versions have written."""
+        return [*SCHEMA.names, *sorted(self._others())]
+
+    def _schema(self, columns: Sequence[str]) -> pa.Schema:
+        """Return the types of some columns; one that nobody has written is a number."""
+        others = {} if {*columns} <= {*SCHEMA.names} else self._others()
+        fields = [SCHEMA.field(name) if name in SCHEMA.names else others.get(name) for name in columns]
+        return pa.schema(
+            [field or pa.field(name, pa.float64()) for field, name in zip(fields, columns, strict=True)],
+            metadata=SCHEMA.metadata,
+        )
+
+    def _others(self) -> dict[str, pa.Field]:
+        """Return the columns of the files that `SCHEMA` does not have; what is damaged is for the readers to say."""
+        found: dict[str, pa.Field] = {}
+        for path in self._files():
+            known = self._known_files.get(path)
+            if known is None:
+                known = {}
+                with suppress(OSError, ValueError, pa.ArrowException, DamagedFileError), stored_file(path) as file:
+                    fields = file.parquet.schema_arrow
+                    known = {field.name: field for field in fields if field.name not in SCHEMA.names}
+                self._known_files[path] = known
+            found |= known
+        return found
 
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("*.parquet"))
@@ -186,7 +216,7 @@ class TrialStore:
         self, path: Path, columns: Sequence[str], *, cells: Sequence[str] | None = None, encode: bool = False
     ) -> pa.Table | None:
         """Return columns of a file, nothing of a damaged one, None when it is not there any more."""
-        schema = encoded_schema(columns) if encode else pa.schema([SCHEMA.field(name) for name in columns])
+        schema = encoded_schema(self._schema(columns)) if encode else self._schema(columns)
         file: StoredFile | None = None
         try:
             before = path.stat()
@@ -224,15 +254,14 @@ class TrialStore:
                 raise refused(self.folder, error, f"room for {len(table)} records") from error
 
 
-def encoded_schema(columns: Sequence[str]) -> pa.Schema:
-    """Return the schema of some columns with dictionary-encoded strings, except for keys, which never repeat."""
-    fields = [SCHEMA.field(name) for name in columns]
+def encoded_schema(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with dictionary-encoded strings, except for keys, which never repeat."""
     return pa.schema(
         [
             field.with_type(pa.dictionary(pa.int32(), pa.string()))
             if pa.types.is_string(field.type) and field.name != "key"
             else field
-            for field in fields
+            for field in schema
         ]
     )
 

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from provlab.datasets import MissingDataError, dataset_feature_names, dataset_identity, is_place, missing_files
 from provlab.keys import canonical_json, digest, seed_from
-from provlab.project.components import build, component_identity, is_own
+from provlab.project.components import build, component_identity, is_component, is_own
 from provlab.protocols import AbstractProtocol, Method, protocol_named
+from provlab.trials.columns import check_own_columns
 from provlab.trials.first_release import content_then
 from provsel.reducers import is_random, is_random_model
 
+OPTIONAL = {"measures"}
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
 
 
@@ -45,12 +47,13 @@ class Cell:
     data: str
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.protocol) ^ PROTOCOL)
+        unknown = sorted((set(self.protocol) - OPTIONAL) ^ PROTOCOL)
         if unknown:
             raise ValueError(
                 f"protocol: expected exactly {', '.join(sorted(PROTOCOL))}, got a difference in {', '.join(unknown)}."
             )
         self.measured.check(self.protocol, self.method)
+        check_own_columns(self.method)
 
     @property
     def measured(self) -> AbstractProtocol:
@@ -65,12 +68,20 @@ class Cell:
     @property
     def method(self) -> Method:
         """What is measured."""
-        return Method(self.selector, self.model, self.protocol["setting"], bool(self.protocol["certify"]))
+        measures = self.protocol.get("measures") or ()
+        if not isinstance(measures, list | tuple) or not all(map(is_component, measures)):
+            raise ValueError(
+                f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; such as "
+                f"[{{_target_: my_study.BalancedError}}]."
+            )
+        settings = self.protocol["setting"], bool(self.protocol["certify"])
+        return Method(self.selector, self.model, *settings, tuple(measures))
 
     @cached_property
     def identity(self) -> dict[str, Any]:
         """What the numbers of the cell depend on, except repeat, fold and draw; no paths, no executor."""
         counts = ("repeats", "draws")
+        measures = [component_identity("measure", config) for config in self.method.measures]
         return {
             "dataset": {
                 name: value for name, value in self.dataset.items() if not is_place(self.dataset["name"], name)
@@ -78,7 +89,10 @@ class Cell:
             "data": self.data,
             "selector": component_identity("selector", self.selector),
             "model": component_identity("model", self.model) if self.measured.uses_model else None,
-            "protocol": {name: value for name, value in self.protocol.items() if name not in counts},
+            "protocol": {
+                **{name: value for name, value in self.protocol.items() if name not in {*counts, *OPTIONAL}},
+                **({"measures": measures} if measures else {}),
+            },
         }
 
     @cached_property

@@ -14,22 +14,10 @@ from threadpoolctl import threadpool_limits
 
 from provlab.datasets import DataIntegrityError, Dataset, load_dataset
 from provlab.keys import canonical_json
-from provlab.protocols import MEASURED, Fold, protocol_named
-from provlab.protocols.columns import columns
+from provlab.protocols import Fold, protocol_named
+from provlab.trials.columns import COLUMNS
 from provlab.trials.environment import environment, git_revision
 from provlab.trials.plan import Cell, Task, Trial, identity_of, trial_seed
-
-COLUMNS = (
-    *columns("text", "key", "cell", "dataset", "data", "content", "source", "setting", "config"),
-    *columns("int32", "repeat", "fold", "draw"),
-    *columns("int64", "seed", "split_seed"),
-    *columns("int32", "n_classes"),
-    *MEASURED,
-    *columns("text", "environment", "git_revision"),
-    *columns("seconds", "task_cpu"),
-)
-"""Of a record: which trial it is, what its protocol measured, and where. `task_cpu` is the CPU time of the whole task,
-loading the data and certifying included, over its number of trials, so that its sum is what the trials have cost."""
 
 Record = dict[str, Any]
 

@@ -1,22 +1,34 @@
 """provsel reproduce comparison."""
 
-from provlab.reports.frames import cell_text
+from provlab.reports.frames import cell_text, error_summary
 from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import write_tables
+
+
+def summarise(entry, trials):
+    """Return the numbers of a row and column: the error, and means of the project's own measures."""
+    [error] = error_summary(entry, trials)
+    return [
+        error,
+        {"column": f"{entry.column}, balanced", "value": 100 * trials["balanced_error"].mean()},
+        {"column": f"{entry.column}, variance kept", "value": 100 * trials["variance_share"].mean()},
+    ]
 
 
 def render(made: Rendering) -> str:
     """Write the table, and return it."""
     layout = made.artefact.config.artefact
     lines = made.frame.set_index(["row", "column"])
-    rows = [[row, *(cell_text(lines, row, column) for column in layout.columns)] for row in layout.rows]
+    columns = [f"{column}{suffix}" for column in layout.columns for suffix in ("", ", balanced", ", variance kept")]
+    rows = [[row, *(cell_text(lines, row, column) for column in columns)] for row in layout.rows]
     return write_tables(
         made.tables,
-        ["", *layout.columns],
+        ["", *columns],
         rows,
         caption=f"{layout.title}: mean test error in percent.",
         note=made.note,
     )
 
 
-RECIPE = Recipe("first/comparison", render, unit="test error (%)")
+COLUMNS = ["error", "balanced_error", "variance_share"]
+RECIPE = Recipe("first/comparison", render, summarise=summarise, columns=COLUMNS, unit="test error (%)")
