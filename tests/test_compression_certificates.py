@@ -10,7 +10,7 @@ from provlab.trials.trial import run_task
 from provsel.certificates.compression import certify_compressed_view, certify_compression, is_compressed
 from provsel.certificates.selection import HELD, NOT_MEASURED, VACUOUS, VIOLATED
 from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, HingeSVM
-from provsel.training_view import TrainingView
+from provsel.training_view import TrainingView, described
 from small_runs import FULL, small_cell
 
 C = 1e-3
@@ -82,7 +82,7 @@ def test_a_vector_below_the_optimum_is_a_violation(view):
     tampered = TrainingView(view.X, view.y)
     wrong = HingeSVM(c=C).fit(view.X, view.y)
     wrong.objective_ *= 2
-    tampered.shared(f"svm {HingeSVM(c=C)!r}", lambda: wrong)
+    tampered.shared(f"svm {described(HingeSVM(c=C))}", lambda: wrong)
     assert certify_compressed_view(model, tampered).recovery == VIOLATED
 
 

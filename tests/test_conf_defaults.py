@@ -11,7 +11,9 @@ from provlab.configs import compose_artefact, compose_config
 from provlab.project.components import component_class, inner_kind
 from small_runs import REPO
 
-COMPONENTS = sorted(path for kind in ("selector", "model") for path in (REPO / "conf" / kind).glob("*.yaml"))
+COMPONENTS = sorted(
+    path for kind in ("selector", "model") for path in (REPO / "conf" / kind).glob("*.yaml") if path.stem != "any"
+)
 
 
 def not_the_defaults(kind, node):

@@ -1,15 +1,19 @@
 """make reproduce-certificates | provsel reproduce paul2016/certificates [protocol.repeats=1]."""
 
-from provlab.reports.certificate_figure import TRIAL_COLUMNS, draw_certificates
-from provlab.reports.certificates import CERTIFICATES, count_states
+from provlab.reports.certificates import count_states
 from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
+
+from .certificate_figure import CERTIFICATES, TRIAL_COLUMNS, draw_certificates
 
 MEASURES = ("spectral_error", "margin_ratio", "radius_ratio")
 
 
 def summarise(entry, trials):
-    states = [{"column": f"{entry.column}, {name}", "value": text} for name, text in count_states(trials).items()]
+    states = [
+        {"column": f"{entry.column}, {name}", "value": text}
+        for name, text in count_states(trials, CERTIFICATES).items()
+    ]
     measured = [(name, trials[f"certificate_{name}"]) for name in MEASURES]
     return states + [
         {"column": f"{entry.column}, {name}", "value": values.mean(), "sd": values.std(ddof=1)}
@@ -30,7 +34,7 @@ def render(made: Rendering) -> str:
             found = trials[(trials["row"] == method) & (trials["column"] == column)]
             means = [found[f"certificate_{name}"].mean() for name in MEASURES]
             ratios = ["" if mean != mean else f"{mean:.2f}" for mean in means]
-            numbers = [*ratios, *count_states(found).values()]
+            numbers = [*ratios, *count_states(found, CERTIFICATES).values()]
             rows.append([method, column, *(Traced(text, method, column) for text in numbers)])
     protocol = made.artefact.config.protocol
     how = f"{protocol.repeats} x {protocol.n_splits}-fold, {made.frame['dataset'].nunique()} data sets"

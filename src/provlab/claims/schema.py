@@ -1,16 +1,16 @@
 """Claims as data: `experiments/<paper>/claims.yaml`, checked before anything is tested.
 
 ```yaml
-paper: paul2016
+paper: smith2020
 claims:
-  - id: paul2016.figure1.bss-better-than-rrqr     # starts with the paper's name
+  - id: smith2020.figure1.bss-better-than-rrqr     # starts with the paper's name
     where: Section 6.3.2, Figure 1
     claim: BSS has the lower error.               # our words
-    artefact: paul2016/figure1
+    artefact: smith2020/figure1
     test: better                                  # a module of provlab.claims.evaluators
     parameters: {row: BSS, than: RRQR, columns: [r=300], over: datasets, margin: 1.0}
 rankings:                                         # Friedman and Nemenyi, no claims of their own
-  - artefact: paul2016/figure1
+  - artefact: smith2020/figure1
     rows: [BSS, Lvg, RRQR]
     columns: [r=300]
 ```

@@ -22,7 +22,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = argv[0] if argv else ""
     modules = command_modules([chosen] if chosen in names else names)
     if call := getattr(modules.get(chosen), "call", None):
-        logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
         return int(call(argv[1:]))
     for name, module in modules.items():
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
@@ -36,8 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(settings)}{hint}")
     if settings:
         options.overrides = [*options.overrides, *settings]
-    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    logging.getLogger("fontTools").setLevel(logging.WARNING)  # tells of every glyph in a PDF
+    _show_messages()
 
     def body() -> int:
         if hasattr(options, "overrides") and hasattr(options, "results"):
@@ -45,3 +43,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return modules[options.command].run(options)
 
     return guarded(body)
+
+
+def _show_messages() -> None:
+    """Write what provsel logs to standard error; other packages tell of every glyph and every closed connection."""
+    for package in ("provlab", "provsel"):
+        logger = logging.getLogger(package)
+        logger.setLevel(logging.INFO)
+        for handler in logger.handlers[:]:  # of a call before, in the same process
+            logger.removeHandler(handler)
+        logger.addHandler(logging.StreamHandler(sys.stderr))

@@ -73,13 +73,15 @@ def load(
     ValueError
         No such file, another format, a damaged file; texts or missing values among the features, or no labels.
     """
-    file = _file(path)
+    [file] = files(path=path, target=target, left_out=left_out, index=index)
     try:
         table = _read(file)
     except ImportError:
         raise
     except ValueError as error:
-        raise error if str(file) in str(error) or "data set" in str(error) else _damaged(file, error) from error
+        if str(error).startswith((str(file), "data set")):
+            raise
+        raise _damaged(file, error) from error
     except DAMAGED as error:
         raise _damaged(file, error) from error
     subject = f"data set {file.name}"

@@ -6,7 +6,6 @@ import os
 import sys
 import tomllib
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +85,13 @@ class Project:
 
 
 def current_project() -> Project:
-    """Return the project of this process: see `Project.find`."""
-    return _found(os.environ.get(VARIABLE), str(Path.cwd()))
+    """Return the project of this process: see `Project.find`; looked for again when its file changes."""
+    place = os.environ.get(VARIABLE), os.getcwd()
+    known = _known.get(place)
+    if known is None or _state(known.root) != _states[place]:
+        _known[place] = known = Project.find()
+        _states[place] = _state(known.root)
+    return known
 
 
 def tool(name: str) -> str:
@@ -123,9 +127,19 @@ def conf_files(group: str) -> list[Path]:
     return [found[name] for name in sorted(found)]
 
 
-@lru_cache(maxsize=64)
-def _found(named: str | None, here: str) -> Project:
-    return Project.find()
+_known: dict[tuple[str | None, str], Project] = {}
+_states: dict[tuple[str | None, str], tuple[int, ...]] = {}
+
+
+def _state(root: Path) -> tuple[int, ...]:
+    """Return when the files that can be a project's were changed."""
+    found = []
+    for name in (FILE, "pyproject.toml"):
+        try:
+            found.append(os.stat(f"{root}/{name}").st_mtime_ns)
+        except OSError:
+            found.append(0)
+    return tuple(found)
 
 
 def _settings(root: Path) -> dict[str, Any] | None:

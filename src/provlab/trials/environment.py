@@ -17,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from provlab.keys import canonical_json
-from provlab.project import current_project
+from provlab.project import current_project, package_conf
 
 PACKAGES = ("provsel", "numpy", "scipy", "scikit-learn", "liblinear-official")
 
@@ -69,12 +69,17 @@ def mathematics() -> str:
     return f"{library or 'unnamed'} {hashlib.sha256(values.tobytes()).hexdigest()[:12]}"
 
 
-@cache
 def git_revision() -> str:
-    """Return the revision of the project, with "+" after it when files differ; "" where it is no checkout."""
-    root = current_project().root
-    if not (root / ".git").exists():
-        return ""
+    """Return the revision of the source tree, or of the project where provsel is installed, with "+" if files differ.
+
+    "" where neither is a checkout.
+    """
+    roots = package_conf().parent, current_project().root
+    return next((_revision(root) for root in roots if (root / ".git").exists()), "")
+
+
+@cache
+def _revision(root: Path) -> str:
     try:
         revision = _git(root, "rev-parse", "HEAD")
         return revision + ("+" if _git(root, "status", "--porcelain", "--untracked-files=no") else "")

@@ -24,7 +24,7 @@ HELP = "where a number of an artefact comes from: config, seeds, trials, version
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which number."""
-    parser.add_argument("artefact", help="such as table1, or paul2016/table1")
+    parser.add_argument("artefact", help="such as table1, or PAPER/table1")
     parser.add_argument("--row", help="a row of the artefact; without it, the rows are listed")
     parser.add_argument("--column", help="a column of the artefact; without it, the columns are listed")
     parser.add_argument("--dataset", help="one data set (default: all of the artefact)")

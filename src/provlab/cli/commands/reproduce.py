@@ -10,7 +10,7 @@ HELP = "compute what an artefact of a paper is missing, and write its tables and
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which artefact, and how."""
     parser.epilog = "Example: provsel reproduce table1 protocol.repeats=1 executor=serial. Interrupt at any time; the same command resumes."  # noqa: E501
-    parser.add_argument("name", help="an artefact, such as table1 or paul2016/table1; all those of a paper; or all")
+    parser.add_argument("name", help="an artefact, such as table1 or PAPER/table1; all those of a paper; or all")
     parser.add_argument("--render", action="store_true", help="render what is stored, compute nothing")
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first trial that fails")
     parser.add_argument("overrides", nargs="*", help="settings in Hydra's grammar, such as protocol.repeats=1")

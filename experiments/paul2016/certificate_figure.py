@@ -10,8 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.reports.certificates import CERTIFICATES
 from provlab.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
+
+CERTIFICATES = {"spectral": "Lemmas 1-2", "margin": "Theorems 1-4", "soft": "equation 11", "radius": "Theorem 5"}
+"""Certificates in a record, and where the paper promises what they check."""
 
 TRIAL_COLUMNS = [
     "rank",

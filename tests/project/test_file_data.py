@@ -1,0 +1,147 @@
+"""Files of the user's own as data sets."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.io import savemat
+from sklearn.datasets import dump_svmlight_file
+
+from provlab.configs import cells_of, compose_config
+from provlab.datasets import dataset_identity, load_dataset
+
+X = np.array([[1.0, 2.5, -3.0], [0.0, 1.5, 2.0], [4.0, 0.0, 0.5], [2.0, 2.0, 2.0]])
+SPECIES = ["robin", "finch", "robin", "finch"]
+SIGNS = [1, -1, 1, -1]
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path, monkeypatch):
+    (tmp_path / "provsel.toml").write_text("")
+    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def frame(labels=SPECIES, **columns):
+    return pd.DataFrame({"wing": X[:, 0], "bill": X[:, 1], **columns, "tail": X[:, 2], "species": labels})
+
+
+def test_text_tables(project):
+    frame().to_csv(project / "a.csv", index=False)
+    frame().to_csv(project / "a.tsv", index=False, sep="\t")
+    frame().to_parquet(project / "a.parquet")
+    for name in ("a.csv", "a.tsv", "a.parquet"):
+        found = load_dataset("file", path=name, target="species")
+        np.testing.assert_array_equal(found.X, X)
+        assert found.y.tolist() == SIGNS
+        assert found.class_names.tolist() == ["finch", "robin"]
+        assert found.feature_names.tolist() == ["wing", "bill", "tail"]
+        assert (found.name, found.source) == ("a", name)
+        last = load_dataset("file", path=name, target=-1)
+        assert last.content == found.content
+
+
+def test_arrays(project):
+    y = np.array([3, 1, 3, 2])
+    np.savez(project / "a.npz", X=X, y=y, feature_names=["p", "q", "r"])
+    np.save(project / "a.npy", np.column_stack([X, y]))
+    savemat(project / "a.mat", {"X": X, "Y": y[:, None]})
+    dump_svmlight_file(X, y, str(project / "a.svm"), zero_based=False)
+    for name, options in (("a.npz", {}), ("a.npy", {"target": 3}), ("a.mat", {}), ("a.svm", {})):
+        found = load_dataset("file", path=name, **options)
+        dense = found.X if isinstance(found.X, np.ndarray) else found.X.toarray()
+        np.testing.assert_array_equal(dense, X)
+        assert found.y.tolist() == [2, 0, 2, 1], name
+        assert [float(name) for name in found.class_names] == [1, 2, 3]
+        assert found.feature_names.tolist() == (["p", "q", "r"] if name == "a.npz" else ["1", "2", "3"])
+
+
+def test_the_column_of_labels_need_not_be_said_where_it_has_a_usual_name(project):
+    frame().rename(columns={"species": "Label"}).to_csv(project / "a.csv", index=False)
+    assert load_dataset("file", path="a.csv").y.tolist() == SIGNS
+
+
+def test_columns_that_are_no_features(project):
+    frame(colour=list("abcd"), ring=[7, 8, 9, 10]).to_csv(project / "a.csv", index=False)
+    options = {"target": "species", "left_out": ["colour"], "index": "ring"}
+    assert load_dataset("file", path="a.csv", **options).feature_names.tolist() == ["wing", "bill", "tail"]
+
+
+def test_the_path_is_no_part_of_identity_and_key(project):
+    frame().to_csv(project / "a.csv", index=False)
+    (project / "sub").mkdir()
+    frame().to_csv(project / "sub" / "b.csv", index=False)
+    identities = {dataset_identity("file", path=name, target="species") for name in ("a.csv", "sub/b.csv")}
+    assert len(identities) == 1
+    cells = [
+        cells_of(compose_config(["dataset=file", f"dataset.path={path}", "dataset.target=species", *more]))[0]
+        for path, more in (
+            ("a.csv", []),
+            ("sub/b.csv", []),
+            (project / "a.csv", []),
+            ("a.csv", ["dataset.left_out=[wing]"]),
+        )
+    ]
+    assert cells[0].id == cells[1].id == cells[2].id != cells[3].id
+    assert "a.csv" not in str(cells[0].identity)
+    frame(labels=SPECIES[::-1]).to_csv(project / "a.csv", index=False)
+    assert dataset_identity("file", path="a.csv", target="species") not in identities
+
+
+def broken(name, text):
+    def make(folder):
+        (folder / name).write_bytes(text)
+        return {"path": name}
+
+    return make
+
+
+def table(**columns):
+    def make(folder):
+        frame(**columns).to_csv(folder / "a.csv", index=False)
+        return {"path": "a.csv", "target": "species"}
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "message"),
+    [
+        (lambda folder: {}, {}, r"dataset\.path: expected the path of a file, got ''; such as dataset\.path=my\.csv"),
+        (lambda folder: {"path": "a.docx"}, {}, r"dataset\.path: expected a file ending in \.csv, .*got 'a\.docx'"),
+        (lambda folder: {"path": "no.csv"}, {}, r"dataset\.path: expected a file, got 'no\.csv', which is none in"),
+        (table(), {"target": "kind"}, r"dataset\.target: expected a column of wing, bill, tail, species, got 'kind'"),
+        (table(), {"target": None}, r"expected one column of labels called label, target, class, y, got 0"),
+        (table(), {"target": True}, r"dataset\.target: expected a column's name or number, got True"),
+        (table(), {"left_out": "wing"}, r"dataset\.left_out: expected a list of columns .*, got 'wing'"),
+        (table(), {"left_out": ["wing", "bill", "tail"]}, r"expected at least one feature, got none beside labels"),
+        (table(colour=list("abcd")), {}, r"expected numbers, got 'a' in column 'colour'; .*get_dummies"),
+        (table(age=[1, None, 3, None]), {}, r"expected no missing values, got 2 in age; .*SimpleImputer"),
+        (table(labels=["a", None, "a", "b"]), {}, r"expected a label in each row, got 1 without, such as row 1"),
+        (table(labels=["a"] * 4), {}, r"expected at least two classes, got only \['a'\]"),
+        (broken("a.csv", b"1.5,2.5,3\n1,2,3\n"), {}, r"names of columns in the first line, got the numbers 1\.5"),
+        (broken("a.csv", b"\xff\xfe\x00a,b\n1,2\n"), {}, r"expected a sound \.csv file, got UnicodeDecodeError"),
+        (broken("a.csv", b""), {}, r"expected a sound \.csv file, got EmptyDataError"),
+        (broken("a.parquet", b"PAR1 no"), {}, r"expected a sound \.parquet file, got ArrowInvalid"),
+        (broken("a.npz", b"PK no"), {}, r"expected a sound \.npz file, got "),
+        (broken("a.npy", b"\x93NUMPY no"), {}, r"expected a sound \.npy file, got "),
+        (broken("a.mat", b"no"), {}, r"a\.mat: cannot be read as a MATLAB file"),
+        (broken("a.svm", b"1 a:b\n"), {}, r"a\.svm"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_one_clear_error(project, make, options, message):
+    with pytest.raises(ValueError, match=message):
+        load_dataset("file", **{**make(project), **options})
+
+
+def test_numbers_that_are_no_classes(project):
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"a": rng.random(60), "y": rng.random(60)}).to_csv(project / "a.csv", index=False)
+    with pytest.raises(ValueError, match=r"expected classes as labels, got 60 different numbers in 60 rows"):
+        load_dataset("file", path="a.csv")
+
+
+def test_objects_in_arrays_are_not_unpickled(project):
+    np.savez(project / "a.npz", X=X, y=np.array([{}, 1, 2, 3], dtype=object))
+    with pytest.raises(ValueError, match=r"expected a sound \.npz file, got .*Python objects"):
+        load_dataset("file", path="a.npz")

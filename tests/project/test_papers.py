@@ -1,0 +1,115 @@
+"""The lab finds papers by their folders, and knows none by name."""
+
+import importlib.metadata
+import re
+from pathlib import Path
+
+import pytest
+
+from made_paper import ARTEFACT, SCRIPT, made_paper
+from provlab.cli import main
+from provlab.project import artefact_names, full_name, papers, reproduce_command, short_name
+from provlab.reports.recipe import load_recipe
+from small_runs import REPO, SMALL
+
+PRINTED = re.compile(r"\b(paul|wang|giesen)\d{4}\b")
+
+
+def test_the_code_of_the_laboratory_names_no_paper():
+    found = {}
+    for path in sorted((REPO / "src").rglob("*.py")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if PRINTED.search(line.lower()):
+                found[f"{path.relative_to(REPO)}:{number}"] = line.strip()
+    assert found == {}
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch):
+    """Make a project of two papers that have an artefact of the same name."""
+    monkeypatch.chdir(tmp_path)
+    room = made_paper(tmp_path, monkeypatch)
+    (room / "text.yaml").unlink()
+    (room / "claims.yaml").unlink()
+    other = room.parent / "made2001"
+    other.mkdir()
+    (other / "table.yaml").write_text(ARTEFACT.format(dataset="synthetic"))
+    (other / "helper.py").write_text("TITLE = 'from the other room'\n")
+    script = SCRIPT.format(name="table").replace("made2000", "made2001").replace("made.artefact.title", "TITLE")
+    (other / "table.py").write_text(f"from .helper import TITLE\n{script}")
+    (other / "alone.yaml").write_text(ARTEFACT.format(dataset="synthetic"))
+    (other / "alone.py").write_text(SCRIPT.format(name="alone").replace("made2000", "made2001"))
+    return other
+
+
+def test_artefacts_of_the_same_name_in_two_papers(two, capsys, tmp_path):
+    assert artefact_names() == ["made2000/table", "made2001/alone", "made2001/table"]
+    assert (full_name("alone"), short_name("made2001/alone")) == ("made2001/alone", "alone")
+    assert reproduce_command("made2001/table", ["a=b c"]) == "provsel reproduce made2001/table 'a=b c'"
+    small = [*SMALL, "executor=serial"]
+    assert main(["reproduce", "table", *small]) == 2
+    assert "expected one of made2000/table, made2001/table, got 'table'; write it in full" in capsys.readouterr().err
+    for paper, title in (("made2000", "Made"), ("made2001", "from the other room")):
+        assert main(["reproduce", f"{paper}/table", *small]) == 0
+        assert title in capsys.readouterr().out
+        assert (tmp_path / "results" / "tables" / paper / "table.csv").is_file()
+    assert main(["status", "--artefact", "made2001/table", *SMALL]) == 0
+    assert "complete" in capsys.readouterr().out
+    assert main(["reproduce", "made2001", *small]) == 0  # all of a paper
+    assert (tmp_path / "results" / "tables" / "made2001" / "alone.csv").is_file()
+
+
+def test_unknown_names(two):
+    with pytest.raises(ValueError, match=r"expected one of made2000/table, alone, made2001/table, got 'nope'"):
+        full_name("nope")
+    with pytest.raises(ValueError, match=r"expected one of made2000/table, .*, got 'made2002/table'"):
+        load_recipe("made2002/table")
+
+
+def test_scripts_of_rooms_do_not_see_each_other(two):
+    (two.parent / "made2000" / "helper.py").write_text("TITLE = 'of the first room'\n")
+    assert papers()["made2001"].module("helper").TITLE == "from the other room"
+    assert papers()["made2000"].module("helper").TITLE == "of the first room"
+
+
+def test_a_script_without_a_recipe(two):
+    (two / "alone.py").write_text("RECIPE = None\n")
+    with pytest.raises(ValueError, match=r"alone\.py: expected RECIPE = Recipe\('made2001/alone', render, \.\.\.\)"):
+        load_recipe("made2001/alone")
+    (two / "alone.py").unlink()
+    with pytest.raises(ValueError, match=r"made2001/alone: expected its script at .*alone\.py, found none"):
+        load_recipe("made2001/alone")
+
+
+def test_an_installed_package_brings_papers(two, tmp_path, monkeypatch):
+    package = tmp_path / "site" / "their_papers" / "theirs2002"
+    package.mkdir(parents=True)
+    for folder in (package.parent, package):
+        (folder / "__init__.py").write_text("")
+    (package / "table9.yaml").write_text(ARTEFACT.format(dataset="synthetic"))
+    (package / "table9.py").write_text(SCRIPT.format(name="table9").replace("made2000", "theirs2002"))
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+
+    def point(name, value):
+        points = (importlib.metadata.EntryPoint(name, value, "provsel.papers"),)
+        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points)
+
+    point("theirs2002", "their_papers.theirs2002")
+    assert "theirs2002/table9" in artefact_names()
+    assert load_recipe("theirs2002/table9").name == "theirs2002/table9"
+    point("made2001", "their_papers.theirs2002")
+    with pytest.raises(ValueError, match=r"paper made2001: expected one of that name, got .*; rename one"):
+        artefact_names()
+    point("theirs2002", "their_papers.nope")
+    with pytest.raises(ValueError, match=r"paper theirs2002: expected the package their_papers\.nope, got none"):
+        papers()
+
+
+def test_outside_of_a_project_there_are_no_artefacts(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("PROVSEL_PROJECT")
+    monkeypatch.chdir(tmp_path)
+    assert artefact_names() == []
+    assert main(["reproduce", "table1"]) == 2
+    assert "artefact: expected one of none here, got 'table1'" in capsys.readouterr().err
+    assert main(["list", "selectors"]) == 0
+    assert Path("results").exists() is False

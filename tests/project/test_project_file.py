@@ -1,0 +1,89 @@
+"""Which project one is in, and what its file may say."""
+
+from pathlib import Path
+
+import pytest
+
+from provlab.project import Project, conf_dirs, conf_file, current_project, package_conf
+
+
+@pytest.fixture(autouse=True)
+def outside(monkeypatch, tmp_path):
+    """Work in an empty folder that is in no project."""
+    monkeypatch.delenv("PROVSEL_PROJECT")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_found_from_the_working_directory_upwards(outside, monkeypatch):
+    (outside / "provsel.toml").write_text('papers = "my papers"\ntrust = ["sklearn"]\n')
+    inner = outside / "a" / "b"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    found = current_project()
+    assert (found.root, found.papers, found.conf) == (outside, outside / "my papers", outside / "conf")
+    assert found.trust == ("sklearn",)
+    (outside / "a" / "provsel.toml").write_text("")  # the nearest one
+    assert Project.find().root == outside / "a"
+
+
+def test_found_in_pyproject(outside):
+    (outside / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    assert Project.find().papers is None
+    (outside / "pyproject.toml").write_text("[tool.provsel]\ntrust = ['mine']\n")
+    assert Project.find().trust == ("mine",)
+
+
+def test_outside_of_any_project_there_are_the_package_s_configs_and_no_papers(outside):
+    assert Project.find() == Project(outside)
+    assert conf_dirs() == [package_conf()]
+    assert conf_file("selector", "bss") == package_conf() / "selector" / "bss.yaml"
+    assert conf_file("selector", "nope") is None
+
+
+def test_named_by_the_environment(outside, monkeypatch, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    monkeypatch.setenv("PROVSEL_PROJECT", str(other))
+    with pytest.raises(ValueError, match=r"PROVSEL_PROJECT: expected a folder with provsel\.toml, got .*other"):
+        Project.find()
+    (other / "provsel.toml").write_text("")
+    assert current_project().root == other
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("trust = [", r"provsel\.toml: expected TOML, got "),
+        ("paper = 'x'", r"expected papers, conf, trust, got 'paper'; correct the name"),
+        ("papers = '/etc'", r"papers: expected a folder below it, such as 'experiments', got '/etc'"),
+        ("conf = '../conf'", r"conf: expected a folder below it, .* got '\.\./conf'"),
+        ("papers = 3", r"papers: expected a folder below it, .* got 3"),
+        ("trust = 'sklearn'", r'trust: expected top-level modules such as \["sklearn"\], got \'sklearn\''),
+        ("trust = ['sklearn.svm']", r"trust: expected top-level modules"),
+        ("trust = ['os']", r"trust: expected modules of estimators, got 'os', which is Python's own"),
+        ("trust = ['json']", r"got 'json', which is Python's own .* rename a module of yours that has this name"),
+    ],
+)
+def test_bad_files_are_one_clear_error(outside, text, message):
+    (outside / "provsel.toml").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        Project.find()
+
+
+def test_groups_of_the_project_stand_before_the_package_s(outside):
+    (outside / "provsel.toml").write_text("")
+    (outside / "conf" / "selector").mkdir(parents=True)
+    mine = outside / "conf" / "selector" / "bss.yaml"
+    mine.write_text("_target_: provsel.selectors.BSSSelector\nn_features_to_select: 7\n")
+    from provlab.configs import compose_config, compose_parts
+
+    assert conf_file("selector", "bss") == mine
+    for overrides in (["selector=bss"], ["selector=bss", "++selector.rescale=false"]):  # plain, and by Hydra
+        assert compose_config(overrides).selector.n_features_to_select == 7
+        assert compose_parts(overrides)["selector"]["n_features_to_select"] == 7
+    assert compose_parts(["selector=leverage"])["selector"]["_target_"].endswith("LeverageScoreSelector")
+
+
+def test_this_repository_is_a_project_like_any_other():
+    root = Path(__file__).parents[2]
+    assert Project.find(root / "tests") == Project(root, root / "experiments", root / "conf", ())

@@ -1,0 +1,232 @@
+"""Configs name classes of trusted modules, and nothing else is imported or called."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.pipeline import Pipeline
+
+from provlab.configs import cells_of, compose_config
+from provlab.project import components, versions
+from provlab.project.components import build, component_identity
+from provlab.trials import make_tasks, run_task
+
+BUILD = "from provlab.project.components import build\nbuild('selector', {{'_target_': {!r}}})\n"
+STUDY = """
+import subprocess
+from json import loads
+import numpy as np
+from subprocess import Popen
+from sklearn.base import BaseEstimator
+from provsel.selectors import BaseSelector, BSSSelector, Selection
+
+class Mine(BaseSelector):
+    def __init__(self, k=3): self.k = k
+    def _select(self, view, rng): return Selection.unweighted(np.arange(self.k))
+
+class NoSelector(BaseEstimator):
+    def fit(self, X, y=None): return self
+
+class NoEstimator:
+    def transform(self, X): return X
+
+def function(): raise AssertionError("called")
+"""
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path, monkeypatch):
+    """Make a project that trusts a module of its own and scikit-learn."""
+    (tmp_path / "provsel.toml").write_text('trust = ["trusted_study", "sklearn"]\n')
+    (tmp_path / "trusted_study.py").write_text(STUDY)
+    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    yield tmp_path
+    sys.modules.pop("trusted_study", None)
+    components._trusted.cache_clear()
+
+
+def refused(target, message, kind="selector", **arguments):
+    before = set(sys.modules)
+    with pytest.raises(ValueError, match=message):
+        build(kind, {"_target_": target, **arguments})
+    return set(sys.modules) - before
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "joblib.load",
+        "os.system",
+        "subprocess.Popen",
+        "provlab.cli.main",
+        "numpy.load",
+        "pickle.Unpickler",
+        "antigravity.x",
+        "",
+        7,
+        None,
+    ],
+)
+def test_other_modules_are_refused_and_not_imported(target):
+    assert refused(target, r"expected a _target_ among .* project trusts \(trusted_study, sklearn\)") == set()
+    assert "antigravity" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("sklearn.utils.resample", r"expected a subclass of sklearn\.base\.BaseEstimator, .*which is no class"),
+        ("sklearn.utils.Bunch", r"expected a subclass of sklearn\.base\.BaseEstimator, .*which is another class"),
+        ("sklearn.datasets.fetch_openml", r"expected a subclass .*which is no class"),
+        ("sklearn.nope.Nope", r"expected a class sklearn\.nope\.Nope, got No module named"),
+        ("sklearn.svm.Nope", r"expected a class sklearn\.svm\.Nope, got .*has no attribute 'Nope'"),
+        ("sklearn.svm.SVC", r"expected a class with transform, got sklearn\.svm\.SVC"),
+        ("trusted_study.Popen", r"expected a subclass .*which is another class"),
+        ("trusted_study.loads", r"which is no class"),
+        ("trusted_study.function", r"which is no class"),
+        ("trusted_study.subprocess.Popen", r"expected a class trusted_study\.subprocess\.Popen, got No module named"),
+        ("trusted_study.NoEstimator", r"which is another class"),
+        ("trusted_study.NoSelector", r"expected a class with transform"),
+        ("trusted_study.Mine.fit", r"expected a class trusted_study\.Mine\.fit, got No module named"),
+    ],
+)
+def test_what_is_no_estimator_of_a_trusted_module_is_refused(target, message):
+    refused(target, message)
+
+
+def test_a_class_that_a_trusted_module_only_imports_is_another_s(project):
+    (project / "provsel.toml").write_text('trust = ["trusted_study"]\n')
+    (project / "trusted_study.py").write_text("from sklearn.feature_selection import SelectKBest\n")
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD.format("trusted_study.SelectKBest")],
+        env={**os.environ}, cwd=project, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "expected a class of trusted_study, got trusted_study.SelectKBest, which is of sklearn" in done.stderr
+
+
+def test_a_module_of_the_project_hides_no_other(project):
+    for name in ("numpy.py", "yaml.py", "json.py"):
+        (project / name).write_text("raise AssertionError('imported')\n")
+    script = (
+        "from provlab.project.components import build\nbuild('selector', {'_target_': 'trusted_study.Mine'})\n"
+        "import numpy, yaml, json\nprint(numpy.__version__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == np.__version__, done.stderr
+
+
+def test_trust_is_widened_by_the_file_alone(project, monkeypatch):
+    for override in ("+trust=[os]", "+project.trust=[os]", "++selector.trust=[os]"):
+        with pytest.raises(Exception, match=r"expected|Could not|unknown|trust"):
+            cells_of(compose_config([override, "selector._target_=os.system"]))
+    monkeypatch.setenv("PROVSEL_TRUST", "os")
+    refused("os.system", r"trusts \(trusted_study, sklearn\)")
+    (project / "conf").mkdir()
+    (project / "conf" / "provsel.toml").write_text('trust = ["os"]')
+    refused("os.system", r"trusts \(trusted_study, sklearn\)")
+
+
+def test_pickles_behind_an_argument_are_refused():
+    steps = [["only", {"_target_": "sklearn.preprocessing.StandardScaler"}]]
+    refused(
+        "sklearn.pipeline.Pipeline",
+        r"Pipeline: expected no memory, got '/tmp/x', a folder of pickles",
+        steps=steps,
+        memory="/tmp/x",
+    )
+    built = build("selector", {"_target_": "sklearn.pipeline.Pipeline", "steps": steps, "memory": None})
+    assert isinstance(built, Pipeline)
+
+
+@pytest.mark.parametrize("bad", ["os.system", "sklearn.utils.resample"])
+def test_inner_components_are_looked_at_too(bad):
+    steps = [["a", {"_target_": "sklearn.preprocessing.StandardScaler"}], ["b", {"_target_": bad}]]
+    refused("sklearn.pipeline.Pipeline", r"expected a (_target_|subclass)", steps=steps)
+
+
+def test_versions_in_keys(project):
+    mine = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
+    assert (mine["name"], mine["arguments"]) == ("trusted_study.Mine", {"k": 4})
+    assert mine["algorithm_version"].startswith("source ")
+    versions._version.cache_clear()
+    (project / "trusted_study.py").write_text(STUDY + "\n# another\n")
+    changed = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
+    assert changed["algorithm_version"] != mine["algorithm_version"]
+    theirs = component_identity("selector", {"_target_": "sklearn.feature_selection.SelectKBest", "k": 4})
+    import sklearn
+
+    assert theirs["algorithm_version"] == f"scikit-learn {sklearn.__version__}"
+
+
+def records(*overrides):
+    small = ["dataset=synthetic", "dataset.n_samples=60", "dataset.n_features=40", "dataset.n_relevant=5"]
+    small += ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]
+    [cell] = cells_of(compose_config([*small, *overrides]))
+    results = [run_task(task) for task in make_tasks([cell])]
+    assert [failure for result in results for failure in result.failures] == []
+    return [record for result in results for record in result.records]
+
+
+def any_selector(name, *more):
+    return ["selector=any", f"selector._target_={name}", *more]
+
+
+def test_selectors_of_scikit_learn_are_fitted_where_ours_are():
+    from provlab.trials import load_from
+
+    best = any_selector("sklearn.feature_selection.SelectKBest", "+selector.k=5")
+    found = records(*best, "protocol.setting=unsupervised")
+    data = load_from({"name": "synthetic", "n_samples": 60, "n_features": 40, "n_relevant": 5, "seed": 0})
+    assert len(found) == 3  # nothing is drawn
+    from sklearn.model_selection import StratifiedKFold
+
+    folds = StratifiedKFold(3, shuffle=True, random_state=found[0]["split_seed"])
+    for record, (train, _) in zip(found, folds.split(data.X, data.y), strict=True):
+        expected = SelectKBest(k=5).fit(data.X[train], data.y[train]).get_support(indices=True)
+        np.testing.assert_array_equal(record["features"], expected)
+    rows = records(*best)  # on support vectors
+    assert all(record["n_rows"] < record["n_train"] for record in rows)
+
+
+def test_what_draws_without_a_seed_gets_that_of_the_trial():
+    forest = ["model=any", "model._target_=sklearn.ensemble.RandomForestClassifier", "+model.n_estimators=3"]
+    twice = [records("selector=full", "protocol.setting=unsupervised", *forest) for _ in range(2)]
+    assert [record["error"] for record in twice[0]] == [record["error"] for record in twice[1]]
+    assert len(twice[0]) == 3 * 2  # two draws in each fold
+    fixed = records("selector=full", "protocol.setting=unsupervised", *forest, "+model.random_state=0")
+    assert len(fixed) == 3
+    assert RandomForestClassifier(3).get_params()["random_state"] is None
+
+
+def test_a_pipeline_with_a_grid_search_for_a_model():
+    scale, pca = "sklearn.preprocessing.StandardScaler", "sklearn.decomposition.PCA"
+    steps = f"[[scale,{{_target_:{scale}}}],[pca,{{_target_:{pca},n_components:3}}]]"
+    grid = "{_target_:provsel.models.LibsvmSVM}"
+    found = records(
+        *any_selector("sklearn.pipeline.Pipeline", f"+selector.steps={steps}"), "protocol.setting=unsupervised",
+        "model=any", "model._target_=sklearn.model_selection.GridSearchCV", f"+model.estimator={grid}",
+        "+model.param_grid={C:[0.1,1.0]}", "+model.cv=2",
+    )  # fmt: skip
+    assert {record["n_selected"] for record in found} == {3}
+    assert all(record["features"] is None for record in found)
+
+
+def test_errors_of_other_people_s_classes_are_failures_of_trials(project):
+    (project / "trusted_study.py").write_text(STUDY.replace("np.arange(self.k)", "self.nothing"))
+    [cell] = cells_of(compose_config(["dataset=synthetic", "protocol.repeats=1", *any_selector("trusted_study.Mine")]))
+    result = run_task(make_tasks([cell])[0])
+    assert result.records == []
+    assert "AttributeError" in result.failures[0][2]
+
+
+def test_a_transformer_has_no_features_to_select_on_support_vectors():
+    with pytest.raises(ValueError, match="expected unsupervised with PCA, which selects no features, got 'supervised'"):
+        records(*any_selector("sklearn.decomposition.PCA"))
