@@ -1,0 +1,180 @@
+"""A project outside of any checkout, made by `provsel new`, with provsel installed from its wheel."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import pandas as pd
+import pytest
+
+from small_runs import PROVSEL, REPO
+
+SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=1"]
+SERIAL = [*SMALL, "executor=serial"]
+WRITTEN = {"selector": ["birds.py"], "own data": [], "paper": ["comparison.yaml", "comparison.py", "claims.yaml"]}
+"""Files that a user writes for each; notes are not needed for anything to work."""
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory):
+    """Return a function that runs provsel of the wheel in a new project, and the project's folder."""
+    here = tmp_path_factory.mktemp("outside")
+    build = ["-m", "hatchling", "build", "-t", "wheel", "-d", str(here / "dist")]
+    subprocess.run([sys.executable, *build], cwd=REPO, check=True, capture_output=True)
+    [wheel] = (here / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(here / "installed")
+    unset = {
+        name: value for name, value in os.environ.items() if name not in ("PROVSEL_PROJECT", "PROVSEL_DATA_MIRROR")
+    }
+    environment = {
+        **unset, "PYTHONPATH": str(here / "installed"), "PROVSEL_DATA": str(here / "data"), "COLUMNS": "200",
+    }  # fmt: skip
+
+    def provsel(*arguments, status=0, cwd=here / "birds", module=PROVSEL):
+        done = subprocess.run(
+            [sys.executable, *module, *arguments], cwd=cwd, env=environment, timeout=180,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == status, done.stderr
+        return done.stdout, done.stderr
+
+    provsel.environment = environment
+    provsel("new", "birds", cwd=here)
+    return provsel, here / "birds"
+
+
+def counted(stderr):
+    return tuple(map(int, re.search(r"trials: (\d+) were stored, (\d+) computed .* (\d+) failed", stderr).groups()))
+
+
+def test_files_and_lines_that_a_user_writes(outside):
+    _, project = outside
+    found = {path.relative_to(project).as_posix(): path for path in project.rglob("*") if path.is_file()}
+    assert {"provsel.toml", "birds.py", "data/example.csv", "README.md", ".gitignore"} <= set(found)
+    assert not [name for name, path in found.items() if "my_study" in path.read_text()]
+    room = {name.rpartition("/")[2] for name in found if name.startswith("experiments/first/")}
+    assert room == {*WRITTEN["paper"], "NOTES.md"}
+
+
+def test_everything_works_at_once(outside):
+    provsel, project = outside
+    out, error = provsel("reproduce", "comparison", *SERIAL)
+    assert counted(error) == (0, 6 * 3, 0)
+    assert "Largest variance" in out
+    assert "PARTIAL" not in out
+    table = pd.read_csv(project / "results" / "tables" / "first" / "comparison.csv")
+    assert set(table["row"]) == {"All features", "BSS", "Leverage scores", "Largest variance", "F-test", "Random"}
+    assert set(table["column"]) == {"8 features", "8 features, balanced", "8 features, variance kept"}
+    assert set(table["dataset"]) == {"example"}
+    assert table["value"].astype(float).between(0, 100).all()
+    out, _ = provsel("verify", *SMALL)
+    assert re.search(r"1 claims: .*0 not run", out)
+    assert "complete" in out
+    out, _ = provsel("status", *SMALL)
+    assert "18 of 18" in out
+    out, _ = provsel("audit", "--fraction", "1")
+    assert re.search(r"identical +│ 18 ", out)
+    assert re.search(r"skipped +│ 0 ", out) or "skipped" not in out
+    provsel("report", *SMALL)
+    assert "Largest variance" in (project / "results" / "report" / "artefacts" / "comparison.html").read_text()
+    assert (project / "results" / "report" / "papers" / "first.html").is_file()
+
+
+def test_what_the_theorem_promises_is_measured(outside):
+    provsel, _ = outside
+    provsel("reproduce", "comparison", *SERIAL)
+    read = "from provlab.store import TrialStore\nimport sys\n"
+    read += (
+        "frame = TrialStore('results/store').query(columns=['selector', 'variance', 'variance_share']).to_pandas()\n"
+    )
+    out, _ = provsel(module=["-c", read + "print(frame.groupby('selector')['variance'].unique().map(list).to_dict())"])
+    assert "'VarianceSelector': ['held']" in out
+    assert "'SelectKBest': ['no bound']" in out
+
+
+def test_own_data_method_and_model_in_a_sweep(outside):
+    provsel, project = outside
+    rows = "id,kind,a,b,c\n" + "".join(f"x{k},{'ab'[k % 2]},{k % 2},{k},{k * k % 7}\n" for k in range(30))
+    (project / "mine.csv").write_text(rows)
+    data = ["dataset=file", "dataset.path=mine.csv", "dataset.target=kind", "dataset.index=id", *SERIAL]
+    sweep = "selector._target_=birds.VarianceSelector,sklearn.feature_selection.VarianceThreshold"
+    _, error = provsel(
+        "run", "-m", *data, "selector=any", sweep.partition(",")[0], "+selector.n_features_to_select=1,2"
+    )
+    assert "2 jobs done, 0 failed" in error
+    steps = "[[only,{_target_:sklearn.preprocessing.StandardScaler}]]"
+    for selector in (
+        ["selector._target_=sklearn.feature_selection.SelectKBest", "+selector.k=1"],
+        ["selector._target_=sklearn.feature_selection.SequentialFeatureSelector", "+selector.n_features_to_select=1",
+         "+selector.estimator={_target_:provsel.models.LibsvmSVM}", "+selector.cv=2"],
+        ["selector._target_=sklearn.pipeline.Pipeline", f"+selector.steps={steps}", "protocol.setting=unsupervised"],
+    ):  # fmt: skip
+        out, error = provsel(
+            "run", *data, "selector=any", *selector, "model=any", "model._target_=sklearn.svm.LinearSVC"
+        )
+        assert counted(error)[2] == 0
+        assert "error" in out
+    _, error = provsel("run", *data, "selector=any", "selector._target_=joblib.load", status=2)
+    assert "project trusts (birds, sklearn), got 'joblib.load'" in error
+    (project / "mine.csv").write_text(rows.replace("x3,", "x3,,", 1).replace(",b,1,3", ",b,,3"))
+    _, error = provsel("run", *data, "selector=uniform", "selector.n_features_to_select=1", status=2)
+    assert error.startswith("provsel: ")
+    assert "Traceback" not in error
+
+
+def test_interrupted_and_resumed(outside):
+    provsel, project = outside
+    results = project / "interrupted"
+    command = [*PROVSEL, "reproduce", "comparison", "executor=loky", "executor.n_jobs=2", f"results={results}"]
+    process = subprocess.Popen(
+        [sys.executable, *command], cwd=project, env=provsel.environment, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    try:
+        until = time.monotonic() + 90
+        while not list(results.glob("store/*.parquet")) and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 130, error
+    stored = int(re.search(r"interrupted: (\d+) of 1400 trials are stored", error)[1])
+    assert 0 < stored < 1400
+    _, error = provsel("reproduce", "comparison", "executor.n_jobs=2", f"results={results}")
+    before, computed, failed = counted(error)
+    assert before >= stored
+    assert (before + computed, failed) == (1400, 0)
+
+
+def test_on_a_dask_cluster(outside):
+    pytest.importorskip("distributed")
+    provsel, project = outside
+    provsel("reproduce", "comparison", *SERIAL)
+    dask = [*SMALL, "executor=dask", "executor.n_jobs=2", "results=dask"]
+    _, error = provsel("reproduce", "comparison", *dask)
+    assert counted(error) == (0, 18, 0)
+    tables = [project / folder / "tables" / "first" / "comparison.csv" for folder in ("results", "dask")]
+    assert tables[0].read_bytes() == tables[1].read_bytes()
+
+
+def test_its_own_tests_pass(outside):
+    provsel, _ = outside
+    out, _ = provsel("-q", "tests", module=["-m", "pytest"])
+    assert "2 passed" in out
+
+
+def test_new_refuses_what_is_there_or_no_name(outside):
+    provsel, project = outside
+    _, error = provsel("new", "birds", cwd=project.parent, status=2)
+    assert "new: expected a folder that is not there yet, got birds" in error
+    _, error = provsel("new", "1 bird", cwd=project.parent, status=2)
+    assert "new: expected a name of letters, digits and hyphens, got '1 bird'" in error
+    assert not (project.parent / "1 bird").exists()
