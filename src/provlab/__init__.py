@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the command line imports this package, and answers at once
+    from provlab.comparing import compare
     from provlab.datasets import load_dataset
     from provlab.project import Project
     from provlab.project.measures import Measure, MeasuredTrial
@@ -14,10 +15,11 @@ _HOMES = {
     "Measure": "provlab.project.measures",
     "MeasuredTrial": "provlab.project.measures",
     "Project": "provlab.project",
+    "compare": "provlab.comparing",
     "load_dataset": "provlab.datasets",
 }
 
-__all__ = ["Measure", "MeasuredTrial", "Project", "load_dataset"]
+__all__ = ["Measure", "MeasuredTrial", "Project", "compare", "load_dataset"]
 
 
 def __getattr__(name: str) -> Any:

@@ -53,8 +53,9 @@ def load(
     Parameters
     ----------
     path : str
-        Relative to the project's folder. Its ending says the format: .csv, .tsv, .parquet; .npz with the arrays X, y
-        and optionally feature_names; .npy with one array of rows; .mat with X and Y; .svm, .svmlight or .libsvm.
+        Relative to the project's folder. Its ending says the format: .csv, .tsv, .parquet; .npz with the arrays X (or
+        data, indices, indptr and shape of a CSR matrix), y and optionally feature_names; .npy with one array of rows;
+        .mat with X and Y; .svm, .svmlight or .libsvm.
     target : str or int, optional
         The column of labels, by name or number from 0 (-1 is the last). By default the one that is called label,
         target, class or y. Formats that keep labels apart, .npz, .mat and svmlight, have none.
@@ -136,9 +137,12 @@ def _read(file: Path) -> _Table:
         return _Table(frame, [str(name) for name in frame.columns])
     if ending == ".npz":
         arrays = read_npz(file)
+        if {"data", "indices", "indptr", "shape"} <= arrays.keys():  # as scipy.sparse.save_npz names them
+            parts = arrays["data"], arrays["indices"], arrays["indptr"]
+            arrays["X"] = sparse.csr_array(parts, shape=tuple(arrays["shape"].tolist()))
         if not {"X", "y"} <= arrays.keys():
             raise ValueError(f"data set {file.name}: expected arrays X and y, got {', '.join(arrays) or 'none'}.")
-        X = np.atleast_2d(arrays["X"])
+        X = arrays["X"] if sparse.issparse(arrays["X"]) else np.atleast_2d(arrays["X"])
         names = arrays.get("feature_names", np.arange(1, X.shape[1] + 1))
         return _Table(X, [str(name) for name in names], arrays["y"])
     if ending == ".npy":

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 import provsel.models
 import provsel.selectors
+from provlab.project.given import FUNCTION, given_object
 from provlab.project.measures import Measure
 from provlab.project.project import current_project
 from provlab.project.versions import version_of
@@ -62,6 +63,9 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     registry = REGISTRIES.get(kind)
     if registry is not None and package == registry.__name__ and name in registered(kind):
         return getattr(registry, name)
+    if isinstance(in_hand := given_object(target), type) and issubclass(in_hand, FROM_ELSEWHERE[kind]):
+        _check_method(kind, in_hand)
+        return in_hand
     if package and package.split(".")[0] in current_project().trust:
         return _trusted(kind, package, name, current_project().trust)
     known = sorted(f"{registry.__name__}.{name}" for name in registered(kind)) if registry is not None else []
@@ -102,7 +106,22 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     """Return an unfitted component from its config; what it takes other components for is built as well."""
     arguments = component_arguments(kind, config)
     built = with_components(arguments, lambda inner: build(inner_kind(inner), inner))
-    return component_class(kind, config)(**built)
+    return component_class(kind, config)(**_with_functions(built))
+
+
+def _with_functions(value: Any) -> Any:
+    """Return arguments with the functions that a program has given in the place of their names."""
+    if isinstance(value, Mapping) and set(value) == {FUNCTION}:
+        found = given_object(value[FUNCTION])
+        if found is None or isinstance(found, type):
+            raise ValueError(
+                f"{FUNCTION}: expected a function that the program at hand has passed, got {value[FUNCTION]!r:.80}; "
+                f"configs name estimators only."
+            )
+        return found
+    if isinstance(value, dict):
+        return {name: _with_functions(inner) for name, inner in value.items()}
+    return [_with_functions(inner) for inner in value] if isinstance(value, list) else value
 
 
 def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,6 +160,8 @@ def inner_kind(config: Mapping[str, Any]) -> str:
         return "model" if str(config["_target_"]).startswith(f"{REGISTRIES['model'].__name__}.") else "selector"
     package, _, name = str(config["_target_"]).rpartition(".")
     trust = current_project().trust
+    if (in_hand := given_object(config["_target_"])) is not None:
+        return "model" if hasattr(in_hand, "predict") else "selector"
     if package.split(".")[0] not in trust:
         return "model"  # which is refused with all that could stand there
     return "model" if hasattr(_trusted("", package, name, trust), "predict") else "selector"
@@ -169,11 +190,15 @@ def _trusted(kind: str, package: str, name: str, trust: tuple[str, ...]) -> type
             f"{subject}: expected a class of {', '.join(trust)}, got {package}.{name}, which is of {home}; add that to "
             f"trust in provsel.toml if you would run its code."
         )
-    if kind and not hasattr(found, METHODS[kind]):
-        raise ValueError(
-            f"{subject}: expected a class with {METHODS[kind]}, got {package}.{name}; it cannot stand there."
-        )
+    if kind:
+        _check_method(kind, found)
     return found
+
+
+def _check_method(kind: str, cls: type) -> None:
+    if not hasattr(cls, METHODS[kind]):
+        name = f"{cls.__module__}.{cls.__name__}"
+        raise ValueError(f"config of the {kind}: expected a class with {METHODS[kind]}, got {name}; choose another.")
 
 
 @cache

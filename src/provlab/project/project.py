@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import provlab
-
 FILE = "provsel.toml"
 VARIABLE = "PROVSEL_PROJECT"
 """Environment variable: the root of the project, for a process that is started elsewhere."""
@@ -102,7 +100,7 @@ def tool(name: str) -> str:
 
 def package_conf() -> Path:
     """Return the package's config groups: inside an installed wheel, or beside the sources in a checkout."""
-    inside = Path(provlab.__file__).resolve().parent
+    inside = Path(__file__).resolve().parents[1]
     return inside / "conf" if (inside / "conf").is_dir() else inside.parents[1] / "conf"
 
 

@@ -1,0 +1,223 @@
+"""Compare selectors on arrays in hand: the same trials and the same store as an experiment's, from Python."""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from provlab.claims.statistics import CorrectedT
+from provlab.configs import Entry, compose_parts
+from provlab.configs.cells import cells_from
+from provlab.keys import digest
+from provlab.project.given import as_config, given
+from provlab.reports.frames import error_summary
+from provlab.runner import run_cells
+from provlab.store import TrialStore
+from provlab.trials import Cell, identity_of
+from provsel.files import replacing
+from provsel.models import LibsvmSVM
+
+READ = ["repeat", "fold", "draw", "error", "n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
+
+
+class Comparison(pd.DataFrame):
+    """What `compare` returns: a frame that a notebook shows with its figure."""
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:
+        return pd.DataFrame  # a part of it is no comparison
+
+    def draw(self) -> Any:
+        """Return a Matplotlib figure of the errors, with their standard deviation over folds."""
+        from matplotlib.figure import Figure
+
+        from provlab.reports.figures import PALETTE, TWO_COLUMNS, style
+
+        with style():
+            figure = Figure(figsize=(TWO_COLUMNS, 0.5 + 0.25 * len(self)), layout="constrained")
+            axes = figure.subplots()
+            places = np.arange(len(self))[::-1]
+            axes.errorbar(self["error"], places, xerr=self["sd"].fillna(0), fmt="o", color=PALETTE[0], capsize=2)
+            axes.set_yticks(places, [str(name) for name in self.index])
+            axes.set_xlabel("test error (%)")
+        return figure
+
+    def _repr_html_(self) -> str:
+        table = super()._repr_html_()
+        try:
+            figure = self.draw()
+        except ImportError:  # figures are an extra
+            return table
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png", dpi=120)
+        text = f"Test error of {', '.join(map(str, self.index))}"
+        return f'{table}<img alt="{escape(text)}" src="data:image/png;base64,{b64encode(picture.getvalue()).decode()}">'
+
+
+def compare(
+    X: Any,
+    y: Any,
+    methods: Mapping[str, Any],
+    *,
+    model: Any = None,
+    setting: str = "unsupervised",
+    n_splits: int = 10,
+    repeats: int = 10,
+    draws: int = 5,
+    seed: int = 0,
+    feature_names: Sequence[str] | None = None,
+    results: Path | str = "results",
+    n_jobs: int = 1,
+    console: Console | None = None,
+) -> Comparison:
+    """Cross-validate a linear SVM on what each of some selectors chooses, or find that in the store.
+
+    Folds are the same for all methods; each method that draws is repeated in each fold. What is computed is stored
+    trial by trial: the same call computes nothing, an interrupted one resumes, and other calls share what they have in
+    common.
+
+    Parameters
+    ----------
+    X : array-like or sparse of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Classes, numbers or texts.
+    methods : mapping
+        Name -> unfitted selector or transformer. The first is the one that the others are compared with.
+    model : classifier, default=LibsvmSVM()
+        Trained on what was selected.
+    setting : {"unsupervised", "supervised", "unsupervised_with_center"}, default="unsupervised"
+        Select on all training rows, or on the support vectors of the model on all features.
+    n_splits, repeats, draws : int
+        Of the cross-validation; draws in each fold of a method that draws.
+    seed : int, default=0
+    feature_names : sequence of str, optional
+        By default the columns of a DataFrame, or numbers from 1.
+    results : path, default="results"
+        Folder of the store, and of the data.
+    n_jobs : int, default=1
+        Worker processes. More than one needs classes that they can import: of provsel, or of modules that the project
+        trusts.
+    console : rich.console.Console, optional
+        For progress, by default standard error.
+
+    Returns
+    -------
+    Comparison
+        Index: the names. Columns: error, its mean over folds in percent; sd; n_selected; cpu, mean seconds of a
+        selection with what it shares; difference to the first in points, with p, two-sided, by the corrected t-test;
+        trials.
+
+    Raises
+    ------
+    ValueError
+        Bad data, or a trial that failed: what worked is stored.
+
+    References
+    ----------
+    Nadeau and Bengio (2003), for the test.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.feature_selection import SelectKBest, chi2
+    >>> from provlab import compare
+    >>> from provsel.selectors import LeverageScoreSelector
+    >>> X, y = load_digits(return_X_y=True)
+    >>> methods = {"chi2": SelectKBest(chi2, k=20), "leverage": LeverageScoreSelector(20)}
+    >>> compare(X, y, methods, repeats=1, n_splits=3)  # doctest: +SKIP
+    """
+    if not isinstance(methods, Mapping) or not methods:
+        raise ValueError(f"compare: expected a mapping of names to selectors, got {methods!r:.80}.")
+    results = Path(results)
+    path = _written(X, y, feature_names, results / "data")
+    chosen = LibsvmSVM() if model is None else model
+    for name, each in (*methods.items(), ("model", chosen)):
+        if not isinstance(each, BaseEstimator):
+            raise ValueError(f"compare: {name}: expected an unfitted estimator, got {each!r:.80}; call the class.")
+    protocol = {"setting": setting, "n_splits": n_splits, "repeats": repeats, "draws": draws, "seed": seed}
+    with given([*methods.values(), chosen]):
+        cells = {name: _cell(path, as_config(each), as_config(chosen), protocol) for name, each in methods.items()}
+        store = TrialStore(results / "store")
+        executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
+        console = Console(stderr=True) if console is None else console
+        report = run_cells(list(cells.values()), store, executor, label="compare", console=console)
+    if report.failures:
+        raise ValueError(
+            f"compare: {len(report.failures)} of {report.n_planned} trials failed, the others are stored: "
+            f"{'; '.join(report.kinds())}"
+        )
+    trials = store.query([cell.id for cell in cells.values()], ["cell", *READ]).to_pandas()
+    of_cell = dict(iter(trials.groupby("cell")))
+    return _frame({name: (cell, of_cell[cell.id]) for name, cell in cells.items()})
+
+
+def _cell(path: str, selector: dict[str, Any], model: dict[str, Any], protocol: Mapping[str, Any]) -> Cell:
+    parts = compose_parts(["dataset=file", "selector=any", "model=any", "protocol=tenfold"])
+    parts["protocol"] = {**parts["protocol"], **protocol}
+    parts["dataset"] = {**parts["dataset"], "path": path}
+    [cell] = cells_from({**parts, "selector": selector, "model": model}, identity_of)
+    return cell
+
+
+def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) -> str:
+    """Write arrays once, under a name that follows from them, and return the absolute path."""
+    if feature_names is None and hasattr(X, "columns"):
+        feature_names = [str(name) for name in X.columns]
+    labels = np.asarray(y)
+    labels = labels.astype(str) if labels.dtype.kind == "O" else labels
+    if sparse.issparse(X):
+        rows = sparse.csr_array(X, dtype=np.float64)
+        arrays: dict[str, Any] = {
+            "data": rows.data,
+            "indices": rows.indices,
+            "indptr": rows.indptr,
+            "shape": rows.shape,
+        }
+    else:
+        arrays = {"X": np.ascontiguousarray(X, dtype=np.float64)}
+    arrays["y"] = labels
+    if feature_names is not None:
+        arrays["feature_names"] = np.array([str(name) for name in feature_names])
+    arrays = {name: np.asarray(value) for name, value in arrays.items()}
+    content = digest({n: [str(a.dtype), list(a.shape), digest(a.tobytes().hex())] for n, a in sorted(arrays.items())})
+    target = (folder / f"{content[:32]}.npz").absolute()
+    if not target.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as temporary, temporary.open("wb") as file:
+            np.savez(file, **arrays)
+    return str(target)
+
+
+def _frame(found: Mapping[str, tuple[Cell, pd.DataFrame]]) -> Comparison:
+    lines, first = {}, None
+    for name, (cell, trials) in found.items():
+        [error] = error_summary(Entry("", "", cell), trials)
+        folds = trials.groupby(["repeat", "fold"])[["error", "n_train", "n_test"]].mean()
+        difference, p = 0.0, np.nan
+        if first is None:
+            first = folds
+        else:
+            differences = 100 * (folds["error"] - first["error"])
+            difference = float(differences.mean())
+            test = CorrectedT(differences.to_numpy(), ratio=float((folds["n_test"] / folds["n_train"]).mean()))
+            p = test.p_value()
+        lines[name] = {
+            "error": error["value"],
+            "sd": error["sd"],
+            "n_selected": trials["n_selected"].mean(),
+            "cpu": (trials["select_cpu"] + trials["shared_cpu"]).mean(),
+            "difference": difference,
+            "p": p,
+            "trials": len(trials),
+        }
+    return Comparison(pd.DataFrame.from_dict(lines, orient="index"))

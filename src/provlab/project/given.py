@@ -1,0 +1,92 @@
+"""Estimators in hand as configs: what a program of the user's passes is its own code, and needs no trust."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+_GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given")
+
+FUNCTION = "_function_"
+"""Key of a mapping that stands for a function in a config; only `given` ones are ever found."""
+
+
+@contextmanager
+def given(estimators: Iterable[BaseEstimator]) -> Iterator[None]:
+    """Let configs name the classes and functions of some estimators, in this process and until the end of the block."""
+    found: dict[str, Any] = {}
+    for estimator in estimators:
+        _collect(estimator, found)
+    token = _GIVEN.set(found)
+    try:
+        yield
+    finally:
+        _GIVEN.reset(token)
+
+
+def given_object(name: object) -> Any:
+    """Return what a name in a config stands for where a program has given it, else None."""
+    return _GIVEN.get({}).get(name) if isinstance(name, str) else None
+
+
+def as_config(value: Any) -> Any:
+    """Return an estimator as the config that makes it again: its class, and the arguments that are no defaults.
+
+    Raises
+    ------
+    ValueError
+        An argument that is no plain value, function or estimator.
+    """
+    if isinstance(value, BaseEstimator):
+        defaults = {name: each.default for name, each in inspect.signature(type(value)).parameters.items()}
+        arguments = value.get_params(deep=False)
+        stated = {name: each for name, each in arguments.items() if not _is_default(each, defaults.get(name))}
+        return {"_target_": public_name(type(value)), **{name: as_config(each) for name, each in stated.items()}}
+    if isinstance(value, Mapping):
+        return {str(name): as_config(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [as_config(each) for each in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if callable(value):
+        return {FUNCTION: public_name(value)}
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise ValueError(f"compare: expected plain values, functions and estimators as arguments, got {value!r:.80}.")
+
+
+def public_name(value: Any) -> str:
+    """Return the shortest dotted name by which a class or function can be imported."""
+    name: str = value.__name__
+    parts: list[str] = value.__module__.split(".")
+    for n in range(1, len(parts) + 1):
+        module = sys.modules.get(".".join(parts[:n]))
+        if getattr(module, name, None) is value:
+            return f"{'.'.join(parts[:n])}.{name}"
+    return f"{value.__module__}.{value.__qualname__}"
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and (value is default or (np.isscalar(value) and value == default))
+
+
+def _collect(value: Any, found: dict[str, Any]) -> None:
+    if isinstance(value, BaseEstimator):
+        found[public_name(type(value))] = type(value)
+        for each in value.get_params(deep=False).values():
+            _collect(each, found)
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            _collect(each, found)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _collect(each, found)
+    elif callable(value):
+        found[public_name(value)] = value

@@ -1,0 +1,191 @@
+"""Comparing selectors from Python: the same trials, in the same store."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+from scipy import sparse
+from scipy.stats import t as student
+from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectFromModel, SelectKBest, chi2
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from provlab import compare, load_dataset
+from provlab.comparing import Comparison
+from provlab.project.components import build
+from provlab.project.given import as_config, public_name
+from provlab.store import TrialStore
+from provsel.models import LiblinearSVM, LibsvmSVM
+from provsel.selectors import BaseSelector, LeverageScoreSelector, Selection, UniformSelector
+
+SMALL = {"repeats": 2, "n_splits": 3, "draws": 2}
+
+
+class FirstFeatures(BaseSelector):
+    """A class of a program, not of any trusted module."""
+
+    def __init__(self, k=3):
+        self.k = k
+
+    def _select(self, view, rng):
+        return Selection.unweighted(np.arange(self.k))
+
+
+@pytest.fixture(autouse=True)
+def outside(tmp_path, monkeypatch):
+    monkeypatch.delenv("PROVSEL_PROJECT")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_digits(return_X_y=True)
+    return X[:150], np.where(y[:150] < 5, "low", "high")
+
+
+def quietly(*arguments, **options):
+    console = Console(file=io.StringIO())
+    return compare(*arguments, **{**SMALL, "console": console, **options})
+
+
+def test_errors_are_those_of_a_cross_validation_by_hand(data, outside):
+    X, y = data
+    found = quietly(X, y, {"chi2": SelectKBest(chi2, k=12), "first": FirstFeatures(12)})
+    assert list(found.index) == ["chi2", "first"]
+    assert found["trials"].tolist() == [6, 6]  # nothing is drawn
+    stored = TrialStore("results/store").query(columns=["repeat", "split_seed"]).to_pandas().drop_duplicates()
+    codes = np.where(y == "low", 1, -1)
+    errors = {"chi2": [], "first": []}
+    for seed in stored.sort_values("repeat")["split_seed"]:
+        for train, test in StratifiedKFold(3, shuffle=True, random_state=seed).split(X, codes):
+            kept = {"chi2": SelectKBest(chi2, k=12).fit(X[train], codes[train]).get_support(), "first": np.arange(12)}
+            for name, columns in kept.items():
+                model = LibsvmSVM().fit(X[train][:, columns], codes[train])
+                errors[name].append(100 * np.mean(model.predict(X[test][:, columns]) != codes[test]))
+    for name, values in errors.items():
+        assert found.loc[name, "error"] == pytest.approx(np.mean(values))
+        assert found.loc[name, "sd"] == pytest.approx(np.std(values, ddof=1))
+    differences = np.subtract(errors["first"], errors["chi2"])
+    assert found.loc["first", "difference"] == pytest.approx(differences.mean())
+    error = np.sqrt((1 / 6 + 1 / 2) * differences.var(ddof=1))
+    assert found.loc["first", "p"] == pytest.approx(2 * student.sf(abs(differences.mean()) / error, 5), rel=0.02)
+    assert np.isnan(found.loc["chi2", "p"])
+
+
+def test_the_same_call_computes_nothing(data, outside):
+    X, y = data
+    first = quietly(X, y, {"a": UniformSelector(5), "b": LeverageScoreSelector(5)})
+    assert first["trials"].tolist() == [12, 12]
+    before = {path.name: path.read_bytes() for path in (outside / "results" / "store").iterdir()}
+    second = quietly(X, y, {"a": UniformSelector(5), "b": LeverageScoreSelector(5)})
+    pd.testing.assert_frame_equal(first, second)
+    assert {path.name: path.read_bytes() for path in (outside / "results" / "store").iterdir()} == before
+    quietly(X, y, {"other name": UniformSelector(5)})  # names are no part of a trial
+    assert {path.name for path in (outside / "results" / "store").iterdir()} == set(before)
+    assert len(list((outside / "results" / "data").iterdir())) == 1
+    quietly(X + 1, y, {"a": UniformSelector(5)})
+    assert len(list((outside / "results" / "data").iterdir())) == 2
+
+
+def test_sparse_rows_and_frames_with_names(data):
+    X, y = data
+    dense = quietly(X, y, {"a": FirstFeatures(20)})
+    thin = quietly(sparse.csr_matrix(X), y, {"a": FirstFeatures(20)})
+    assert thin.loc["a", "n_selected"] == dense.loc["a", "n_selected"] == 20
+    assert thin.loc["a", "trials"] == 6
+    frame = pd.DataFrame(X, columns=[f"pixel {k}" for k in range(X.shape[1])])
+    assert quietly(frame, pd.Series(y), {"a": FirstFeatures(20)}).loc["a", "n_selected"] == 20
+    [named] = {path for path in Path("results/data").iterdir() if "feature_names" in np.load(path).files}
+    assert load_dataset("file", path=str(named.absolute())).feature_names.tolist() == [*frame.columns]
+
+
+def test_pipelines_models_and_other_settings(data):
+    X, y = data
+    reduced = Pipeline([("scale", StandardScaler()), ("best", SelectKBest(k=5))])
+    forest = SelectFromModel(RandomForestClassifier(5), max_features=7, threshold=0.0)
+    model = LogisticRegression(max_iter=200, random_state=0)
+    found = quietly(X, y, {"pipeline": reduced, "forest": forest}, model=model)
+    assert found["n_selected"].tolist() == [5, 7]
+    assert found["trials"].tolist() == [6, 12]  # a forest without a seed draws
+    supervised = quietly(X, y, {"best": SelectKBest(k=7), "uniform": UniformSelector(7)}, setting="supervised")
+    assert supervised["trials"].tolist() == [6, 12]
+
+
+def test_worker_processes(data):
+    X, y = data
+    one = quietly(X, y, {"a": UniformSelector(5), "b": LeverageScoreSelector(5)}, results="one")
+    two = quietly(X, y, {"a": UniformSelector(5), "b": LeverageScoreSelector(5)}, results="two", n_jobs=2)
+    pd.testing.assert_frame_equal(one.drop(columns="cpu"), two.drop(columns="cpu"))
+
+
+def test_shown_as_a_table_with_its_figure(data):
+    X, y = data
+    found = quietly(X, y, {"<b>": UniformSelector(5), "b": LeverageScoreSelector(5)})
+    assert isinstance(found, Comparison)
+    html = found._repr_html_()
+    assert "<table" in html
+    assert 'src="data:image/png;base64,iVBOR' in html
+    assert 'alt="Test error of &lt;b&gt;, b"' in html
+    assert len(found.draw().axes[0].get_yticks()) == 2
+    assert type(found[["error"]]) is pd.DataFrame
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({}, "expected a mapping of names to selectors, got"),
+        ([UniformSelector(5)], "expected a mapping of names to selectors"),
+        ({"a": UniformSelector}, "compare: a: expected an unfitted estimator, got .*UniformSelector.*; call the class"),
+        ({"a": SelectKBest(object(), k=3)}, "compare: expected plain values, functions and estimators as arguments"),
+        ({"a": LiblinearSVM()}, "config of the selector: expected a class with transform, got .*LiblinearSVM"),
+    ],
+)
+def test_bad_methods_are_one_clear_error(data, methods, message):
+    with pytest.raises(ValueError, match=message):
+        quietly(*data, methods)
+
+
+def test_failures_are_said_and_what_worked_is_stored(data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"compare: 6 of 12 trials failed, the others are stored: .*between 1 and"):
+        quietly(X, y, {"good": FirstFeatures(5), "bad": UniformSelectorOfNothing(500)})
+    assert len(TrialStore("results/store").keys()) == 6
+
+
+class UniformSelectorOfNothing(FirstFeatures):
+    """Asks for more features than there are."""
+
+    def _select(self, view, rng):
+        raise ValueError(f"expected k between 1 and {view.n_features}, got {self.k}")
+
+
+def test_bad_data(data):
+    X, y = data
+    bad = X.copy()
+    bad[3, 4] = np.nan
+    with pytest.raises(ValueError, match="holds NaN or infinite values"):
+        quietly(bad, y, {"a": FirstFeatures(5)})
+    with pytest.raises(ValueError, match=r"expected 150 labels for 150 samples, got shape \(149,\)"):
+        quietly(X, y[:-1], {"a": FirstFeatures(5)})
+
+
+def test_functions_and_classes_are_given_for_the_call_only(data):
+    X, y = data
+    config = as_config(SelectKBest(chi2, k=12))
+    place = "sklearn.feature_selection"
+    assert config == {"_target_": f"{place}.SelectKBest", "score_func": {"_function_": f"{place}.chi2"}, "k": 12}
+    assert public_name(np.linalg.norm) == "numpy.linalg.norm"
+    quietly(X, y, {"chi2": SelectKBest(chi2, k=12)})
+    with pytest.raises(ValueError, match=r"project trusts \(none\), got 'sklearn\.feature_selection\.SelectKBest'"):
+        build("selector", config)
+    function = {"_target_": "provsel.selectors.UniformSelector", "n_features_to_select": {"_function_": "os.system"}}
+    with pytest.raises(ValueError, match=r"_function_: expected a function that the program at hand has passed"):
+        build("selector", function)
