@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+import provlab
+import provsel.certificates
 import provsel.models
 import provsel.selectors
+import provsel.streams
 from provlab.cli import main
 from provlab.cli.commands import command_names
 from provlab.cli.commands.doctor import STYLES
@@ -95,6 +98,34 @@ def test_every_class_of_the_folder_is_imported_by_name(package):
                 assert name in package.__all__, to_add
                 found += 1
     assert found >= len(package.__all__) - 3  # all but what a class of one's own is made of
+
+
+def test_without_the_laboratory_each_part_that_needs_more_says_so(tmp_path):
+    script = """
+import numpy as np
+import pathlib
+from provsel.models import LiblinearSVM
+from provsel.selectors import GaussianCompression
+from provsel.streams import column_blocks, row_chunks
+from provlab.command import main
+pathlib.Path("x.parquet").write_bytes(b"")
+X, y = np.eye(6), np.arange(6) % 2
+for call in (lambda: LiblinearSVM().fit(X, y), lambda: column_blocks("x.parquet"), lambda: row_chunks("x.parquet"),
+             lambda: GaussianCompression(2, random_state=0).fit(X).compress_to("z.parquet", [(X, None)])):
+    try: call()
+    except ImportError as error: print(error)
+print(main(["status"]))
+"""
+    done = without((*HEAVY, "threadpoolctl_", "requests", "psutil"), script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(
+        "LiblinearSVM: expected the package liblinear-official, got none; pip install 'provsel[lab]'"
+    )
+    for line, subject in zip(lines[1:4], ("column_blocks", "row_chunks", "GaussianCompression"), strict=True):
+        assert line == f"{subject}: expected the package pyarrow for a Parquet file, got none; pip install pyarrow."
+    assert lines[4] == "2"
+    assert "provsel: expected the packages of the laboratory, got no rich; pip install 'provsel[lab]'." in done.stderr
 
 
 # Commands
@@ -201,3 +232,21 @@ def test_locks_agree_and_have_hashes():
     assert run < report < dev
     assert {"numpy", "pyarrow", "hydra-core"} <= set(pins["requirements.lock"])
     assert not {"matplotlib", "pillow", "pytest", "dask"} & set(pins["requirements.lock"])
+
+
+# Types
+
+
+def test_a_strict_type_checker_accepts_a_file_that_uses_every_public_name(tmp_path):
+    used = REPO / "tests" / "every_public_name.py"
+    text = used.read_text(encoding="utf-8")
+    for package in (provlab, provsel.selectors, provsel.models, provsel.certificates, provsel.streams):
+        assert [name for name in package.__all__ if name not in text] == []
+    (tmp_path / used.name).write_text(text, encoding="utf-8")
+    (tmp_path / "wrong.py").write_text(f"{text}Selection.unweightd(indices)\ncompare(X, y, 3)\n", encoding="utf-8")
+    options = ["--strict", "--cache-dir=cache"]
+    environment = {"MYPYPATH": str(REPO / "src")}
+    done = run_python(["-m", "mypy", *options, used.name], tmp_path, env=environment, timeout=300)
+    assert done.stdout.startswith("Success"), done.stdout
+    done = run_python(["-m", "mypy", *options, "wrong.py"], tmp_path, env=environment, timeout=300)
+    assert done.stdout.count("error:") == 2, done.stdout

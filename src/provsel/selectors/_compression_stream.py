@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.selectors._chunk_checks import Labels
+from provsel.streams.sources import needing_pyarrow
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,7 +34,8 @@ def write_compressed(
     n_jobs: int,
 ) -> int:
     """Write X Lambda^T of the checked chunks, n rows if that is known, to the file `path`, and return their number."""
-    from provsel.streams.compressed_file import compressed_file  # brings pyarrow
+    with needing_pyarrow("GaussianCompression"):
+        from provsel.streams.compressed_file import compressed_file
 
     about = {
         "n_components": blocks.n_components,

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from provsel.checks import check_integer
 
 from .column_sources import NAME, ArrayColumns, ColumnSource, NpyColumns, SparseColumns
-from .sources import source_of
+from .sources import needing_pyarrow, source_of
 
 
 def _parquet_columns(path: Path) -> ColumnSource:
-    from .parquet_sources import ParquetColumns  # pyarrow takes long to import
+    with needing_pyarrow("column_blocks"):
+        from .parquet_sources import ParquetColumns  # takes long, and is the user's choice
 
     return ParquetColumns(path)
 

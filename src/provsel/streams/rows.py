@@ -15,7 +15,7 @@ from provsel.checks import check_integer
 from provsel.kernels.finite_rows import rows_not_finite
 
 from .row_sources import NAME, ArrayRows, Chunk, NpyRows, RowSource, SparseRows
-from .sources import source_of
+from .sources import needing_pyarrow, source_of
 from .svmlight_rows import SVMLIGHT, SvmlightRows
 
 PARQUET = ".parquet"
@@ -140,7 +140,8 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
 
 
 def _parquet_rows(path: Path, label: str | None) -> RowSource:
-    from .parquet_sources import ParquetRows  # pyarrow takes long to import
+    with needing_pyarrow("row_chunks"):
+        from .parquet_sources import ParquetRows  # takes long, and is the user's choice
 
     return ParquetRows(path, label)
 

@@ -7,7 +7,8 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, TypeVar
@@ -115,3 +116,22 @@ def kept_type(dtype: np.dtype[Any]) -> type[np.floating]:
 def damaged(subject: str, path: Path, expected: str, error: Exception) -> ValueError:
     """Return the error for a file that cannot be read."""
     return ValueError(f"{subject}: {path}: expected {expected}, got {error!r:.300} on reading; write it again.")
+
+
+@contextmanager
+def needing_pyarrow(subject: str) -> Iterator[None]:
+    """Say what to install where a block imports what reads or writes Parquet, and pyarrow is not there.
+
+    Raises
+    ------
+    ImportError
+        Names the subject.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "pyarrow":
+            raise
+        raise ImportError(
+            f"{subject}: expected the package pyarrow for a Parquet file, got none; pip install pyarrow."
+        ) from error

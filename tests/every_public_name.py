@@ -1,0 +1,98 @@
+"""Every public name in use, for `mypy --strict`; nothing runs it."""
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provlab import Measure, MeasuredTrial, Project, compare, load_dataset
+from provsel.certificates import Certificate, certify, certify_compression
+from provsel.models import (
+    BaseLinearSVM,
+    CompressedLinearSVM,
+    FeatureSelectiveSVM,
+    HingeSVM,
+    KMeansClustering,
+    LiblinearSVM,
+    LibsvmSVM,
+)
+from provsel.selectors import (
+    AlphaInvestingSelector,
+    ApproximateBSSSelector,
+    AtSize,
+    BaseSelector,
+    BSSSelector,
+    FeatureSelectiveSelector,
+    FullDataSelector,
+    GaussianCompression,
+    L1SVMSelector,
+    LaplacianScoreSelector,
+    LeverageScoreSelector,
+    LPSVMSelector,
+    OnlineLeverageSelector,
+    OnSupportVectors,
+    RidgeLeverageSelector,
+    RRQRSelector,
+    Selection,
+    SparseEmbedding,
+    SVMRFESelector,
+    UniformSelector,
+    WithEnclosingBallCenter,
+    checked_count,
+)
+from provsel.streams import column_blocks, row_chunks
+from provsel.training_view import Cost, Meter, TrainingView
+
+X: NDArray[np.float64] = np.eye(10)
+y: NDArray[np.int64] = np.arange(10) % 2
+
+
+class Mine(BaseSelector):
+    def __init__(self, n_features_to_select: int) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        return Selection.unweighted(np.arange(checked_count(self, view.n_features)))
+
+
+class Mean(Measure):
+    columns: ClassVar = {"mean": float}
+
+    def measure(self, trial: MeasuredTrial) -> dict[str, float]:
+        return {"mean": float(trial.rows.n_samples)}
+
+
+SELECTORS: list[BaseSelector] = [
+    AlphaInvestingSelector(),
+    ApproximateBSSSelector(5),
+    AtSize(L1SVMSelector(), 3, parameter="C", low=0.1, high=1.0),
+    BSSSelector(5),
+    FeatureSelectiveSelector(),
+    FullDataSelector(),
+    LaplacianScoreSelector(3),
+    LeverageScoreSelector(3),
+    LPSVMSelector(),
+    Mine(2),
+    OnlineLeverageSelector(),
+    OnSupportVectors(BSSSelector(5)),
+    RidgeLeverageSelector(3),
+    RRQRSelector(3),
+    SVMRFESelector(3),
+    UniformSelector(3),
+    WithEnclosingBallCenter(BSSSelector(5)),
+]
+for selector in SELECTORS:
+    fitted = selector.fit(X, y)
+    indices: NDArray[np.int64] = fitted.indices_
+    weights: NDArray[np.float64] = fitted.weights_
+    found: Certificate = certify(fitted, X, y)
+for transformer in (SparseEmbedding(3), GaussianCompression(3)):
+    transformer.fit(X)
+MODELS: list[BaseLinearSVM] = [CompressedLinearSVM(3), FeatureSelectiveSVM(), HingeSVM(), LiblinearSVM(), LibsvmSVM()]
+for model in MODELS:
+    labels: NDArray[np.int64] = model.fit(X, y).predict(X)
+KMeansClustering(2).fit(X, y)
+certify_compression(CompressedLinearSVM(3).fit(X, y), X, y)
+print(list(column_blocks(X, block_size=3)), list(row_chunks(X, y=y)), Cost.now(), Meter())
+frame = compare(X, y, {"mine": Mine(2)}, repeats=1)
+print(frame.draw(), load_dataset("digits").X, Project.find().root)
