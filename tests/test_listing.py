@@ -57,8 +57,9 @@ def test_data_sets_have_licences():
         assert found[name].startswith(f"{read_source(name).title}: "), name
         assert found[name].endswith(f"Licence: {' '.join(read_source(name).licence.split())}"), name
     assert {name for name in found if name not in source_names()} == {
-        "digits", "gaussian_clusters", "sparse_rows", "synthetic",
+        "digits", "file", "gaussian_clusters", "sparse_rows", "synthetic",
     }  # fmt: skip
+    assert found["file"] == "Your own file: CSV, TSV, Parquet, npz, npy, svmlight or MATLAB, with a column of labels."
     assert found["synthetic"].endswith("Generated.")
     assert found["digits"].endswith("Bundled with scikit-learn.")
     assert "72 samples with 7129" in found["allaml"]

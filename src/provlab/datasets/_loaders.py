@@ -16,7 +16,7 @@ def dataset_names() -> list[str]:
 
 def is_place(name: str, parameter: str) -> bool:
     """Tell whether a loader's parameter says where data are and not what: keys leave it out."""
-    return parameter in getattr(loader(name), "PATHS", ())
+    return name in _names() and parameter in getattr(loader(name), "PATHS", ())
 
 
 def loader(name: str) -> Any:
