@@ -9,6 +9,7 @@ import pytest
 from made_paper import ARTEFACT, SCRIPT, made_paper
 from provlab.cli import main
 from provlab.project import artefact_names, full_name, papers, reproduce_command, short_name
+from provlab.project.papers import installed_papers
 from provlab.reports.recipe import load_recipe
 from small_runs import REPO, SMALL
 
@@ -93,6 +94,7 @@ def test_an_installed_package_brings_papers(two, tmp_path, monkeypatch):
     def point(name, value):
         points = (importlib.metadata.EntryPoint(name, value, "provsel.papers"),)
         monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points)
+        installed_papers.cache_clear()
 
     point("theirs2002", "their_papers.theirs2002")
     assert "theirs2002/table9" in artefact_names()
@@ -103,6 +105,8 @@ def test_an_installed_package_brings_papers(two, tmp_path, monkeypatch):
     point("theirs2002", "their_papers.nope")
     with pytest.raises(ValueError, match=r"paper theirs2002: expected the package their_papers\.nope, got none"):
         papers()
+    monkeypatch.undo()
+    installed_papers.cache_clear()
 
 
 def test_outside_of_a_project_there_are_no_artefacts(tmp_path, monkeypatch, capsys):

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
@@ -51,14 +52,19 @@ class Artefact:
         paper/artefact.
     title : str
     entries : tuple of Entry
-    config : DictConfig
-        The composed config without row and column.
+    parts : mapping
+        The composed config without row and column; `config` is the same as a DictConfig.
     """
 
     name: str
     title: str
     entries: tuple[Entry, ...]
-    config: DictConfig
+    parts: Mapping[str, Any]
+
+    @cached_property
+    def config(self) -> DictConfig:
+        """The composed config without row and column."""
+        return OmegaConf.create(dict(self.parts))
 
     @property
     def cells(self) -> list[Cell]:
@@ -137,7 +143,7 @@ def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
         rows += [compose([*base, *stated[row]]) for row in stated if row not in artefact["rows"]]
     check_columns(name, artefact["columns"], rows, _applies)
     check_users(name, overrides, taken)
-    return Artefact(name, str(artefact["title"]), tuple(entries), OmegaConf.create(config))
+    return Artefact(name, str(artefact["title"]), tuple(entries), config)
 
 
 def artefact_part(name: str) -> Parts:

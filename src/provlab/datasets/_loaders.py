@@ -33,7 +33,12 @@ def loader(name: str) -> Any:
     """
     if name not in _names():
         raise ValueError(f"unknown data set {name!r:.80}; known data sets are {', '.join(_names())}")
-    return importlib.import_module(f"{__package__}.{name}")
+    return _module(name)
+
+
+@cache
+def _module(name: str) -> Any:
+    return importlib.import_module(f"{__package__}.{name}")  # asked for thousands of times while planning
 
 
 @cache

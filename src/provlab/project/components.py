@@ -146,6 +146,8 @@ def with_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any
 
 
 def _component_or(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
+    if value is None or isinstance(value, str | int | float):  # as most are, of hundreds of thousands in a plan
+        return value
     return make(value) if is_component(value) else with_components(value, make)
 
 

@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -66,20 +67,27 @@ def papers() -> dict[str, Paper]:
             paper = Paper(room.name, room, f"{_package_of(room.parent)}.{room.name}")
             if paper.artefacts() or (room / "claims.yaml").is_file():
                 found[paper.name] = paper
+    for paper in installed_papers():
+        if paper.name in found:
+            raise ValueError(
+                f"paper {paper.name}: expected one of that name, got {found[paper.name].folder} and {paper.folder}; "
+                f"rename one."
+            )
+        found[paper.name] = paper
+    return found
+
+
+@cache
+def installed_papers() -> tuple[Paper, ...]:
+    """Return the papers that installed packages bring; looked for once, as that reads what all packages say of them."""
+    found = []
     for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
         spec = importlib.util.find_spec(point.value)
         places = list(spec.submodule_search_locations or ()) if spec is not None else []
         if not places:
-            raise ValueError(
-                f"paper {point.name}: expected the package {point.value}, got none; reinstall what has it."
-            )
-        if point.name in found:
-            raise ValueError(
-                f"paper {point.name}: expected one of that name, got {found[point.name].folder} and {places[0]}; "
-                f"rename one."
-            )
-        found[point.name] = Paper(point.name, Path(places[0]), point.value)
-    return found
+            raise ValueError(f"paper {point.name}: expected the package {point.value}, got none; reinstall it.")
+        found.append(Paper(point.name, Path(places[0]), point.value))
+    return tuple(found)
 
 
 def artefact_names() -> list[str]:

@@ -6,6 +6,7 @@ import os
 import sys
 import tomllib
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,7 @@ def tool(name: str) -> str:
     return f"{environment.name}/bin/{name}" if environment.parent == current_project().root else name
 
 
+@cache
 def package_conf() -> Path:
     """Return the package's config groups: inside an installed wheel, or beside the sources in a checkout."""
     inside = Path(__file__).resolve().parents[1]
