@@ -87,7 +87,7 @@ def _models() -> list[Item]:
     return [Item(path.stem, _component("model", _config(path), is_random_model)) for path in conf_files("model")]
 
 
-def _component(kind: str, config: dict[str, Any], chance: Callable[[Any], bool]) -> str:
+def _component(kind: str, config: dict[str, Any], draws: Callable[[Any], bool]) -> str:
     """Return class and summary of a component, whether it draws, and whether it has a theorem's number of features."""
     if config["_target_"] == MISSING:
         trust = ", ".join(current_project().trust) or "none yet"
@@ -95,7 +95,7 @@ def _component(kind: str, config: dict[str, Any], chance: Callable[[Any], bool])
     cls = component_class(kind, config)
     inner = [str(value["_target_"]).rsplit(".", 1)[-1] for value in config.values() if isinstance(value, dict)]
     notes = [_first_line(cls)]
-    notes += ["Draws."] if chance(build(kind, config)) else []
+    notes += ["Draws."] if draws(build(kind, config)) else []
     notes += (
         [f"Guarantee: budget({', '.join(inspect.signature(cls.budget).parameters)})."] if hasattr(cls, "budget") else []
     )

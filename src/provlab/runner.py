@@ -98,7 +98,7 @@ def run_cells(
 ) -> RunReport:
     """Compute the trials of `cells` that the store does not have, and store each task's as it comes.
 
-    An interrupt loses at most the running tasks; the same call goes on where it stopped. So does `stop`, which is
+    An interrupt loses at most the running tasks; the same call resumes. So does `stop`, which is
     asked after each task whether to end the run.
     """
     console = console or Console(stderr=True)

@@ -182,7 +182,7 @@ class Evidence:
         over : {"datasets", "folds", "draws"}
             Differences of the data sets' mean errors (signed rank), or of the folds of one data set (corrected t);
             where all rows are clustered, a fold is a seed. Or of the draws of `place` on the only fold, against the
-            one error of `other`, which draws nothing (t): then the test is about the chance in the method alone.
+            one error of `other`, which draws nothing (t): then the test is about the randomness of the method alone.
 
         Raises
         ------

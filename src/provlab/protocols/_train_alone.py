@@ -54,7 +54,7 @@ def fit_file(model: Any, path: str, n_features: int) -> None:
     """Fit on an svmlight file: as a stream where the model can, else on all rows by `load_svmlight_file`."""
     if hasattr(model, "fit_stream"):
         with open(path, "rb") as file:
-            nonzeros = file.readline().count(b":")  # all rows of made data have about as many
+            nonzeros = file.readline().count(b":")  # all rows of synthetic data have about as many
         rows = min(CHUNK_ROWS, max(1, CHUNK_NONZEROS // max(1, nonzeros)))
         model.fit_stream(row_chunks(path, n_features=n_features, chunk_rows=rows))
     else:

@@ -15,7 +15,7 @@ MAX_SECONDS = 3.0
 
 
 def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any]]:
-    """Return the record with the lowest key of some of an artefact's cells: those on made data, the cheapest first.
+    """Return the record with the lowest key of some of an artefact's cells: on synthetic data, the cheapest first.
 
     What was measured in a process of its own is left out, as its memory is no result that could be compared.
     """

@@ -43,7 +43,7 @@ def is_kept(store: bool | str, n_components: int, n_features: int) -> bool:
 
 
 class GaussianBlocks:
-    """Lambda, shape (l, m), with independent N(0, variance) entries, made again whenever it is needed.
+    """Lambda, shape (l, m), with independent N(0, variance) entries, regenerated whenever it is needed.
 
     Block b, columns 256 b, ..., 256 b + 255, is what SFC64 gives for the child b of the seed `key`: it depends on l,
     the key and b only, so neither on m nor on what was asked before.

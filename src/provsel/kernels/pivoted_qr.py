@@ -40,7 +40,7 @@ BLOCK = 2**20
 
 
 class PivotedQR:
-    """The pivots of X, found one by one; `extend` goes on where it stopped.
+    """The pivots of X, found one by one; `extend` resumes where it stopped.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class SizeSearch:
                     selector.fit_view(self.view)
                 return Setting(value, selector, list(messages))
 
-            # two fits of a method with chance and no fixed seed are not the same
+            # two fits of a randomised method without a fixed seed are not the same
             seeded = not selector.is_random or isinstance(selector.get_params(deep=False).get("random_state"), int)
             self.tries[value] = self.view.shared(f"at {value!r} {selector!r}", fit) if seeded else fit()
         return self.tries[value]

@@ -39,7 +39,7 @@ class AtSize(BaseSelector):
     if_fewer : {"raise", "keep"}, default="raise"
         Where no setting that was tried keeps r features: an error, or the setting with the most features.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the selector where it has chance, the same in all fits; None leaves it its own.
+        Seed of the selector where it is randomised, the same in all fits; None leaves it its own.
 
     Attributes
     ----------

@@ -85,7 +85,7 @@ class BSSSelector(BaseSelector):
     def budget(rank: int, eps: float, delta: float | None = None) -> int:
         """Return the r for which Theorem 1 keeps the squared margin to within a factor 1 - eps.
 
-        The proof needs ||E||_2 <= eps / 2, and Lemma 2 gives 3 sqrt(rank / r). `delta` is ignored: no chance.
+        The proof needs ||E||_2 <= eps / 2, and Lemma 2 gives 3 sqrt(rank / r). `delta` is ignored: nothing is drawn.
         """
         return bss_budget(rank, eps)
 

@@ -25,7 +25,7 @@ class LeverageScoreSelector(BaseSelector):
     n_features_to_select : int
         Number of draws r. With replacement at most r features are kept.
     strategy : {"sample", "top"}, default="sample"
-        "top" keeps the r largest scores with unit weights: no chance, and no theorem.
+        "top" keeps the r largest scores with unit weights: deterministic, without a theorem.
     replace : bool, default=True
         Draw with replacement, as the paper does. Without, exactly r features are drawn by systematic sampling
         with inclusion probabilities pi_i proportional to p_i (capped at 1) and scaled by 1 / sqrt(pi_i).
