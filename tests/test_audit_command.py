@@ -19,7 +19,7 @@ from provlab.audit.sample import draw_sample
 from provlab.cli import INTERRUPTED, main
 from provlab.store import TrialStore
 from provlab.trials import environment as environment_module
-from provlab.trials.executors import ClusterError
+from provlab.trials.errors import ClusterError
 from small_runs import LEVERAGE, UNIFORM, run_quietly, small_cell
 
 CELLS = ("aaaaaaaa" + "0" * 56, "aaaaaaaa" + "1" * 56, "bbbbbbbb" + "2" * 56)

@@ -23,7 +23,8 @@ from provlab.datasets import DataIntegrityError
 from provlab.trials import TaskResult, dask_worker, executors, make_tasks, run_task
 from provlab.trials.dask_watch import check_python
 from provlab.trials.dask_worker import encode, open_plan
-from provlab.trials.executors import ClusterError, execute
+from provlab.trials.errors import ClusterError
+from provlab.trials.executors import execute
 from provsel.selectors import UniformSelector
 from small_runs import (
     FULL,

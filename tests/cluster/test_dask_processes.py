@@ -15,7 +15,8 @@ from test_dask_executor import assert_clean
 
 from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
 from provlab.trials import identity_of, make_tasks
-from provlab.trials.executors import ClusterError, execute
+from provlab.trials.errors import ClusterError
+from provlab.trials.executors import execute
 from provsel import __version__
 from small_runs import UNIFORM, small_cell, stable_records, table_files
 from test_paul2016_artefacts import write_set

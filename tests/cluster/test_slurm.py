@@ -14,7 +14,8 @@ from provlab.configs import compose_config
 from provlab.project import package_conf
 from provlab.trials import make_tasks, run_task
 from provlab.trials.dask_clusters import slurm_cluster
-from provlab.trials.executors import ClusterError, execute
+from provlab.trials.errors import ClusterError
+from provlab.trials.executors import execute
 from small_runs import UNIFORM, small_cell
 
 SBATCH = """#!{python}

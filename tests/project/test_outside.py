@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 import zipfile
 
@@ -163,6 +164,24 @@ def test_on_a_dask_cluster(outside):
     assert counted(error) == (0, 18, 0)
     tables = [project / folder / "tables" / "first" / "comparison.csv" for folder in ("results", "dask")]
     assert tables[0].read_bytes() == tables[1].read_bytes()
+
+
+def test_what_contributing_says_of_a_selector_of_one_s_own(outside):
+    provsel, project = outside
+    text = (REPO / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"   ```python\n(.*?)   ```", text, re.S)
+    (project / "frequency_study.py").write_text(textwrap.dedent(block).replace("    algorithm_version = 1\n\n", ""))
+    said = "selector=any selector._target_=my_study.DocumentFrequencySelector +selector.n_features_to_select=300"
+    assert said in " ".join(text.split())
+    settings = said.replace("my_study", "frequency_study").replace("300", "5").split()
+    data = ["dataset=file", "dataset.path=data/example.csv", "dataset.target=species", "dataset.index=sample", *SERIAL]
+    _, error = provsel("run", *data, *settings, status=2)
+    assert "add its top-level module to trust in provsel.toml" in error
+    trusted = project / "provsel.toml"
+    trusted.write_text(trusted.read_text().replace('["birds"', '["frequency_study", "birds"'))
+    out, error = provsel("run", *data, *settings)
+    assert counted(error) == (0, 3, 0)
+    assert "DocumentFrequencySelector" in out
 
 
 def test_its_own_tests_pass(outside):

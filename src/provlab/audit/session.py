@@ -25,7 +25,8 @@ from provlab.store import TrialStore
 from provlab.store.schema import record_schema
 from provlab.trials import Task, TaskResult
 from provlab.trials.environment import environment, git_revision
-from provlab.trials.executors import ClusterError, execute
+from provlab.trials.errors import ClusterError
+from provlab.trials.executors import execute
 from provsel import __version__
 
 

@@ -13,7 +13,7 @@ from distributed import Client, Future, KilledWorker, WorkerPlugin
 
 from provlab.trials.dask_watch import AGAIN, LOOK_EVERY, Watch, check_python
 from provlab.trials.dask_worker import encode
-from provlab.trials.executors import ClusterError
+from provlab.trials.errors import ClusterError
 from provlab.trials.plan import Task
 from provlab.trials.trial import TaskResult
 

@@ -16,7 +16,7 @@ from distributed.utils import silence_logging_cmgr
 
 from provlab.trials import dask_worker
 from provlab.trials.dask_client import run_on
-from provlab.trials.executors import ClusterError
+from provlab.trials.errors import ClusterError
 from provlab.trials.plan import Task
 from provlab.trials.trial import TaskResult
 

@@ -15,10 +15,6 @@ from provlab.trials.plan import Task
 from provlab.trials.trial import TaskResult, run_task
 
 
-class ClusterError(OSError):
-    """The cluster cannot do the work, or not any more."""
-
-
 def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
     """Yield the result of each task, in any order.
 
