@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from provsel.kernels.enclosing_ball import minimum_enclosing_ball
 from provsel.kernels.hard_margin import hard_margin
 from provsel.kernels.spectral import gram_matrix
+from provsel.labels import signs_of_two_classes
 from provsel.models.libsvm import fit_gram
 from provsel.reducers import reduced_rows
 from provsel.selectors._base import BaseSelector
@@ -225,7 +226,7 @@ def _score_sum(selector: Any, n: int, spectral_norm: float) -> dict[str, Any]:
 
 
 def _margin(view: TrainingView, reduced: NDArray[np.float64], error: float) -> dict[str, Any]:
-    signs = _signs(view)
+    _, signs = signs_of_two_classes("certify", view.y)
     full = view.shared("hard margin", lambda: hard_margin(view.gram(), signs))
     if not full.separable:
         return {"margin": NOT_SEPARABLE}
@@ -241,7 +242,7 @@ def _margin(view: TrainingView, reduced: NDArray[np.float64], error: float) -> d
 
 
 def _soft_margin(view: TrainingView, reduced: NDArray[np.float64], error: float, C: float) -> dict[str, Any]:
-    signs = _signs(view)
+    _, signs = signs_of_two_classes("certify", view.y)
     value, gap, _ = view.shared(f"soft margin {C!r}", lambda: _dual_optimum(view.gram(), signs, C))
     fields = {"soft_value": value, "soft_bound": np.nan, "soft": VACUOUS}
     if error < 0.5:
@@ -274,8 +275,3 @@ def _radius(view: TrainingView, reduced: NDArray[np.float64], error: float) -> d
     ratio, bound = float(after.squared_radius / before.squared_radius), 1 + error
     tolerance = bound * (SLACK + before.gap + after.gap)
     return {"radius_ratio": ratio, "radius_bound": bound, "radius": HELD if ratio <= bound + tolerance else VIOLATED}
-
-
-def _signs(view: TrainingView) -> NDArray[np.float64]:
-    assert view.y is not None
-    return np.where(view.y == np.unique(view.y)[1], 1.0, -1.0)

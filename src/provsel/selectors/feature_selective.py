@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils import ClassifierTags
 
 from provsel.kernels.feature_selective_fit import fit_feature_selective
+from provsel.labels import signs_of_two_classes
 from provsel.selectors._base import BaseSelector, Selection
-from provsel.selectors._labels import signs_of_two_classes
 from provsel.training_view import TrainingView
 
 

@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
+from provsel.labels import signs_of_two_classes
 from provsel.models._liblinear_library import seeded_liblinear
 from provsel.selectors._base import BaseSelector, Selection
-from provsel.selectors._labels import signs_of_two_classes
 from provsel.training_view import TrainingView
 
 L1R_L2LOSS_SVC = 5

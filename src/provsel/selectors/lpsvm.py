@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
@@ -15,6 +14,7 @@ from sklearn.utils import ClassifierTags
 from provsel.kernels.lpsvm import LPSolution, lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
+from provsel.labels import signs_of_two_classes
 from provsel.selectors._base import BaseSelector, Selection
 from provsel.training_view import TrainingView
 
@@ -106,7 +106,7 @@ class LPSVMSelector(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         solver, max_iter = self._checked_options()
-        classes, signs = _two_classes(view.y)
+        classes, signs = signs_of_two_classes("LPSVMSelector", view.y)
         X = sparse.csc_array(view.X, dtype=np.float64, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
@@ -172,18 +172,3 @@ class LPSVMSelector(BaseSelector):
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
-
-
-def _two_classes(y: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the two classes, sorted, and -1.0 or 1.0 for each row; raise when there are not two."""
-    if y is None:
-        raise ValueError("LPSVMSelector: expected labels of two classes, got y=None; pass y to fit.")
-    classes, labels = np.unique(y, return_inverse=True)
-    if classes.size != 2:
-        noun = "class" if classes.size == 1 else "classes"
-        raise ValueError(
-            f"LPSVMSelector: expected labels of two classes, got {classes.size} {noun} "
-            f"({', '.join(map(repr, classes[:5].tolist()))}{', ...' if classes.size > 5 else ''}); "
-            f"fit it on two of them at a time."
-        )
-    return classes, np.where(labels.ravel() == 1, 1.0, -1.0)

@@ -17,8 +17,9 @@ def signs_of_two_classes(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[
         raise ValueError(f"{subject}: expected labels of two classes, got y=None; pass y to fit.")
     classes, labels = np.unique(y, return_inverse=True)
     if classes.size != 2:
+        shown = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if classes.size > 5 else "")
         raise ValueError(
             f"{subject}: expected labels of two classes, got {classes.size} "
-            f"{'class' if classes.size == 1 else 'classes'}; fit it on two of them at a time."
+            f"{'class' if classes.size == 1 else 'classes'} ({shown}); fit it on two of them at a time."
         )
     return classes, np.where(labels.ravel() == 1, 1.0, -1.0)
