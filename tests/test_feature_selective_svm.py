@@ -281,9 +281,7 @@ def test_bad_input_is_refused(data):
         FeatureSelectiveSVM().fit(X, three)
     with pytest.raises(ValueError, match=r"labels of at least two classes, got 1 class \(.*'ham'"):
         FeatureSelectiveSVM().fit(X, ["ham"] * 60)
-    with pytest.raises(
-        ValueError, match=r"labels of two classes, got 3 classes \(.*\); fit it on two of them"
-    ):
+    with pytest.raises(ValueError, match=r"labels of two classes, got 3 classes \(.*\); fit it on two of them"):
         FeatureSelectiveSelector().fit(X, three)
     with pytest.raises(ValueError, match=r"labels of two classes, got 1 class \(.*\); fit it on two"):
         FeatureSelectiveSelector().fit(X, ["ham"] * 60)

@@ -511,3 +511,16 @@ def test_two_folders_of_results_are_refused(capsys):
     with pytest.raises(SystemExit):
         main(["doctor", "results=b"])
     assert "unrecognized arguments: results=b; the folder is given as --results FOLDER" in capsys.readouterr().err
+
+
+def test_a_sweep_over_an_artefact_s_config(run, here):
+    small = ["dataset.n_samples=60", "dataset.n_features=40", "dataset.n_relevant=5", "protocol.n_splits=3"]
+    chosen = [
+        "+experiment=paul2016/table1",
+        "selector=uniform",
+        "selector.n_features_to_select=4,5",
+        "protocol.draws=1",
+    ]
+    status, text = run("-m", *chosen, *small, "protocol.repeats=1", "executor=serial", f"results={here / 'other'}")
+    assert status == 0, text
+    assert "2 jobs done, 0 failed" in text

@@ -112,9 +112,7 @@ def test_bad_options_are_refused(options, message):
 
 def test_bad_labels_and_rows_are_refused():
     X, _ = rows()
-    with pytest.raises(
-        ValueError, match=r"L1SVMSelector: expected labels of two classes, got 3 classes \(.*\); fit"
-    ):
+    with pytest.raises(ValueError, match=r"L1SVMSelector: expected labels of two classes, got 3 classes \(.*\); fit"):
         L1SVMSelector().fit(X, np.arange(80) % 3)
     with pytest.raises(ValueError, match=r"expected labels of two classes, got 1 class \(.*\); fit it on two"):
         L1SVMSelector().fit(X, np.ones(80))

@@ -122,7 +122,7 @@ def sweep_main(argv: Sequence[str]) -> int:
 
     def body() -> int:
         check_overrides(overrides)
-        prepare_hydra()
+        prepare_hydra(overrides)
         if (options.multirun or "hydra.mode=MULTIRUN" in arguments) and not for_help:
             return _sweep(arguments, overrides, again)
         sys.argv[1:] = arguments
@@ -187,7 +187,7 @@ def _call() -> int:
 
 def _jobs(overrides: Sequence[str]) -> list[Job]:
     """Return the jobs that Hydra will make of overrides: all combinations of their values, the last varies first."""
-    prepare_hydra()
+    prepare_hydra(overrides)
     with initialize_config_dir(config_dir=str(package_conf()), version_base="1.3"):
         parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())  # it knows globs
         choices = {}

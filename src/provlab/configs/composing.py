@@ -82,7 +82,7 @@ def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
     from provlab.configs.searching import prepare_hydra
 
     check_overrides(overrides)
-    prepare_hydra()
+    prepare_hydra(overrides)
     with initialize_config_dir(config_dir=str(package_conf()), version_base="1.3"):
         config = compose("config", overrides=list(overrides))
     check_parts(as_parts(config))

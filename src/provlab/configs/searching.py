@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
 from hydra.plugins.search_path_plugin import SearchPathPlugin
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, ListConfig, OmegaConf
 
 from provlab.project import artefact_file, artefact_names, conf_dirs, package_conf
 
@@ -21,14 +25,28 @@ class ProjectSearchPath(SearchPathPlugin):
                 search_path.prepend("provsel-project", f"file://{folder}")
 
 
-def prepare_hydra() -> None:
-    """Tell Hydra of the project: to be called before it starts, each time, as the files may have changed."""
+def prepare_hydra(overrides: Iterable[str] = ()) -> None:
+    """Tell Hydra of the project: to be called before it starts, each time, as the files may have changed.
+
+    It copies all that it knows for each config, so that it knows only the artefacts that the overrides name; all where
+    they name none by its whole name, as for a glob or a mistake.
+    """
     if ProjectSearchPath not in Plugins.instance().discover(SearchPathPlugin):
         Plugins.instance().register(ProjectSearchPath)
-    store = ConfigStore.instance()
+    text = "\n".join(text for text in overrides if "experiment" in text)
+    if not text:
+        return
+    store, names = ConfigStore.instance(), artefact_names()
     store.repo.pop("experiment", None)
-    for name in artefact_names():
+    for name in [name for name in names if name in text] or names:
         paper, _, artefact = name.partition("/")
-        node = OmegaConf.load(artefact_file(name))
+        path = artefact_file(name)
+        node = _loaded(path, path.stat().st_mtime_ns)
         if isinstance(node, DictConfig):
             store.store(group=f"experiment/{paper}", name=artefact, node=node, package="_global_", provider="provsel")
+
+
+@lru_cache(maxsize=1024)
+def _loaded(path: Path, changed: int) -> DictConfig | ListConfig:
+    """Return a file's content, read again when it has changed: a process composes thousands of configs."""
+    return OmegaConf.load(path)
