@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ from provlab.trials import Cell, identity_of
 from provsel.files import replacing
 from provsel.models import LibsvmSVM
 
-READ = ["repeat", "fold", "draw", "error", "n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
+READ = ["repeat", "fold", "error", "n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
 
 
 class Comparison(pd.DataFrame):
@@ -177,19 +178,15 @@ def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) 
     labels = labels.astype(str) if labels.dtype.kind == "O" else labels
     if sparse.issparse(X):
         rows = sparse.csr_array(X, dtype=np.float64)
-        arrays: dict[str, Any] = {
-            "data": rows.data,
-            "indices": rows.indices,
-            "indptr": rows.indptr,
-            "shape": rows.shape,
-        }
+        arrays: dict[str, Any] = {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}
     else:
         arrays = {"X": np.ascontiguousarray(X, dtype=np.float64)}
     arrays["y"] = labels
     if feature_names is not None:
         arrays["feature_names"] = np.array([str(name) for name in feature_names])
     arrays = {name: np.asarray(value) for name, value in arrays.items()}
-    content = digest({n: [str(a.dtype), list(a.shape), digest(a.tobytes().hex())] for n, a in sorted(arrays.items())})
+    bits = {name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in arrays.items()}
+    content = digest({name: [str(array.dtype), list(array.shape), bits[name]] for name, array in arrays.items()})
     target = (folder / f"{content[:32]}.npz").absolute()
     if not target.is_file():
         folder.mkdir(parents=True, exist_ok=True)

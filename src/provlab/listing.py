@@ -9,16 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
+from omegaconf import MISSING, OmegaConf
 
 from provlab.configs import artefact_part
 from provlab.datasets import dataset_names, read_source, source_names
 from provlab.project import artefact_file, artefact_names, conf_files, current_project, reproduce_command
 from provlab.project.components import build, component_class
 from provsel.reducers import is_random, is_random_model
-
-MISSING = "???"
-"""Of a setting in a config that has to be given."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Entry:
     cell: Cell
     label: str = ""
     overrides: tuple[str, ...] = ()
-    """What experiments/run.py takes to compute this cell alone."""
+    """What `provsel run` takes to compute this cell alone."""
 
     @property
     def dataset(self) -> str:

@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.base import clone
 
 from provlab.project.measures import MeasuredTrial
+from provlab.protocols._base import AbstractProtocol
 from provlab.protocols.columns import certificate_columns, columns
-from provlab.protocols.fitting import Fitted, Method, Record, is_certified, own_measures, seeded
+from provlab.protocols.fitting import Fitted, Method, Record, fit_selector, is_certified, own_measures, seeded
 from provlab.protocols.fold import Fold
 from provsel.certificates.compression import certify_compressed_view, is_compressed
 from provsel.certificates.selection import certify_view
@@ -19,6 +20,16 @@ COLUMNS = (
     *certificate_columns(),
     *columns("seconds", "train_cpu", "train_wall"),
 )
+
+
+class AbstractClassification(AbstractProtocol):
+    """A protocol that trains on some rows and tests on others."""
+
+    columns = COLUMNS
+
+    def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+        """Return selection, test error and certificates."""
+        return classify(method, fit_selector(method, seed, fold.view), fold, seed)
 
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:

@@ -9,17 +9,14 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from provlab.datasets import Dataset
-from provlab.protocols._base import AbstractProtocol
-from provlab.protocols.classifying import COLUMNS, classify
-from provlab.protocols.fitting import Method, Record, fit_selector
+from provlab.protocols.classifying import AbstractClassification
 from provlab.protocols.fold import Fold, Rows
 
 
-class KFold(AbstractProtocol):
+class KFold(AbstractClassification):
     """Train on all folds but one and test on that one; the folds of a repeat are shuffled by its seed."""
 
     name = "kfold"
-    columns = COLUMNS
 
     def check_folds(self, protocol: Mapping[str, Any]) -> None:
         """Refuse fewer than two folds."""
@@ -29,10 +26,6 @@ class KFold(AbstractProtocol):
     def fold(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> Fold:
         """Return one fold of the stratified, shuffled split."""
         return Fold.of(dataset, *self._rows(dataset, n_splits, split_seed, fold))
-
-    def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-        """Return selection, test error and certificates."""
-        return classify(method, fit_selector(method, seed, fold.view), fold, seed)
 
     def _rows(self, dataset: Dataset, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         smallest = int(np.unique(dataset.y, return_counts=True)[1].min())

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from provlab.protocols._base import AbstractOwnSplit
-from provlab.protocols.classifying import COLUMNS, classify
-from provlab.protocols.fitting import Method, Record, fit_selector
-from provlab.protocols.fold import Fold
+from provlab.protocols.classifying import AbstractClassification
 
 
-class OfficialSplit(AbstractOwnSplit):
+class OfficialSplit(AbstractClassification, AbstractOwnSplit):
     """Train on the data set's own training rows and test on its test rows."""
 
     name = "official"
-    columns = COLUMNS
-
-    def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-        """Return selection, test error and certificates."""
-        return classify(method, fit_selector(method, seed, fold.view), fold, seed)

@@ -65,7 +65,7 @@ class Cell:
         """Whether selector and model are provsel's classes."""
         return is_own(self.selector) and is_own(self.model)
 
-    @property
+    @cached_property
     def method(self) -> Method:
         """What is measured."""
         measures = self.protocol.get("measures") or ()
