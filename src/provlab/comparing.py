@@ -48,8 +48,9 @@ class Comparison(pd.DataFrame):
             figure = Figure(figsize=(TWO_COLUMNS, 0.5 + 0.25 * len(self)), layout="constrained")
             axes = figure.subplots()
             places = np.arange(len(self))[::-1]
-            axes.errorbar(self["error"], places, xerr=self["sd"].fillna(0), fmt="o", color=PALETTE[0], capsize=2)
+            axes.errorbar(self["error"], places, xerr=self["sd"].fillna(0), fmt="o", ms=4, color=PALETTE[0], capsize=2)
             axes.set_yticks(places, [str(name) for name in self.index])
+            axes.set_ylim(-0.6, len(self) - 0.4)  # no point on the frame
             axes.set_xlabel("test error (%)")
         return figure
 

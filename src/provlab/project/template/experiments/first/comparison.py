@@ -25,7 +25,7 @@ def render(made: Rendering) -> str:
         made.tables,
         ["", *columns],
         rows,
-        caption=f"{layout.title}: mean test error in percent.",
+        caption=f"{layout.title}: mean test error, balanced error, and variance kept, in percent.",
         note=made.note,
     )
 
