@@ -9,12 +9,13 @@ from provlab.configs.artefacts import (
     artefact_part,
     compose_artefact,
     counted_state,
+    fitting,
     state_of,
 )
 from provlab.configs.cells import cells_of
-from provlab.configs.composing import CELL_GROUPS, compose_config, compose_parts, config_errors
+from provlab.configs.composing import CELL_GROUPS, Composer, compose_config, compose_parts, config_errors
 
 __all__ = [
-    "CELL_GROUPS", "COMPLETE", "NOT_RUN", "PARTIAL", "Artefact", "Entry", "artefact_part", "cells_of",
-    "compose_artefact", "compose_config", "compose_parts", "config_errors", "counted_state", "state_of",
+    "CELL_GROUPS", "COMPLETE", "NOT_RUN", "PARTIAL", "Artefact", "Composer", "Entry", "artefact_part", "cells_of",
+    "compose_artefact", "compose_config", "compose_parts", "config_errors", "counted_state", "fitting", "state_of",
 ]  # fmt: skip

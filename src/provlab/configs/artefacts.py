@@ -99,7 +99,9 @@ def counted_state(n_stored: int, n_planned: int) -> str:
     return f"{state} ({n_stored} of {n_planned})" if state == PARTIAL else state
 
 
-def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
+def compose_artefact(
+    name: str, overrides: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
+) -> Artefact:
     """Return an artefact: its rows x its columns x its data sets.
 
     The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
@@ -114,6 +116,8 @@ def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
         The user's, below those of row and column. A column's setting of the selector or the model is left out
         where that of the row does not have it: full data has no number of features. One that no row has is an error,
         and so is one of the user's that each row or column replaces.
+    rows : mapping, optional
+        Names and overrides of rows in the place of the artefact's, such as one row under several readings.
     """
     paper_of(name)  # which it must be of
     base = [f"+experiment={name}", *overrides]
@@ -121,27 +125,28 @@ def compose_artefact(name: str, overrides: Sequence[str] = ()) -> Artefact:
     config = compose(base)
     artefact = resolved(config, ["artefact"])["artefact"]
     known = list(artefact["columns"])
-    entries, rows, taken = [], [], set()
+    entries, composed_rows, taken = [], [], set()
     for label, chosen in _listed_datasets(name, artefact).items():
         check_names(f"{name}: datasets.{label}", chosen, ["choose", "columns"])
         unknown = [column for column in chosen.get("columns", []) if column not in known]
         if unknown:
             raise ValueError(f"{name}: expected columns of {label} among {known}, got {unknown}; add them to columns.")
-        for row, row_overrides in artefact["rows"].items():
+        for row, row_overrides in (rows or artefact["rows"]).items():
             before = [*chosen["choose"], *row_overrides]
-            rows.append(compose([*base, *before]))
+            composed_rows.append(compose([*base, *before]))
             for column in chosen.get("columns", known):
-                fitting = _fitting(artefact["columns"][column], rows[-1])
-                taken |= kept(overrides, [*before, *fitting])
-                alone = (*base, *before, *fitting)
+                settings = fitting(artefact["columns"][column], composed_rows[-1])
+                taken |= kept(overrides, [*before, *settings])
+                alone = (*base, *before, *settings)
                 composed = compose(alone)
                 for cell in cells_from(composed, identify):
                     member = _member_override(composed["dataset"], cell.dataset)
                     entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
-    if any(_group(text) == "artefact" for text in overrides):  # a column may have settings for rows taken away
+    there = rows or artefact["rows"]
+    if rows or any(_group(text) == "artefact" for text in overrides):  # a column may have settings for other rows
         stated = artefact_part(name)["rows"]
-        rows += [compose([*base, *stated[row]]) for row in stated if row not in artefact["rows"]]
-    check_columns(name, artefact["columns"], rows, _applies)
+        composed_rows += [compose([*base, *stated[row]]) for row in stated if row not in there]
+    check_columns(name, artefact["columns"], composed_rows, _applies)
     check_users(name, overrides, taken)
     return Artefact(name, str(artefact["title"]), tuple(entries), config)
 
@@ -176,7 +181,7 @@ def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> t
     return (f"dataset.set={name}" if re.fullmatch(r"[\w.-]+", name) else f"dataset.set={json.dumps(name)}",)
 
 
-def _fitting(column: Sequence[str], plain: Parts) -> list[str]:
+def fitting(column: Sequence[str], plain: Parts) -> list[str]:
     """Return the overrides of a column that apply to a row: what the column chooses itself, and what the row has."""
     chosen = chosen_groups(column)
     return [text for text in column if _group(text) in chosen or _applies(text, plain)]

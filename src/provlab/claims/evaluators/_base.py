@@ -53,6 +53,13 @@ class AbstractEvaluator(ABC):
         hints = get_type_hints(cls)
         return cls(**{name: _typed(name, value, hints[name]) for name, value in config.items()})
 
+    def changed(self, parameters: Mapping[str, Any]) -> Self:
+        """Return the test with other values of those parameters that it has; errors as `from_config`."""
+        hints = get_type_hints(type(self))
+        return dataclasses.replace(
+            self, **{name: _typed(name, value, hints[name]) for name, value in parameters.items() if name in hints}
+        )
+
     @property
     def reads(self) -> tuple[str, ...]:
         """Columns of the records that the test reads, beside those of every test (`FOLD_COLUMNS`)."""

@@ -1,0 +1,75 @@
+"""`provsel readings`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from provlab.cli.commands import add_store_arguments
+
+HELP = "what becomes of the claims of a paper under every defensible reading of it"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which paper and claims, and how much is done."""
+    parser.epilog = (
+        "Example: provsel readings paul2016 --artefact table1 --plan. Interrupt at any time; the same command resumes."
+    )
+    parser.add_argument("paper", help="a paper with a readings.yaml")
+    parser.add_argument(
+        "--artefact", action="append", default=[], metavar="NAME", help="only claims about it; may be repeated"
+    )
+    parser.add_argument(
+        "--claim", action="append", default=[], metavar="TEXT", help="only claims with this in the id; may be repeated"
+    )
+    parser.add_argument("--plan", action="store_true", help="say what would be computed and what it costs, and end")
+    parser.add_argument("--render", action="store_true", help="judge what is stored, compute nothing")
+    parser.add_argument("--figures", action="store_true", help="draw the specification curve of each claim")
+    parser.add_argument("--letter", action="store_true", help="write a page to the paper's authors, letter.md")
+    parser.add_argument("--whole", action="store_true", help="all data, where readings.yaml names a part of them")
+    add_store_arguments(parser, "executor=serial")
+
+
+def run(options: argparse.Namespace) -> int:
+    """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
+    from omegaconf import OmegaConf
+
+    from provlab.cli._guard import wide_console
+    from provlab.readings import Study
+    from provlab.readings.display import parts_text, plan_text, print_tables, robustness_table
+    from provlab.readings.letter import write_letter
+    from provlab.runner import run_cells
+    from provlab.store import TrialStore
+
+    results = Path(options.results)
+    store = TrialStore(results / "store")
+    study = Study.of(
+        options.paper, options.overrides, artefacts=options.artefact, claims=options.claim, whole=options.whole
+    )
+    print(plan_text(study.multiverse), file=sys.stderr)
+    print(parts_text(study.multiverse), end="", file=sys.stderr)
+    print(study.cost(study.snapshot(store)).text(), file=sys.stderr)
+    if options.plan:
+        return 0
+    failures = 0
+    if not options.render:
+        [config, *_] = (artefact.config for artefact in study.entries.composed.values())
+        executor: Any = OmegaConf.to_container(config.executor, resolve=True)
+        report = run_cells(study.entries.cells, store, executor, label=f"readings of {options.paper}")
+        print(report.summary(), file=sys.stderr)
+        failures = len(report.failures)
+    outcome = study.outcome(study.snapshot(store))
+    folder = results / "readings" / options.paper
+    outcome.write(folder)
+    if options.figures:
+        outcome.draw(folder)
+    console = wide_console()
+    console.print(robustness_table(outcome))
+    for table in print_tables(outcome):
+        console.print(table)
+    if options.letter:
+        print(write_letter(outcome, folder / "letter.md"))
+    console.print(f"Every universe of every claim: {folder / 'universes.csv'}", highlight=False, markup=False)
+    return 1 if failures else 0

@@ -1,0 +1,99 @@
+"""One page to the authors of a paper: which reading gives what they print, what none gives, and what is left to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from provlab.claims import CONTRADICTED, NOT_RUN, REPLICATED
+from provlab.readings.prints import nearest
+from provlab.readings.robustness import Robustness
+from provlab.reports.tables import escape_markdown, write_text
+
+if TYPE_CHECKING:
+    from provlab.readings.study import Outcome
+
+MOST = 6
+"""Claims that a paragraph lists."""
+
+
+def write_letter(outcome: Outcome, path: Path) -> str:
+    """Write the letter as Markdown, and return it; all numbers are those of the outcome."""
+    text = "\n\n".join(_paragraphs(outcome)) + "\n"
+    write_text(path, text)
+    return text
+
+
+def _paragraphs(outcome: Outcome) -> Iterator[str]:
+    readings, found = outcome.multiverse.readings, [made for made in outcome.robustness if made.n_run]
+    yield f"# To the authors of {escape_markdown(readings.paper)}"
+    n_run = sum(made.n_run for made in found)
+    yield (
+        f"We replicate your experiments from the paper's text. Where it can be read in more than one way we ran each "
+        f"defensible reading: {len(readings.places)} open places, {len(found)} of your claims, {n_run} verdicts in all."
+        f"{_parts(outcome)}"
+    )
+    always = [made for made in found if made.shares.get(REPLICATED, 0) == 1]
+    never = [made for made in found if made.shares.get(CONTRADICTED, 0) == 1]
+    turned = [made for made in found if len(made.shares) > 1]
+    yield f"**Holds however we read you** ({len(always)} of {len(found)} claims).{_listed(outcome, always)}"
+    yield f"**Contradicted however we read you** ({len(never)}).{_listed(outcome, never)}"
+    yield f"**Depends on the reading** ({len(turned)})."
+    if turned:
+        yield "\n".join(_turned(outcome, made) for made in sorted(turned, key=_sameness)[:MOST])
+    if tables := [line for name in outcome.prints for line in _print(outcome, name)]:
+        yield "**Your printed numbers.**"
+        yield "\n".join(tables)
+    yield "**What we would ask you.** Of the open places, those that turn a verdict most:"
+    yield "\n".join(_questions(outcome, found)) or "- none"
+
+
+def _parts(outcome: Outcome) -> str:
+    parts = {name: outcome.multiverse.part(name) for name in outcome.multiverse.needed}
+    named = [f"{name}: {part.why}" for name, part in parts.items() if part is not None]
+    return f" On a part of the data, chosen beforehand: {escape_markdown(' '.join(named))}" if named else ""
+
+
+def _listed(outcome: Outcome, found: list[Robustness]) -> str:
+    texts = [outcome.claims[made.claim].text for made in found[:MOST]]
+    more = [f"and {len(found) - MOST} more"] if len(found) > MOST else []
+    return "".join(f"\n- {escape_markdown(text)}" for text in [*texts, *more])
+
+
+def _turned(outcome: Outcome, made: Robustness) -> str:
+    shares = ", ".join(f"{share:.0%} {verdict}" for verdict, share in made.shares.items())
+    flip = f"; with {made.flips[0].text()} it is {made.flips[0].verdict}" if made.flips else ""
+    default = made.default if made.default != NOT_RUN else "not run by default"
+    text = f"{outcome.claims[made.claim].text} {default} as we read it by default{flip}. Over {made.n_run} readings: "
+    return f"- {escape_markdown(text + shares)}."
+
+
+def _print(outcome: Outcome, name: str) -> Iterator[str]:
+    frame = outcome.prints[name]
+    if frame.empty:
+        return
+    best = frame[frame["rank"] == 1]
+    told = {place: options for place, options in nearest(frame).items() if frame[place].nunique() > 1}
+    decided = ", ".join(f"{place}={options[0]}" for place, options in told.items() if len(options) == 1)
+    exact, printed = int(best["exact"].iloc[0]), int(best["printed"].iloc[0])
+    ours = frame.loc[frame["by_default"], "exact"]
+    default = f" (our defaults: {ours.iloc[0]})" if len(ours) else ""
+    text = f"{name}: of {len(frame)} universes, {len(best)} are equally near to the print, with {exact} of {printed} "
+    text += f"cells exactly as printed{default}. They agree on {decided or 'no place'}."
+    yield f"- {escape_markdown(text)}"
+
+
+def _questions(outcome: Outcome, found: list[Robustness]) -> Iterator[str]:
+    turned = [
+        (place, [made for made in found if made.turns.get(place.id, 0) > 0])
+        for place in outcome.multiverse.readings.places
+    ]
+    for place, claims in sorted(turned, key=lambda item: -len(item[1])):
+        if claims:
+            tried = f"{place.where}; we tried {', '.join(option.name for option in place.options)}"
+            yield f"- {escape_markdown(f'{place.asks} ({tried}). It turns {len(claims)} of the claims.')}"
+
+
+def _sameness(made: Robustness) -> float:
+    return made.same if made.same == made.same else 0.0  # not run by default: NaN

@@ -1,0 +1,147 @@
+"""How firm a verdict is: what becomes of a claim over all its universes, and which choice turns it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from provlab.claims import NOT_RUN
+from provlab.readings.schema import Readings
+
+COLUMNS = [
+    "claim", "universes", "run", "default", "same", "shares", "turned_by", "turns", "varied_by", "variance", "flip",
+    "flip_verdict", "flips",
+]  # fmt: skip
+"""Columns of robustness.csv."""
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A smallest set of changes of the defaults that gives another verdict.
+
+    Attributes
+    ----------
+    changes : tuple of (place, option)
+    verdict : str
+    """
+
+    changes: tuple[tuple[str, str], ...]
+    verdict: str
+
+    def text(self) -> str:
+        """Return the changes for people."""
+        return ", ".join(f"{place}={option}" for place, option in self.changes)
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """What becomes of a claim under all readings that touch it.
+
+    Attributes
+    ----------
+    claim : str
+    n_universes, n_run : int
+        Those that there are, and those with evidence; all else is about the second.
+    default : str
+        Verdict in the universe of the defaults.
+    shares : dict
+        Share of the universes with each verdict, the most frequent first.
+    turns : dict
+        For each place, the largest first: of two universes that differ in its option alone, how often do the verdicts
+        differ?
+    variance : dict
+        For each place: share of the variance of the mean effect that its options explain (first-order index; Saltelli
+        et al. 2008, chapter 1). What is left to 1 is interaction. Empty where effects are not known or all the same.
+    flips : tuple of Flip
+        All of the smallest number of changes; empty where no universe has another verdict.
+    """
+
+    claim: str
+    n_universes: int
+    n_run: int
+    default: str
+    shares: dict[str, float]
+    turns: dict[str, float]
+    variance: dict[str, float]
+    flips: tuple[Flip, ...]
+
+    @property
+    def same(self) -> float:
+        """Share of the universes with the verdict of the defaults; NaN where that was not run."""
+        return self.shares.get(self.default, np.nan) if self.default != NOT_RUN else np.nan
+
+
+def robustness_of(readings: Readings, frame: pd.DataFrame) -> list[Robustness]:
+    """Return the robustness of each claim of a frame that `judge_universes` made."""
+    return [_robustness(readings, str(claim), found) for claim, found in frame.groupby("claim", sort=False)]
+
+
+def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
+    """Return one line a claim, with `COLUMNS`."""
+    lines = []
+    for made in found:
+        turned, varied = next(iter(made.turns.items()), ("", np.nan)), next(iter(made.variance.items()), ("", np.nan))
+        flip = made.flips[0] if made.flips else Flip((), "")
+        shares = "; ".join(f"{verdict} {share:.3f}" for verdict, share in made.shares.items())
+        numbers = (made.claim, made.n_universes, made.n_run, made.default, made.same, shares)
+        lines.append((*numbers, *turned, *varied, flip.text(), flip.verdict, len(made.flips)))
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def _robustness(readings: Readings, claim: str, frame: pd.DataFrame) -> Robustness:
+    touching = [place for place in readings.places if (frame[place.id] != "").all()]
+    names = [place.id for place in touching]
+    run = frame[frame["verdict"] != NOT_RUN].reset_index(drop=True)
+    counted = Counter(run["verdict"]).most_common()
+    defaults = {place.id: place.options[0].name for place in touching}
+    turns = {name: _turning(run, [other for other in names if other != name]) for name in names}
+    return Robustness(
+        claim,
+        len(frame),
+        len(run),
+        str(frame["verdict"].iloc[0]),
+        {verdict: n / len(run) for verdict, n in counted},
+        dict(sorted(turns.items(), key=lambda item: -item[1])),
+        _variance(run, names),
+        tuple(_smallest_flips(run, defaults, str(frame["verdict"].iloc[0]))),
+    )
+
+
+def _turning(run: pd.DataFrame, others: list[str]) -> float:
+    """Return of all pairs of universes that differ in one place alone the share whose verdicts differ."""
+    groups = run.groupby(others, sort=False)["verdict"] if others else [((), run["verdict"])]
+    pairs = different = 0
+    for _, verdicts in groups:
+        n, counts = len(verdicts), np.array(list(Counter(verdicts).values()))
+        pairs += n * (n - 1) // 2
+        different += (n * n - int((counts**2).sum())) // 2
+    return different / pairs if pairs else 0.0
+
+
+def _variance(run: pd.DataFrame, names: list[str]) -> dict[str, float]:
+    effects = run["mean_effect"].to_numpy(float)
+    if not effects.size or np.isnan(effects).any():
+        return {}
+    total = float(((effects - effects.mean()) ** 2).sum())
+    if total <= 1e-20 * float((effects**2).sum()):
+        return {}
+    found = {}
+    for name in names:
+        means = run.groupby(name)["mean_effect"].transform("mean").to_numpy(float)
+        found[name] = float(((means - effects.mean()) ** 2).sum()) / total
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _smallest_flips(run: pd.DataFrame, defaults: dict[str, str], default: str) -> Iterator[Flip]:
+    other = run[(run["verdict"] != default)]
+    if default == NOT_RUN or other.empty:
+        return
+    changed = pd.DataFrame({name: other[name] != value for name, value in defaults.items()})
+    n_changes = changed.sum(axis=1)
+    for k in n_changes.index[n_changes == n_changes.min()]:
+        changes = tuple((name, str(other.at[k, name])) for name in defaults if changed.at[k, name])
+        yield Flip(changes, str(other.at[k, "verdict"]))

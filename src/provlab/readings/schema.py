@@ -1,0 +1,212 @@
+"""Readings as data: `experiments/<paper>/readings.yaml`, checked before anything is composed.
+
+```yaml
+paper: smith2020
+places:
+  - id: weights                                   # an open place of the paper
+    asks: How are terms weighted?
+    where: Section 6.4 states no weighting.
+    touches: {smith2020/figure1: all, smith2020/table1: [BSS, Lvg]}    # artefacts, and all or some of their rows
+    options:                                      # the default first
+      counts: []                                  # overrides; none: what the artefact says
+      binary: [dataset.weighting=binary]
+  - id: always
+    asks: Does "in all runs" mean in each draw, or in the union of a fold's draws?
+    where: Table 3
+    touches: {smith2020/table3: [Lvg]}
+    options:
+      each draw: []
+      union of draws: {parameters: {draws: union}}   # of the claims' tests that have such a parameter
+part:                                             # of the data, stated beforehand, where the whole is too dear
+  smith2020/figure1:
+    why: Every tenth set in the order of their names.
+    overrides: ["dataset.set=[Exp_1_2,Exp_3_4]", protocol.repeats=1]
+```
+As in an artefact's columns, a setting of the selector or the model is left out for rows that do not have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from provlab._yaml import SAFE_LOADER
+from provlab.claims.evidence import artefact_layout
+
+ALL = "all"
+
+PLACE_KEYS = ("id", "asks", "where", "touches", "options")
+
+MAX_PLACES, MAX_OPTIONS = 40, 40
+"""More than anybody reads; a product over places is checked where it is planned."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One defensible reading of a place.
+
+    Attributes
+    ----------
+    name : str
+    overrides : tuple of str
+        Of the rows that the place touches.
+    parameters : mapping
+        Of the tests of claims that have a parameter of that name.
+    """
+
+    name: str
+    overrides: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Place:
+    """An open place of a paper.
+
+    Attributes
+    ----------
+    id, asks, where : str
+    touches : mapping
+        Artefact and those of its rows whose numbers depend on the choice.
+    options : tuple of Option
+        The default first.
+    """
+
+    id: str
+    asks: str
+    where: str
+    touches: Mapping[str, tuple[str, ...]]
+    options: tuple[Option, ...]
+
+    def touches_row(self, artefact: str, row: str) -> bool:
+        """Return whether the numbers of a row depend on the choice."""
+        return row in self.touches.get(artefact, ())
+
+    @property
+    def of_tests(self) -> frozenset[str]:
+        """Parameters of tests that some option changes."""
+        return frozenset(name for option in self.options for name in option.parameters)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of an artefact's data on which universes are computed."""
+
+    why: str
+    overrides: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What a readings.yaml holds."""
+
+    paper: str
+    places: tuple[Place, ...]
+    parts: Mapping[str, Part]
+
+    @property
+    def n_universes(self) -> int:
+        """Size of the full factorial over all places."""
+        return prod(len(place.options) for place in self.places)
+
+
+def load_readings(path: Path) -> Readings:
+    """Read and check a file of readings.
+
+    Raises
+    ------
+    ValueError
+        Names the file and the place: broken YAML, a missing or unknown key, a repeated id, an unknown artefact or row,
+        fewer than two options, or a default that changes something.
+    """
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=SAFE_LOADER)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: expected YAML, got {' '.join(str(error).split())}.") from error
+    if not isinstance(content, dict) or not isinstance(content.get("places"), list) or not content.get("paper"):
+        raise ValueError(f"{path}: expected the keys paper, and places with a list, see provlab.readings.schema.")
+    found: dict[str, Place] = {}
+    if len(content["places"]) > MAX_PLACES:
+        raise ValueError(f"{path}: expected at most {MAX_PLACES} places, got {len(content['places'])}; leave some out.")
+    for number, entry in enumerate(content["places"], 1):
+        subject = f"{path}: place {entry.get('id', number) if isinstance(entry, dict) else number}"
+        place = _place(subject, entry)
+        if place.id in found:
+            raise ValueError(f"{subject}: expected each id once, got it twice.")
+        found[place.id] = place
+    parts = content.get("part") or {}
+    if not isinstance(parts, dict):
+        raise ValueError(f"{path}: part: expected artefacts with why and overrides, got {parts!r:.80}.")
+    checked = {str(name): _part(f"{path}: part {name}", str(name), entry) for name, entry in parts.items()}
+    return Readings(str(content["paper"]), tuple(found.values()), checked)
+
+
+def _place(subject: str, entry: Any) -> Place:
+    _check_keys(subject, entry, PLACE_KEYS)
+    touches, options = entry["touches"], entry["options"]
+    if not isinstance(touches, dict) or not touches:
+        raise ValueError(f"{subject}: touches: expected artefacts with all or a list of rows, got {touches!r:.80}.")
+    if not isinstance(options, dict) or not 2 <= len(options) <= MAX_OPTIONS:
+        raise ValueError(f"{subject}: options: expected two or more, the default first, got {options!r:.80}.")
+    made = tuple(_option(f"{subject}: option {name}", str(name), content) for name, content in options.items())
+    if made[0].overrides or made[0].parameters:
+        raise ValueError(
+            f"{subject}: option {made[0].name}: expected a default that changes nothing, [], as the artefact says it, "
+            f"got {options[made[0].name]!r:.80}; put it after the default, or change the artefact."
+        )
+    rows = {str(name): _rows(subject, str(name), chosen) for name, chosen in touches.items()}
+    return Place(str(entry["id"]), _line(entry["asks"]), _line(entry["where"]), rows, made)
+
+
+def _rows(subject: str, artefact: str, chosen: Any) -> tuple[str, ...]:
+    try:
+        known, _ = artefact_layout(artefact)
+    except ValueError as error:
+        raise ValueError(f"{subject}: {error}") from error
+    if chosen == ALL:
+        return known
+    if not isinstance(chosen, list) or not chosen or any(row not in known for row in chosen):
+        raise ValueError(f"{subject}: expected all or a list of rows of {artefact} ({'; '.join(known)}), got {chosen}.")
+    return tuple(map(str, chosen))
+
+
+def _option(subject: str, name: str, content: Any) -> Option:
+    if isinstance(content, list):
+        content = {"overrides": content}
+    if not isinstance(content, dict) or content.keys() - {"overrides", "parameters"}:
+        raise ValueError(f"{subject}: expected a list of overrides, or parameters of tests, got {content!r:.80}.")
+    overrides, parameters = content.get("overrides", []), content.get("parameters", {})
+    return Option(name, _overrides(subject, overrides), _mapping(subject, parameters))
+
+
+def _part(subject: str, artefact: str, entry: Any) -> Part:
+    _check_keys(subject, entry, ("why", "overrides"))
+    _rows(subject, artefact, ALL)
+    return Part(_line(entry["why"]), _overrides(subject, entry["overrides"]))
+
+
+def _overrides(subject: str, found: Any) -> tuple[str, ...]:
+    if not isinstance(found, list) or not all(isinstance(text, str) and "=" in text for text in found):
+        raise ValueError(f"{subject}: expected overrides such as selector.step=0.5, got {found!r:.80}.")
+    return tuple(found)
+
+
+def _mapping(subject: str, found: Any) -> Mapping[str, Any]:
+    if not isinstance(found, dict):
+        raise ValueError(f"{subject}: parameters: expected a mapping, got {found!r:.80}.")
+    return {str(name): value for name, value in found.items()}
+
+
+def _check_keys(subject: str, entry: Any, keys: tuple[str, ...]) -> None:
+    if not isinstance(entry, Mapping) or entry.keys() != {*keys}:
+        got = sorted(map(str, entry)) if isinstance(entry, Mapping) else repr(entry)[:80]
+        raise ValueError(f"{subject}: expected exactly the keys {', '.join(keys)}, got {got}.")
+
+
+def _line(text: Any) -> str:
+    return " ".join(str(text).split())

@@ -1,0 +1,173 @@
+"""All readings of a paper: what is planned, what came out, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from provlab.claims import Claim
+from provlab.claims.evidence import FOLD_COLUMNS
+from provlab.claims.judged import claim_files
+from provlab.project import full_name, papers
+from provlab.readings.cost import Cost, estimate
+from provlab.readings.judging import judge_universes
+from provlab.readings.prints import distances, printed_effect, printed_rows
+from provlab.readings.robustness import Robustness, robustness_frame, robustness_of
+from provlab.readings.schema import Readings, load_readings
+from provlab.readings.universes import Multiverse, RowEntries
+from provlab.reports.tables import write_frame
+from provlab.store import StoreSnapshot, TrialStore
+
+
+@dataclass(frozen=True)
+class Study:
+    """The readings of a paper, the claims that are asked about, and the cells that they need."""
+
+    multiverse: Multiverse
+
+    @classmethod
+    def of(
+        cls,
+        paper: str,
+        overrides: Sequence[str] = (),
+        *,
+        artefacts: Sequence[str] = (),
+        claims: Sequence[str] = (),
+        whole: bool = False,
+    ) -> Study:
+        """Read a paper's readings and claims.
+
+        Parameters
+        ----------
+        paper : str
+        overrides : sequence of str
+            The user's settings.
+        artefacts : sequence of str
+            Claims about these only.
+        claims : sequence of str
+            Claims with one of these in their id only.
+        whole : bool, default=False
+            All data, where the readings name a part of them.
+
+        Raises
+        ------
+        ValueError
+            When the paper has no readings, or no claim is left.
+        """
+        readings = paper_readings(paper)
+        [file] = claim_files(paper)
+        wanted = {full_name(name) for name in artefacts}
+        touched = {name for place in readings.places for name in place.touches}
+        chosen = [
+            claim
+            for claim in file.claims
+            if claim.evaluator.artefact in (wanted or touched)
+            and (not claims or any(text in claim.id for text in claims))
+        ]
+        if not chosen:
+            raise ValueError(
+                f"readings of {paper}: expected claims about {', '.join(sorted(wanted or touched))} with "
+                f"{' or '.join(claims) or 'any id'}, got none; provsel verify --paper {paper} lists the ids."
+            )
+        about = {claim.evaluator.artefact for claim in chosen}
+        printed = {} if claims else {name: rows for name in sorted(about) if (rows := printed_rows(name))}
+        return cls(Multiverse(readings, tuple(chosen), file.claims, tuple(overrides), whole, printed))
+
+    @cached_property
+    def entries(self) -> RowEntries:
+        """The cells of all universes."""
+        return self.multiverse.entries()
+
+    def snapshot(self, store: TrialStore) -> StoreSnapshot:
+        """Read what judging needs of the store."""
+        tests = (claim.evaluator for claim in self.multiverse.claims)
+        names = {"task_cpu", "error", *FOLD_COLUMNS, *(name for test in tests for name in test.reads)}
+        return StoreSnapshot.take(store, names)
+
+    def cost(self, store: StoreSnapshot) -> Cost:
+        """Count trials, and estimate the cost of the missing ones."""
+        return estimate(self.entries, store)
+
+    def outcome(self, store: StoreSnapshot) -> Outcome:
+        """Judge each claim in each universe, and compare the universes with the print."""
+        multiverse = self.multiverse
+        universes = judge_universes(multiverse, self.entries, store)
+        prints = {name: distances(multiverse, self.entries, name, store) for name in multiverse.printed}
+        return Outcome(multiverse, universes, robustness_of(multiverse.readings, universes), prints)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out of a study.
+
+    Attributes
+    ----------
+    multiverse : Multiverse
+    universes : DataFrame
+        See `judge_universes`.
+    robustness : list of Robustness
+    prints : dict
+        Artefact and its universes, the nearest to the print first, see `distances`.
+    """
+
+    multiverse: Multiverse
+    universes: pd.DataFrame
+    robustness: list[Robustness]
+    prints: dict[str, pd.DataFrame]
+
+    @property
+    def claims(self) -> dict[str, Claim]:
+        """The claims by id."""
+        return {claim.id: claim for claim in self.multiverse.claims}
+
+    def places_of(self, claim: str) -> dict[str, list[str]]:
+        """Return the places that touch a claim, and the options of each."""
+        places = self.multiverse.readings.places
+        touching = self.multiverse.touching(self.claims[claim])
+        return {places[k].id: [option.name for option in places[k].options] for k in touching}
+
+    def draw(self, folder: Path) -> list[Path]:
+        """Draw the specification curve of each claim that has effects, as curves/CLAIM."""
+        from provlab.reports.specification_curve import draw_specification_curve  # Matplotlib: only figures need it
+
+        paths = []
+        for name, found in self.universes.groupby("claim", sort=False):
+            claim, places = self.claims[str(name)], self.places_of(str(name))
+            effects = found["effect"].dropna()
+            if not places or effects.empty:
+                continue
+            paths += draw_specification_curve(
+                found.reset_index(drop=True), places, folder / "curves" / claim.id, f"{claim.text} ({claim.where})",
+                ylabel=str(found["unit"].iloc[0]), margins=getattr(claim.evaluator, "margins", ()),
+                printed=printed_effect(claim),
+            )  # fmt: skip
+        return paths
+
+    def write(self, folder: Path) -> None:
+        """Write universes.csv, robustness.csv and a print-ARTEFACT.csv each."""
+        write_frame(self.universes, folder / "universes.csv")
+        write_frame(robustness_frame(self.robustness), folder / "robustness.csv")
+        for name, frame in self.prints.items():
+            write_frame(frame, folder / f"print-{name.partition('/')[2]}.csv")
+
+
+def paper_readings(paper: str) -> Readings:
+    """Return the readings of a paper.
+
+    Raises
+    ------
+    ValueError
+        When there is no such paper, or it has none.
+    """
+    with_readings = {name: found.folder / "readings.yaml" for name, found in papers().items()}
+    with_readings = {name: path for name, path in with_readings.items() if path.is_file()}
+    if paper not in with_readings:
+        raise ValueError(
+            f"readings: expected a paper with a readings.yaml, of {', '.join(with_readings) or 'none'}, got "
+            f"{paper!r:.80}; write one beside its claims.yaml, see provlab.readings.schema."
+        )
+    return load_readings(with_readings[paper])

@@ -1,0 +1,246 @@
+"""The universes of a paper: one choice for each open place, and the cells that each needs.
+
+The numbers of a row depend on the places that touch it and on no others. So a row is composed once for each combination
+of *their* options, and a universe puts the rows of an artefact together: the full factorial costs its rows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any
+
+from provlab.claims import Claim
+from provlab.claims.evidence import artefact_layout
+from provlab.configs import Artefact, Composer, Entry, artefact_part, compose_artefact, fitting
+from provlab.configs.unused import setting
+from provlab.readings.schema import Option, Part, Place, Readings
+from provlab.trials import Cell
+from provlab.trials.plan import unique_cells
+
+Universe = tuple[int, ...]
+"""Which option of each place of the readings is chosen; 0 is the default."""
+
+MOST = 20_000
+"""Universes of one claim; more are not listed one by one."""
+
+
+@dataclass(frozen=True)
+class Multiverse:
+    """All universes of some claims.
+
+    Attributes
+    ----------
+    readings : Readings
+    claims : tuple of Claim
+        Those that are asked about.
+    family : tuple of Claim
+        All of the paper, which corrections for many comparisons refer to.
+    overrides : tuple of str
+        The user's settings, below those of each row.
+    whole : bool
+        All data, where the readings name a part of them.
+    printed : mapping
+        Artefacts, and the rows of each that are compared with what the paper prints.
+    """
+
+    readings: Readings
+    claims: tuple[Claim, ...]
+    family: tuple[Claim, ...]
+    overrides: tuple[str, ...] = ()
+    whole: bool = False
+    printed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    _touching: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def default(self) -> Universe:
+        """The universe of the defaults."""
+        return (0,) * len(self.readings.places)
+
+    def touching(self, claim: Claim) -> tuple[int, ...]:
+        """Return which places the verdict on a claim can depend on."""
+        if claim.id not in self._touching:
+            self._touching[claim.id] = self._find_touching(claim)
+        return self._touching[claim.id]
+
+    def _find_touching(self, claim: Claim) -> tuple[int, ...]:
+        test = claim.evaluator
+        rows = {(artefact, row) for artefact, row, _ in test.places((*test.columns, *test.also))}
+        return tuple(
+            k
+            for k, place in enumerate(self.readings.places)
+            if any(place.touches_row(*row) for row in rows)
+            and (not place.of_tests or any(hasattr(test, name) for name in place.of_tests))
+        )
+
+    def universes(self, claim: Claim) -> Iterator[Universe]:
+        """Yield the universes of a claim: the full factorial of what touches it, all else as by default."""
+        return self._factorial(self.touching(claim), f"claim {claim.id}")
+
+    def n_universes(self, claim: Claim) -> int:
+        """Return their number."""
+        return prod(len(self.readings.places[k].options) for k in self.touching(claim))
+
+    def of_rows(self, artefact: str, rows: Iterable[str]) -> Iterator[Universe]:
+        """Yield the universes of some rows of an artefact, as `universes` does of a claim."""
+        touching = {k for row in rows for k in self._touching_row(artefact, row)}
+        return self._factorial(sorted(touching), artefact)
+
+    @cached_property
+    def needed(self) -> dict[str, dict[str, set[Universe]]]:
+        """Artefact, its rows, and the choices for which the numbers of each are needed."""
+        found: dict[str, dict[str, set[Universe]]] = defaultdict(lambda: defaultdict(set))
+        rows: dict[str, set[str]] = defaultdict(set)
+        kinds = {(type(claim.evaluator), claim.evaluator.artefact) for claim in self.claims}
+        for claim in (*self.claims, *self.family):
+            test = claim.evaluator  # of the family those that a correction can be about
+            if (type(test), test.artefact) in kinds:
+                for artefact, row, _ in test.places((*test.columns, *test.also)):
+                    rows[artefact].add(row)
+        for artefact, printed in self.printed.items():
+            for universe in self.of_rows(artefact, printed):
+                for row in printed:
+                    found[artefact][row].add(self.restricted(universe, artefact, row))
+        for claim in self.claims:
+            artefacts = {place[0] for place in claim.evaluator.places(claim.evaluator.columns)}
+            for universe in self.universes(claim):
+                for artefact in artefacts:
+                    for row in rows[artefact]:
+                        found[artefact][row].add(self.restricted(universe, artefact, row))
+        return {artefact: dict(of_rows) for artefact, of_rows in found.items()}
+
+    def entries(self) -> RowEntries:
+        """Compose what all universes need."""
+        return RowEntries.of(self, self.needed)
+
+    def choices(self, universe: Universe) -> dict[str, str]:
+        """Return the place and the option of each choice that is not the default."""
+        return {
+            place.id: place.options[chosen].name
+            for place, chosen in zip(self.readings.places, universe, strict=True)
+            if chosen
+        }
+
+    def read(self, claim: Claim, universe: Universe) -> Claim:
+        """Return a claim with the parameters of its test that a universe changes."""
+        parameters: dict[str, Any] = {}
+        for k in self.touching(claim):
+            parameters |= self.readings.places[k].options[universe[k]].parameters
+        return replace(claim, evaluator=claim.evaluator.changed(parameters)) if parameters else claim
+
+    def part(self, artefact: str) -> Part | None:
+        """Return the part of an artefact's data on which universes are computed, None for all of them."""
+        return None if self.whole else self.readings.parts.get(artefact)
+
+    def settings(self, artefact: str) -> tuple[str, ...]:
+        """Return the settings of all rows of an artefact: the part of its data, and then the user's."""
+        part = self.part(artefact)
+        return (*(part.overrides if part else ()), *self.overrides)
+
+    def _touching_row(self, artefact: str, row: str) -> tuple[int, ...]:
+        return tuple(k for k, place in enumerate(self.readings.places) if place.touches_row(artefact, row))
+
+    def restricted(self, universe: Universe, artefact: str, row: str) -> Universe:
+        """Return a universe with the default where a row does not depend on the choice of overrides."""
+        touching = self._touching_row(artefact, row)
+        places = self.readings.places
+        return tuple(
+            chosen if k in touching and places[k].options[chosen].overrides else 0 for k, chosen in enumerate(universe)
+        )
+
+    def _factorial(self, touching: Sequence[int], subject: str) -> Iterator[Universe]:
+        places = self.readings.places
+        n = prod(len(places[k].options) for k in touching)
+        if n > MOST:
+            raise ValueError(
+                f"{subject}: expected at most {MOST} universes, got {n} from the places "
+                f"{', '.join(places[k].id for k in touching)}; leave options out of readings.yaml."
+            )
+        options = [range(len(place.options)) if k in touching else (0,) for k, place in enumerate(places)]
+        return product(*options)
+
+
+@dataclass(frozen=True)
+class RowEntries:
+    """The entries of rows of artefacts, each under the choices that it depends on."""
+
+    multiverse: Multiverse
+    composed: Mapping[str, Artefact]
+    entries: Mapping[tuple[str, str, Universe], tuple[Entry, ...]]
+
+    @classmethod
+    def of(cls, multiverse: Multiverse, needed: Mapping[str, Mapping[str, Iterable[Universe]]]) -> RowEntries:
+        """Compose some rows of artefacts under some choices.
+
+        Raises
+        ------
+        ValueError
+            Names an option whose settings no row takes.
+        """
+        composed: dict[str, Artefact] = {}
+        found: dict[tuple[str, str, Universe], tuple[Entry, ...]] = {}
+        for artefact, of_rows in needed.items():
+            rows = _Rows(multiverse, artefact)
+            names = {f"{row} {universe}": (row, universe) for row in of_rows for universe in sorted(of_rows[row])}
+            overrides = {label: rows.overrides(*place) for label, place in names.items()}
+            composed[artefact] = compose_artefact(artefact, rows.settings, overrides)
+            grouped: dict[str, list[Entry]] = defaultdict(list)
+            for entry in composed[artefact].entries:
+                grouped[entry.row].append(entry)
+            for label, (row, universe) in names.items():
+                found[artefact, row, universe] = tuple(replace(entry, row=row) for entry in grouped[label])
+        return cls(multiverse, composed, found)
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """All cells, each once."""
+        return unique_cells(entry.cell for entries in self.entries.values() for entry in entries)
+
+    def artefact(self, name: str, universe: Universe, rows: Iterable[str] | None = None) -> Artefact:
+        """Return an artefact in a universe: those of its rows that were composed, or some of them."""
+        wanted = list(artefact_layout(name)[0] if rows is None else rows)
+        found: list[Entry] = []
+        for row in wanted:
+            found += self.entries.get((name, row, self.multiverse.restricted(universe, name, row)), ())
+        return replace(self.composed[name], entries=tuple(found))
+
+
+class _Rows:
+    """Overrides of the rows of an artefact under choices."""
+
+    def __init__(self, multiverse: Multiverse, artefact: str) -> None:
+        self.settings = multiverse.settings(artefact)
+        self._places, self._artefact = multiverse.readings.places, artefact
+        stated = artefact_part(artefact)
+        self._rows, self._compose = stated["rows"], Composer()
+        self._of_columns = {setting(text) for column in stated["columns"].values() for text in column}
+        self._parts: dict[tuple[str, ...], dict[str, Any]] = {}
+
+    def overrides(self, row: str, universe: Universe) -> list[str]:
+        """Return the row's own, and after them those of the options that fit what is chosen before."""
+        found = list(self._rows[row])
+        for place, chosen in zip(self._places, universe, strict=True):
+            if chosen:
+                self._check(row, place, place.options[chosen])
+                found += fitting(place.options[chosen].overrides, self._composed(found))
+        return found
+
+    def _composed(self, overrides: Sequence[str]) -> dict[str, Any]:
+        key = tuple(overrides)
+        if key not in self._parts:
+            self._parts[key] = self._compose([f"+experiment={self._artefact}", *self.settings, *key])
+        return self._parts[key]
+
+    def _check(self, row: str, place: Place, option: Option) -> None:
+        taken = fitting(option.overrides, self._composed(self._rows[row]))
+        lost = [text for text in taken if setting(text) in self._of_columns]
+        if not taken or lost:
+            reason = f"each column sets {setting(lost[0])} itself" if lost else "the row has none of these settings"
+            raise ValueError(
+                f"readings, place {place.id}, option {option.name}: expected settings that change {row} of "
+                f"{self._artefact}, got {', '.join(option.overrides)}, but {reason}; mend touches or the option."
+            )

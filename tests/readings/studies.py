@@ -1,0 +1,77 @@
+"""A paper with a known truth: of its open places one turns the claim, the others do not."""
+
+from provlab.claims.evidence import artefact_datasets, artefact_layout
+
+ARTEFACT = """# @package _global_
+defaults:
+  - override /dataset: synthetic
+dataset: {n_samples: 100, n_features: 300, n_relevant: 6}
+protocol: {repeats: 1, n_splits: 10, draws: 1, certify: false, setting: unsupervised}
+artefact:
+  title: Known truth
+  rows: {RFE: [selector=rfe], Random: [selector=uniform], Full: [selector=full]}
+  columns: {r=4: [selector.n_features_to_select=4], r=6: [selector.n_features_to_select=6]}
+"""
+
+SCRIPT = """
+from provlab.reports.recipe import Recipe
+RECIPE = Recipe("known2000/table", lambda made: "")
+"""
+
+CLAIMS = """
+paper: known2000
+claims:
+  - id: known2000.better
+    where: Table 1
+    claim: RFE is better than random selection.
+    artefact: known2000/table
+    test: better
+    parameters: {row: RFE, than: Random, columns: [r=4, r=6], over: folds, margin: 1.0}
+  - id: known2000.full
+    where: Table 1
+    claim: Without selection at most half of the rows are classified wrongly.
+    artefact: known2000/table
+    test: zero_error
+    parameters: {row: Full, columns: [r=4], at_most: 50}
+"""
+
+READINGS = """
+paper: known2000
+places:
+  - id: method
+    asks: What is RFE?
+    where: Section 2
+    touches: {known2000/table: [RFE]}
+    options:
+      elimination: []
+      a coin: [selector=uniform]
+  - id: C
+    asks: Which C?
+    where: nowhere
+    touches: {known2000/table: all}
+    options:
+      "1": []
+      "2": [model.C=2, selector.C=2]
+  - id: strictness
+    asks: How many errors are too many?
+    where: nowhere
+    touches: {known2000/table: [Full]}
+    options:
+      half: []
+      none at all: {parameters: {at_most: -1.0}}
+"""
+
+
+def made_study(here, monkeypatch, readings=READINGS, published=""):
+    """Make a project of `here` with the paper, and return the paper's folder."""
+    room = here / "experiments" / "known2000"
+    room.mkdir(parents=True)
+    files = {"table.yaml": ARTEFACT, "table.py": SCRIPT, "claims.yaml": CLAIMS, "readings.yaml": readings}
+    for name, content in (files | ({"published.csv": published} if published else {})).items():
+        (room / name).write_text(content)
+    (here / "provsel.toml").write_text("")
+    monkeypatch.setenv("PROVSEL_PROJECT", str(here))
+    monkeypatch.chdir(here)
+    for known in (artefact_layout, artefact_datasets):  # of the same names in another test
+        known.cache_clear()
+    return room

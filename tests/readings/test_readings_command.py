@@ -1,0 +1,188 @@
+"""`provsel readings` on a paper with a known truth."""
+
+import re
+
+import pandas as pd
+import pytest
+from studies import READINGS, made_study
+
+from provlab.cli import main
+from provlab.readings import Study
+from provlab.reports.recipe import load_recipe
+from provlab.store import TrialStore
+
+
+def plain(text):
+    return re.sub(r"\s+", " ", text)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """Run the study once."""
+    here = tmp_path_factory.mktemp("known")
+    with pytest.MonkeyPatch.context() as patch:
+        made_study(here, patch)
+        assert main(["readings", "known2000", "executor=serial"]) == 0
+    return here
+
+
+@pytest.fixture
+def study(project, monkeypatch):
+    monkeypatch.setenv("PROVSEL_PROJECT", str(project))
+    monkeypatch.chdir(project)
+    return project / "results" / "readings" / "known2000"
+
+
+def read(path):
+    return pd.read_csv(path, dtype={"C": str}, keep_default_na=False, na_values={"effect": [""]})
+
+
+def test_the_reading_that_turns_the_claim_is_found(study):
+    robust = read(study / "robustness.csv").set_index("claim")
+    better = robust.loc["known2000.better"]
+    assert (better["universes"], better["run"], better["default"]) == (4, 4, "replicated")
+    assert better["turned_by"] == "method"
+    assert better["turns"] == 1.0
+    assert better["flip"] == "method=a coin"
+    assert better["varied_by"] == "method"
+    assert float(better["variance"]) > 0.9
+    assert better["same"] == 0.5
+
+
+def test_a_place_that_does_not_touch_a_claim_makes_no_universes_of_it(study):
+    universes = read(study / "universes.csv")
+    assert (universes["claim"] == "known2000.full").sum() == 4
+    assert set(universes.loc[universes["claim"] == "known2000.full", "method"]) == {""}
+    assert set(universes.loc[universes["claim"] == "known2000.better", "strictness"]) == {""}
+
+
+def test_a_reading_can_be_of_the_test_alone(study):
+    universes = read(study / "universes.csv")
+    full = universes[universes["claim"] == "known2000.full"]
+    assert set(full.loc[full["strictness"] == "half", "verdict"]) == {"replicated"}
+    assert set(full.loc[full["strictness"] == "none at all", "verdict"]) == {"contradicted"}
+
+
+def test_the_first_universe_is_the_verdict_of_verify(study, capsys):
+    assert main(["verify"]) == 0
+    verdicts = pd.read_csv("results/verdicts.csv").set_index("id")
+    universes = read(study / "universes.csv").groupby("claim").first()
+    for claim, line in universes.iterrows():
+        assert line["verdict"] == verdicts.loc[claim, "verdict"]
+        assert line["effect"] == pytest.approx(verdicts.loc[claim, "effect"], rel=1e-12)
+
+
+def test_universes_share_cells_and_resume(study, capsys):
+    """A coin has the cells of Random, and full data the same in both columns."""
+    assert main(["readings", "known2000", "--plan"]) == 0
+    said = capsys.readouterr().err
+    planned = int(re.search(r"(\d+) trials, (\d+) stored, 0 to compute", said)[1])
+    assert planned == 10 * (2 * 2 + 2 * 2 + 2)  # RFE, Random in two columns, full data; under two C
+    assert main(["readings", "known2000", "executor=serial"]) == 0
+    assert f"{planned} were stored, 0 computed" in capsys.readouterr().err
+
+
+def test_the_plan_estimates_the_cost_by_what_similar_trials_have_cost(study, capsys):
+    assert main(["readings", "known2000", "--plan", "protocol.repeats=3"]) == 0
+    said = capsys.readouterr().err
+    assert "2 claims, 4 to 4 universes each, 8 verdicts" in said
+    assert re.search(r"300 trials, 100 stored, 200 to compute: about [\d.e-]+ CPU hours", said)
+    assert main(["readings", "known2000", "--plan", "--results", "elsewhere"]) == 0
+    assert "nothing like 100 of them is stored, so their cost is not known" in capsys.readouterr().err
+
+
+def test_nothing_stored_is_no_verdict(study, capsys):
+    assert main(["readings", "known2000", "--render", "--results", "empty"]) == 0
+    robust = read("empty/readings/known2000/robustness.csv")
+    assert list(robust["run"]) == [0, 0]
+    assert list(robust["default"]) == ["not run", "not run"]
+
+
+def test_claims_can_be_chosen(study, capsys):
+    assert main(["readings", "known2000", "--claim", "full", "--plan"]) == 0
+    assert "1 claims" in capsys.readouterr().err
+    assert main(["readings", "known2000", "--claim", "nosuch", "--plan"]) == 2
+    assert "expected claims about known2000/table with nosuch" in capsys.readouterr().err
+
+
+def test_the_letter_and_the_curves_are_of_the_outcome(study, capsys):
+    assert main(["readings", "known2000", "--render", "--letter", "--figures"]) == 0
+    letter = plain((study / "letter.md").read_text())
+    assert "3 open places, 2 of your claims, 8 verdicts" in letter
+    assert "with method=a coin it is" in letter
+    assert "What is RFE?" in letter
+    curve = (study / "curves" / "known2000.better.svg").read_text()
+    assert "a coin" in curve
+    assert "4 universes" in curve
+
+
+def test_a_part_of_the_data_is_said(tmp_path, monkeypatch, capsys):
+    part = "part: {known2000/table: {why: A quick look., overrides: [protocol.n_splits=2]}}"
+    made_study(tmp_path, monkeypatch, READINGS + part)
+    assert main(["readings", "known2000", "--plan"]) == 0
+    said = capsys.readouterr().err
+    assert "known2000/table: on a part of the data (protocol.n_splits=2): A quick look." in said
+    assert "20 trials" in said
+    assert main(["readings", "known2000", "--plan", "--whole"]) == 0
+    said = capsys.readouterr().err
+    assert "part of the data" not in said
+    assert "100 trials" in said
+
+
+def test_detective_work_finds_the_universe_that_was_printed(project, study, capsys):
+    """Print the numbers of one universe: it is the nearest, and what the print cannot tell apart is a tie."""
+    room = project / "experiments" / "known2000"
+    store = TrialStore(project / "results" / "store")
+    entries = Study.of("known2000").entries
+    found = load_recipe("known2000/table").frame(entries.artefact("known2000/table", (1, 0, 0)), store)
+    lines = [
+        f"table,{line['row']},{line['column']},,{line['value']:.2f},5"
+        for line in found.to_dict("records")
+        if line["row"] != "Full"
+    ]
+    lines.insert(0, "artefact,row,column,dataset,printed_value,printed_sd")
+    (room / "published.csv").write_text("\n".join(lines) + "\n")
+    try:
+        assert main(["readings", "known2000", "--render"]) == 0
+    finally:
+        (room / "published.csv").unlink()
+    table = read(study / "print-table.csv")
+    best = table[table["rank"] == 1]
+    assert set(best["method"]) == {"a coin"}
+    assert best["exact"].iloc[0] == 4
+    assert len(table) == 4
+    assert "the print tells method=a coin" in plain(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[selector=uniform]", "[selector.nu=3]", "the row has none of these settings"),
+        ("[selector=uniform]", "[selector.n_features_to_select=3]", "each column sets selector.n_features_to_select"),
+        ("[selector=uniform]", "[selector.strange]", "expected overrides such as selector.step=0.5"),
+        ("[selector=uniform]", "3", "expected a list of overrides, or parameters of tests"),
+        ("elimination: []", "elimination: [selector.step=0.5]", "expected a default that changes nothing"),
+        ("      a coin: [selector=uniform]\n", "", "options: expected two or more, the default first"),
+        ("table: [RFE]}", "table: [SVM]}", "expected all or a list of rows of known2000/table .RFE; Random; Full."),
+        ("touches: {known2000/table: [RFE]}", "touches: {known2000/figure: all}", "artefact: expected one of"),
+        ("touches: {known2000/table: [RFE]}", "touches: all", "touches: expected artefacts with all or a list of rows"),
+        ("id: method", "id: C", "place C: expected each id once"),
+        ("    asks: Which C?\n", "", "expected exactly the keys id, asks, where, touches, options"),
+        ("places:", "plces:", "expected the keys paper, and places with a list"),
+        ("places:", "places: [", "expected YAML"),
+        ("{at_most: -1.0}", "{at_most: none}", "at_most: expected float, got 'none'"),
+        ("{at_most: -1.0}", "[]", "parameters: expected a mapping"),
+    ],
+)
+def test_bad_readings_are_one_message(tmp_path, monkeypatch, capsys, old, new, message):
+    assert old in READINGS
+    made_study(tmp_path, monkeypatch, READINGS.replace(old, new))
+    assert main(["readings", "known2000", "--render", "executor=serial"]) == 2
+    assert re.search(message, plain(capsys.readouterr().err))
+
+
+def test_a_paper_without_readings(tmp_path, monkeypatch, capsys):
+    room = made_study(tmp_path, monkeypatch)
+    (room / "readings.yaml").unlink()
+    assert main(["readings", "known2000"]) == 2
+    assert "expected a paper with a readings.yaml, of none, got 'known2000'" in plain(capsys.readouterr().err)
