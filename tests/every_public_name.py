@@ -1,12 +1,33 @@
 """Every public name in use, for `mypy --strict`; nothing runs it."""
 
-from typing import ClassVar
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provlab import Measure, MeasuredTrial, Project, compare, load_dataset
-from provsel.certificates import Certificate, certify, certify_compression
+from provsel.certificates import (
+    HELD,
+    NO_BOUND,
+    NOT_MEASURED,
+    NOT_SEPARABLE,
+    THEOREMS,
+    VACUOUS,
+    VIOLATED,
+    Certificate,
+    ClusteringCost,
+    CompressedRecovery,
+    FeatureSelectiveRecovery,
+    MarginPreservation,
+    OnlineScoreSum,
+    PartitionCost,
+    RadiusPreservation,
+    SoftMarginBound,
+    SpectralSparsification,
+    Theorem,
+    certify,
+    certify_compression,
+)
 from provsel.models import (
     BaseLinearSVM,
     CompressedLinearSVM,
@@ -56,10 +77,21 @@ class Mine(BaseSelector):
 
 
 class Mean(Measure):
-    columns: ClassVar = {"mean": float}
+    mean: float = np.nan
 
-    def measure(self, trial: MeasuredTrial) -> dict[str, float]:
-        return {"mean": float(trial.rows.n_samples)}
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        return cls(mean=float(trial.rows.n_samples))
+
+
+class Size(Theorem):
+    name, source = "size", "by construction"
+    kept: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial, most: int = 100) -> Self:
+        kept = float(trial.reducer.indices_.size)
+        return cls(kept=kept, state=HELD if kept <= most else VIOLATED)
 
 
 SELECTORS: list[BaseSelector] = [
@@ -85,13 +117,17 @@ for selector in SELECTORS:
     fitted = selector.fit(X, y)
     indices: NDArray[np.int64] = fitted.indices_
     weights: NDArray[np.float64] = fitted.weights_
-    found: Certificate = certify(fitted, X, y)
+    found: Certificate = certify(fitted, X, y, also=[Size])
+    states: list[str] = [record.state for record in found]
 for transformer in (SparseEmbedding(3), GaussianCompression(3)):
     transformer.fit(X)
 MODELS: list[BaseLinearSVM] = [CompressedLinearSVM(3), FeatureSelectiveSVM(), HingeSVM(), LiblinearSVM(), LibsvmSVM()]
 for model in MODELS:
     labels: NDArray[np.int64] = model.fit(X, y).predict(X)
 KMeansClustering(2).fit(X, y)
+OWN: list[type[Theorem]] = [ClusteringCost, CompressedRecovery, FeatureSelectiveRecovery, MarginPreservation, Size]
+OWN += [OnlineScoreSum, PartitionCost, RadiusPreservation, SoftMarginBound, SpectralSparsification, *THEOREMS]
+print(OWN[0].columns(), Mean(mean=1.0).as_record(), NO_BOUND, NOT_MEASURED, NOT_SEPARABLE, VACUOUS)
 certify_compression(CompressedLinearSVM(3).fit(X, y), X, y)
 print(list(column_blocks(X, block_size=3)), list(row_chunks(X, y=y)), Cost.now(), Meter())
 frame = compare(X, y, {"mine": Mine(2)}, repeats=1)

@@ -1,5 +1,8 @@
 """Certificates: they hold where the theorems do, catch what breaks them, and measure what they say."""
 
+import copy
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-from provsel.certificates import Certificate, certify
+from provsel.certificates import HELD, THEOREMS, VIOLATED, Certificate, Theorem, certify
 from provsel.models import LibsvmSVM
 from provsel.selectors import (
     BSSSelector,
@@ -33,7 +36,7 @@ def labelled(n, d, *, rank=None, seed=0):
 
 
 def states(certificate):
-    return {name: getattr(certificate, name) for name in STATES}
+    return {name: getattr(certificate, name).state for name in STATES}
 
 
 def tampered(selector, keep):
@@ -54,7 +57,7 @@ def test_held_for_bss_on_any_input(seed, n, extra, spread):
     X = rng.standard_normal((n, 120)) * np.exp(spread * rng.standard_normal(120))
     y = np.where(np.arange(n) % 2, 1, -1)
     certificate = certify(BSSSelector(n + extra).fit(X), X, y)
-    assert certificate.spectral == "held"
+    assert certificate.spectral.state == "held"
     assert certificate.held, states(certificate)
 
 
@@ -63,20 +66,20 @@ def test_many_features_make_every_bound_say_something(C):
     X, y = labelled(40, 1000, rank=5)
     certificate = certify(BSSSelector(900).fit(X), X, y, C=C)
     assert states(certificate) == dict.fromkeys(STATES, "held")
-    assert certificate.spectral_error <= certificate.spectral_bound < 0.5
-    assert 0 < certificate.margin_bound <= certificate.margin_ratio
-    assert certificate.soft_bound <= certificate.soft_value * (1 + 1e-6)
-    assert certificate.radius_ratio <= certificate.radius_bound < 1.5
+    assert certificate.spectral.spectral_error <= certificate.spectral.spectral_bound < 0.5
+    assert 0 < certificate.margin.margin_bound <= certificate.margin.margin_ratio
+    assert certificate.soft.soft_bound <= certificate.soft.soft_value * (1 + 1e-6)
+    assert certificate.radius.radius_ratio <= certificate.radius.radius_bound < 1.5
 
 
 def test_few_features_leave_the_margin_bound_vacuous():
     X, y = labelled(20, 400)
     certificate = certify(BSSSelector(21).fit(X), X, y)
-    assert certificate.spectral == "held"
-    assert certificate.spectral_error >= 0.5
-    assert certificate.margin == certificate.soft == "vacuous"
-    assert np.isnan(certificate.margin_bound)
-    assert np.isfinite(certificate.margin_ratio)
+    assert certificate.spectral.state == "held"
+    assert certificate.spectral.spectral_error >= 0.5
+    assert certificate.margin.state == certificate.soft.state == "vacuous"
+    assert np.isnan(certificate.margin.margin_bound)
+    assert np.isfinite(certificate.margin.margin_ratio)
     assert certificate.held
 
 
@@ -84,7 +87,7 @@ def test_few_features_leave_the_margin_bound_vacuous():
 def test_the_printed_weights_are_caught(r):
     X, y = labelled(20, 400)
     certificate = certify(BSSSelector(r, weights="as_printed").fit(X), X, y)
-    assert certificate.spectral == "violated"
+    assert certificate.spectral.state == "violated"
     assert not certificate.held
 
 
@@ -100,7 +103,7 @@ def test_scaled_weights_are_caught():
     X, y = labelled(40, 600, rank=4)
     selector = BSSSelector(400).fit(X)
     selector.weights_ = 2 * selector.weights_
-    assert certify(selector, X, y).spectral == "violated"
+    assert certify(selector, X, y).spectral.state == "violated"
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -112,11 +115,13 @@ def test_eigenvalues_are_those_of_the_definition(form):
     R[selector.indices_, np.arange(selector.indices_.size)] = selector.weights_
     eigenvalues = np.linalg.eigvalsh(V.T @ R @ R.T @ V)
     certificate = certify(selector, form(X), y)
-    assert certificate.eigenvalue_min == pytest.approx(eigenvalues[0], rel=1e-6)
-    assert certificate.eigenvalue_max == pytest.approx(eigenvalues[-1], rel=1e-9)
-    assert certificate.spectral_error == pytest.approx(np.linalg.norm(np.eye(12) - V.T @ R @ R.T @ V, 2), rel=1e-9)
-    assert (certificate.eigenvalue_low, certificate.eigenvalue_high) == selector.eigenvalue_range_
-    assert certificate.spectral_bound == selector.spectral_bound_
+    assert certificate.spectral.eigenvalue_min == pytest.approx(eigenvalues[0], rel=1e-6)
+    assert certificate.spectral.eigenvalue_max == pytest.approx(eigenvalues[-1], rel=1e-9)
+    assert certificate.spectral.spectral_error == pytest.approx(
+        np.linalg.norm(np.eye(12) - V.T @ R @ R.T @ V, 2), rel=1e-9
+    )
+    assert (certificate.spectral.eigenvalue_low, certificate.spectral.eigenvalue_high) == selector.eigenvalue_range_
+    assert certificate.spectral.spectral_bound == selector.spectral_bound_
 
 
 @pytest.mark.parametrize(("n", "rank", "r"), [(30, 4, 300), (16, None, 60), (16, None, 20)])
@@ -129,7 +134,7 @@ def test_margin_is_that_of_scikit_learn(n, rank, r):
         return float((SVC(kernel="linear", C=1e8, tol=1e-9).fit(rows, y).coef_ ** 2).sum())
 
     expected = squared_norm(X) / squared_norm(selector.transform(X))
-    assert certify(selector, X, y).margin_ratio == pytest.approx(expected, rel=1e-4)
+    assert certify(selector, X, y).margin.margin_ratio == pytest.approx(expected, rel=1e-4)
 
 
 def test_soft_value_is_the_optimum():
@@ -137,8 +142,8 @@ def test_soft_value_is_the_optimum():
     model = SVC(kernel="linear", C=0.05, tol=1e-9).fit(X, y)
     slack = np.maximum(0, 1 - y * model.decision_function(X)).sum()
     primal = 0.5 * (model.coef_**2).sum() + 0.05 * slack
-    assert certify(BSSSelector(60).fit(X), X, y, C=0.05).soft_value == pytest.approx(primal, rel=1e-5)
-    assert certify(BSSSelector(60).fit(X), X, y, C=None).soft == "not measured"
+    assert certify(BSSSelector(60).fit(X), X, y, C=0.05).soft.soft_value == pytest.approx(primal, rel=1e-5)
+    assert certify(BSSSelector(60).fit(X), X, y, C=None).soft.state == "not measured"
 
 
 def squared_radius(X):
@@ -167,17 +172,17 @@ def test_radius_is_that_of_a_general_solver(n, rank):
     selector = BSSSelector(60).fit(X)
     expected = squared_radius(selector.transform(X)) / squared_radius(X)
     certificate = certify(selector, X)
-    assert certificate.radius_ratio == pytest.approx(expected, rel=1e-5)
-    assert certificate.radius_bound == pytest.approx(1 + certificate.spectral_error)
+    assert certificate.radius.radius_ratio == pytest.approx(expected, rel=1e-5)
+    assert certificate.radius.radius_bound == pytest.approx(1 + certificate.spectral.spectral_error)
 
 
 def test_not_separable_rows_have_no_margin():
     X, y = labelled(40, 300, rank=4)
     y = np.random.default_rng(1).permutation(y)
     certificate = certify(BSSSelector(250).fit(X), X, y)
-    assert certificate.margin == "not separable"
-    assert np.isnan(certificate.margin_ratio)
-    assert certificate.soft == "held"
+    assert certificate.margin.state == "not separable"
+    assert np.isnan(certificate.margin.margin_ratio)
+    assert certificate.soft.state == "held"
     assert certificate.held
 
 
@@ -186,8 +191,8 @@ def test_a_selection_that_merges_the_classes_keeps_no_margin():
     selector = tampered(LeverageScoreSelector(50, random_state=0).fit(X), slice(1))
     X[:, selector.indices_] = 1.0
     certificate = certify(selector, X, y)
-    assert certificate.margin_ratio == 0
-    assert certificate.margin == "vacuous"
+    assert certificate.margin.margin_ratio == 0
+    assert certificate.margin.state == "vacuous"
 
 
 @pytest.mark.parametrize("labels", [None, "three classes", "one class"])
@@ -195,15 +200,15 @@ def test_without_two_classes_no_margin_is_measured(labels):
     X, y = labelled(20, 200)
     y = {"three classes": np.arange(20) % 3, "one class": np.ones(20)}.get(labels)
     certificate = certify(BSSSelector(60).fit(X), X, y)
-    assert certificate.margin == certificate.soft == "not measured"
-    assert certificate.radius == certificate.spectral == "held"
+    assert certificate.margin.state == certificate.soft.state == "not measured"
+    assert certificate.radius.state == certificate.spectral.state == "held"
 
 
 def test_radius_can_be_left_out():
     X, y = labelled(10, 100)
     certificate = certify(BSSSelector(30).fit(X), X, y, radius=False)
-    assert certificate.radius == "not measured"
-    assert np.isnan(certificate.radius_ratio)
+    assert certificate.radius.state == "not measured"
+    assert np.isnan(certificate.radius.radius_ratio)
 
 
 def test_labels_of_any_kind():
@@ -217,25 +222,25 @@ def test_labels_of_any_kind():
 def test_methods_without_a_promise_are_measured_only(selector):
     X, y = labelled(20, 200)
     certificate = certify(selector.fit(X), X, y)
-    assert certificate.spectral == "no bound"
-    assert np.isnan(certificate.spectral_bound)
-    assert certificate.spectral_error > 0
+    assert certificate.spectral.state == "no bound"
+    assert np.isnan(certificate.spectral.spectral_bound)
+    assert certificate.spectral.spectral_error > 0
     assert certificate.held
 
 
 def test_a_truncated_rank_has_no_bound():
     X, y = labelled(20, 200)
     certificate = certify(BSSSelector(100, rank=5).fit(X), X, y)
-    assert certificate.spectral == "no bound"
+    assert certificate.spectral.state == "no bound"
 
 
 def test_full_data_lose_nothing():
     X, y = labelled(20, 200)
     certificate = certify(FullDataSelector().fit(X), X, y)
-    assert certificate.spectral_error == pytest.approx(0, abs=1e-10)
-    assert certificate.margin_ratio == pytest.approx(1)
-    assert certificate.radius_ratio == pytest.approx(1)
-    assert certificate.margin == certificate.radius == "held"
+    assert certificate.spectral.spectral_error == pytest.approx(0, abs=1e-10)
+    assert certificate.margin.margin_ratio == pytest.approx(1)
+    assert certificate.radius.radius_ratio == pytest.approx(1)
+    assert certificate.margin.state == certificate.radius.state == "held"
 
 
 def test_on_support_vectors_is_about_those_rows():
@@ -258,10 +263,51 @@ def test_another_number_of_features_is_refused():
 def test_records_are_primitive():
     X, y = labelled(10, 100)
     record = certify(BSSSelector(30).fit(X), X, y).as_record()
-    assert len(record) == 33
     assert all(name.startswith("certificate_") and type(value) in (float, str) for name, value in record.items())
+
+
+def test_the_columns_of_all_theorems_are_those_of_every_store():
+    columns = {name: kind for theorem in THEOREMS for name, kind in theorem.columns().items()}
+    assert len(columns) == 33
+    assert [name for name, kind in columns.items() if kind is str] == [
+        f"certificate_{name}" for name in dict.fromkeys(theorem.name for theorem in THEOREMS)
+    ]
+    for theorem in THEOREMS:
+        assert theorem().as_record().keys() == theorem.columns().keys()
+        assert re.search(r"\(\d{4}\), .*(Lemma|Theorem|equation)", theorem.source)
 
 
 def test_an_empty_certificate_holds():
     assert Certificate().held
-    assert set(states(Certificate()).values()) == {"not measured"}
+    empty = Certificate(tuple(theorem() for theorem in THEOREMS))
+    assert empty.held
+    assert {record.state for record in empty} == {"not measured"}
+
+
+def test_a_certificate_says_what_it_has():
+    X, y = labelled(10, 100)
+    certificate = certify(BSSSelector(30).fit(X), X, y)
+    lines = str(certificate).splitlines()
+    assert [line.split()[0] for line in lines] == [record.name for record in certificate]
+    assert re.match(r"spectral +held +spectral_error \d.*eigenvalue_high .* Paul, .* Lemmas 1 and 2", lines[0])
+    with pytest.raises(AttributeError, match=r"expected one of spectral, scores, margin, soft, radius, got 'width'"):
+        _ = certificate.width
+    assert copy.deepcopy(certificate) == certificate
+
+
+class NoMoreThan(Theorem):
+    name, source = "size", "by construction"
+    kept: float = np.nan
+
+    @classmethod
+    def measure(cls, trial, most=100):
+        kept = trial.reducer.indices_.size
+        return cls(kept=kept, state=HELD if kept <= most else VIOLATED)
+
+
+def test_a_theorem_of_ones_own_stands_beside():
+    X, y = labelled(10, 100)
+    certificate = certify(BSSSelector(30).fit(X), X, y, also=[NoMoreThan])
+    assert (certificate.size.state, certificate.size.kept, certificate.held) == ("held", 30, True)
+    assert NoMoreThan.columns() == {"size": str, "kept": float}
+    assert {"size": "held", "kept": 30}.items() <= certificate.as_record().items()

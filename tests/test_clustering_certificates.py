@@ -5,8 +5,18 @@ import itertools
 import numpy as np
 import pytest
 
-from provlab.protocols.clustering import certify_clustering, cluster_rows
-from provsel.certificates.selection import HELD, NO_BOUND, VACUOUS, VIOLATED, Certificate, certify, certify_view
+from provlab.protocols.clustering import cluster_rows
+from provsel.certificates import (
+    HELD,
+    NO_BOUND,
+    VACUOUS,
+    VIOLATED,
+    ClusteringCost,
+    MeasuredTrial,
+    PartitionCost,
+    certify,
+)
+from provsel.certificates.certifying import certify_trial
 from provsel.models import KMeansClustering
 from provsel.selectors import OnlineLeverageSelector
 from provsel.training_view import TrainingView
@@ -27,24 +37,21 @@ def fitted(view, **options):
 
 
 def all_certificates(selector, view):
-    certificate = certify_view(selector, view, C=None, margin=False, radius=False)
-    found = cluster_rows(selector, MODEL, view)
-    fields = certify_clustering(selector, MODEL, view, found, certificate)
-    named = {name.removeprefix("certificate_"): value for name, value in fields.items()}
-    return Certificate(**{**vars(certificate), **named})
+    trial = MeasuredTrial(selector, view, model=cluster_rows(selector, MODEL, view))
+    return certify_trial(trial, margin=False, radius=False, also=(ClusteringCost, PartitionCost))
 
 
 def test_theory_options_hold(view):
     selector = fitted(view)
     assert selector.indices_.size < 0.8 * D  # something was left out
     found = all_certificates(selector, view)
-    assert (found.spectral, found.scores, found.cost, found.partition) == (HELD,) * 4
+    assert (found.spectral.state, found.scores.state, found.cost.state, found.partition.state) == (HELD,) * 4
     assert found.held
-    assert 0 < found.spectral_error <= found.spectral_bound == EPS
-    assert found.score_sum == pytest.approx(selector.scores_.sum())
-    assert found.score_sum < found.score_sum_bound < D
-    assert 1 - EPS < found.cost_ratio_min <= found.cost_ratio_max < 1 + EPS
-    assert found.partition_ratio <= found.partition_bound == 3.0
+    assert 0 < found.spectral.spectral_error <= found.spectral.spectral_bound == EPS
+    assert found.scores.score_sum == pytest.approx(selector.scores_.sum())
+    assert found.scores.score_sum < found.scores.score_sum_bound < D
+    assert 1 - EPS < found.cost.cost_ratio_min <= found.cost.cost_ratio_max < 1 + EPS
+    assert found.partition.partition_ratio <= found.partition.partition_bound == 3.0
 
 
 def test_spectral_error_is_that_of_theorem_1(view):
@@ -53,7 +60,7 @@ def test_spectral_error_is_that_of_theorem_1(view):
     A, B = view.X @ view.X.T, kept @ kept.T
     L = np.linalg.inv(np.linalg.cholesky(A))
     eigenvalues = np.linalg.eigvalsh(L @ B @ L.T)
-    assert certify(selector, view.X).spectral_error == pytest.approx(np.abs(eigenvalues - 1).max(), rel=1e-8)
+    assert certify(selector, view.X).spectral.spectral_error == pytest.approx(np.abs(eigenvalues - 1).max(), rel=1e-8)
 
 
 def test_lemma_3_for_every_partition_of_few_rows(view):
@@ -67,7 +74,7 @@ def test_lemma_3_for_every_partition_of_few_rows(view):
             P /= np.sqrt(P.sum(axis=0))
             cost = [np.linalg.norm(X - P @ (P.T @ X)) ** 2 for X in (kept, view.X)]
             ratios.append(cost[0] / cost[1])
-    error = certify(selector, view.X).spectral_error
+    error = certify(selector, view.X).spectral.spectral_error
     assert 1 - error <= min(ratios) <= max(ratios) <= 1 + error
 
 
@@ -75,10 +82,10 @@ def test_a_tampered_selection_is_caught(view):
     selector = fitted(view)
     selector.weights_ = 1.5 * selector.weights_
     found = all_certificates(selector, view)
-    assert (found.spectral, found.cost) == (VIOLATED, VIOLATED)
+    assert (found.spectral.state, found.cost.state) == (VIOLATED, VIOLATED)
     assert not found.held
     selector.scores_ = np.ones(D)
-    assert all_certificates(selector, view).scores == VIOLATED
+    assert all_certificates(selector, view).scores.state == VIOLATED
 
 
 def test_a_partition_that_costs_too_much_is_caught(view):
@@ -90,8 +97,8 @@ def test_a_partition_that_costs_too_much_is_caught(view):
     strange = TrainingView(X, view.y)
     selector.indices_, selector.weights_ = np.array([0, 1]), np.ones(2)
     found = all_certificates(selector, strange)
-    assert found.partition_ratio > 1.0
-    assert found.cost == VIOLATED
+    assert found.partition.partition_ratio > 1.0
+    assert found.cost.state == VIOLATED
 
 
 def test_keeping_everything_proves_nothing():
@@ -99,16 +106,16 @@ def test_keeping_everything_proves_nothing():
     selector = OnlineLeverageSelector(random_state=0).fit(X)
     assert selector.indices_.size == 30
     found = all_certificates(selector, TrainingView(X, np.arange(12) % 2))
-    assert (found.spectral, found.scores, found.cost, found.partition) == (VACUOUS,) * 4
+    assert (found.spectral.state, found.scores.state, found.cost.state, found.partition.state) == (VACUOUS,) * 4
     assert found.held
 
 
 @pytest.mark.parametrize("options", [{"n_features_to_select": 200}, {"sampling_rate": 1.0}, {"ridge": 1.0}])
 def test_nothing_is_promised_at_another_rate_or_with_a_ridge(view, options):
     found = all_certificates(fitted(view, **options), view)
-    assert (found.spectral, found.scores, found.cost, found.partition) == (NO_BOUND,) * 4
-    assert found.spectral_error > 0
-    assert np.isnan(found.partition_bound)
+    assert (found.spectral.state, found.scores.state, found.cost.state, found.partition.state) == (NO_BOUND,) * 4
+    assert found.spectral.spectral_error > 0
+    assert np.isnan(found.partition.partition_bound)
 
 
 def test_a_promise_of_an_earlier_fit_is_forgotten(view):
@@ -121,8 +128,8 @@ def test_a_promise_of_an_earlier_fit_is_forgotten(view):
 def test_lemma_2_depends_on_the_units(view):
     """The printed bound is negative for a matrix of small norm, and the scores do not change with the units."""
     small = TrainingView(view.X * 1e-4, view.y)
-    assert certify(fitted(view), view.X).scores == HELD
-    assert certify(fitted(small), small.X).scores == VIOLATED
+    assert certify(fitted(view), view.X).scores.state == HELD
+    assert certify(fitted(small), small.X).scores.state == VIOLATED
     assert OnlineLeverageSelector.score_sum_bound(10, np.exp(0.5)) == pytest.approx(160.0)
 
 
@@ -135,9 +142,9 @@ def test_as_printed_misses_columns_outside_the_span():
         X[which * N // 2 : (which + 1) * N // 2, j] = rng.normal(size=N // 2)
     printed, needed = fitted(TrainingView(X), outside_span="project"), fitted(TrainingView(X), outside_span="one")
     assert set(half[printed.indices_]) == {0}
-    assert certify(printed, X).spectral == VIOLATED
-    assert certify(printed, X).spectral_error == pytest.approx(1.0)
-    assert certify(needed, X).spectral == HELD
+    assert certify(printed, X).spectral.state == VIOLATED
+    assert certify(printed, X).spectral.spectral_error == pytest.approx(1.0)
+    assert certify(needed, X).spectral.state == HELD
 
 
 def test_a_stream_forgets_a_promise_too(view):

@@ -14,7 +14,7 @@ from provlab.claims.outcome import Finding
 from provlab.reports.trace import Distribution, TracedTrial
 from provlab.site.model import Number
 from provlab.site.model_claims import ClaimPart
-from provsel.certificates import Certificate
+from provsel.certificates import THEOREMS, Certificate, SpectralSparsification
 from provsel.values import ValuesWithNaN
 
 
@@ -28,7 +28,7 @@ def numbers_of(cls):
 
 
 MADE = {
-    Certificate: lambda: Certificate(),
+    **{theorem: theorem for theorem in THEOREMS},
     Finding: lambda: Finding("r=300", "not run", sample=(("Exp_1_2", nan()),), margins=(nan(), 1.0)),
     ClaimPart: lambda: ClaimPart("r=300", "not run", sample=(("Exp_1_2", nan()),)),
     Distribution: lambda: Distribution("error", "%", "fold", (nan(), 2.0), 2),
@@ -67,7 +67,11 @@ def test_numbers_in_tuples_and_mappings_count():
 def test_another_class_is_another_value():
     assert Finding("a", "not run") != ClaimPart("a", "not run")
     assert ClaimPart("a", "not run") != Finding("a", "not run")
-    assert Certificate() != tuple(vars(Certificate()).values())
+    spectral = SpectralSparsification()
+    assert spectral != tuple(vars(spectral).values())
+    assert Certificate((spectral,)) == Certificate((SpectralSparsification(spectral_error=nan()),))
+    assert Certificate((spectral,)) != Certificate((SpectralSparsification(spectral_error=1.0),))
+    assert len({theorem() for theorem in THEOREMS}) == len(THEOREMS)
 
 
 def test_records_within_records():

@@ -8,7 +8,7 @@ import pandas as pd
 
 from provlab.configs import Entry
 from provlab.reports.tables import Traced, write_tables
-from provsel.certificates.selection import VIOLATED
+from provsel.certificates import VIOLATED
 
 from .components import Panel, draw_against_components
 

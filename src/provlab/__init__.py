@@ -9,11 +9,11 @@ if TYPE_CHECKING:  # the command line imports this package, and answers at once
     from provlab.comparing import compare
     from provlab.datasets import load_dataset
     from provlab.project import Project
-    from provlab.project.measures import Measure, MeasuredTrial
+    from provsel.certificates import Measure, MeasuredTrial
 
 _HOMES = {
-    "Measure": "provlab.project.measures",
-    "MeasuredTrial": "provlab.project.measures",
+    "Measure": "provsel.certificates",
+    "MeasuredTrial": "provsel.certificates",
     "Project": "provlab.project",
     "compare": "provlab.comparing",
     "load_dataset": "provlab.datasets",

@@ -13,8 +13,9 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from provlab.protocols import clustering_scores as clustering
-from provlab.protocols.clustering_scores import clustering_accuracy, clustering_scores, kmeans_cost
+from provlab.protocols.clustering_scores import clustering_accuracy, clustering_scores
+from provsel.kernels import clustering_cost as clustering
+from provsel.kernels.clustering_cost import kmeans_cost
 from provsel.models import KMeansClustering
 
 FORMS = {"dense": np.asarray, "csr_array": sparse.csr_array, "csc_matrix": sparse.csc_matrix}

@@ -14,38 +14,66 @@ from small_runs import fake_records, run_quietly
 
 STUDY = """
 import numpy as np
-from typing import ClassVar
 from provlab import Measure
+from provsel.certificates import HELD, VIOLATED, Theorem
 
 class Both(Measure):
-    columns: ClassVar = {"balanced_error": float, "state": str}
-    def __init__(self, *, least=0.0): self.least = least
-    def measure(self, trial):
+    balanced_error: float = np.nan
+    state: str = ""
+    @classmethod
+    def measure(cls, trial, *, least=0.0):
         wrong = trial.predicted != trial.y_test
         found = np.mean([wrong[trial.y_test == y].mean() for y in np.unique(trial.y_test)])
-        return {"balanced_error": found, "state": "held" if found >= self.least else "violated"}
+        return cls(balanced_error=found, state="held" if found >= least else "violated")
 
 class Rank(Measure):
-    columns: ClassVar = {"rank_of_kept": float}
-    def measure(self, trial):
+    rank_of_kept: float = np.nan
+    @classmethod
+    def measure(cls, trial):
         kept = trial.reducer.get_support()
-        return {"rank_of_kept": np.linalg.matrix_rank(trial.rows.X[:, kept])}
+        return cls(rank_of_kept=np.linalg.matrix_rank(trial.rows.X[:, kept]))
+
+class Few(Theorem):
+    name, source = "few", "by construction"
+    n_kept: float | None = None
+    @classmethod
+    def measure(cls, trial, *, most=10):
+        kept = trial.reducer.get_support().sum()
+        return cls(n_kept=kept, state=HELD if kept <= most else VIOLATED)
 
 class Clash(Measure):
-    columns: ClassVar = {"error": float}
-    def measure(self, trial): return {"error": 0.0}
+    error: float = 0.0
+    @classmethod
+    def measure(cls, trial): return cls()
+
+class ClashingTheorem(Theorem):
+    name, source = "margin", "another"
+    @classmethod
+    def measure(cls, trial): return cls()
+
+class Nameless(Theorem):
+    source = "another"
+    @classmethod
+    def measure(cls, trial): return cls()
 
 class WrongKind(Measure):
-    columns: ClassVar = {"odd": float}
-    def measure(self, trial): return {"odd": "text"}
+    odd: float = 0.0
+    @classmethod
+    def measure(cls, trial): return cls(odd="text")
 
-class WrongName(Measure):
-    columns: ClassVar = {"odd": float}
-    def measure(self, trial): return {"even": 1.0}
+class WrongRecord(Measure):
+    odd: float = 0.0
+    @classmethod
+    def measure(cls, trial): return {"odd": 1.0}
+
+class Counts(Measure):
+    odd: int = 0
+    @classmethod
+    def measure(cls, trial): return cls()
 
 class Nothing(Measure):
-    columns: ClassVar = {}
-    def measure(self, trial): return {}
+    @classmethod
+    def measure(cls, trial): return cls()
 """
 SMALL = ["dataset=synthetic", "dataset.n_samples=60", "dataset.n_features=40", "dataset.n_relevant=5",
          "protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=1"]  # fmt: skip
@@ -111,15 +139,19 @@ def test_without_them_keys_are_what_they_were():
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
-        (["Clash"], r"Clash\.columns: expected names that no other column has, each with float or str, got 'error'"),
-        (["Rank", "Rank"], r"Rank\.columns: expected names that no other column has, .*'rank_of_kept'"),
-        (["Nothing"], r"Nothing\.columns: expected a mapping of names to float or str, got \{\}"),
+        (["Clash"], r"Clash: expected columns that no other measure has, each float or str, got 'error'"),
+        (["ClashingTheorem"], r"ClashingTheorem: expected columns that no other .*got 'margin': str; rename it"),
+        (["Rank", "Rank"], r"Rank: expected columns that no other measure has, .*'rank_of_kept'"),
+        (["Counts"], r"Counts: expected columns .* each float or str, got 'odd': int"),
+        (["Nameless"], r"Nameless: expected fields .*, and of a theorem a name, got .* has no attribute 'name'"),
+        (["Nothing"], r"Nothing: expected fields annotated as float or str, got none"),
+        (["{_target_:measuring_study.Both,most:1}"], r"measure Both: expected arguments among least, got most"),
         (["{a:1}"], r"protocol\.measures: expected a list of mappings with a _target_"),
         (
             ["{_target_:os.system}"],
             r"config of the measure: expected a _target_ of the modules that",
         ),
-        (["np"], r"expected a subclass of provlab\.project\.measures\.Measure, got measuring_study\.np"),
+        (["np"], r"expected a subclass of provsel\.certificates\.theorem\.Measure, got measuring_study\.np"),
     ],
 )
 def test_bad_measures_are_refused_before_anything_runs(measures, message):
@@ -131,7 +163,7 @@ def test_bad_measures_are_refused_before_anything_runs(measures, message):
     ("name", "message"),
     [
         ("WrongKind", "WrongKind: expected float or None in column odd, got 'text'"),
-        ("WrongName", "WrongName: expected the columns odd, got even"),
+        ("WrongRecord", "WrongRecord.measure: expected a WrongRecord, got {'odd': 1.0}"),
     ],
 )
 def test_bad_values_are_failures_of_trials(project, name, message):

@@ -6,7 +6,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 import provsel.models
 import provsel.selectors
 from provlab.project.given import FUNCTION, given_object
-from provlab.project.measures import Measure
 from provlab.project.project import current_project
 from provlab.project.versions import version_of
+from provsel.certificates import Measure
 
 REGISTRIES: dict[str, ModuleType] = {"selector": provsel.selectors, "model": provsel.models}
 BASES: dict[str, type] = {"selector": TransformerMixin, "model": BaseEstimator}
@@ -87,7 +87,7 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments in `config`, checked against the signature of the class."""
     cls = component_class(kind, config)
     arguments = {name: value for name, value in config.items() if name != "_target_"}
-    accepted = _parameters(cls, vars(cls).get("__init__"))
+    accepted = _parameters(kind, cls, vars(cls).get("__init__"))
     unknown = sorted(set(arguments) - set(accepted))
     if unknown:
         raise ValueError(
@@ -103,10 +103,14 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build(kind: str, config: Mapping[str, Any]) -> Any:
-    """Return an unfitted component from its config; what it takes other components for is built as well."""
+    """Return an unfitted component from its config; what it takes other components for is built as well.
+
+    Of a measure, it is the function of a trial, with its settings.
+    """
     arguments = component_arguments(kind, config)
-    built = with_components(arguments, lambda inner: build(inner_kind(inner), inner))
-    return component_class(kind, config)(**_with_functions(built))
+    built = _with_functions(with_components(arguments, lambda inner: build(inner_kind(inner), inner)))
+    cls: Any = component_class(kind, config)
+    return partial(cls.measure, **built) if kind == "measure" else cls(**built)
 
 
 def _with_functions(value: Any) -> Any:
@@ -204,5 +208,7 @@ def _check_method(kind: str, cls: type) -> None:
 
 
 @cache
-def _parameters(cls: type, init: object) -> tuple[str, ...]:
+def _parameters(kind: str, cls: Any, init: object) -> tuple[str, ...]:
+    if kind == "measure":
+        return tuple(inspect.signature(cls.measure).parameters)[1:]  # all but the trial
     return tuple(inspect.signature(cls).parameters)

@@ -5,19 +5,37 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from provlab.project.measures import MeasuredTrial
 from provlab.protocols._base import AbstractProtocol
 from provlab.protocols.columns import certificate_columns, columns
 from provlab.protocols.fitting import Fitted, Method, Record, fit_selector, is_certified, own_measures, seeded
 from provlab.protocols.fold import Fold
-from provsel.certificates.compression import certify_compressed_view, is_compressed
-from provsel.certificates.selection import certify_view
+from provsel.certificates import (
+    CompressedRecovery,
+    FeatureSelectiveRecovery,
+    MarginPreservation,
+    MeasuredTrial,
+    OnlineScoreSum,
+    RadiusPreservation,
+    SoftMarginBound,
+    SpectralSparsification,
+)
+from provsel.certificates.certifying import certify_trial
+from provsel.certificates.compression import certify_compressed_trial, is_compressed
 from provsel.models import LibsvmSVM
 from provsel.reducers import is_random_model, kept_features, leaves_nothing_out, reduced_rows
 
+THEOREMS = (
+    SpectralSparsification,
+    MarginPreservation,
+    SoftMarginBound,
+    RadiusPreservation,
+    OnlineScoreSum,
+    CompressedRecovery,
+    FeatureSelectiveRecovery,
+)
 COLUMNS = (
     *columns("number", "error", "objective", "scaled_objective"),
-    *certificate_columns(),
+    *certificate_columns(*THEOREMS),
     *columns("seconds", "train_cpu", "train_wall"),
 )
 
@@ -51,9 +69,10 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
         left = kept_features(inner)
         features = trained.indices_ if left is None else np.sort(left)[trained.indices_]
         record |= {"n_selected": features.size, "features": None if left is None else features.astype(np.int32)}
+    trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted)
     if method.certify and is_compressed(model) and leaves_nothing_out(inner, view):
-        record |= certify_compressed_view(trained, rows).as_record()
+        record |= certify_compressed_trial(trial).as_record()
     elif is_certified(method, inner):
         C = model.C if isinstance(model, LibsvmSVM) else None
-        record |= certify_view(inner, rows, C=C, radius=method.setting != "supervised").as_record()
-    return record | own_measures(method, MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted))
+        record |= certify_trial(trial, C=C, radius=method.setting != "supervised").as_record()
+    return record | own_measures(method, trial)

@@ -1,20 +1,14 @@
-"""How well a partition of the rows agrees with their classes, and what it costs as a k-means clustering."""
+"""How well a partition of the rows agrees with their classes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from provsel.kernels.spectral import Matrix
-
-BLOCK_VALUES = 2_000_000
-"""Values of X that are made dense, float64 and centred together: 16 MB, and as much again for their means."""
+from provsel.kernels.clustering_cost import label_codes
 
 
 def clustering_accuracy(y: Any, labels: Any) -> float:
@@ -33,7 +27,7 @@ def clustering_accuracy(y: Any, labels: Any) -> float:
     ValueError
         No rows, or another number of labels than of classes.
     """
-    y, labels = _codes("clustering_accuracy", y, labels)
+    y, labels = label_codes("clustering_accuracy", y, labels)
     table = contingency_matrix(y, labels)
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / y.size)
 
@@ -44,59 +38,9 @@ def clustering_scores(y: Any, labels: Any) -> dict[str, float]:
     `nmi` is the mutual information of classes and clusters over the mean of their entropies, `ari` the Rand index
     adjusted for chance, both scikit-learn's.
     """
-    y, labels = _codes("clustering_scores", y, labels)
+    y, labels = label_codes("clustering_scores", y, labels)
     return {
         "accuracy": clustering_accuracy(y, labels),
         "nmi": float(normalized_mutual_info_score(y, labels)),
         "ari": float(adjusted_rand_score(y, labels)),
     }
-
-
-def kmeans_cost(X: Matrix, labels: Any) -> float:
-    r"""Return the sum of the squared distances of the rows to the mean of their cluster, in float64.
-
-    It is ||X - P P^T X||_F^2 with the indicator P, shape (n, k), P_ic = 1 / sqrt(n_c) for row i in cluster c with
-    n_c rows. Columns are centred before they are squared, as sparse ones too are made dense a block at a time: the
-    difference of squared norms would cancel where means are large. Costs O(n d).
-
-    Parameters
-    ----------
-    X : ndarray or sparse of shape (n, d)
-    labels : array-like of shape (n,)
-        Clusters, of any values.
-
-    Raises
-    ------
-    ValueError
-        No rows, or another number of labels than of rows.
-
-    References
-    ----------
-    Wang, Shen, Li (2018), equations 3.5 and 3.6.
-    """
-    X = X.tocsc() if sparse.issparse(X) else np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"kmeans_cost: expected X of two dimensions, got shape {X.shape}; pass rows.")
-    n, d = X.shape
-    codes, _ = _codes("kmeans_cost", labels, np.zeros(n))
-    sizes = np.bincount(codes)
-    averages = sparse.csr_array((1.0 / sizes[codes], (codes, np.arange(n))), shape=(sizes.size, n))
-    width = max(1, BLOCK_VALUES // n)
-    cost = 0.0
-    for start in range(0, d, width):
-        block = X[:, start : start + width]
-        block = (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
-        block -= (averages @ block)[codes]
-        cost += float(np.vdot(block, block))
-    return cost
-
-
-def _codes(name: str, y: Any, labels: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return two labellings of the same rows as numbers 0, 1, ..., or raise."""
-    first, second = np.asarray(y), np.asarray(labels)
-    if first.ndim != 1 or first.shape != second.shape or first.size == 0:
-        raise ValueError(
-            f"{name}: expected as many labels as rows, at least one, got shapes {first.shape} and {second.shape}; "
-            f"pass labels of the same rows."
-        )
-    return np.unique(first, return_inverse=True)[1], np.unique(second, return_inverse=True)[1]

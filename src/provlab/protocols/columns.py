@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any, Literal, NamedTuple
 
-from provsel.certificates import Certificate
+from provsel.certificates import NOT_MEASURED, Theorem
 
 Kind = Literal["text", "int32", "int64", "number", "seconds", "volatile bytes", "features"]
 
@@ -34,11 +34,12 @@ def columns(kind: Kind, *names: str) -> tuple[Column, ...]:
     return tuple(Column(name, kind) for name in names)
 
 
-def certificate_columns(certificate: type[Certificate] = Certificate) -> tuple[Column, ...]:
-    """Return the columns of a theorem's record."""
+def certificate_columns(*theorems: type[Theorem]) -> tuple[Column, ...]:
+    """Return the columns of some theorems, each once: a trial that does not measure them says so."""
+    kinds = {name: kind for theorem in theorems for name, kind in theorem.columns().items()}
     return tuple(
-        Column(f"certificate_{field.name}", "text" if isinstance(field.default, str) else "number", field.default)
-        for field in fields(certificate)
+        Column(name, "text", NOT_MEASURED) if kind is str else Column(name, "number", math.nan)
+        for name, kind in kinds.items()
     )
 
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from provlab.project.components import build
-from provlab.project.measures import Measure, MeasuredTrial, checked_values
+from provlab.project.components import build, component_class
+from provlab.project.measures import checked_values
 from provlab.protocols.columns import columns
 from provsel import reducers
-from provsel.certificates import Certificate
-from provsel.certificates.selection import certify_view
+from provsel.certificates import MeasuredTrial
 from provsel.reducers import fit_reducer, is_random, is_random_model, kept_features, n_columns
 from provsel.selectors import BaseSelector, OnSupportVectors, WithEnclosingBallCenter
 from provsel.training_view import Meter, TrainingView, described
@@ -108,8 +107,7 @@ def own_measures(method: Method, trial: MeasuredTrial) -> Record:
     """Return the columns that the project's own measures fill."""
     found: Record = {}
     for config in method.measures:
-        measure: Measure = build("measure", config)
-        found |= checked_values(measure, measure.measure(trial))
+        found |= checked_values(component_class("measure", config), build("measure", config)(trial))
     return found
 
 
@@ -117,10 +115,3 @@ def is_certified(method: Method, reducer: Any) -> bool:
     """Tell whether the protocol asks for certificates and the method promises anything."""
     promises = hasattr(reducer, "budget") or hasattr(reducer, "spectral_bound_")
     return method.certify and isinstance(reducer, BaseSelector) and promises
-
-
-def unlabelled_certificate(method: Method, fitted: Fitted) -> Certificate:
-    """Return what can be certified of all rows, without classes to separate; nothing where it was not asked for."""
-    if not is_certified(method, fitted.reducer):
-        return Certificate()
-    return certify_view(fitted.reducer, fitted.rows, C=None, margin=False, radius=False)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from provlab.project.measures import MeasuredTrial
 from provlab.protocols._base import AbstractWholeRows
 from provlab.protocols.columns import certificate_columns, columns
-from provlab.protocols.fitting import Fitted, Method, Record, fit_selector, own_measures, unlabelled_certificate
+from provlab.protocols.fitting import Fitted, Method, Record, fit_selector, is_certified, own_measures
 from provlab.protocols.fold import Fold
+from provsel.certificates import MeasuredTrial, OnlineScoreSum, SpectralSparsification
+from provsel.certificates.certifying import certify_trial
 from provsel.training_view import Cost, TrainingView
 
 
@@ -17,14 +18,19 @@ class SelectionOnly(AbstractWholeRows):
 
     name = "selection_only"
     uses_model = False
-    columns = (*certificate_columns(), *columns("seconds", "pass_cpu", "pass_wall"))
+    columns = (
+        *certificate_columns(SpectralSparsification, OnlineScoreSum),
+        *columns("seconds", "pass_cpu", "pass_wall"),
+    )
 
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
         """Return selection, its cost, and what can be certified without labels."""
         fitted = fit_selector(method, seed, fold.view)
         record = fitted.as_record(fold.view.n_features) | _search_and_pass(fitted, seed)
-        record |= unlabelled_certificate(method, fitted).as_record()
-        return record | own_measures(method, MeasuredTrial(fitted.reducer, fitted.rows, fold.X_test, fold.y_test))
+        trial = MeasuredTrial(fitted.reducer, fitted.rows, fold.X_test, fold.y_test)
+        if is_certified(method, fitted.reducer):
+            record |= certify_trial(trial, margin=False, radius=False).as_record()
+        return record | own_measures(method, trial)
 
 
 def _search_and_pass(fitted: Fitted, seed: int) -> Record:

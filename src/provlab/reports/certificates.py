@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 
 import pandas as pd
 
-from provsel.certificates.selection import HELD, NOT_SEPARABLE, VACUOUS, VIOLATED, Certificate
+from provsel.certificates import HELD, NOT_SEPARABLE, THEOREMS, VACUOUS, VIOLATED
 
-ALL_CERTIFICATES = tuple(field.name for field in fields(Certificate) if isinstance(field.default, str))
+ALL_CERTIFICATES = tuple(dict.fromkeys(theorem.name for theorem in THEOREMS))
 """What a record says a state of."""
 
 STATES = (HELD, VIOLATED, VACUOUS, NOT_SEPARABLE)

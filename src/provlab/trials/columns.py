@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from provlab.project.components import component_class
+from provlab.project.components import component_arguments, component_class
 from provlab.project.measures import check_columns
 from provlab.protocols import MEASURED, Method
 from provlab.protocols.columns import columns
+from provsel.certificates import Measure
 
 COLUMNS = (
     *columns("text", "key", "cell", "dataset", "data", "content", "source", "setting", "config"),
@@ -23,9 +24,10 @@ _NAMES = frozenset(column.name for column in COLUMNS)
 
 
 def check_own_columns(method: Method) -> None:
-    """Refuse measures of the project's own whose columns are provsel's, or those of another measure."""
+    """Refuse measures of the project's own with columns of provsel or of another measure, or with unknown settings."""
     known = _NAMES
     for config in method.measures:
-        measure = component_class("measure", config)
+        measure: type[Measure] = component_class("measure", config)
         check_columns(measure, known)
-        known |= measure.columns.keys()  # type: ignore[attr-defined]
+        component_arguments("measure", config)
+        known |= measure.columns().keys()

@@ -1,6 +1,59 @@
 """Certificates: what a selection or a compression preserved, measured beside what its theorem promises."""
 
-from provsel.certificates.compression import certify_compression
-from provsel.certificates.selection import Certificate, certify
+from provsel.certificates.certifying import certify
+from provsel.certificates.clustering import ClusteringCost, PartitionCost
+from provsel.certificates.compression import CompressedRecovery, FeatureSelectiveRecovery, certify_compression
+from provsel.certificates.margin import MarginPreservation, SoftMarginBound
+from provsel.certificates.online_scores import OnlineScoreSum
+from provsel.certificates.radius import RadiusPreservation
+from provsel.certificates.spectral import SpectralSparsification
+from provsel.certificates.theorem import (
+    HELD,
+    NO_BOUND,
+    NOT_MEASURED,
+    NOT_SEPARABLE,
+    VACUOUS,
+    VIOLATED,
+    Certificate,
+    Measure,
+    MeasuredTrial,
+    Theorem,
+)
 
-__all__ = ["Certificate", "certify", "certify_compression"]
+THEOREMS: tuple[type[Theorem], ...] = (
+    SpectralSparsification,
+    MarginPreservation,
+    SoftMarginBound,
+    RadiusPreservation,
+    OnlineScoreSum,
+    ClusteringCost,
+    PartitionCost,
+    CompressedRecovery,
+    FeatureSelectiveRecovery,
+)
+"""All that are declared here: the certificates of a store are their union."""
+
+__all__ = [
+    "HELD",
+    "NOT_MEASURED",
+    "NOT_SEPARABLE",
+    "NO_BOUND",
+    "THEOREMS",
+    "VACUOUS",
+    "VIOLATED",
+    "Certificate",
+    "ClusteringCost",
+    "CompressedRecovery",
+    "FeatureSelectiveRecovery",
+    "MarginPreservation",
+    "Measure",
+    "MeasuredTrial",
+    "OnlineScoreSum",
+    "PartitionCost",
+    "RadiusPreservation",
+    "SoftMarginBound",
+    "SpectralSparsification",
+    "Theorem",
+    "certify",
+    "certify_compression",
+]

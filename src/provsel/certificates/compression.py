@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import brentq
 from sklearn.base import clone
 
-from provsel.certificates.selection import HELD, SLACK, VACUOUS, VIOLATED, Certificate
+from provsel.certificates.theorem import HELD, SLACK, VACUOUS, VIOLATED, Certificate, MeasuredTrial, Theorem
 from provsel.kernels.spectral import Matrix
 from provsel.models.compressed_svm import CompressedLinearSVM
 from provsel.models.feature_selective_svm import FeatureSelectiveSVM
@@ -19,6 +19,90 @@ from provsel.models.hinge_svm import HingeSVM
 from provsel.training_view import TrainingView
 
 Lower = Callable[[float, float], float]
+
+
+class CompressedRecovery(Theorem):
+    """f(recovered) is at least the optimum of f, and (1 + delta)^-2 f(recovered) - delta is at most that.
+
+    Of `CompressedLinearSVM`, with f the objective without compression. "violated": the first fails, or no delta of the
+    theorem, below 1/2, is enough for the second; vacuous where `delta` is not below `zero_delta`.
+
+    Attributes
+    ----------
+    optimum, objective : float
+        f of the SVM without compression, and of the vector recovered from the compressed one.
+    delta, zero_delta : float
+        The smallest delta for which the second holds, and that for which it holds of w = 0, about which there is
+        nothing to say.
+    loss_change, norm_ratio, expansion_ratio : float
+        What the proof needs, with w the optimum and w_bar that of the compressed problem: the change of the loss of
+        w, up to delta (Lemma 1); ||Lambda w||^2 / ||w||^2, up to 1 + delta (Lemma 2); ||Lambda^T w_bar||^2 /
+        ||w_bar||^2, up to 1 + delta (Lemma 4).
+    """
+
+    name = "recovery"
+    source = "Giesen, Laue, Mueller (2013), Theorem 5, Lemmas 1, 2 and 4"
+    prefix = "certificate_"
+
+    optimum: float = np.nan
+    objective: float = np.nan
+    delta: float = np.nan
+    zero_delta: float = np.nan
+    loss_change: float = np.nan
+    norm_ratio: float = np.nan
+    expansion_ratio: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return what the recovery of `trial.model` lost on the rows, after solving the problem without compression."""
+        model, view = trial.model, trial.rows
+        optimal = view.svm(HingeSVM(c=model.c))
+        w, w_bar, blocks = optimal.coef_[0], model.compressed_coef_, model.blocks_
+        objective = compression_objective(view.X, view.y, model.coef_[0], model.c)
+        image = blocks.project(w[None, :])[0]
+        losses = [compression_objective(view.X, view.y, v, 0.0) for v in (w, blocks.expand(image))]
+        return cls(
+            **_sides(objective, optimal.objective_, optimal.gap_, _lower),
+            loss_change=abs(losses[1] - losses[0]),
+            norm_ratio=_ratio(image, w),
+            expansion_ratio=_ratio(blocks.expand(w_bar), w_bar),
+        )
+
+
+class FeatureSelectiveRecovery(Theorem):
+    """As `CompressedRecovery`, for `FeatureSelectiveSVM` with n_components, and (1 - delta)^2 for (1 + delta)^-2.
+
+    As printed, its problem is not convex: `optimum` is then the best that was found without compression, so that
+    `delta` errs in favour of the theorem.
+
+    Attributes
+    ----------
+    optimum, objective, delta, zero_delta, expansion_ratio : float
+        As there; `objective` is with the feature weights of the compressed solution.
+    """
+
+    name = "recovery"
+    source = "Giesen, Laue, Mueller (2013), Theorem 7, Lemma 4"
+    prefix = "certificate_"
+
+    optimum: float = np.nan
+    objective: float = np.nan
+    delta: float = np.nan
+    zero_delta: float = np.nan
+    expansion_ratio: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return what the recovery of `trial.model` lost on the rows, after solving the problem without compression."""
+        model, view = trial.model, trial.rows
+        whole = view.svm(clone(model).set_params(n_components=None))
+        loss = compression_objective(view.X, view.y, model.coef_[0], 0.0)
+        objective = float(loss + model.c2_ * model.w_ @ model.w_ + model.c1_ * model.mu_.sum())
+        gap = 0.0 if np.isnan(whole.gap_) else whole.gap_
+        # another start may have ended lower with compression than all did without
+        optimum = whole.objective_ if whole.gap_ == whole.gap_ else min(whole.objective_, objective)
+        ratio = _ratio(model.w_, model.compressed_coef_)
+        return cls(**_sides(objective, optimum, gap, _lower7), expansion_ratio=ratio)
 
 
 def is_compressed(model: Any) -> bool:
@@ -47,8 +131,7 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     Returns
     -------
     Certificate
-        Without `loss_change` and `norm_ratio` for Theorem 7. As printed, its problem is not convex: `optimum` is then
-        the best that was found without compression, so that `delta` errs in favour of the theorem.
+        `recovery`: a `CompressedRecovery`, or for Theorem 7 a `FeatureSelectiveRecovery`.
 
     Raises
     ------
@@ -67,7 +150,7 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     >>> from provsel.models import CompressedLinearSVM
     >>> X, y = load_digits(n_class=2, return_X_y=True)
     >>> model = CompressedLinearSVM(20, c=1e-3, variance="1/l", refinements=4, random_state=0).fit(X / 16, y)
-    >>> certify_compression(model, X / 16, y).recovery
+    >>> certify_compression(model, X / 16, y).recovery.state
     'held'
 
     References
@@ -85,36 +168,13 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
             f"certify_compression: expected X with the {model.n_features_in_} features that the model was fitted on, "
             f"got {view.n_features}; pass the training rows."
         )
-    return certify_compressed_view(model, view)
+    return certify_compressed_trial(MeasuredTrial(None, view, model=model))
 
 
-def certify_compressed_view(model: Any, view: TrainingView) -> Certificate:
-    """Certify on rows whose other models share the problem without compression; see `certify_compression`."""
-    if isinstance(model, CompressedLinearSVM):
-        return _theorem5(model, view)
-    whole = view.svm(clone(model).set_params(n_components=None))
-    loss = compression_objective(view.X, view.y, model.coef_[0], 0.0)
-    objective = float(loss + model.c2_ * model.w_ @ model.w_ + model.c1_ * model.mu_.sum())
-    gap = 0.0 if np.isnan(whole.gap_) else whole.gap_
-    # another start may have ended lower with compression than all did without
-    optimum = whole.objective_ if whole.gap_ == whole.gap_ else min(whole.objective_, objective)
-    return Certificate(
-        **_sides(objective, optimum, gap, _lower7), expansion_ratio=_ratio(model.w_, model.compressed_coef_)
-    )
-
-
-def _theorem5(model: CompressedLinearSVM, view: TrainingView) -> Certificate:
-    optimal = view.svm(HingeSVM(c=model.c))
-    w, w_bar, blocks = optimal.coef_[0], model.compressed_coef_, model.blocks_
-    objective = compression_objective(view.X, view.y, model.coef_[0], model.c)
-    image = blocks.project(w[None, :])[0]
-    losses = [compression_objective(view.X, view.y, v, 0.0) for v in (w, blocks.expand(image))]
-    return Certificate(
-        **_sides(objective, optimal.objective_, optimal.gap_, _lower),
-        loss_change=abs(losses[1] - losses[0]),
-        norm_ratio=_ratio(image, w),
-        expansion_ratio=_ratio(blocks.expand(w_bar), w_bar),
-    )
+def certify_compressed_trial(trial: MeasuredTrial) -> Certificate:
+    """Certify the model of a trial, whose others share the problem without compression; see `certify_compression`."""
+    recovery = CompressedRecovery if isinstance(trial.model, CompressedLinearSVM) else FeatureSelectiveRecovery
+    return Certificate((recovery.measure(trial),))
 
 
 def _sides(objective: float, optimum: float, gap: float, lower: Lower) -> dict[str, Any]:
@@ -123,7 +183,7 @@ def _sides(objective: float, optimum: float, gap: float, lower: Lower) -> dict[s
         state = VIOLATED
     else:
         state = VACUOUS if delta >= zero else HELD
-    return {"optimum": optimum, "objective": objective, "delta": delta, "zero_delta": zero, "recovery": state}
+    return {"optimum": optimum, "objective": objective, "delta": delta, "zero_delta": zero, "state": state}
 
 
 def _ratio(after: NDArray[np.float64], before: NDArray[np.float64]) -> float:

@@ -13,7 +13,7 @@ from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.evidence import Evidence
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
 from provlab.reports.certificates import ALL_CERTIFICATES
-from provsel.certificates.selection import HELD, VACUOUS, VIOLATED
+from provsel.certificates import HELD, VACUOUS, VIOLATED
 
 QUANTITIES = ALL_CERTIFICATES
 

@@ -12,9 +12,11 @@ from scipy.stats import binomtest
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.evidence import Evidence, Place
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
-from provsel.certificates import Certificate
+from provsel.certificates import THEOREMS
 
-QUANTITIES = tuple(name for name, value in Certificate().as_record().items() if not isinstance(value, str))
+QUANTITIES = tuple(
+    dict.fromkeys(name for theorem in THEOREMS for name, kind in theorem.columns().items() if kind is float)
+)
 
 
 @dataclass(frozen=True, kw_only=True)

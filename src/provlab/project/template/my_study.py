@@ -1,12 +1,12 @@
-"""A selector, a metric and a certificate of your own."""
+"""A selector, a metric and a theorem of your own."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Self
 
 import numpy as np
 
-from provlab import Measure, MeasuredTrial
+from provsel.certificates import HELD, NO_BOUND, VIOLATED, Measure, MeasuredTrial, Theorem
 from provsel.selectors import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
@@ -32,30 +32,37 @@ class VarianceSelector(BaseSelector):
 class BalancedError(Measure):
     """A metric: the mean over classes of the share of their rows that is classified wrongly."""
 
-    columns: ClassVar = {"balanced_error": float}
+    balanced_error: float = np.nan
 
-    def measure(self, trial: MeasuredTrial) -> dict[str, float]:
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
         """Return it for the test rows."""
         wrong = trial.predicted != trial.y_test
-        return {"balanced_error": np.mean([wrong[trial.y_test == name].mean() for name in np.unique(trial.y_test)])}
+        shares = [wrong[trial.y_test == name].mean() for name in np.unique(trial.y_test)]
+        return cls(balanced_error=np.mean(shares))
 
 
-class TraceCertificate(Measure):
-    """A theorem: no k features have a larger share of the total variance than the k of largest variance.
+class VarianceShare(Theorem):
+    """No k features have a larger share of the total variance than the k of largest variance.
 
     It promises something of those that are selected by variance, and is "no bound" for others.
     """
 
-    columns: ClassVar = {"variance_share": float, "variance_bound": float, "variance": str}
+    name = "variance"
+    source = "the definition of the variance"
 
-    def measure(self, trial: MeasuredTrial) -> dict[str, float | str]:
+    variance_share: float = np.nan
+    variance_bound: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
         """Return the share, what the theorem promises, and whether that holds."""
         X = trial.rows.X.toarray() if hasattr(trial.rows.X, "toarray") else trial.rows.X
         variance = np.asarray(X).var(axis=0)
         kept = trial.reducer.get_support()
         share = variance[kept].sum() / variance.sum()
         bound = np.sort(variance)[::-1][: kept.sum()].sum() / variance.sum()
-        state = "no bound"
+        state = NO_BOUND
         if isinstance(trial.reducer, VarianceSelector):
-            state = "held" if share >= bound * (1 - 1e-9) else "violated"
-        return {"variance_share": share, "variance_bound": bound, "variance": state}
+            state = HELD if share >= bound * (1 - 1e-9) else VIOLATED
+        return cls(variance_share=share, variance_bound=bound, state=state)

@@ -1,0 +1,98 @@
+"""Certify a fitted selector: one record a theorem, on the rows that it was fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from provsel.certificates.margin import MarginPreservation, SoftMarginBound
+from provsel.certificates.online_scores import OnlineScoreSum
+from provsel.certificates.radius import RadiusPreservation
+from provsel.certificates.spectral import SpectralSparsification
+from provsel.certificates.theorem import Certificate, MeasuredTrial, Theorem
+from provsel.selectors import BaseSelector, OnSupportVectors
+from provsel.training_view import TrainingView
+
+
+def certify(
+    selector: BaseSelector,
+    X: Any,
+    y: Any = None,
+    *,
+    C: float | None = 1.0,
+    radius: bool = True,
+    model: Any = None,
+    also: Iterable[type[Theorem]] = (),
+) -> Certificate:
+    """Measure what a fitted selector preserved of the rows it was fitted on.
+
+    Parameters
+    ----------
+    selector : selector
+        Fitted on X (and y); for `OnSupportVectors` the certificate is about its support vectors.
+    X : ndarray or sparse of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), optional
+        Two classes; without labels no margin is measured.
+    C : float or None, default=1.0
+        Of the soft-margin certificate; None leaves it out.
+    radius : bool, default=True
+        Measure the enclosing balls too; Theorem 5 speaks of the unsupervised setting.
+    model : estimator, optional
+        Fitted on the reduced rows, for theorems about it, such as a clusterer for `ClusteringCost`.
+    also : iterable of Theorem classes
+        Further theorems to check, such as your own.
+
+    Returns
+    -------
+    Certificate
+        With `spectral`, `margin`, `soft`, `radius` and `scores`, whose `state` says which of them were measured, and
+        those of `also`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import certify
+    >>> from provsel.selectors import BSSSelector
+    >>> X = np.random.default_rng(0).standard_normal((10, 500))
+    >>> certificate = certify(BSSSelector(400).fit(X), X)
+    >>> certificate.spectral.state
+    'held'
+    >>> certificate.spectral.spectral_error <= certificate.spectral.spectral_bound
+    True
+    """
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    view = TrainingView(X, None if y is None else np.asarray(y))
+    inner: Any = selector
+    if isinstance(selector, OnSupportVectors):
+        inner, rows = selector.selector_, selector.support_rows_
+        view = TrainingView(view.X[rows], None if view.y is None else view.y[rows])
+    if view.n_features != selector.n_features_in_:
+        raise ValueError(
+            f"certify: expected X with the {selector.n_features_in_} features that the selector was fitted on, "
+            f"got {view.n_features}; pass the training rows."
+        )
+    return certify_trial(MeasuredTrial(inner, view, model=model), C=C, radius=radius, also=also)
+
+
+def certify_trial(
+    trial: MeasuredTrial,
+    *,
+    C: float | None = None,
+    margin: bool = True,
+    radius: bool = True,
+    also: Iterable[type[Theorem]] = (),
+) -> Certificate:
+    """Certify on the rows that were selected from; trials on the same rows share their full-feature parts."""
+    return Certificate(
+        (
+            SpectralSparsification.measure(trial),
+            OnlineScoreSum.measure(trial),
+            MarginPreservation.measure(trial) if margin else MarginPreservation(),
+            SoftMarginBound.measure(trial, C if margin else None),
+            RadiusPreservation.measure(trial) if radius else RadiusPreservation(),
+            *(theorem.measure(trial) for theorem in also),
+        )
+    )

@@ -1,0 +1,114 @@
+"""k-means on the selection: what partitions cost there, and on all features."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+
+from provsel.certificates.spectral import SpectralSparsification
+from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, MeasuredTrial, Theorem
+from provsel.kernels.clustering_cost import kmeans_cost
+from provsel.kernels.spectral import Matrix
+from provsel.reducers import leaves_nothing_out, reduced_rows
+from provsel.training_view import TrainingView, described
+
+Costs = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+class ClusteringCost(Theorem):
+    r"""Every partition costs as much on the selection as on all features, up to a factor within 1 +- epsilon.
+
+    Promised by selectors with `spectral_bound_`, epsilon; vacuous where `SpectralSparsification` is. It is checked for
+    three partitions: that of the selection, by the fitted clusterer of the trial, that of all features by the same
+    method and seed, and the latter improved on the selection.
+
+    Attributes
+    ----------
+    cost_ratio_min, cost_ratio_max : float
+        k-means cost on the selection over that on all features, over the three.
+    """
+
+    name = "cost"
+    source = "Wang, Shen, Li (2018), Lemma 3"
+    prefix = "certificate_"
+
+    cost_ratio_min: float = np.nan
+    cost_ratio_max: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return the extreme ratios; `trial.model` is a clusterer that was fitted on the reduced rows."""
+        costs, reduced = trial.shared("partition costs", lambda: _partition_costs(trial))
+        ratios = reduced / costs
+        low, high = float(ratios.min()), float(ratios.max())
+        epsilon = getattr(trial.reducer, "spectral_bound_", None)
+        if epsilon is None:
+            state = NO_BOUND
+        else:
+            within = low >= 1 - epsilon - SLACK and high <= 1 + epsilon + SLACK
+            state = VACUOUS if _says_nothing(trial) else HELD if within else VIOLATED
+        return cls(cost_ratio_min=low, cost_ratio_max=high, state=state)
+
+
+class PartitionCost(Theorem):
+    """The best partition of the selection costs, on all features, (1 + epsilon) / (1 - epsilon) times theirs at most.
+
+    The theorem compares optimal partitions, which nobody can find; its proof needs only that the partition of the
+    selection costs no more there than the other one does. The best of the three of `ClusteringCost` on the selection
+    meets that, so that for this pair the theorem holds or is violated. Promised and vacuous as that.
+
+    Attributes
+    ----------
+    partition_ratio, partition_bound : float
+        Cost on all features of that partition over that of the partition of all features, and its bound.
+    """
+
+    name = "partition"
+    source = "Wang, Shen, Li (2018), Theorem 2"
+    prefix = "certificate_"
+
+    partition_ratio: float = np.nan
+    partition_bound: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return the ratio; `trial.model` is a clusterer that was fitted on the reduced rows."""
+        costs, reduced = trial.shared("partition costs", lambda: _partition_costs(trial))
+        ratio = float(costs[int(np.argmin(reduced))] / costs[-1])
+        epsilon = getattr(trial.reducer, "spectral_bound_", None)
+        if epsilon is None:
+            return cls(partition_ratio=ratio, state=NO_BOUND)
+        bound = (1 + epsilon) / (1 - epsilon)
+        held = HELD if ratio <= bound * (1 + SLACK) else VIOLATED
+        state = VACUOUS if _says_nothing(trial) else held
+        return cls(partition_ratio=ratio, partition_bound=bound, state=state)
+
+
+def clusterer_of_all(model: Any, view: TrainingView) -> Any:
+    """Return a copy of a clusterer, fitted on all features; fits on the same view share it."""
+    return view.shared(f"clusters {described(model)}", lambda: clone(model).fit(view.X, view.y))
+
+
+def _says_nothing(trial: MeasuredTrial) -> bool:
+    return SpectralSparsification.measure(trial).state == VACUOUS
+
+
+def _partition_costs(trial: MeasuredTrial) -> Costs:
+    """Return what three partitions cost on all features and on the reduced rows; the last is that of all features."""
+    view = trial.rows
+    rows = view.X if leaves_nothing_out(trial.reducer, view) else reduced_rows(trial.reducer, view.X)
+    full = clusterer_of_all(trial.model, view).labels_
+    partitions = [trial.model.labels_, _improved(rows, full), full]
+    costs, reduced = (np.array([kmeans_cost(X, labels) for labels in partitions]) for X in (view.X, rows))
+    return costs, reduced
+
+
+def _improved(rows: Matrix, labels: NDArray[np.int64], rounds: int = 100) -> NDArray[np.int64]:
+    """Return the partition after Lloyd's iterations from the means of `labels`: its cost on `rows` never rises."""
+    names, codes = np.unique(labels, return_inverse=True)
+    starts = np.vstack([np.asarray(rows[codes == k].mean(axis=0)).ravel() for k in range(names.size)])
+    return KMeans(names.size, init=starts, n_init=1, max_iter=rounds, tol=0.0).fit(rows).labels_

@@ -1,0 +1,115 @@
+"""Margins: a linear SVM on the selection separates the classes almost as well."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provsel.certificates.theorem import (
+    HELD,
+    MAX_ROWS,
+    NOT_SEPARABLE,
+    SLACK,
+    VACUOUS,
+    VIOLATED,
+    MeasuredTrial,
+    Theorem,
+)
+from provsel.kernels.hard_margin import hard_margin
+from provsel.labels import signs_of_two_classes
+from provsel.models.libsvm import fit_gram
+
+
+class MarginPreservation(Theorem):
+    """The squared hard margin keeps a share of 1 - ||E|| / (1 - ||E||) at least, from the measured ||E||_2.
+
+    Of every selection: its own promise is ||E||_2. Measured with labels of two classes and at most `MAX_ROWS` rows;
+    vacuous from ||E||_2 = 1/2, "not separable" where all features have no hard margin.
+
+    Attributes
+    ----------
+    margin_ratio, margin_bound : float
+        Squared hard margin on the selection over that on all features, and the least that the theorem lets it be.
+    """
+
+    name = "margin"
+    source = "Paul, Magdon-Ismail, Drineas (2016), Theorems 1-4, equations 11-13"
+    prefix = "certificate_"
+
+    margin_ratio: float = np.nan
+    margin_bound: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return the ratio of the margins of two hard-margin SVMs, each with its duality gap as tolerance."""
+        signs = _signs(trial)
+        if signs is None:
+            return cls()
+        full = trial.rows.shared("hard margin", lambda: hard_margin(trial.rows.gram(), signs))
+        if not full.separable:
+            return cls(state=NOT_SEPARABLE)
+        after, error = hard_margin(trial.reduced_gram, signs, alpha0=full.alpha), trial.spectral_error
+        # a selection that merges the classes leaves no margin at all
+        ratio = float(full.squared_norm / after.squared_norm if after.separable else 0.0)
+        if error >= 0.5:
+            return cls(margin_ratio=ratio, state=VACUOUS)
+        bound = 1 - error / (1 - error)
+        tolerance = SLACK + full.gap + (after.gap if after.separable else 0.0)
+        return cls(margin_ratio=ratio, margin_bound=bound, state=HELD if ratio >= bound - tolerance else VIOLATED)
+
+
+class SoftMarginBound(Theorem):
+    """The optimum Z of the soft-margin dual on all features is at least Z~ - ||E|| / (1 - ||E||) ||w~||^2 / 2.
+
+    Of every selection, at any C, where `MarginPreservation` is about the hard margin only; measured and vacuous as it.
+
+    Attributes
+    ----------
+    soft_value, soft_bound : float
+        Z, and the bound from the optimum Z~ and the weights w~ on the selection: in the units of the dual objective,
+        sum of alpha minus ||w||^2 / 2.
+    """
+
+    name = "soft"
+    source = "Paul, Magdon-Ismail, Drineas (2016), equation 11"
+    prefix = "certificate_"
+
+    soft_value: float = np.nan
+    soft_bound: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial, C: float | None = 1.0) -> Self:
+        """Return Z and its bound at some C; None measures nothing."""
+        signs = _signs(trial)
+        if signs is None or C is None:
+            return cls()
+        view, error = trial.rows, trial.spectral_error
+        value, gap, _ = view.shared(f"soft margin {C!r}", lambda: _dual_optimum(view.gram(), signs, C))
+        if error >= 0.5:
+            return cls(soft_value=value, state=VACUOUS)
+        after, _, squared_norm = _dual_optimum(trial.reduced_gram, signs, C)
+        bound = after - 0.5 * error / (1 - error) * squared_norm
+        # value + gap is at least the optimum, `after` at most: the comparison can only err towards "held" by gap
+        held = value + gap >= bound - SLACK * abs(bound)
+        return cls(soft_value=value, soft_bound=bound, state=HELD if held else VIOLATED)
+
+
+def _signs(trial: MeasuredTrial) -> NDArray[np.float64] | None:
+    """Return the labels as -1 and 1; None without two classes, or with more rows than a Gram matrix is made of."""
+    y = trial.rows.y
+    if y is None or trial.rows.n_samples > MAX_ROWS or np.unique(y).size != 2:
+        return None
+    return signs_of_two_classes("certify", y)[1]
+
+
+def _dual_optimum(gram: NDArray[np.float64], signs: NDArray[np.float64], C: float) -> tuple[float, float, float]:
+    """Return the dual value, the duality gap and ||w||^2 of the soft-margin SVM on a Gram matrix."""
+    svm = fit_gram(gram, signs, C=C, tol=1e-6)
+    coef = np.zeros(signs.size)
+    coef[svm.support_] = svm.dual_coef_[0]
+    squared_norm = float(coef @ gram @ coef)
+    value = float(np.abs(coef).sum() - 0.5 * squared_norm)
+    slack = np.maximum(0.0, 1 - signs * (gram @ coef + svm.intercept_[0]))
+    return value, float(0.5 * squared_norm + C * slack.sum() - value), squared_norm

@@ -1,0 +1,42 @@
+"""Online leverage scores: their sum, and so the number of features that a stream keeps, is bounded."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, MeasuredTrial, Theorem
+
+
+class OnlineScoreSum(Theorem):
+    """The sum of the online leverage scores is within the bound of the lemma.
+
+    Promised by selectors with `score_sum_bound`, at the rate of the theory (`spectral_bound_`). No score is above 1,
+    so that a bound of the number of columns or more is vacuous.
+
+    Attributes
+    ----------
+    score_sum, score_sum_bound : float
+        In columns: the expected number of those kept is the sampling rate times the sum, at most.
+    """
+
+    name = "scores"
+    source = "Wang, Shen, Li (2018), proof of Lemma 2"
+    prefix = "certificate_"
+
+    score_sum: float = np.nan
+    score_sum_bound: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return the sum of the scores that the fit has left."""
+        selector = trial.reducer
+        if not hasattr(selector, "score_sum_bound"):
+            return cls()
+        total = float(selector.scores_.sum())
+        if not hasattr(selector, "spectral_bound_"):
+            return cls(score_sum=total, state=NO_BOUND)
+        bound = selector.score_sum_bound(trial.rows.n_samples, float(trial.rows.basis().singular_values[0]))
+        held = HELD if total <= bound * (1 + SLACK) else VIOLATED
+        return cls(score_sum=total, score_sum_bound=bound, state=VACUOUS if bound >= selector.n_seen_ else held)

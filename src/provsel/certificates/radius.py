@@ -1,0 +1,43 @@
+"""The minimum enclosing ball of the rows: the selection does not blow it up."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from provsel.certificates.theorem import HELD, MAX_ROWS, SLACK, VIOLATED, MeasuredTrial, Theorem
+from provsel.kernels.enclosing_ball import minimum_enclosing_ball
+
+
+class RadiusPreservation(Theorem):
+    """The squared radius of the minimum enclosing ball grows by a factor of 1 + ||E||_2 at most.
+
+    Of every selection: its own promise is ||E||_2, which is measured. For at most `MAX_ROWS` rows, not all the same.
+
+    Attributes
+    ----------
+    radius_ratio, radius_bound : float
+        Squared radius on the selection over that on all features, and the most that the theorem lets it be.
+    """
+
+    name = "radius"
+    source = "Paul, Magdon-Ismail, Drineas (2016), Theorem 5"
+    prefix = "certificate_"
+
+    radius_ratio: float = np.nan
+    radius_bound: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return the ratio of the squared radii of two balls, each with its gap as tolerance."""
+        if trial.rows.n_samples > MAX_ROWS:
+            return cls()
+        after, before = minimum_enclosing_ball(trial.reduced_gram), trial.rows.enclosing_ball()
+        if before.squared_radius == 0.0:
+            return cls()
+        # The centre is a convex combination of the rows, so that appending it, as the proof does, changes neither
+        # the row space nor ||E||_2.
+        ratio, bound = float(after.squared_radius / before.squared_radius), 1 + trial.spectral_error
+        tolerance = bound * (SLACK + before.gap + after.gap)
+        return cls(radius_ratio=ratio, radius_bound=bound, state=HELD if ratio <= bound + tolerance else VIOLATED)

@@ -1,0 +1,57 @@
+"""Spectral sparsification: the selection keeps the geometry of the row space."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, MeasuredTrial, Theorem
+
+
+class SpectralSparsification(Theorem):
+    """The eigenvalues of V^T R R^T V are in a range around 1, and ||E||_2 is within a bound; see `MeasuredTrial`.
+
+    Promised by selectors with `spectral_bound_` and `eigenvalue_range_`, where the rank that they worked on is that of
+    the rows. Measured of all selectors; vacuous where nothing was left out.
+
+    Attributes
+    ----------
+    spectral_error, spectral_bound : float
+        ||E||_2, relative to 1, and what the method's lemma promises for it.
+    eigenvalue_min, eigenvalue_max, eigenvalue_low, eigenvalue_high : float
+        Extreme eigenvalues of V^T R R^T V, and the promised range.
+    """
+
+    name = "spectral"
+    source = "Paul, Magdon-Ismail, Drineas (2016), Lemmas 1 and 2; Wang, Shen, Li (2018), Theorem 1"
+    prefix = "certificate_"
+
+    spectral_error: float = np.nan
+    spectral_bound: float = np.nan
+    eigenvalue_min: float = np.nan
+    eigenvalue_max: float = np.nan
+    eigenvalue_low: float = np.nan
+    eigenvalue_high: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return the extreme eigenvalues and ||E||_2 of any selection."""
+        inner, error, eigenvalues = trial.reducer, trial.spectral_error, trial.eigenvalues
+        low, high = float(eigenvalues[0]), float(eigenvalues[-1])
+        bound, rank = getattr(inner, "spectral_bound_", None), trial.rows.basis().rank
+        if bound is None or getattr(inner, "rank_", rank) != rank:
+            return cls(spectral_error=error, eigenvalue_min=low, eigenvalue_max=high, state=NO_BOUND)
+        least, most = inner.eigenvalue_range_
+        inside = least * (1 - SLACK) <= low and high <= most * (1 + SLACK)
+        nothing_left_out = error <= SLACK and bool((inner.weights_ == 1.0).all())
+        held = HELD if inside and error <= bound * (1 + SLACK) else VIOLATED
+        return cls(
+            spectral_error=error,
+            spectral_bound=bound,
+            eigenvalue_min=low,
+            eigenvalue_max=high,
+            eigenvalue_low=least,
+            eigenvalue_high=most,
+            state=VACUOUS if nothing_left_out else held,
+        )
