@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 from omegaconf import MISSING, OmegaConf
 
 from provlab.configs import artefact_part
-from provlab.datasets import dataset_names, read_source, source_names
+from provlab.datasets import dataset_names, loader, read_source, source_names
 from provlab.project import artefact_file, artefact_names, conf_files, current_project, reproduce_command
 from provlab.project.components import build, component_class
 from provsel.reducers import is_random, is_random_model
@@ -64,10 +63,10 @@ def _dataset(config: dict[str, Any]) -> str:
     """Return what a data set is, its size, and its licence or where it comes from."""
     name = config["name"]
     if name == "file":
-        return _line(f"{_first_line(importlib.import_module('provlab.datasets.file'))}")
+        return _line(_first_line(loader(name)))
     if name not in dataset_names():
         raise ValueError(f"config of the data set {name!r}: expected one of {', '.join(dataset_names())}; correct it.")
-    module = importlib.import_module(f"provlab.datasets.{name}")
+    module = loader(name)
     size = _first_line(module.load).removeprefix("Load ").rstrip(".")
     if name in source_names():
         source = read_source(name)

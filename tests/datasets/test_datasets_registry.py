@@ -1,14 +1,14 @@
 """Loaders are found by name, and nothing else can be imported through a name."""
 
-import importlib
 import inspect
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from provlab.datasets import dataset_members, dataset_names, load_dataset
+from provlab.datasets import _mat, dataset_members, dataset_names, load_dataset, loader, read_source
 
 
 def test_the_folder_is_the_registry():
@@ -50,10 +50,20 @@ def test_rows_of_length_1(parameters):
 
 def test_every_loader_has_keyword_parameters_with_defaults():
     for name in dataset_names():
-        load = importlib.import_module(f"provlab.datasets.{name}").load
+        load = loader(name).load
         for parameter in inspect.signature(load).parameters.values():
             assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
             assert parameter.default is not inspect.Parameter.empty
+
+
+def test_a_source_without_module_says_how_it_is_read(monkeypatch):
+    assert loader("colon").load.__doc__.startswith("Load 62 samples with 2000 gene expressions, discretised to")
+    source = replace(read_source("colon"), mat=None)
+    monkeypatch.setattr(_mat, "read_source", lambda name: source)
+    with pytest.raises(
+        ValueError, match=r"colon\.yaml: expected a section mat, or a module colon, got neither. Add one"
+    ):
+        _mat.loader_of("colon")
 
 
 def test_members():

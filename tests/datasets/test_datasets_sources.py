@@ -18,6 +18,8 @@ FILE = {"path": "set/a.bin", "sha256": SHA, "size": 9, "urls": ["https://example
 RAW = "https://raw.githubusercontent.com/owner/repository"
 ENTRY = {"name": "thing", "title": "t", "citation": "c", "licence": "l", "homepage": "h", "files": [FILE]}
 
+MAT = {"version": 1, "holds": "rows", "about": "what", "citation": "who"}
+
 
 def write(folder, entry, name="thing"):
     (folder / f"{name}.yaml").write_text(entry if isinstance(entry, str) else yaml.safe_dump(entry))
@@ -163,6 +165,10 @@ def test_raw_files_and_forms(tmp_path):
         ({**ENTRY, "files": [FILE, FILE]}, "files must be distinct paths"),
         ({**ENTRY, "files": ["a"]}, r"files\[0\]: expected a mapping, got str"),
         ({"name": "thing"}, r"missing keys \['citation', 'files'"),
+        ({**ENTRY, "mat": {**MAT, "version": "1"}}, r"thing.yaml, mat: version must be a whole number, got '1'"),
+        ({**ENTRY, "mat": {**MAT, "variables": ["X"]}}, r"mat: variables must be a list, got \['X'\]"),
+        ({**ENTRY, "mat": {**MAT, "transposed": True}}, r"mat: missing keys \[\], unknown keys \['transposed'\]"),
+        ({**ENTRY, "mat": {"version": 1}}, r"mat: missing keys \['about', 'citation', 'holds'\]"),
         ("[1, 2]", "expected a mapping, got list"),
         ("", "expected a mapping, got NoneType"),
         ("a: [", "not valid YAML"),

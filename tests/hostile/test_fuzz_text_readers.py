@@ -93,12 +93,21 @@ def test_nested_yaml_does_not_crash_the_process(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"a/c.xz": None}, "sha256 = None of 'a/c.xz'"),
+        ({"a/c.xz": None}, "'a/c.xz': expected a mapping, got NoneType"),
         ({"../c.xz": {}}, r"the path '\.\./c\.xz'"),
-        ({"a/c.xz": {"sha256": "0" * 63, "size": 4, "url": ""}}, "sha256 = '000"),
-        ({"a/c.xz": {"sha256": "0" * 64, "size": True, "url": ""}}, "size = True"),
-        ({"a/c.xz": {"sha256": "0" * 64, "size": -1, "url": ""}}, "size = -1"),
-        ({"a/c.xz": {"sha256": "0" * 64, "size": 1, "url": 3}}, "url = 3"),
+        (
+            {"a/c.xz": {"sha256": "0" * 63, "size": 4, "url": ""}},
+            "'a/c.xz': sha256 must be 64 lower-case hexadecimal digits.*, got '000",
+        ),
+        (
+            {"a/c.xz": {"sha256": "0" * 64, "size": True, "url": ""}},
+            "'a/c.xz': size must be a whole number of at least 0, got True",
+        ),
+        (
+            {"a/c.xz": {"sha256": "0" * 64, "size": -1, "url": ""}},
+            "'a/c.xz': size must be a whole number of at least 0, got -1",
+        ),
+        ({"a/c.xz": {"sha256": "0" * 64, "size": 1, "url": 3}}, "'a/c.xz': url must be a text, got 3"),
         ([], None),
         (["a"], "a list"),
     ],

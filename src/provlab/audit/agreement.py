@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from provlab.audit.compare import COMPARED, is_close, relative_difference, same_bits
+from provlab.fields import Fits
 
 MOST_DIGITS = 16
 """A double has no more; differences of values near zero, which are relative to `SMALLEST`, can be smaller."""
+
+FINITE = Fits("a finite number of at least 0", lambda worst: 0 <= worst < math.inf)
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class ColumnAgreement:
     n_compared: int = 0
     n_same: int = 0
     n_beyond: int = 0
-    worst: float = 0.0
+    worst: Annotated[float, FINITE] = 0.0
 
     @property
     def digits(self) -> int | None:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
 
 from provlab.audit.agreement import Agreement
-from provlab.audit.compare import CLOSE, DIFFERENT, IDENTICAL, Difference
+from provlab.audit.compare import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, Difference
+from provlab.fields import Fits
+
+KNOWN = Fits(f"one of {', '.join(OUTCOMES)}", OUTCOMES.__contains__)
+ZONED = Fits("a time with a time zone", lambda when: datetime.fromisoformat(when).utcoffset() is not None)
+SHARE = Fits("above 0 and up to 1", lambda fraction: 0 < fraction <= 1)
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class TrialOutcome:
     repeat: int
     fold: int
     draw: int
-    outcome: str
+    outcome: Annotated[str, KNOWN]
     same_environment: bool
     git_revision: str = ""
     differences: tuple[Difference, ...] = ()
@@ -77,12 +84,12 @@ class AuditRun:
         One for each other environment that stored trials come from.
     """
 
-    when: str
+    when: Annotated[str, ZONED]
     version: str
     git_revision: str
     environment: str
     seed: int
-    fraction: float
+    fraction: Annotated[float, SHARE]
     limit: int | None
     cell: str
     n_stored: int

@@ -1,4 +1,4 @@
-"""The folder is the registry: every module here without a leading underscore is a loader."""
+"""The folder is the registry: modules here without a leading underscore are loaders, and so are sources with `mat`."""
 
 import importlib
 import pkgutil
@@ -20,7 +20,9 @@ def is_place(name: str, parameter: str) -> bool:
 
 
 def loader(name: str) -> Any:
-    """Return the module of a data set: `load`, `VERSION`, and where there are any `files`, `settled` and `members`.
+    """Return the module of a data set, or what stands for one.
+
+    It has `load`, `VERSION`, and where there are any `files`, `settled` and `members`.
 
     `VERSION` is raised when the same files and parameters give other data than before; stored trials of the old
     version then no longer count. `files(**parameters)` checks all parameters and returns what `load` reads;
@@ -38,10 +40,17 @@ def loader(name: str) -> Any:
 
 @cache
 def _module(name: str) -> Any:
-    return importlib.import_module(f"{__package__}.{name}")  # asked for thousands of times while planning
+    if name in _modules():
+        return importlib.import_module(f"{__package__}.{name}")  # asked for thousands of times while planning
+    return importlib.import_module(f"{__package__}._mat").loader_of(name)
 
 
 @cache
 def _names() -> tuple[str, ...]:
+    return tuple(sorted(_modules() | {path.stem for path in (_FOLDER / "sources").glob("*.yaml")}))
+
+
+@cache
+def _modules() -> set[str]:
     modules = pkgutil.iter_modules([str(_FOLDER)])
-    return tuple(sorted(module.name for module in modules if not module.ispkg and not module.name.startswith("_")))
+    return {module.name for module in modules if not module.ispkg and not module.name.startswith("_")}

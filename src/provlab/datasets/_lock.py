@@ -1,19 +1,19 @@
 """The local lock file: hash and size of downloads whose hash was not known beforehand."""
 
-import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import yaml
 
+from provlab.fields import Fits, read_as
 from provsel.files import replacing
 
 from ._paths import is_safe_relative
+from ._sources import SHA256
 from ._yaml import read_plain_yaml
 
 LOCK_NAME = "sources.lock.yaml"
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class LockEntry:
         Where it came from.
     """
 
-    sha256: str
-    size: int
+    sha256: Annotated[str, SHA256]
+    size: Annotated[int, Fits("a whole number of at least 0", lambda size: size >= 0)]
     url: str
 
 
@@ -57,30 +57,15 @@ def read_lock(folder: Path) -> dict[str, LockEntry]:
         content = read_plain_yaml(path) or {}
         if not isinstance(content, dict):
             raise ValueError(f"a {type(content).__name__}")
-        return {key: _entry(key, item) for key, item in content.items()}
+        for key in content:
+            if not isinstance(key, str) or not is_safe_relative(key):
+                raise ValueError(f"the path {key!r:.80}")
+        return {key: read_as(LockEntry, item, f"{key!r:.80}", step="") for key, item in content.items()}
     except ValueError as error:
         raise ValueError(
             f"lock file {path}: expected path: {{sha256, size, url}} entries, got something else ({error}). "
             "Repair it, or delete it and fetch again"
         ) from error
-
-
-def _entry(key: Any, item: Any) -> LockEntry:
-    """Return an entry as `record` writes it; text in place of a hash would only fail much later."""
-    if not isinstance(key, str) or not is_safe_relative(key):
-        raise ValueError(f"the path {key!r:.80}")
-    values: dict[str, Any] = {
-        name: item.get(name) if isinstance(item, dict) else None for name in ("sha256", "size", "url")
-    }
-    good = {
-        "sha256": isinstance(values["sha256"], str) and _SHA256.fullmatch(values["sha256"]) is not None,
-        "size": type(values["size"]) is int and values["size"] >= 0,
-        "url": isinstance(values["url"], str),
-    }
-    for name, fits in good.items():
-        if not fits:
-            raise ValueError(f"{name} = {values[name]!r:.80} of {key!r:.80}")
-    return LockEntry(**values)
 
 
 def record(folder: Path, path: str, entry: LockEntry) -> None:
@@ -95,7 +80,7 @@ def record(folder: Path, path: str, entry: LockEntry) -> None:
     entry : LockEntry
     """
     entries = {**read_lock(folder), path: entry}
-    plain = {key: {"sha256": e.sha256, "size": e.size, "url": e.url} for key, e in sorted(entries.items())}
+    plain = {key: asdict(each) for key, each in sorted(entries.items())}
     with replacing(folder / LOCK_NAME) as temporary:
         temporary.write_text(
             "# Recorded by `provsel fetch` at the first download; later downloads must be the same.\n"

@@ -1,16 +1,18 @@
-"""Numeric variables of MATLAB files, and the data sets that are one such file with `X` and `Y`."""
+"""Numeric variables of MATLAB files, and the data sets that are one such file."""
 
 import math
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.io import loadmat, whosmat
 
 from ._cache import cached
-from ._identity import content_of, identity_from, paths_of, registered
+from ._identity import content_of, identity_from, paths_of
 from ._mat_tags import check_tags
 from ._record import Dataset, make_dataset
+from ._sources import MatTable, read_source
 
 _NUMERIC = frozenset(
     {"double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
@@ -81,61 +83,48 @@ def read_mat(path: Path, names: Sequence[str], *, unread: Collection[str] = ()) 
     return arrays
 
 
-def load_mat_dataset(
-    name: str,
-    path: str,
-    citation: str,
-    *,
-    variables: tuple[str, str] = ("X", "Y"),
-    columns_are_samples: bool = False,
-    unread: Collection[str] = (),
-) -> Dataset:
-    """Load a data set that is one registered MATLAB file with a matrix of samples and a vector of labels.
+def loader_of(name: str) -> SimpleNamespace:
+    """Return the loader of a data set that the section `mat` of its source describes: what a module would have.
 
-    Parameters
-    ----------
-    name : str
-        Name of the loader and of its source.
-    path : str
-        Relative path in the mirror and in the data folder.
-    citation : str
-        For `source`.
-    variables : (str, str), default=("X", "Y")
-        Names of the matrix and of the labels.
-    columns_are_samples : bool, default=False
-        The matrix is stored with one sample a column, in place of one a row.
-    unread : collection of str, default=()
-        See `read_mat`.
-
-    Returns
-    -------
-    Dataset
-        Dense. Of two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features
-        are named "1", "2", ... .
+    Of two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features are named "1", "2",
+    ... .
     """
-    files = registered(name, [path])
-    [found], digest = paths_of(files), content_of(files)
+    table = read_source(name).mat
+    if table is None:
+        raise ValueError(
+            f"source registry {name}.yaml: expected a section mat, or a module {name}, got neither. Add one"
+        )
 
-    def build() -> Dataset:
-        X, Y = read_mat(found, variables, unread=unread)
-        if columns_are_samples:
-            X = X.T
-        if 1 not in Y.shape:
-            raise ValueError(
-                f"{found}: expected one label a row in {variables[1]!r}, got shape {Y.shape}. It is another file"
-            )
-        labels = Y.ravel()
-        classes = np.unique(labels)
-        if classes.size < 2:
-            raise ValueError(
-                f"{found}: expected at least two classes in {variables[1]!r}, got {classes}. It is another file"
-            )
-        if classes.size == 2:
-            labels = np.where(labels == classes[1], 1, -1)
-        names = [str(j) for j in range(1, X.shape[1] + 1)]
-        return make_dataset(X, labels, names, name=name, source=f"{citation}; {path}, SHA-256 {digest}")
+    def load() -> Dataset:
+        [file] = files = read_source(name).published()
+        [path], digest = paths_of(files), content_of(files)
 
-    return cached(name, identity_from(name, {}, files), build)
+        def build() -> Dataset:
+            X, labels = _samples(path, table)
+            names = [str(j) for j in range(1, X.shape[1] + 1)]
+            source = f"{table.citation}; {file.path}, SHA-256 {digest}"
+            return make_dataset(X, labels, names, name=name, source=source)
+
+        return cached(name, identity_from(name, {}, files), build)
+
+    load.__doc__ = f"Load {table.holds}.\n\n{table.about}\n"
+    return SimpleNamespace(VERSION=table.version, load=load)
+
+
+def _samples(path: Path, table: MatTable) -> tuple[np.ndarray, np.ndarray]:
+    """Return the matrix with samples in rows, and the labels."""
+    X, Y = read_mat(path, table.variables, unread=table.unread)
+    if 1 not in Y.shape:
+        raise ValueError(
+            f"{path}: expected one label a row in {table.variables[1]!r}, got shape {Y.shape}. It is another file"
+        )
+    classes = np.unique(Y)
+    if classes.size < 2:
+        raise ValueError(
+            f"{path}: expected at least two classes in {table.variables[1]!r}, got {classes}. It is another file"
+        )
+    labels = np.where(Y.ravel() == classes[1], 1, -1) if classes.size == 2 else Y.ravel()
+    return (X.T if table.columns_are_samples else X), labels
 
 
 def _damaged(path: Path, error: Exception) -> ValueError:

@@ -1,17 +1,41 @@
 """The source registry: one YAML a data set says which files it needs and how to verify them."""
 
-from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
-from ._source_checks import check_file, check_made, check_source
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from provlab.fields import GIVEN, Fits, read_as
+
+from ._content import PACKED
+from ._paths import is_safe_relative
 from ._yaml import read_plain_yaml
+from .converters import converter_names
 
 DEFAULT_REGISTRY = Path(__file__).parent / "sources"
 
 RAW = "raw/"
 """Where the files lie that only converters read."""
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_GIT_HOSTS = ("raw.githubusercontent.com", "codeload.github.com", "github.com")
+
+Text = Annotated[str, Fits("a text", str.strip)]
+Inside = Fits("a relative path without '..'", is_safe_relative)
+SHA256 = Fits("64 lower-case hexadecimal digits, or null", re.compile(r"[0-9a-f]{64}").fullmatch)
+Sha256 = Annotated[str | None, SHA256]
+Positive = Annotated[int | None, Fits("a positive integer or null", lambda number: number > 0)]
+Names = Fits("a list of texts, or left out")
+Addresses = Fits(
+    "a list of http(s) addresses, possibly empty",
+    lambda urls: all(url.startswith(("http://", "https://")) for url in urls),
+)
 
 
 @dataclass(frozen=True)
@@ -51,20 +75,41 @@ class SourceFile:
         Name of the source, for messages.
     """
 
-    path: str
-    urls: tuple[str, ...]
+    path: Annotated[str, Inside]
+    urls: Annotated[tuple[str, ...], Addresses]
     format: str
-    sha256: str | None
-    content_sha256: str | None
-    size: int | None
-    max_size: int | None
-    extract: str | None
-    extract_to: str | None
-    max_expanded: int | None
-    made_from: tuple[str, ...]
-    converter: str | None
-    forms: tuple[str, ...] | None
-    source: str
+    sha256: Sha256
+    size: Positive
+    content_sha256: Sha256 = None
+    max_size: Positive = None
+    extract: Annotated[str | None, Fits("zip, tar or null", ("zip", "tar").__contains__)] = None
+    extract_to: Annotated[str | None, Inside] = None
+    max_expanded: Positive = None
+    made_from: Annotated[tuple[str, ...], Names] = ()
+    converter: str | None = None
+    forms: Annotated[tuple[str, ...] | None, Names] = None
+    source: str = field(default="", metadata=GIVEN)
+
+    def wrong(self) -> Iterator[tuple[str, str, Any]]:
+        """Yield what does not fit together."""
+        if not (self.size or self.max_size):
+            yield "max_size", "a limit, as size is null", None
+        if self.content_sha256 is not None and self.format not in PACKED:
+            yield "format", f"one of {', '.join(sorted(PACKED))}, as content_sha256 is set", self.format
+        for url in self.urls:  # what a branch or a tag names may be another file tomorrow
+            parts = urlsplit(url)
+            if parts.hostname in _GIT_HOSTS and not any(map(_COMMIT.fullmatch, parts.path.split("/"))):
+                yield "urls", "addresses at a commit of 40 digits, not at a branch or tag", url
+        if self.extract and not self.extract_to:
+            yield "extract_to", "a folder, as extract is set", None
+        if self.extract and not self.max_expanded:
+            yield "max_expanded", "a limit, as extract is set", None
+        if not self.made_from and self.converter is not None:
+            yield "made_from", "a list, as converter is set", None
+        if self.made_from and self.converter not in converter_names():
+            yield "converter", f"one of {', '.join(converter_names())}", self.converter
+        if self.made_from and not self.digest:
+            yield "sha256", "the hash that the converter must arrive at", None
 
     @property
     def fetchable(self) -> bool:
@@ -78,6 +123,37 @@ class SourceFile:
 
 
 @dataclass(frozen=True)
+class MatTable:
+    """A data set that is one MATLAB file with a matrix of samples and a vector of labels: its loader, as data.
+
+    Parameters
+    ----------
+    version : int
+        Raised when the same file gives other data.
+    holds : str
+        What is in it, after "Load".
+    about : str
+        What labels and features mean.
+    citation : str
+        For `Dataset.source`, which records have.
+    variables : (str, str), default=("X", "Y")
+        Names of the matrix and of the labels.
+    columns_are_samples : bool, default=False
+        The matrix is stored with one sample a column, in place of one a row.
+    unread : tuple of str
+        See `_mat.read_mat`.
+    """
+
+    version: int
+    holds: Text
+    about: Text
+    citation: Text
+    variables: tuple[str, str] = ("X", "Y")
+    columns_are_samples: bool = False
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Source:
     """A data set's entry in the registry: citation, licence and files.
 
@@ -85,14 +161,32 @@ class Source:
     ----------
     name, title, citation, licence, homepage : str
     files : tuple of SourceFile
+    mat : MatTable or None
+        For a data set without a module of its own.
     """
 
-    name: str
-    title: str
-    citation: str
-    licence: str
-    homepage: str
-    files: tuple[SourceFile, ...]
+    name: Text
+    title: Text
+    citation: Text
+    licence: Text
+    homepage: Text
+    files: Annotated[tuple[SourceFile, ...], Fits("a list", len)]
+    mat: MatTable | None = None
+
+    def wrong(self) -> Iterator[tuple[str, str, Any]]:
+        """Yield what does not fit together: files must be distinct, made from others here, and raw ones of use."""
+        made_from = {file.path: file.made_from for file in self.files}
+        if len(made_from) != len(self.files):
+            yield "files", "distinct paths", "a repeated path"
+        used = {path for paths in made_from.values() for path in paths}
+        if unknown := sorted(used - set(made_from)):
+            yield "made_from", "paths of this entry", unknown
+        if idle := sorted(path for path in made_from if path.startswith(RAW) and path not in used):
+            yield "files", f"files below {RAW} that others are made from", idle
+        try:
+            TopologicalSorter(made_from).prepare()
+        except CycleError as error:
+            yield "made_from", "paths that lead to published files", " < ".join(error.args[1])
 
     def find(self, path: str) -> SourceFile | None:
         """Return the file with this relative path, or None."""
@@ -156,19 +250,7 @@ def read_source(name: str, registry: Path | None = None) -> Source:
         entry = read_plain_yaml(path)
     except ValueError as error:
         raise ValueError(f"source registry {path.name}: not valid YAML: {error}. Repair the file") from error
-    where = f"source registry {path.name}"
-    check_source(where, name, entry)
-    files = tuple(_read_file(f"{where}, files[{i}]", item, name) for i, item in enumerate(entry["files"]))
-    check_made(where, [(file.path, file.made_from) for file in files], RAW)
-    return Source(name, entry["title"], entry["citation"], entry["licence"], entry["homepage"], files)
-
-
-def _read_file(where: str, entry: Any, source: str) -> SourceFile:
-    """Validate one file of an entry."""
-    value = check_file(where, entry)
-    lists = {
-        "urls": tuple(value["urls"]),
-        "made_from": tuple(value["made_from"] or ()),
-        "forms": None if value["forms"] is None else tuple(value["forms"]),
-    }
-    return SourceFile(**{**value, **lists}, source=source)
+    source = read_as(Source, entry, where := f"source registry {path.name}", exactly=True)
+    if source.name != name:
+        raise ValueError(f"{where}: name must be {name!r} as in the file name, got {source.name!r}. Correct the entry")
+    return replace(source, files=tuple(replace(file, source=name) for file in source.files))
