@@ -9,11 +9,9 @@ import pytest
 from made_report import (
     COLUMNS,
     DATASETS,
-    EVIL,
     FIGURE1,
     ROWS,
     hostile_report,
-    made_claim,
     made_distribution,
     made_numbers,
     made_traces,
@@ -22,10 +20,9 @@ from made_report import (
 
 from provlab.site.chart_parts import plain
 from provlab.site.charts import PALETTE, artefact_plot, column_parts
-from provlab.site.evidence_charts import claim_plot, trace_plot
 from provlab.site.model import ArtefactPage, Number
-from provlab.site.model_claims import ClaimPart
 from provlab.site.templating import script_json
+from provlab.site.trace_charts import trace_plot
 
 
 def accept(spec):
@@ -152,34 +149,9 @@ def test_a_trace_has_a_view_for_each_measured_column_and_a_box_for_each_data_set
     assert trace_plot(dataclasses.replace(trace, cells=tuple(equal))) is None
 
 
-def test_a_claim_has_sample_effect_interval_and_margins():
-    parts = made_claim().parts
-    spec = accept(claim_plot(parts, "percentage points"))
-    traces = spec["views"][0]["data"]
-    samples, effects = traces[::2], traces[1::2]
-    for part, sample, effect in zip(parts, samples, effects, strict=True):
-        assert sample["x"] == pytest.approx([value for _, value in part.sample], rel=1e-5)
-        assert sample["text"] == [name for name, _ in part.sample]
-        assert effect["x"] == [pytest.approx(part.effect)]
-        assert part.effect + effect["error_x"]["array"][0] == pytest.approx(part.high)
-        assert part.effect - effect["error_x"]["arrayminus"][0] == pytest.approx(part.low)
-    margins = [shape["x0"] for shape in spec["layout"]["shapes"] if shape["line"]["dash"] == "dash"]
-    assert margins == [-1.0, 1.0] * 3
-    low, high = spec["layout"]["xaxis"]["range"]
-    assert low < min(value for _, value in parts[0].sample)
-    assert high > 1
-    assert claim_plot((ClaimPart("a", "not run"),), "") is None
-
-
-def test_an_open_interval_ends_at_the_edge_of_the_plot():
-    spec = accept(claim_plot((ClaimPart("a", "replicated", 1.0, -math.inf, 2.0),), "points"))
-    (effect,) = spec["views"][0]["data"]
-    assert 1.0 - effect["error_x"]["arrayminus"][0] == pytest.approx(spec["layout"]["xaxis"]["range"][0])
-
-
 def test_foreign_names_are_shown_not_read_as_tags():
     page = hostile_report().papers[0].artefacts[0]
-    specs = [artefact_plot(page), *(trace_plot(trace) for trace in page.traces), claim_plot(page.claims[0].parts, EVIL)]
+    specs = [artefact_plot(page), *(trace_plot(trace) for trace in page.traces)]
     for spec in specs:
         accept(spec)
         shown = json.dumps([[view["data"], view["layout"]] for view in spec["views"]] + [spec["layout"]])

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from made_report import EVIL, made_claim
+from made_report import EVIL, hostile_report, made_claim
 
 from provlab.site.claim_plot import axis_range, claim_svg
 from provlab.site.model_claims import ClaimPart
@@ -62,6 +62,21 @@ def test_a_claim_is_drawn_to_scale():
     ):
         expected = [190 + (end - low) * scale for end in (part.low, part.high)]
         assert list(map(float, ends)) == pytest.approx(expected, abs=0.06)
+    sample = [(name, value) for part in parts for name, value in part.sample]
+    dots = re.findall(r'class="dot" cx="([\d.]+)"[^>]*><title>([^<]*)</title>', drawing)
+    assert [text for _, text in dots] == [f"{name}: {value:.4g}" for name, value in sample]
+    assert [float(x) for x, _ in dots] == pytest.approx([190 + (value - low) * scale for _, value in sample], abs=0.06)
+    margins = [float(x) for x in re.findall(r'class="margin" d="M([\d.]+)', drawing)]
+    assert margins == pytest.approx([190 + (end - low) * scale for part in parts for end in part.margins], abs=0.06)
+    assert low < min(value for _, value in sample)
+    assert high > 1
+
+
+def test_foreign_names_are_text_in_the_drawing_of_a_claim():
+    drawing = claim_svg(hostile_report().papers[0].claims[0].parts, EVIL)
+    assert "<script" not in drawing
+    assert "<img" not in drawing
+    assert "{{ 7*7 }}" in drawing
 
 
 def test_a_claim_without_sample_interval_and_margins_needs_no_drawing():

@@ -17,9 +17,6 @@ Spec = dict[str, Any]
 SYMBOLS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x"]
 DASHES = ["solid", "dash", "dot", "dashdot"]
 
-TEXT = "#000000"
-"""Becomes the theme's colour of text."""
-
 
 def plain(text: str) -> str:
     """Return foreign text as Plotly shows it as it is: Plotly reads tags and links in names and labels."""

@@ -13,7 +13,7 @@ from provlab.site.svg import KINDS, nice_ticks
 MAX_DOTS = 500
 """Sample values of a part that are drawn; the table and the interval are of all."""
 
-LEFT, RIGHT, TOP, ROW = 190.0, 700.0, 14.0, 44.0
+LEFT, RIGHT, TOP, ROW = 190.0, 700.0, 14.0, 52.0
 """Places in units of the drawing, which is 720 wide."""
 
 
@@ -88,15 +88,15 @@ def _row(part: ClaimPart, y: float, x: Callable[[float], float]) -> list[str]:
     for k, (label, value) in enumerate(part.sample[:MAX_DOTS]):
         if math.isfinite(value):
             # Golden-ratio steps spread dots evenly over the height without chance.
-            height = y - 13 + 8 * ((k * 0.618034) % 1)
+            height = y - 17 + 14 * ((k * 0.618034) % 1)
             pieces.append(
                 f'<circle class="dot" cx="{x(value)}" cy="{height:.1f}" r="2.6">'
                 f"<title>{escape(label)}: {value:.4g}</title></circle>"
             )
     if math.isfinite(part.low) or math.isfinite(part.high):
         ends = [x(end) if math.isfinite(end) else edge for end, edge in ((part.low, LEFT), (part.high, RIGHT))]
-        caps = "".join(f"M{end} {y + 3:g}v10" for end in ends)
-        pieces.append(f'<path class="interval k-{kind}" d="M{ends[0]} {y + 8:g}H{ends[1]}{caps}"/>')
+        caps = "".join(f"M{end} {y + 7:g}v10" for end in ends)
+        pieces.append(f'<path class="interval k-{kind}" d="M{ends[0]} {y + 12:g}H{ends[1]}{caps}"/>')
     if math.isfinite(part.effect):
-        pieces.append(f'<path class="effect k-{kind}" d="M{x(part.effect)} {y + 2:g}l6 6-6 6-6-6z"/>')
+        pieces.append(f'<path class="effect k-{kind}" d="M{x(part.effect)} {y + 6:g}l6 6-6 6-6-6z"/>')
     return pieces

@@ -6,7 +6,6 @@ from math import isnan
 from typing import Any
 
 from provlab.site.claim_plot import MAX_DOTS, claim_svg
-from provlab.site.evidence_charts import claim_plot
 from provlab.site.model import ArtefactPage
 from provlab.site.model_claims import ClaimPage
 
@@ -24,8 +23,6 @@ def claim_view(claim: ClaimPage, artefact: ArtefactPage | None) -> View:
         if svg := claim_svg(parts, unit):
             drawings.append({
                 "svg": svg,
-                "spec": claim_plot(parts, unit),
-                "id": f"plot-{len(drawings) + 1}",
                 "margins": any(part.margins for part in parts),
                 "dots": any(part.sample for part in parts),
                 "intervals": any(not isnan(part.low) for part in parts),
@@ -39,5 +36,4 @@ def claim_view(claim: ClaimPage, artefact: ArtefactPage | None) -> View:
         "drawings": drawings,
         "samples": samples[:MAX_SAMPLES],
         "samples_cut": len(samples) > MAX_SAMPLES,
-        "plots": bool(drawings),
     }

@@ -9,10 +9,10 @@ from markupsafe import Markup
 
 from provlab.keys import canonical_json
 from provlab.reports.trace import Distribution, Trace, TracedCell
-from provlab.site.evidence_charts import trace_plot
 from provlab.site.links import dataset_anchor
 from provlab.site.svg import strip
 from provlab.site.templating import number, pattern, settings
+from provlab.site.trace_charts import trace_plot
 
 View = dict[str, Any]
 

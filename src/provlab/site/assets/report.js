@@ -248,8 +248,6 @@
     });
     holder.append(area);
     holder.hidden = false;
-    // The drawing that needs no script shows the same; on paper it takes its place again.
-    holder.parentElement.querySelectorAll(":scope > .claim-plot").forEach((drawing) => drawing.toggleAttribute("hidden", true));
     draw().then(() => {
       area.on("plotly_click", (event) => {
         const href = event.points[0].customdata;
