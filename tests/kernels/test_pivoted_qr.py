@@ -95,7 +95,8 @@ def test_small_integers(X):
     state = PivotedQR(X).extend(X.shape[1])
     assert len(state.pivots) == np.linalg.matrix_rank(X)
     assert_greedy(X, state.pivots)
-    assert sorted([*state.pivots, *state.completion()]) == list(range(X.shape[1]))
+    for rest in (state.rest_by_norm(), state.rest_of_swaps()):
+        assert sorted([*state.pivots, *rest]) == list(range(X.shape[1]))
     np.testing.assert_array_equal(PivotedQR(sparse.csr_array(X)).extend(X.shape[1]).pivots, state.pivots)
 
 
@@ -155,7 +156,17 @@ def test_completion_goes_by_norm_then_index_with_zeros_last():
     state = PivotedQR(X).extend(7)
     assert state.exhausted
     np.testing.assert_array_equal(state.pivots, [4])
-    np.testing.assert_array_equal(state.completion(), [3, 5, 1, 6, 0, 2])
+    np.testing.assert_array_equal(state.rest_by_norm(), [3, 5, 1, 6, 0, 2])
+
+
+def test_the_rest_of_swaps_is_that_of_swaps_done_one_by_one():
+    X = sparse.csr_array(text_like(np.random.default_rng(5)))
+    state = PivotedQR(X).extend(50)
+    order = list(range(X.shape[1]))
+    for step, pivot in enumerate(state.pivots):
+        found = order.index(pivot)
+        order[step], order[found] = order[found], order[step]
+    np.testing.assert_array_equal(state.rest_of_swaps(), order[len(state.pivots) :])
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])

@@ -28,11 +28,39 @@ def test_more_than_the_rank(form):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((20, 5)) @ rng.standard_normal((5, 40))
     X[:, 3] = 0
-    selector = RRQRSelector(40).fit(form(X))
+    selector = RRQRSelector(40, completion="norm").fit(form(X))
     assert (selector.rank_, selector.n_completed_) == (5, 35)
     completed = np.linalg.norm(X, axis=0)[selector.indices_[5:]]
     assert (np.diff(completed) <= 0).all()
     assert selector.indices_[-1] == 3
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shape", [(20, 100), (60, 300), (150, 40), (1, 7)])
+def test_beyond_the_rank_the_order_is_what_lapack_leaves(form, shape):
+    for seed in range(5):
+        X = np.random.default_rng(seed).standard_normal(shape)
+        theirs = qr(X, mode="r", pivoting=True)[1]
+        for r in {shape[1], shape[1] // 2 + 1}:
+            selector = RRQRSelector(r).fit(form(X))
+            np.testing.assert_array_equal(selector.indices_, theirs[:r])
+            assert selector.rank_ == min(r, *shape)
+    # negative control: neither file order nor the order of norms is LAPACK's
+    if shape == (20, 100):
+        rest = np.setdiff1d(np.arange(100), theirs[:20])
+        assert (theirs[20:] != rest).any()
+        assert (theirs[20:] != rest[np.argsort(-np.linalg.norm(X, axis=0)[rest])]).any()
+
+
+def test_a_column_that_made_room_stands_in_the_pivot_s_place():
+    X = np.array([[1.0, 0, 0, 9, 0, 0], [0, 1, 0, 0, 0, 8]])
+    np.testing.assert_array_equal(RRQRSelector(6).fit(X).indices_, [3, 5, 2, 0, 4, 1])
+    np.testing.assert_array_equal(RRQRSelector(6, completion="norm").fit(X).indices_, [3, 5, 0, 1, 2, 4])
+
+
+def test_an_unknown_completion_raises():
+    with pytest.raises(ValueError, match=r"RRQRSelector: expected completion in \('lapack', 'norm'\), got 'index'"):
+        RRQRSelector(2, completion="index").fit(np.eye(6))
 
 
 def test_a_view_shares_the_pivots_and_charges_them_by_use():
@@ -74,6 +102,7 @@ def test_real_text():
         assert selector.rank_ == rank
         assert selector.n_completed_ == 300 - rank
         theirs = qr(dense, mode="r", pivoting=True, check_finite=False)
+        assert len({*selector.indices_} & {*theirs[1][:300]}) >= 0.95 * 300  # ties, and a rank below the number of rows
         # counts tie often: the volumes agree step by step where indices differ among equal columns
         Q = np.linalg.qr(dense[:, selector.indices_[:rank]])[1]
         np.testing.assert_allclose(np.abs(np.diag(Q))[:20], np.abs(np.diag(theirs[0]))[:20], rtol=1e-8)

@@ -97,16 +97,27 @@ class PivotedQR:
             self._left -= (self._transposed @ q) ** 2
         return self
 
-    def completion(self) -> Columns:
-        """Return the columns that are no pivots, shape (d - k,), once the rank is exhausted.
-
-        Their residuals are all zero up to rounding, so they come by decreasing norm, ties and zeros by index.
-        """
+    def rest_by_norm(self) -> Columns:
+        """Return the columns that are no pivots, shape (d - k,), by decreasing norm, ties and zeros by index."""
         rest = np.ones(self._norms.size, dtype=bool)
         rest[self._pivots] = False
         columns = np.flatnonzero(rest)
         nonzero = columns[columns_by_norm(self._norms[columns])]
         return np.concatenate([nonzero, columns[self._norms[columns] == 0]])
+
+    def rest_of_swaps(self) -> Columns:
+        """Return the columns that are no pivots, shape (d - k,), in the order in which LAPACK's geqp3 leaves them.
+
+        Each pivot changes places with the column that stands at its step. What was never a pivot stays where that
+        left it: mostly in the order of X, with the columns that made room for a pivot in the pivot's old place.
+        """
+        order = np.arange(self._norms.size)
+        place = order.copy()
+        for step, pivot in enumerate(self._pivots):
+            found, moved = place[pivot], order[step]
+            order[step], order[found] = pivot, moved
+            place[pivot], place[moved] = step, found
+        return order[len(self._pivots) :]
 
     def _next(self) -> int | None:
         """Return the column of the largest residual, or None when that is zero."""

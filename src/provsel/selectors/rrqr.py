@@ -10,6 +10,8 @@ from provsel.kernels.pivoted_qr import PivotedQR
 from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
 from provsel.training_view import TrainingView
 
+COMPLETIONS = ("lapack", "norm")
+
 SHARED_STEP = 64
 """Pivots of one shared part of a view: whoever asks for fewer or more is charged for the parts that it used."""
 
@@ -22,7 +24,11 @@ class RRQRSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int
-        Number of features r. Beyond the rank of X every residual is zero, and the columns of largest norm follow.
+        Number of features r. Beyond the rank of X every residual is zero up to rounding.
+    completion : {"lapack", "norm"}, default="lapack"
+        What follows beyond the rank. "lapack": the columns in the order in which LAPACK's dgeqp3 leaves them, which
+        MATLAB's `qr` and `scipy.linalg.qr(pivoting=True)` show: each pivot changes places with the column that stands
+        at its step, and the others stay, so that it is mostly the first columns of X. "norm": by decreasing norm.
 
     Attributes
     ----------
@@ -39,27 +45,39 @@ class RRQRSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when X is all zeros.
+        From `fit`, when X is all zeros, or for an unknown `completion`.
+
+    Notes
+    -----
+    Where the numerical rank is below min(n, d), LAPACK goes on to swap columns by residuals that are rounding; "lapack"
+    ends with the rank, so that the result is the same on every machine. Where residuals tie, LAPACK takes the column
+    that stands first at that step, and this class the one of lowest index.
 
     Examples
     --------
     >>> import numpy as np
     >>> from provsel.selectors import RRQRSelector
-    >>> RRQRSelector(2).fit(np.array([[3.0, 2.9, 0.0], [0.0, 0.1, 1.0]])).indices_
-    array([0, 2])
+    >>> X = np.array([[3.0, 2.9, 0.0, 0.0], [0.0, 0.1, 1.0, 2.0]])
+    >>> RRQRSelector(3).fit(X).indices_  # rank 2; column 1 made room for column 3
+    array([0, 3, 2])
+    >>> RRQRSelector(3, completion="norm").fit(X).indices_
+    array([0, 3, 1])
 
     References
     ----------
     Businger and Golub (1965); the baseline of Paul, Magdon-Ismail, Drineas (2016), section 6.
     """
 
-    algorithm_version = 1
+    algorithm_version = 2
 
-    def __init__(self, n_features_to_select: int) -> None:
+    def __init__(self, n_features_to_select: int, *, completion: str = "lapack") -> None:
         self.n_features_to_select = n_features_to_select
+        self.completion = completion
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
+        if self.completion not in COMPLETIONS:
+            raise ValueError(f"RRQRSelector: expected completion in {COMPLETIONS}, got {self.completion!r}.")
         state: PivotedQR = view.shared("pivoted qr", lambda: PivotedQR(view.X))
         for k in range(SHARED_STEP, r + SHARED_STEP, SHARED_STEP):
             view.shared(f"pivoted qr {k}", partial(state.extend, k))
@@ -68,5 +86,9 @@ class RRQRSelector(BaseSelector):
         pivots = state.pivots[:r]
         if pivots.size == 0:
             raise all_zeros(self, view)
-        chosen = pivots if pivots.size == r else np.concatenate([pivots, state.completion()[: r - pivots.size]])
+        if pivots.size < r:
+            rest = state.rest_of_swaps() if self.completion == "lapack" else state.rest_by_norm()
+            chosen = np.concatenate([pivots, rest[: r - pivots.size]])
+        else:
+            chosen = pivots
         return Selection.unweighted(chosen, rank=pivots.size, n_completed=r - pivots.size)
