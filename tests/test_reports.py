@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 from provlab.configs import Artefact, Entry
 from provlab.reports.curves import draw_curves
 from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
-from provlab.reports.features import most_frequent, share_relevant
+from provlab.reports.features import in_every_selection, most_frequent, selections_of, share_relevant
 from provlab.reports.figures import TWO_COLUMNS, legend_below, only_formats, save_figure, style
 from provlab.reports.frames import COLUMNS, ORIGIN, artefact_frame, cell_text, error_summary, standard_error_scale
 from provlab.reports.tables import (
@@ -216,13 +216,33 @@ def test_scale_of_standard_errors():
 
 def test_most_frequent_features_and_ties():
     selections = [np.array(s, dtype=np.int32) for s in ([7, 3, 1], [3, 7, 2], [5, 9, 8])]
+    assert most_frequent(selections, 4) == [7, 3, 9, 8]
+    assert most_frequent(selections, 100) == [7, 3, 9, 8, 5, 2, 1]
     # 7 and 3: twice, on average at the same place, so the lower first; 5 once at place 0; 9 at 1; 1, 2, 8 at 2
-    assert most_frequent(selections, 4) == [3, 7, 5, 9]
-    assert most_frequent(selections, 100) == [3, 7, 5, 9, 1, 2, 8]
-    assert most_frequent(selections[::-1], 100) == most_frequent(selections, 100)
-    assert most_frequent([], 5) == []
-    # counted more often wins over selected earlier
-    assert most_frequent([np.array([0, 4]), np.array([1, 4])], 1) == [4]
+    earlier = {"ties": "earlier_place"}
+    assert most_frequent(selections, 4, **earlier) == [3, 7, 5, 9]
+    assert most_frequent(selections, 100, **earlier) == [3, 7, 5, 9, 1, 2, 8]
+    assert most_frequent(selections[::-1], 100, **earlier) == most_frequent(selections, 100, **earlier)
+    assert most_frequent([], 5) == most_frequent([], 5, **earlier) == []
+    # counted more often wins over selected earlier, and over a higher index
+    assert most_frequent([np.array([0, 4]), np.array([1, 4])], 1, **earlier) == [4]
+    assert most_frequent([np.array([0, 4]), np.array([0, 5])], 1) == [0]
+    with pytest.raises(ValueError, match=r"most frequent features: expected ties in .*, got 'lower'; set artefact"):
+        most_frequent(selections, 4, ties="lower")
+
+
+def test_draws_of_a_fold_count_each_or_together():
+    trials = pd.DataFrame(
+        [(0, 0, [1, 2]), (0, 0, [3, 1]), (0, 1, [4]), (0, 1, [2]), (1, 0, [2, 5]), (1, 0, [2])],
+        columns=["repeat", "fold", "features"],
+    )
+    trials["features"] = trials["features"].map(lambda each: np.array(each, np.int32))
+    assert [found.tolist() for found in selections_of(trials)] == [[1, 2], [3, 1], [4], [2], [2, 5], [2]]
+    assert [found.tolist() for found in selections_of(trials, draws="union")] == [[1, 2, 3], [4, 2], [2, 5]]
+    assert in_every_selection(selections_of(trials)) == []
+    assert in_every_selection(selections_of(trials, draws="union")) == [2]
+    with pytest.raises(ValueError, match=r"selections: expected draws in .*, got 'mean'; set artefact.summary.draws"):
+        selections_of(trials, draws="mean")
 
 
 def test_share_of_relevant_features():

@@ -6,11 +6,12 @@ from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import write_tables
 
 TOP = 5
+TIED = {"higher_index": "feature of higher index", "earlier_place": "feature selected earlier on average"}
 MEASURES = {"selected most often": "", "relevant among them": ", relevant", "mean error (%)": ", error (%)"}
 
 
-def summarise(entry, trials):
-    top = most_frequent(trials["features"], TOP)
+def summarise(entry, trials, *, ties):
+    top = most_frequent(trials["features"], TOP, ties=ties)
     [error] = error_summary(entry, trials)
     return [
         {"value": ", ".join(str(feature + 1) for feature in top)},
@@ -35,7 +36,7 @@ def render(made: Rendering) -> str:
         ["", "", *columns],
         rows,
         caption=f"Table 1. {made.artefact.title}. Feature k is the most relevant one, features above k are noise.",
-        note=f"{made.note} Ties in frequency go to the feature selected earlier on average. Why ours differ from the "
+        note=f"{made.note} Ties in frequency go to the {TIED[made.artefact.summary['ties']]}. Why ours differ from the "
         "printed features: experiments/paul2016/NOTES.md.".strip(),
     )
 

@@ -18,7 +18,7 @@ class MadeArtefacts:
         self.artefacts = {}
         self._keys = count()
 
-    def add(self, name, rows, columns, datasets, *, dataset=None, **protocol):
+    def add(self, name, rows, columns, datasets, *, dataset=None, summary=None, **protocol):
         entries = []
         for k, (row, column) in enumerate((row, column) for row in rows for column in columns):
             for data in datasets:
@@ -26,9 +26,9 @@ class MadeArtefacts:
                 settings = {"repeats": 1, "n_splits": 10, "draws": 1, **protocol}
                 cell = small_cell(selector, dataset=dataset, identity=data, **settings)
                 entries.append(Entry(row, column, cell, label=data))
-        self.artefacts[name] = Artefact(name, name, tuple(entries), None)
+        self.artefacts[name] = Artefact(name, name, tuple(entries), {"artefact": {"summary": summary or {}}})
 
-    def put(self, name, row, column, values, *, data=None, repeat=0, n_train=90, n_test=10, **columns):
+    def put(self, name, row, column, values, *, data=None, repeat=0, draw=0, n_train=90, n_test=10, **columns):
         """Store one trial a value: errors as fractions, in folds 0, 1, ...; an array of two dimensions has draws."""
         entries = [e for e in self.artefacts[name].entries if (e.row, e.column) == (row, column)]
         records = []
@@ -36,10 +36,10 @@ class MadeArtefacts:
             if data is not None and entry.dataset != data:
                 continue
             for fold, draws in enumerate(values):
-                for draw, error in enumerate(np.atleast_1d(draws)):
+                for each, error in enumerate(np.atleast_1d(draws), draw):
                     shared = {name: part[fold] for name, part in columns.items()}
                     sizes = {"n_train": n_train, "n_test": n_test, "n_features": 100}
-                    place = {"cell": entry.cell.id, "repeat": repeat, "fold": fold, "draw": draw}
+                    place = {"cell": entry.cell.id, "repeat": repeat, "fold": fold, "draw": each}
                     records.append(
                         {"key": f"{next(self._keys):064d}", **place, **sizes, "error": float(error), **shared}
                     )

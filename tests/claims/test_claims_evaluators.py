@@ -249,6 +249,26 @@ def test_always_selected(made, monkeypatch):
     assert "music in 1 of 2, navy in 0 of 2, unknown in 0 of 2" in both.detail
 
 
+def test_ties_and_draws_are_counted_as_the_artefact_says(made, monkeypatch):
+    names = np.array(["opera", "music"], dtype=object)
+    monkeypatch.setattr("provlab.claims.evaluators.always_selected.feature_names_of", lambda config: names)
+    found = {}
+    for ties, draws in (("higher_index", "each"), ("earlier_place", "union")):
+        name, options = f"made/{ties}", {"columns": ["r=1"], "rows": ["A"]}
+        summary = {"ties": ties, "draws": draws}
+        made.add(name, **options, datasets=["set"], dataset={"n_relevant": 3}, n_splits=2, draws=2, summary=summary)
+        for draw, features in enumerate(([[0, 9], [9, 0]], [[1], [1]])):  # of each of two folds
+            made.put(name, "A", "r=1", np.zeros(2), features=features, draw=draw)
+        relevant = claim("most_frequent_relevant", artefact=name, **options, top=1)
+        words = {"row": "A", "dataset": "set", "features": ["opera", "music"], "columns": ["r=1"]}
+        always = claim("always_selected", artefact=name, **words)
+        found[ties, draws] = verdict_on(made, relevant).verdict, verdict_on(made, always).verdict
+    assert found == {
+        ("higher_index", "each"): (CONTRADICTED, CONTRADICTED),
+        ("earlier_place", "union"): (REPLICATED, REPLICATED),
+    }
+
+
 def test_fewer_features_than_the_top(made):
     made.put("made/noise", "A", "r=1", np.zeros(10), features=[[0, 4]] * 10)
     few = claim("most_frequent_relevant", artefact="made/noise", rows=["A"], top=3, columns=["r=1"])

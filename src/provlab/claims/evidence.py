@@ -21,6 +21,7 @@ from provlab.claims.statistics import AbstractPairedTest, CorrectedT, SignedRank
 from provlab.configs import Artefact, Entry, artefact_part, compose_artefact, config_errors
 from provlab.datasets import MissingDataError
 from provlab.project import paper_of
+from provlab.reports.features import DRAWS, selections_of
 from provlab.store import StoreSnapshot
 
 Place = tuple[str, str, str]
@@ -138,7 +139,10 @@ class Evidence:
             self.selections([*places])
 
     def selections(self, places: Sequence[Place]) -> dict[Place, list[NDArray[np.int32]]]:
-        """Return the features that each stored trial behind some numbers selected, where it says that."""
+        """Return the features that each stored trial behind some numbers selected, where it says that.
+
+        Where the artefact says `summary.draws: union`, the draws of a fold are one selection.
+        """
         missing = [place for place in places if place not in self._selections]
         if missing:
             self._selections |= self._read_selections(missing)
@@ -147,15 +151,16 @@ class Evidence:
     def _read_selections(self, places: Sequence[Place]) -> dict[Place, list[NDArray[np.int32]]]:
         cells = {place: [entry.cell for entry in self.entries(place)] for place in places}
         everything = [cell.id for of_place in cells.values() for cell in of_place]
-        stored = self.store.query(everything, ["cell", "repeat", "draw", "features"]).to_pandas()
+        stored = self.store.query(everything, ["cell", "repeat", "fold", "draw", "features"]).to_pandas()
         of_cell = dict(iter(stored.dropna().groupby("cell", sort=False)))
         found: dict[Place, list[NDArray[np.int32]]] = {place: [] for place in places}
         for place, of_place in cells.items():
+            draws = self.artefact(place[0]).summary.get("draws", DRAWS[0])
             for cell in of_place:
                 if cell.id in of_cell:
                     trials = of_cell[cell.id]
                     planned = (trials["repeat"] < cell.protocol["repeats"]) & (trials["draw"] < cell.n_draws)
-                    found[place] += trials.loc[planned, "features"].tolist()
+                    found[place] += selections_of(trials[planned], draws=draws)
         return found
 
     def folds(self, place: Place, column: str = "error") -> Folds:

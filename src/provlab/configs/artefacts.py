@@ -67,6 +67,11 @@ class Artefact:
         return OmegaConf.create(dict(self.parts))
 
     @property
+    def summary(self) -> dict[str, Any]:
+        """`artefact.summary`: how trials become numbers where the paper leaves that open; arguments of `summarise`."""
+        return dict(self.parts.get("artefact", {}).get("summary", {}))
+
+    @property
     def cells(self) -> list[Cell]:
         """The cells of all entries."""
         return [entry.cell for entry in self.entries]

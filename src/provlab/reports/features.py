@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 _Ints: TypeAlias = NDArray[np.int64]
 
+TIES = ("higher_index", "earlier_place")
+DRAWS = ("each", "union")
 
-def most_frequent(selections: Iterable[NDArray[np.int32]], top: int) -> list[int]:
+
+def most_frequent(selections: Iterable[NDArray[np.int32]], top: int, *, ties: str = TIES[0]) -> list[int]:
     """Return the `top` features that occur in most selections.
 
     Parameters
@@ -19,15 +23,51 @@ def most_frequent(selections: Iterable[NDArray[np.int32]], top: int) -> list[int
     selections : iterable of ndarray, int
         Selected features of each trial, in order of selection.
     top : int
+    ties : {"higher_index", "earlier_place"}, default="higher_index"
+        Which of equally frequent features comes first: that of higher index, or the one that was selected earlier on
+        average, then that of lower index.
 
     Returns
     -------
     list of int
-        By decreasing frequency; ties go to the feature that was selected earlier on average, then to the lower index.
+        By decreasing frequency.
+
+    Raises
+    ------
+    ValueError
+        For another `ties`.
     """
+    if ties not in TIES:
+        raise ValueError(f"most frequent features: expected ties in {TIES}, got {ties!r}; set artefact.summary.ties.")
     features, times, places, _ = _counted(selections)
-    order = np.lexsort((features, places / np.maximum(times, 1), -times))
+    if ties == "higher_index":
+        order = np.lexsort((-features, -times))
+    else:
+        order = np.lexsort((features, places / np.maximum(times, 1), -times))
     return [int(feature) for feature in features[order][:top]]
+
+
+def selections_of(trials: pd.DataFrame, *, draws: str = DRAWS[0]) -> list[NDArray[np.int32]]:
+    """Return what the trials of a cell selected.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        `repeat`, `fold` and `features` of each.
+    draws : {"each", "union"}, default="each"
+        "union" counts the draws of a fold as one selection, of all features that some draw has, in order.
+
+    Raises
+    ------
+    ValueError
+        For another `draws`.
+    """
+    if draws not in DRAWS:
+        raise ValueError(f"selections: expected draws in {DRAWS}, got {draws!r}; set artefact.summary.draws.")
+    if draws == "each":
+        return trials["features"].tolist()
+    folds = trials.groupby(["repeat", "fold"], sort=True)["features"]
+    return [np.array(list(dict.fromkeys(np.concatenate(found.tolist()).tolist())), np.int32) for _, found in folds]
 
 
 def in_every_selection(selections: Iterable[NDArray[np.int32]]) -> list[int]:

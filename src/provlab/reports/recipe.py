@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -52,7 +53,7 @@ class Recipe:
     render : callable
         Writes files from a `Rendering`, and returns what is printed.
     summarise : callable
-        See `artefact_frame`.
+        See `artefact_frame`. It also gets what the artefact's YAML has in `artefact.summary`, by name.
     columns : sequence of str
         Columns of the records that `summarise` reads.
     unit : str
@@ -68,7 +69,8 @@ class Recipe:
     def frame(self, artefact: Artefact, store: TrialReader) -> pd.DataFrame:
         """Return the numbers of the artefact in long form, see `artefact_frame`."""
         published = paper_of(self.name).folder / "published.csv"
-        return artefact_frame(artefact, store, self.summarise, columns=list(self.columns), published=published)
+        summarise = partial(self.summarise, **artefact.summary)
+        return artefact_frame(artefact, store, summarise, columns=list(self.columns), published=published)
 
     def write(self, artefact: Artefact, store: TrialReader, frame: pd.DataFrame, tables: Path, figures: Path) -> str:
         """Write CSV, tables and figures under two stems, and return what is printed."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from provlab.claims.evaluators._base import AbstractEvaluator
 from provlab.claims.evidence import Evidence, Place
 from provlab.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
-from provlab.reports.features import most_frequent
+from provlab.reports.features import TIES, most_frequent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +49,11 @@ class MostFrequentRelevant(AbstractEvaluator):
 
     def _finding(self, row: str, selections: dict[Place, list[NDArray[np.int32]]], evidence: Evidence) -> Finding:
         relevant: dict[str, tuple[int, int]] = {}
+        ties = evidence.artefact(self.artefact).summary.get("ties", TIES[0])
         for place, found in selections.items():
             column = place[-1]
             if found:
-                features = most_frequent(found, self.top)
+                features = most_frequent(found, self.top, ties=ties)
                 first_noise = self._n_relevant(row, column, evidence)
                 relevant[column] = sum(feature < first_noise for feature in features), len(features)
         if not relevant:
