@@ -9,13 +9,19 @@ dataset: {n_samples: 100, n_features: 300, n_relevant: 6}
 protocol: {repeats: 1, n_splits: 10, draws: 1, certify: false, setting: unsupervised}
 artefact:
   title: Known truth
+  summary: {scale: 1.0}
   rows: {RFE: [selector=rfe], Random: [selector=uniform], Full: [selector=full]}
   columns: {r=4: [selector.n_features_to_select=4], r=6: [selector.n_features_to_select=6]}
 """
 
 SCRIPT = """
+from provlab.reports.frames import error_summary
 from provlab.reports.recipe import Recipe
-RECIPE = Recipe("known2000/table", lambda made: "")
+
+def summarise(entry, trials, *, scale):
+    return [{**line, "value": scale * line["value"]} for line in error_summary(entry, trials)]
+
+RECIPE = Recipe("known2000/table", lambda made: "", summarise=summarise)
 """
 
 CLAIMS = """
@@ -59,6 +65,13 @@ places:
     options:
       half: []
       none at all: {parameters: {at_most: -1.0}}
+  - id: table-unit
+    asks: In which unit does the table print errors?
+    where: Table 1
+    touches: {known2000/table: all}
+    options:
+      percent: []
+      shares: [artefact.summary.scale=0.01]
 """
 
 

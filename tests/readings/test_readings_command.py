@@ -108,7 +108,7 @@ def test_claims_can_be_chosen(study, capsys):
 def test_the_letter_and_the_curves_are_of_the_outcome(study, capsys):
     assert main(["readings", "known2000", "--render", "--letter", "--figures"]) == 0
     letter = plain((study / "letter.md").read_text())
-    assert "3 open places, 2 of your claims, 8 verdicts" in letter
+    assert "4 open places, 2 of your claims, 8 verdicts" in letter
     assert "with method=a coin it is" in letter
     assert "What is RFE?" in letter
     curve = (study / "curves" / "known2000.better.svg").read_text()
@@ -130,13 +130,13 @@ def test_a_part_of_the_data_is_said(tmp_path, monkeypatch, capsys):
 
 
 def test_detective_work_finds_the_universe_that_was_printed(project, study, capsys):
-    """Print the numbers of one universe: it is the nearest, and what the print cannot tell apart is a tie."""
+    """Print the numbers of one universe: it is the nearest; how the table sums up is a reading as well."""
     room = project / "experiments" / "known2000"
     store = TrialStore(project / "results" / "store")
     entries = Study.of("known2000").entries
-    found = load_recipe("known2000/table").frame(entries.artefact("known2000/table", (1, 0, 0)), store)
+    found = load_recipe("known2000/table").frame(entries.artefact("known2000/table", (1, 0, 0, 1)), store)
     lines = [
-        f"table,{line['row']},{line['column']},,{line['value']:.2f},5"
+        f"table,{line['row']},{line['column']},,{line['value']:.4f},5"
         for line in found.to_dict("records")
         if line["row"] != "Full"
     ]
@@ -149,8 +149,9 @@ def test_detective_work_finds_the_universe_that_was_printed(project, study, caps
     table = read(study / "print-table.csv")
     best = table[table["rank"] == 1]
     assert set(best["method"]) == {"a coin"}
+    assert set(best["table-unit"]) == {"shares"}
     assert best["exact"].iloc[0] == 4
-    assert len(table) == 4
+    assert len(table) == 8
     assert "the print tells method=a coin" in plain(capsys.readouterr().out)
 
 
@@ -166,6 +167,7 @@ def test_detective_work_finds_the_universe_that_was_printed(project, study, caps
         ("table: [RFE]}", "table: [SVM]}", "expected all or a list of rows of known2000/table .RFE; Random; Full."),
         ("touches: {known2000/table: [RFE]}", "touches: {known2000/figure: all}", "artefact: expected one of"),
         ("touches: {known2000/table: [RFE]}", "touches: all", "touches: expected artefacts with all or a list of rows"),
+        ("id: method", "id: verdict", "id: expected another name than claim, verdict, effect"),
         ("id: method", "id: C", "place C: expected each id once"),
         ("    asks: Which C?\n", "", "expected exactly the keys id, asks, where, touches, options"),
         ("places:", "plces:", "expected the keys paper, and places with a list"),

@@ -11,11 +11,9 @@ import pandas as pd
 from provlab.claims import Claim, Evidence, Verdict, judge
 from provlab.configs import Artefact
 from provlab.datasets import MissingDataError
+from provlab.readings.schema import MEASURED
 from provlab.readings.universes import Multiverse, RowEntries, Universe
 from provlab.store import StoreSnapshot
-
-MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
-"""What is said of a claim in a universe: of the part that decided, and the mean effect over all parts."""
 
 
 def judge_universes(multiverse: Multiverse, entries: RowEntries, store: StoreSnapshot) -> pd.DataFrame:

@@ -20,14 +20,10 @@ from provlab.claims import Claim
 from provlab.claims.evaluators import AbstractComparison
 from provlab.claims.evidence import artefact_layout
 from provlab.project import artefact_file, paper_of
+from provlab.readings.schema import DISTANCE
 from provlab.readings.universes import Multiverse, RowEntries, Universe
 from provlab.reports.recipe import Recipe, load_recipe
 from provlab.store import TrialReader
-
-DISTANCE = ["rank", "by_default", "exact", "printed", "shared", "difference", "tau"]
-"""Of a universe: its place, equal ones alike; whether it is that of the defaults; cells as printed, of how many; mean
-share of the listed things that are there; mean |ours - printed| in standard deviations (the printed one, else ours);
-Kendall's tau over all numbers."""
 
 
 @dataclass
@@ -118,7 +114,7 @@ def distances(multiverse: Multiverse, entries: RowEntries, artefact: str, store:
     for universe in universes:
         total = Likeness()
         for row in rows:
-            part = row, multiverse.restricted(universe, artefact, row)
+            part = row, multiverse.restricted(universe, artefact, row, summary=True)
             if part not in of_row:
                 of_row[part] = _likeness(entries, recipe, *part, store)
             total = total + of_row[part]

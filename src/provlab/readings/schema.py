@@ -37,13 +37,28 @@ import yaml
 
 from provlab._yaml import SAFE_LOADER
 from provlab.claims.evidence import artefact_layout
+from provlab.configs.unused import setting
 
 ALL = "all"
+
+SUMMARY = "artefact.summary."
 
 PLACE_KEYS = ("id", "asks", "where", "touches", "options")
 
 MAX_PLACES, MAX_OPTIONS = 40, 40
 """More than anybody reads; a product over places is checked where it is planned."""
+
+
+MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
+"""What is said of a claim in a universe: of the part that decided, and the mean effect over all parts."""
+
+DISTANCE = ["rank", "by_default", "exact", "printed", "shared", "difference", "tau"]
+"""Of a universe: its place, equal ones alike; whether it is that of the defaults; cells as printed, of how many; mean
+share of the listed things that are there; mean |ours - printed| in standard deviations (the printed one, else ours);
+Kendall's tau over all numbers."""
+
+RESERVED = ("claim", *MEASURED, *DISTANCE)
+"""Columns that stand beside those of the places."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +69,7 @@ class Option:
     ----------
     name : str
     overrides : tuple of str
-        Of the rows that the place touches.
+        Of the rows that the place touches, or `artefact.summary`: how trials become numbers.
     parameters : mapping
         Of the tests of claims that have a parameter of that name.
     """
@@ -62,6 +77,16 @@ class Option:
     name: str
     overrides: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def of_cells(self) -> tuple[str, ...]:
+        """Overrides that change what is computed."""
+        return tuple(text for text in self.overrides if not setting(text).startswith(SUMMARY))
+
+    @property
+    def of_summary(self) -> tuple[str, ...]:
+        """Overrides that change what an artefact makes of it, `artefact.summary`."""
+        return tuple(text for text in self.overrides if setting(text).startswith(SUMMARY))
 
 
 @dataclass(frozen=True)
@@ -91,6 +116,11 @@ class Place:
     def of_tests(self) -> frozenset[str]:
         """Parameters of tests that some option changes."""
         return frozenset(name for option in self.options for name in option.parameters)
+
+    @property
+    def of_cells(self) -> bool:
+        """Whether some option changes what is computed."""
+        return any(option.of_cells for option in self.options)
 
 
 @dataclass(frozen=True)
@@ -136,6 +166,8 @@ def load_readings(path: Path) -> Readings:
     for number, entry in enumerate(content["places"], 1):
         subject = f"{path}: place {entry.get('id', number) if isinstance(entry, dict) else number}"
         place = _place(subject, entry)
+        if place.id in RESERVED:
+            raise ValueError(f"{subject}: id: expected another name than {', '.join(RESERVED)}, got {place.id!r}.")
         if place.id in found:
             raise ValueError(f"{subject}: expected each id once, got it twice.")
         found[place.id] = place

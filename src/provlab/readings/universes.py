@@ -16,7 +16,7 @@ from typing import Any
 
 from provlab.claims import Claim
 from provlab.claims.evidence import artefact_layout
-from provlab.configs import Artefact, Composer, Entry, artefact_part, compose_artefact, fitting
+from provlab.configs import Artefact, Composer, Entry, artefact_part, compose_artefact, compose_parts, fitting
 from provlab.configs.unused import setting
 from provlab.readings.schema import Option, Part, Place, Readings
 from provlab.trials import Cell
@@ -74,7 +74,7 @@ class Multiverse:
             k
             for k, place in enumerate(self.readings.places)
             if any(place.touches_row(*row) for row in rows)
-            and (not place.of_tests or any(hasattr(test, name) for name in place.of_tests))
+            and (place.of_cells or any(hasattr(test, name) for name in place.of_tests) or "features" in test.reads)
         )
 
     def universes(self, claim: Claim) -> Iterator[Universe]:
@@ -144,13 +144,20 @@ class Multiverse:
     def _touching_row(self, artefact: str, row: str) -> tuple[int, ...]:
         return tuple(k for k, place in enumerate(self.readings.places) if place.touches_row(artefact, row))
 
-    def restricted(self, universe: Universe, artefact: str, row: str) -> Universe:
-        """Return a universe with the default where a row does not depend on the choice of overrides."""
-        touching = self._touching_row(artefact, row)
-        places = self.readings.places
-        return tuple(
-            chosen if k in touching and places[k].options[chosen].overrides else 0 for k, chosen in enumerate(universe)
-        )
+    def restricted(self, universe: Universe, artefact: str, row: str, *, summary: bool = False) -> Universe:
+        """Return a universe with the default where the trials of a row, or its summary, do not depend on the choice."""
+        touching, places = self._touching_row(artefact, row), self.readings.places
+        found = []
+        for k, chosen in enumerate(universe):
+            option = places[k].options[chosen]
+            changes = option.overrides if summary else option.of_cells
+            found.append(chosen if k in touching and changes else 0)
+        return tuple(found)
+
+    def summary(self, universe: Universe, artefact: str) -> tuple[str, ...]:
+        """Return the overrides of an artefact's summary."""
+        chosen = zip(self.readings.places, universe, strict=True)
+        return tuple(text for place, k in chosen if artefact in place.touches for text in place.options[k].of_summary)
 
     def _factorial(self, touching: Sequence[int], subject: str) -> Iterator[Universe]:
         places = self.readings.places
@@ -171,6 +178,7 @@ class RowEntries:
     multiverse: Multiverse
     composed: Mapping[str, Artefact]
     entries: Mapping[tuple[str, str, Universe], tuple[Entry, ...]]
+    _summaries: dict[tuple[str, tuple[str, ...]], Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, multiverse: Multiverse, needed: Mapping[str, Mapping[str, Iterable[Universe]]]) -> RowEntries:
@@ -206,7 +214,16 @@ class RowEntries:
         found: list[Entry] = []
         for row in wanted:
             found += self.entries.get((name, row, self.multiverse.restricted(universe, name, row)), ())
-        return replace(self.composed[name], entries=tuple(found))
+        return replace(self.composed[name], entries=tuple(found), parts=self._parts(name, universe))
+
+    def _parts(self, name: str, universe: Universe) -> Mapping[str, Any]:
+        summary = self.multiverse.summary(universe, name)
+        if not summary:
+            return self.composed[name].parts
+        if (name, summary) not in self._summaries:
+            settings = [f"+experiment={name}", *self.multiverse.settings(name), *summary]
+            self._summaries[name, summary] = compose_parts(settings)
+        return self._summaries[name, summary]
 
 
 class _Rows:
@@ -224,9 +241,9 @@ class _Rows:
         """Return the row's own, and after them those of the options that fit what is chosen before."""
         found = list(self._rows[row])
         for place, chosen in zip(self._places, universe, strict=True):
-            if chosen:
+            if chosen and place.options[chosen].of_cells:
                 self._check(row, place, place.options[chosen])
-                found += fitting(place.options[chosen].overrides, self._composed(found))
+                found += fitting(place.options[chosen].of_cells, self._composed(found))
         return found
 
     def _composed(self, overrides: Sequence[str]) -> dict[str, Any]:
@@ -236,7 +253,7 @@ class _Rows:
         return self._parts[key]
 
     def _check(self, row: str, place: Place, option: Option) -> None:
-        taken = fitting(option.overrides, self._composed(self._rows[row]))
+        taken = fitting(option.of_cells, self._composed(self._rows[row]))
         lost = [text for text in taken if setting(text) in self._of_columns]
         if not taken or lost:
             reason = f"each column sets {setting(lost[0])} itself" if lost else "the row has none of these settings"
