@@ -1,7 +1,17 @@
 """Readings: every defensible way to read the open places of a paper, and what each claim becomes under all of them."""
 
 from provlab.readings.schema import Option, Place, Readings, load_readings
-from provlab.readings.study import Outcome, Study
+from provlab.readings.study import Outcome, Study, stored_outcome
 from provlab.readings.universes import Multiverse, Universe
 
-__all__ = ["Multiverse", "Option", "Outcome", "Place", "Readings", "Study", "Universe", "load_readings"]
+__all__ = [
+    "Multiverse",
+    "Option",
+    "Outcome",
+    "Place",
+    "Readings",
+    "Study",
+    "Universe",
+    "load_readings",
+    "stored_outcome",
+]

@@ -22,6 +22,10 @@ from provlab.readings.universes import Multiverse, RowEntries
 from provlab.reports.tables import write_frame
 from provlab.store import StoreSnapshot, TrialStore
 
+NUMBERS = ("effect", "low", "high", "p_value", "n", "mean_effect")
+
+AGAIN = "run provsel readings again."
+
 
 @dataclass(frozen=True)
 class Study:
@@ -153,6 +157,43 @@ class Outcome:
         write_frame(robustness_frame(self.robustness), folder / "robustness.csv")
         for name, frame in self.prints.items():
             write_frame(frame, folder / f"print-{name.partition('/')[2]}.csv")
+
+
+def stored_outcome(paper: str, results: Path) -> Outcome | None:
+    """Return what `provsel readings` wrote about a paper, without its prints; None where it wrote nothing.
+
+    Raises
+    ------
+    ValueError
+        When the file does not fit the readings and claims as they are now.
+    """
+    path = results / "readings" / paper / "universes.csv"
+    if not path.is_file():
+        return None
+    readings = paper_readings(paper)
+    [file] = claim_files(paper)
+    text = {place.id: str for place in readings.places} | dict.fromkeys(
+        ("claim", "verdict", "part", "unit", "state"), str
+    )
+    try:
+        frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
+        frame = frame[[*text, *NUMBERS]].astype(dict.fromkeys(NUMBERS, float))
+    except (KeyError, ValueError) as error:
+        raise ValueError(
+            f"{path}: expected the columns {', '.join([*text, *NUMBERS])}, got {error}; {AGAIN}"
+        ) from error
+    claims = {claim.id: claim for claim in file.claims}
+    if unknown := [*{*frame["claim"]} - {*claims}]:
+        raise ValueError(f"{path}: expected claims of {paper}, got {unknown[0]!r:.80}; {AGAIN}")
+    for place in readings.places:
+        known = {"", *(option.name for option in place.options)}
+        if unknown := [*{*frame[place.id]} - known]:
+            raise ValueError(
+                f"{path}: expected options of {place.id} ({', '.join(known)}), got {unknown[0]!r:.80}; {AGAIN}"
+            )
+    chosen = tuple(claims[name] for name in dict.fromkeys(frame["claim"]))
+    multiverse = Multiverse(readings, chosen, file.claims)
+    return Outcome(multiverse, frame, robustness_of(readings, frame), {})
 
 
 def paper_readings(paper: str) -> Readings:

@@ -60,7 +60,7 @@ def collect_report(results: Path, folder: Path, overrides: Sequence[str] = (), n
     with snapshot_pool(store, n_jobs, folder) as share:
         snapshot = share.snapshot
         pages, artefacts = collect_pages(share, results, folder, overrides)
-        claims = claim_pages(share, overrides, artefacts)
+        claims = claim_pages(share, results, overrides, artefacts)
     collector = Collector(snapshot, results, folder, tuple(overrides), artefacts)
     papers = dict.fromkeys(page.paper for page in pages)
     return Report(

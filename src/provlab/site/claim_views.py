@@ -8,6 +8,7 @@ from typing import Any
 from provlab.site.claim_plot import MAX_DOTS, claim_svg
 from provlab.site.model import ArtefactPage
 from provlab.site.model_claims import ClaimPage
+from provlab.site.specification_svg import specification_svg
 
 View = dict[str, Any]
 
@@ -34,6 +35,7 @@ def claim_view(claim: ClaimPage, artefact: ArtefactPage | None) -> View:
         "artefact": artefact,
         "parameters": claim.parameters,
         "drawings": drawings,
+        "curve": specification_svg(claim.readings) if claim.readings else "",
         "samples": samples[:MAX_SAMPLES],
         "samples_cut": len(samples) > MAX_SAMPLES,
     }

@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from provlab.claims import Evidence, Verdict, decisions, judge
 from provlab.claims.evaluators import AbstractEvaluator
@@ -14,6 +15,7 @@ from provlab.claims.judged import all_claim_files
 from provlab.claims.outcome import Finding
 from provlab.claims.schema import Claim
 from provlab.configs import Artefact
+from provlab.site.collect_readings import claim_readings
 from provlab.site.model_claims import ClaimPage, ClaimPart
 from provlab.site.sharing import SnapshotPool, snapshot_of_this_process
 
@@ -22,7 +24,7 @@ MAX_SAMPLE = 200
 
 
 def claim_pages(
-    share: SnapshotPool, overrides: Sequence[str], artefacts: Mapping[str, Artefact | str]
+    share: SnapshotPool, results: Path, overrides: Sequence[str], artefacts: Mapping[str, Artefact | str]
 ) -> dict[str, list[ClaimPage]]:
     """Return the pages of the claims of each paper, in the order of its claims.yaml.
 
@@ -38,7 +40,8 @@ def claim_pages(
     # the largest first, so that no process works on it alone at the end
     parts.sort(key=lambda part: -len(part[1]))
     found = share.map(partial(_judge_part, tuple(overrides)), *zip(*parts, strict=True)) if parts else []
-    pages = {page.id: page for part in found for page in part}
+    readings = claim_readings(files, results)
+    pages = {page.id: dataclasses.replace(page, readings=readings.get(page.id)) for part in found for page in part}
     return {file.paper: [pages[claim.id] for claim in file.claims] for file in files}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from provlab.claims.outcome import Finding
+from provlab.site.model_readings import ClaimReadings
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,8 @@ class ClaimPage:
         "complete", "partial (k of n)" or "not run"; with the user's settings.
     reason : str
         Why it was not run, else "".
+    readings : ClaimReadings or None
+        None where no reading was asked.
     """
 
     id: str
@@ -61,6 +64,7 @@ class ClaimPage:
     parts: tuple[ClaimPart, ...]
     state: str
     reason: str = ""
+    readings: ClaimReadings | None = None
 
     @property
     def href(self) -> str:

@@ -169,6 +169,8 @@
         row.hidden = !matches;
         shown += matches;
       });
+      const drawing = table.dataset.draws && document.querySelector(`svg.${table.dataset.draws}`);
+      if (drawing) rows.forEach((row, k) => drawing.querySelector(`[data-row="${k}"]`)?.toggleAttribute("hidden", row.hidden));
       count.textContent = shown === rows.length ? `${rows.length} ${what}` : `${shown} of ${rows.length} ${what}`;
     }
 
