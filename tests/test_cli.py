@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 
+from forking import run_forked
 from made_paper import CLAIMS, made_paper
 from provlab.cli import main
 from provlab.cli._artefacts import run_main
@@ -155,7 +156,7 @@ def test_render_of_nothing(capsys):
 
 def test_render_of_a_part(capsys, monkeypatch):
     sweep = ["dataset=synthetic", "selector=bss", "selector.n_features_to_select=30", "dataset.n_relevant=40"]
-    done = run_python([RUN, *sweep, *SMALL, "executor=serial"], ".")
+    done = run_forked([RUN, *sweep, *SMALL, "executor=serial"], ".")
     assert done.returncode == 0, done.stderr
     assert table1("--render", "protocol.repeats=2") == 0
     out, error = capsys.readouterr()
@@ -228,7 +229,7 @@ def test_failing_trials_show_in_the_exit_status(capsys):
 
 
 def test_missing_data_names_the_command(here):
-    done = run_python([RUN, "dataset=techtc", "executor=serial"], here)
+    done = run_forked([RUN, "dataset=techtc", "executor=serial"], here)
     assert done.returncode == 2
     assert_one_message(done.stderr)
     assert "run provsel fetch techtc" in done.stderr
@@ -244,7 +245,7 @@ def test_one_cell(here):
         *SMALL[:3],
         "executor=serial",
     ]
-    first, again = (run_python([RUN, *overrides], here) for _ in range(2))
+    first, again = (run_forked([RUN, *overrides], here) for _ in range(2))
     assert first.returncode == again.returncode == 0, first.stderr
     assert re.search(
         r"name=digits UniformSelector n_features_to_select=20 \| error \d+\.\d\d % \(sd .*\), 6 trials", first.stdout
@@ -276,7 +277,7 @@ def test_sweep_and_artefact_fill_the_same_store(here, capsys):
         ["selector=leverage", "selector.strategy=top", sizes],
         ["selector=lpsvm"],
     ):
-        done = run_python([RUN, "-m", "dataset=synthetic", *sweep, *shared], here)
+        done = run_forked([RUN, "-m", "dataset=synthetic", *sweep, *shared], here)
         assert done.returncode == 0, done.stderr
         n += sum(int(k) for k in re.findall(r"0 were stored, (\d+) computed", done.stderr))
     assert table1("executor=serial") == 0

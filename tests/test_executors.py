@@ -15,7 +15,6 @@ from provlab.trials.trial import run_task
 from small_runs import (
     SMALL,
     TABLE1,
-    run_python,
     run_quietly,
     small_cell,
     stable_records,
@@ -94,7 +93,7 @@ def test_interrupted_and_resumed(after, then, tmp_path, expected, capsys, monkey
 
 
 @pytest.mark.parametrize("workers", ["serial", "loky 2"])
-def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path):
+def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path, capsys):
     # slow enough for the signal to come in the middle: 12 tasks
     size = [*SMALL, "protocol.repeats=2"]
     overrides = [*size, *WORKERS[workers]]
@@ -112,9 +111,8 @@ def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path):
     assert 0 < len(stored) < len(planned)
     assert not list(results.glob("store/.*.part"))
 
-    resumed = run_python([*TABLE1, *overrides], tmp_path)
-    assert resumed.returncode == 0, resumed.stderr
-    assert f"{len(stored)} were stored, {len(planned) - len(stored)} computed" in resumed.stderr
+    assert reproduce(results, *overrides) == 0
+    assert f"{len(stored)} were stored, {len(planned) - len(stored)} computed" in capsys.readouterr().err
     assert TrialStore(results / "store").keys() == planned
     fresh = tmp_path / "fresh"
     assert reproduce(fresh, *size, "executor=serial") == 0

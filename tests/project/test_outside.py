@@ -1,6 +1,5 @@
 """A project outside of any checkout, made by `provsel new`, with provsel installed from its wheel."""
 
-import json
 import os
 import re
 import signal
@@ -13,29 +12,13 @@ import zipfile
 import pandas as pd
 import pytest
 
+from forking import Forking
 from small_runs import PROVSEL, REPO
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=1"]
 SERIAL = [*SMALL, "executor=serial"]
 WRITTEN = {"selector": ["birds.py"], "own data": [], "paper": ["comparison.yaml", "comparison.py", "claims.yaml"]}
 """Files that a user writes for each; notes are not needed for anything to work."""
-
-FORKING = """
-import json, os, sys
-import provlab.cli._artefacts, provlab.cli._sweeps, provlab.reports.recipe
-from provlab.cli import main
-for line in sys.stdin:
-    arguments, folder, *files = json.loads(line)
-    pid = os.fork()
-    if not pid:
-        os.chdir(folder)
-        sys.argv = ["provsel", *arguments]
-        for descriptor, file in enumerate(files):
-            os.dup2(os.open(file, os.O_RDWR | os.O_CREAT | os.O_TRUNC), descriptor)
-        sys.exit(main())
-    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
-"""
-"""Runs each command that it reads in a fork of a process that has imported what all need, which takes two seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -64,24 +47,16 @@ def outside(tmp_path_factory):
         return done.stdout, done.stderr
 
     alone("new", "birds", cwd=here)
-    forking = subprocess.Popen(
-        [sys.executable, "-c", FORKING], cwd=here, env=environment, text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    )  # fmt: skip
+    forking = Forking(environment, here)
 
     def provsel(*arguments, status=0, cwd=here / "birds"):
-        files = [here / name for name in ("in", "out", "error")]
-        forking.stdin.write(json.dumps([arguments, *map(str, [cwd, *files])]) + "\n")
-        forking.stdin.flush()
-        ended = int(forking.stdout.readline())
-        out, error = (file.read_text(encoding="utf-8") for file in files[1:])
-        assert ended == status, error
-        return out, error
+        done = forking.run([*PROVSEL, *arguments], cwd)
+        assert done.returncode == status, done.stderr
+        return done.stdout, done.stderr
 
     provsel.environment, provsel.alone = environment, alone
     yield provsel, here / "birds"
-    forking.stdin.close()
-    assert forking.wait(timeout=60) == 0
+    assert forking.close() == 0
 
 
 def counted(stderr):
