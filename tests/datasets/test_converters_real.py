@@ -1,4 +1,4 @@
-"""Converters on the published files themselves; that they give what is registered is for test_fetch_everything."""
+"""What published files hold; that converters make of them what is registered is for test_fetch_everything."""
 
 import lzma
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from provlab.datasets import load_dataset
-from small_runs import run_python
 
 
 @pytest.fixture
@@ -19,25 +18,6 @@ def raw(real_mirror):
 def unpacked(path, target):
     target.write_bytes(lzma.decompress(path.read_bytes()))
     return target
-
-
-PEAK = """
-import resource, sys
-from pathlib import Path
-from provlab.datasets.converters import rcv1_subsets
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-*sources, target = map(Path, sys.argv[1:])
-rcv1_subsets.convert(sources, target)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
-"""
-
-
-def test_samples_of_rcv1_are_read_as_a_stream(raw, tmp_path):
-    """In a process of its own, to see its memory: each of the five files expands to 2.3 GB."""
-    sources = [raw / "rcv1" / f"rcv1sub{i}.rda" for i in range(1, 6)]
-    done = run_python(["-c", PEAK, *sources, tmp_path / "rcv1v2_subsets_fixed.npz"], tmp_path, timeout=600)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert float(done.stdout) < 220
 
 
 def test_stems_of_rcv1(raw, real_mirror, data_folder):

@@ -16,8 +16,10 @@ from public_server import serving
 from provlab.configs import cells_of, compose_config
 from provlab.datasets import dataset_members, fetch_all, load_dataset, locate, read_source, source_names, usable
 from provlab.datasets._rcv1_parse import parse_topics
+from provlab.datasets.converters import rcv1_subsets
 from provlab.datasets.rcv1_ccat import _TOPICS
 from provlab.trials import make_tasks, run_task
+from small_runs import run_python
 
 MIRROR = Path(os.environ.get("PROVSEL_DATA_MIRROR") or "nowhere")
 pytestmark = pytest.mark.skipif(
@@ -39,6 +41,19 @@ FIELDS = {"cifar10": ["dataset.features=pixels", "dataset.part=train", "protocol
 """Settings that make a trial of a large data set take seconds."""
 
 
+PEAK = """
+import re, sys
+from pathlib import Path
+from provlab.datasets.converters import rcv1_subsets
+def peak(): return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+before = peak()
+*sources, target = map(Path, sys.argv[1:])
+rcv1_subsets.convert(sources, target)
+print((peak() - before) / 1024)
+"""
+"""Prints the MiB of a conversion; not by getrusage, which begins with those of the process that started this one."""
+
+
 @contextmanager
 def untraced():
     """Measure no coverage: the readers of pickles and R files, which have tests of their own, take thrice as long."""
@@ -52,14 +67,22 @@ def untraced():
 
 @pytest.fixture(scope="module")
 def fetched(tmp_path_factory):
-    """Return the data folder, what became of each file, and the server with its registry."""
+    """Return the data folder, what became of each file, the server with its registry, and MiB that RCV1 took."""
     registry, folder = tmp_path_factory.mktemp("registry"), tmp_path_factory.mktemp("fetched") / "data"
+    peaks = []
+
+    def in_a_process_of_its_own(sources, target):
+        done = run_python(["-c", PEAK, *sources, target], target.parent, timeout=600)
+        assert (done.returncode, done.stderr) == (0, "")
+        peaks.append(float(done.stdout))
+
     with pytest.MonkeyPatch.context() as patch, serving(MIRROR, registry) as server:
         patch.delenv("PROVSEL_DATA_MIRROR", raising=False)
         patch.setenv("PROVSEL_DATA", str(folder))
+        patch.setattr(rcv1_subsets, "convert", in_a_process_of_its_own)
         with untraced():
             outcomes = fetch_all(source_names(), registry=registry, retries=0, timeout=60)
-        yield folder, outcomes, server, registry
+        yield folder, outcomes, server, registry, peaks
 
 
 @pytest.fixture
@@ -91,7 +114,7 @@ def test_nothing_else_is_left(fetched, folder):
 
 
 def test_nothing_is_asked_for_again(fetched, folder):
-    _, outcomes, server, registry = fetched
+    _, outcomes, server, registry, _ = fetched
     server.requests.clear()
     names = [name for name, items in outcomes.items() if all(item.path for item in items)]
     assert {"usps", "mnist", "coil20", "ar", "dexter"} <= set(names)
@@ -127,6 +150,12 @@ def test_arrays_labels_and_topics_are_the_registered_ones(folder):
     assert (last, (positive <= last).sum()) == (26150, 10786)
     labels = "cifar10/cifar10_labels.js.xz"
     assert lzma.decompress((folder / labels).read_bytes()) == lzma.decompress((MIRROR / labels).read_bytes())
+
+
+def test_samples_of_rcv1_are_read_as_a_stream(fetched):
+    """Each of the five files expands to 2.3 GB."""
+    [peak] = fetched[-1]
+    assert 20 < peak < 220
 
 
 @pytest.mark.parametrize("name", source_names())
