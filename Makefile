@@ -97,11 +97,16 @@ bench-scaling: $(DEV)
 
 PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
+# Tests start hundreds of processes that import src, each 0.3 CPU seconds sooner where it is compiled.
+COMPILE_SOURCE = $(BIN)/python -m compileall -q src
+
 test: $(DEV)
+	$(COMPILE_SOURCE)
 	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(PYTEST) --durations 25
 
 # Two thirds more time than the tests alone: for who adds a module.
 coverage: $(DEV)
+	$(COMPILE_SOURCE)
 	$(PYTEST) --cov --cov-report=term --cov-fail-under=90
 
 # What another processor can change: numbers, the same bytes everywhere, and what audits say of both. The rest computes the
@@ -112,6 +117,7 @@ ON_BOTH_KINDS := tests/test_reference.py tests/test_determinism.py tests/test_au
 ON_ONE_KIND := tests/test_executors.py tests/test_audit_command.py tests/test_audit_processes.py tests/store
 
 test-processors: $(DEV)
+	$(COMPILE_SOURCE)
 	$(BIN)/python tests/kinds.py avx2 -- $(PYTEST) $(ON_BOTH_KINDS)
 	$(BIN)/python tests/kinds.py baseline -- $(PYTEST) $(ON_BOTH_KINDS) $(ON_ONE_KIND)
 

@@ -54,12 +54,16 @@ def imported_by(script, folder):
 # Libraries
 
 
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory):
+    """Names that come with scikit-learn, which imports pandas itself where it is installed, and pandas pyarrow."""
+    return imported_by("import sklearn.svm, sklearn.feature_selection", tmp_path_factory.mktemp("beside"))
+
+
 @pytest.mark.parametrize(
     "module", ["provsel.selectors", "provsel.models", "provsel.certificates", "provsel.streams", "provlab.datasets"]
 )
-def test_scikit_learn_is_all_that_is_imported(module, tmp_path):
-    # scikit-learn imports pandas itself where it is installed, and pandas pyarrow
-    beside = imported_by("import sklearn.svm, sklearn.feature_selection", tmp_path)
+def test_scikit_learn_is_all_that_is_imported(module, beside, tmp_path):
     found = imported_by(f"import {module}", tmp_path)
     more = {name for name in found - beside - set(sys.stdlib_module_names) if not name.startswith("_")}
     assert more == ({"provsel", "provlab", "yaml"} if module == "provlab.datasets" else {"provsel"})

@@ -21,7 +21,7 @@ CLUSTERS = [
 ]  # fmt: skip
 ONLINE = ["selector=online_leverage", "selector.n_features_to_select=40"]
 TECHTC = ["dataset=techtc", "dataset.set=Exp_10341_186330", *SETTINGS]
-CHOSEN = ["selector=bss", "selector.n_features_to_select=300"]
+CHOSEN = ["selector=bss", "selector.n_features_to_select=150"]
 DRAWN = ["selector=leverage", "selector.n_features_to_select=300"]
 
 
