@@ -5,9 +5,11 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+from forking import run_forked
 from provlab.site.pages import write_report
-from small_runs import REPO, TABLE1
+from small_runs import PROVSEL, REPO, TABLE1
 
 PICTURE = bool(os.environ.get("PROVSEL_README_SCREENSHOT"))
 """The picture in the README shows the table by the paper's protocol, which takes minutes."""
@@ -27,15 +29,19 @@ def clean_environment(folder):
     """Return an environment without data sets, and without the tracing of coverage, which would double the time."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "COVERAGE_"))}
     mine.pop("PROVSEL_DATA_MIRROR", None)
+    mine["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{mine['PATH']}"  # provsel is installed beside Python
     return {**mine, "PROVSEL_DATA": str(folder / "no-data"), "COLUMNS": "200", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def run_command(command, folder, *, shell=False):
-    """Run a command from the checkout and return its output."""
-    done = subprocess.run(
-        command, cwd=REPO, env=clean_environment(folder), shell=shell, text=True, timeout=LONGEST_WAIT, check=False,
-        capture_output=True,
-    )  # fmt: skip
+def run_command(command, folder):
+    """Run a command from the checkout, in a shell where it is text, and return its output."""
+    if isinstance(command, str):
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=REPO, env=clean_environment(folder), text=True, timeout=LONGEST_WAIT,
+            check=False, capture_output=True,
+        )  # fmt: skip
+    else:
+        done = run_forked(command, REPO, clean_environment(folder))
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -43,12 +49,11 @@ def run_command(command, folder, *, shell=False):
 def write_results(folder):
     """Run what a user would: an artefact, a cell, an audit, the report."""
     into = [f"results={folder}", "executor=serial"]
-    provsel = [sys.executable, "-m", "provlab.cli"]
-    run_command([sys.executable, *TABLE1, *SETTINGS, *into], folder)
-    run_command([sys.executable, RUN, *THEOREM7, *SETTINGS, *into], folder)
+    run_command([*TABLE1, *SETTINGS, *into], folder)
+    run_command([RUN, *THEOREM7, *SETTINGS, *into], folder)
     audit = ["--results", folder, "executor=serial", "--fraction", "0.1", "--limit", "5", "--seed", "1"]
-    run_command([*provsel, "audit", *audit], folder)
-    run_command([*provsel, "report", "--results", folder, *SETTINGS], folder)
+    run_command([*PROVSEL, "audit", *audit], folder)
+    run_command([*PROVSEL, "report", "--results", folder, *SETTINGS], folder)
 
 
 def write_made(name):

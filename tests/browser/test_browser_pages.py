@@ -127,7 +127,7 @@ def test_the_command_on_the_page_computes_the_number_again(visits, report, tmp_p
     command = section.locator(".command code").first.inner_text()
     assert command.count("results=results/again") == 1
     again = command.replace("results=results/again", f"results={shlex.quote(str(tmp_path / 'again'))}")
-    output = run_command(re.sub(r"^\S*python\b", shlex.quote(sys.executable), again) + extra, tmp_path, shell=True)
+    output = run_command(re.sub(r"^\S*python\b", shlex.quote(sys.executable), again) + extra, tmp_path)
     assert float(re.search(r"error ([\d.]+) %", output)[1]) == pytest.approx(float(mean), abs=0.005)
     assert TrialStore(tmp_path / "again" / "store").keys() == keys
     if artefact == "theorem7":
