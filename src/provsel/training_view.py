@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -47,11 +47,14 @@ class TrainingView:
     X : ndarray or CSR of shape (n, d)
         Validated: finite, float32 or float64.
     y : ndarray of shape (n,), optional
+    metadata : mapping, optional
+        What else is known of the rows, such as `sample_weight`, for estimators that ask for it.
     """
 
-    def __init__(self, X: Matrix, y: NDArray[Any] | None = None) -> None:
+    def __init__(self, X: Matrix, y: NDArray[Any] | None = None, metadata: Mapping[str, Any] | None = None) -> None:
         self.X = X
         self.y = y
+        self.metadata = dict(metadata or {})
         self._parts: dict[str, Any] = {}
         self._costs: dict[str, Cost] = {}
         self._used: set[str] = set()
@@ -96,9 +99,9 @@ class TrainingView:
         basis = self.shared("basis", lambda: spectral_basis(self.X, self.gram() if needs_row_gram(self.X) else None))
         return basis.truncated(rank)
 
-    def svm(self, model: BaseEstimator) -> Any:
-        """Return a copy of `model` fitted on all columns."""
-        return self.shared(f"svm {described(model)}", lambda: clone(model).fit(self.X, self.y))
+    def svm(self, model: BaseEstimator, **metadata: Any) -> Any:
+        """Return a copy of `model` fitted on all columns, with the metadata that the first call gives."""
+        return self.shared(f"svm {described(model)}", lambda: clone(model).fit(self.X, self.y, **metadata))
 
     def on_support_vectors(self, model: BaseEstimator) -> TrainingView:
         """Return the view of the support vectors of `model` fitted on all columns."""

@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
@@ -282,6 +283,16 @@ def test_data_frames_pipelines_and_names(selector, data):
     assert list(reduced.columns) == [f"word{i}" for i in np.sort(selector.indices_)]
     pipeline = make_pipeline(StandardScaler(with_mean=False), clone(SELECTORS["full"]), selector, LibsvmSVM())
     assert pipeline.fit(X, y).score(X, y) > 0.5
+
+
+def test_polars_frames_in_and_out(selector, data):
+    X, y = data
+    frame = pl.DataFrame(X, schema=[f"word{i}" for i in range(D)])
+    reduced = selector.set_output(transform="polars").fit(frame, y).transform(frame)
+    assert isinstance(reduced, pl.DataFrame)
+    assert reduced.columns == list(selector.get_feature_names_out()) == [f"word{i}" for i in np.sort(selector.indices_)]
+    alone = clone(selector).set_output(transform="default").fit_transform(X, y)
+    np.testing.assert_allclose(reduced.to_numpy(), alone, rtol=1e-12)  # its columns are contiguous, not its rows
 
 
 def test_cloning_keeps_the_arguments_and_forgets_the_fit(selector, data):

@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -152,6 +153,8 @@ def test_names_frames_and_pipelines():
     frame = compression.fit_transform(pd.DataFrame(X, columns=[f"word{i}" for i in range(300)]))
     assert list(frame.columns) == ["gaussiancompression0", "gaussiancompression1", "gaussiancompression2"]
     assert list(compression.get_feature_names_out()) == list(frame.columns)
+    words = pl.DataFrame(X, schema=[f"word{i}" for i in range(300)])
+    assert compression.set_output(transform="polars").fit_transform(words).columns == list(frame.columns)
     assert make_pipeline(GaussianCompression(15, random_state=0), LibsvmSVM()).fit(X, y).score(X, y) > 0.5
 
 

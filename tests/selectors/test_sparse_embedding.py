@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -131,6 +132,8 @@ def test_names_frames_and_pipelines():
     frame = embedding.fit_transform(pd.DataFrame(X, columns=[f"word{i}" for i in range(60)]))
     assert list(frame.columns) == ["sparseembedding0", "sparseembedding1", "sparseembedding2"]
     assert list(embedding.get_feature_names_out()) == list(frame.columns)
+    words = pl.DataFrame(X, schema=[f"word{i}" for i in range(60)])
+    assert embedding.set_output(transform="polars").fit_transform(words).columns == list(frame.columns)
     assert make_pipeline(SparseEmbedding(15, random_state=0), LibsvmSVM()).fit(X, y).score(X, y) > 0.5
 
 

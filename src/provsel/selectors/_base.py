@@ -79,13 +79,16 @@ class BaseSelector(SelectorMixin, BaseEstimator, ABC):
         ValueError
             NaN or infinite values, empty X, labels of another length, more features asked for than there are.
         """
+        return self.fit_view(self._validated(X, y))
+
+    def _validated(self, X: Any, y: Any, **metadata: Any) -> TrainingView:
         if self.needs_labels:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         else:
             X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
             if y is not None:
                 check_consistent_length(X, y)
-        return self.fit_view(TrainingView(X, y))
+        return TrainingView(X, y, metadata)
 
     def fit_view(self, view: TrainingView) -> Self:
         """Select columns of validated rows; fits on the same view share what they derive from it."""

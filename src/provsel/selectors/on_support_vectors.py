@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from provsel.models.libsvm import LibsvmSVM
 from provsel.selectors._base import BaseSelector, Selection
@@ -24,6 +28,9 @@ class OnSupportVectors(BaseSelector):
         A provsel selector, or any scikit-learn feature selector with `fit(X, y)` and `get_support`.
     svm : classifier, default=None
         With `support_` or `decision_function`; None is `LibsvmSVM(C=1.0)`.
+
+    Both may ask for metadata of the rows by `set_fit_request`, such as `sample_weight` and `groups`: `fit` hands these
+    on where scikit-learn's metadata routing is enabled, to `selector` those of the support vectors.
 
     Attributes
     ----------
@@ -56,13 +63,53 @@ class OnSupportVectors(BaseSelector):
         """As the selector."""
         return bool(getattr(self.selector, "rescale", False))
 
+    def fit(self, X: Any, y: Any = None, **metadata: Any) -> Self:
+        """Select columns of X; see `BaseSelector.fit`.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        **metadata
+            Of the rows, such as `sample_weight` of shape (n_samples,), as `selector` and `svm` have asked for them.
+
+        Raises
+        ------
+        ValueError
+            As there; or metadata without `sklearn.set_config(enable_metadata_routing=True)`.
+        """
+        if metadata and not get_config()["enable_metadata_routing"]:
+            raise ValueError(
+                f"OnSupportVectors: expected X and y only, got {', '.join(metadata)}; for metadata, run "
+                f"sklearn.set_config(enable_metadata_routing=True) and ask for them by set_fit_request."
+            )
+        return self.fit_view(self._validated(X, y, **metadata))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return who of `selector` and `svm` gets which metadata of `fit`."""
+        # Pipeline calls fit_transform, which is not taken for fit in a router
+        mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
+        return MetadataRouter(owner=self).add(selector=self.selector, svm=self._svm(), method_mapping=mapping)
+
+    def _svm(self) -> BaseEstimator:
+        return LibsvmSVM() if self.svm is None else self.svm
+
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
-        svm = LibsvmSVM() if self.svm is None else self.svm
-        rows = view.on_support_vectors(svm)
-        selector = clone(self.selector)
-        attributes = {"selector": selector, "support_rows": view.support_rows(svm)}
+        routed = process_routing(self, "fit", **view.metadata)
+        svm, selector = self._svm(), clone(self.selector)
+        view.svm(svm, **routed["svm"]["fit"])
+        rows, support = view.on_support_vectors(svm), view.support_rows(svm)
+        of_rows = {name: _of_rows(value, support, view.n_samples) for name, value in routed["selector"]["fit"].items()}
+        attributes = {"selector": selector, "support_rows": support}
         if isinstance(selector, BaseSelector):
-            selector.fit_view(rows)
+            selector.fit_view(TrainingView(rows.X, rows.y, of_rows) if of_rows else rows)
             return Selection(selector.indices_, selector.weights_, attributes)
-        selector.fit(rows.X, rows.y)
+        selector.fit(rows.X, rows.y, **of_rows)
         return Selection.unweighted(selector.get_support(indices=True), **attributes)
+
+
+def _of_rows(value: Any, rows: NDArray[np.int64], n_samples: int) -> Any:
+    """Return the part of metadata that is about some rows; what has no value a row is about all."""
+    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != n_samples:
+        return value
+    return _safe_indexing(value, rows)

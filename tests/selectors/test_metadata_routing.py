@@ -1,0 +1,119 @@
+"""Metadata of the rows through OnSupportVectors, to the SVM and to the selector, as scikit-learn routes them."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.feature_selection import SelectFromModel, SequentialFeatureSelector
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
+
+from provsel.selectors import LeverageScoreSelector, OnSupportVectors
+
+N, D = 60, 12
+
+
+@pytest.fixture(autouse=True)
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    X = rng.normal(size=(N, D))
+    X[:, 0] += y  # of all rows
+    X[: N // 2, 1] += 3 * y[: N // 2]  # of the first half
+    return X, y
+
+
+def weighted(selector=None, *, svm=True, inner=True):
+    logistic = LogisticRegression(C=1.0)
+    selector = selector or SelectFromModel(logistic.set_fit_request(sample_weight=inner), max_features=2)
+    return OnSupportVectors(selector, svm=SVC(kernel="linear", C=0.1).set_fit_request(sample_weight=svm))
+
+
+FIRST_HALF = np.where(np.arange(N) < N // 2, 1.0, 1e-6)
+
+
+def test_weights_reach_the_svm_and_those_of_the_support_vectors_the_selector(data):
+    X, y = data
+    found = weighted().fit(X, y, sample_weight=FIRST_HALF)
+    svm = SVC(kernel="linear", C=0.1).fit(X, y, sample_weight=FIRST_HALF)
+    np.testing.assert_array_equal(found.support_rows_, np.sort(svm.support_))
+    rows = found.support_rows_
+    inner = LogisticRegression(C=1.0).fit(X[rows], y[rows], sample_weight=FIRST_HALF[rows])
+    np.testing.assert_array_equal(found.selector_.estimator_.coef_, inner.coef_)
+    assert 1 in found.indices_
+    assert np.abs(inner.coef_ - LogisticRegression(C=1.0).fit(X[rows], y[rows]).coef_).max() > 0.01
+
+
+@pytest.mark.parametrize(("svm", "inner"), [(True, False), (False, True), (False, False)])
+def test_only_who_asks_gets_them(data, svm, inner):
+    X, y = data
+    found = weighted(svm=svm, inner=inner)
+    if not svm and not inner:
+        with pytest.raises(TypeError, match=r"fit got unexpected argument\(s\) {'sample_weight'}"):
+            found.fit(X, y, sample_weight=FIRST_HALF)
+        return
+    found.fit(X, y, sample_weight=FIRST_HALF)
+    weights = {"sample_weight": FIRST_HALF} if svm else {}
+    expected = np.sort(SVC(kernel="linear", C=0.1).fit(X, y, **weights).support_)
+    np.testing.assert_array_equal(found.support_rows_, expected)
+    rows = found.support_rows_
+    weights = {"sample_weight": FIRST_HALF[rows]} if inner else {}
+    np.testing.assert_array_equal(
+        found.selector_.estimator_.coef_, LogisticRegression(C=1.0).fit(X[rows], y[rows], **weights).coef_
+    )
+
+
+def test_a_provsel_selector_within(data):
+    X, y = data
+    found = weighted(LeverageScoreSelector(4, random_state=0)).fit(X, y, sample_weight=FIRST_HALF)
+    alone = LeverageScoreSelector(4, random_state=0).fit(X[found.support_rows_])
+    np.testing.assert_array_equal(found.indices_, alone.indices_)
+    outer = SVC(kernel="linear", C=1e-3).set_fit_request(sample_weight=False)
+    nested = OnSupportVectors(weighted(), svm=outer).fit(X, y, sample_weight=FIRST_HALF)
+    rows = nested.support_rows_
+    again = weighted().fit(X[rows], y[rows], sample_weight=FIRST_HALF[rows])
+    np.testing.assert_array_equal(nested.selector_.support_rows_, again.support_rows_)
+
+
+def test_groups_reach_the_splitter_of_a_sequential_selection(data):
+    X, y = data
+    groups = np.arange(N) // 10
+    splitter = GroupKFold(3).set_split_request(groups=True)
+    search = SequentialFeatureSelector(LogisticRegression(), n_features_to_select=2, cv=splitter)
+    found = OnSupportVectors(search, svm=SVC(kernel="linear", C=0.1)).fit(X, y, groups=groups)
+    rows = found.support_rows_
+    alone = SequentialFeatureSelector(LogisticRegression(), n_features_to_select=2, cv=splitter)
+    np.testing.assert_array_equal(
+        found.indices_, alone.fit(X[rows], y[rows], groups=groups[rows]).get_support(indices=True)
+    )
+    with pytest.raises(ValueError, match="groups"):
+        OnSupportVectors(search, svm=SVC(kernel="linear", C=0.1)).fit(X, y)
+
+
+def test_in_a_pipeline_and_a_grid_search(data):
+    X, y = data
+    final = SVC(kernel="linear").set_fit_request(sample_weight=False).set_score_request(sample_weight=True)
+    pipeline = Pipeline([("select", weighted()), ("svm", final)])
+    alone = weighted().fit(X, y, sample_weight=FIRST_HALF)
+    np.testing.assert_array_equal(pipeline.fit(X, y, sample_weight=FIRST_HALF)[0].indices_, alone.indices_)
+    search = GridSearchCV(pipeline, {"select__svm__C": [0.1, 10.0]}, cv=3).fit(X, y, sample_weight=FIRST_HALF)
+    best = weighted().set_params(svm__C=search.best_params_["select__svm__C"])
+    best.fit(X, y, sample_weight=FIRST_HALF)
+    np.testing.assert_array_equal(search.best_estimator_[0].support_rows_, best.support_rows_)
+
+
+def test_without_routing_metadata_are_an_error(data):
+    X, y = data
+    unrouted = weighted()
+    with (
+        sklearn.config_context(enable_metadata_routing=False),
+        pytest.raises(ValueError, match=r"OnSupportVectors: expected X and y only, got sample_weight; .*set_config"),
+    ):
+        unrouted.fit(X, y, sample_weight=FIRST_HALF)
