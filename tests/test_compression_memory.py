@@ -1,4 +1,4 @@
-"""The artefact on memory: its configs, numbers, table and figure, and its script on small made data."""
+"""The artefact on memory: its configs, numbers, table and figure, and its script on small synthetic data."""
 
 import subprocess
 from itertools import cycle

@@ -1,4 +1,4 @@
-"""The artefacts of the feature-selective SVM from their scripts, on made data; relative units; what trials record."""
+"""The artefacts of the feature-selective SVM from their scripts, on synthetic data; relative units; what trials say."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every artefact of the streaming paper from its script, on a small made data set in the place of the six real ones."""
+"""Every artefact of the streaming paper from its script, on a small synthetic data set for the six real ones."""
 
 import numpy as np
 import pandas as pd

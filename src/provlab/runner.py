@@ -128,7 +128,7 @@ def run_cells(
     except KeyboardInterrupt:
         console.print(
             f"interrupted: {report.n_found + report.n_run} of {report.n_planned} trials are stored; "
-            f"run the same command again to go on."
+            f"run the same command again to resume."
         )
         raise
     finally:

@@ -18,7 +18,14 @@ from provsel.kernels.spectral import Matrix, SpectralBasis, gram_matrix, needs_r
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of one thread (`cpu`) and of the clock (`wall`)."""
+    """Seconds of one thread (`cpu`) and of the clock (`wall`).
+
+    Examples
+    --------
+    >>> from provsel.training_view import Cost
+    >>> (Cost(3.0, 4.0) - Cost(1.0, 1.0)).wall
+    3.0
+    """
 
     cpu: float = 0.0
     wall: float = 0.0
@@ -38,17 +45,30 @@ class Cost:
 class TrainingView:
     """Rows X, labels y, and lazily their Gram matrix, spectral basis, SVM and support vectors.
 
+    Use it to fit several selectors on the same rows by `fit_view`, and in `_select` of a selector of your own.
+
     Selectors that are fitted on the same view share what they derive from it: a cross-validation fold computes
     its basis once for all methods and all r. The cost of each shared part is kept, so that a method can be
     charged for what it used, whoever computed it first.
 
     Parameters
     ----------
-    X : ndarray or CSR of shape (n, d)
+    X : ndarray or CSR of shape (n_samples, n_features)
         Validated: finite, float32 or float64.
-    y : ndarray of shape (n,), optional
+    y : ndarray of shape (n_samples,), optional
     metadata : mapping, optional
         What else is known of the rows, such as `sample_weight`, for estimators that ask for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import BSSSelector, LeverageScoreSelector
+    >>> from provsel.training_view import TrainingView
+    >>> view = TrainingView(np.random.default_rng(0).standard_normal((10, 200)))
+    >>> [s.fit_view(view).indices_.size <= 40 for s in (BSSSelector(40), LeverageScoreSelector(40, random_state=0))]
+    [True, True]
+    >>> view.basis().rank
+    10
     """
 
     def __init__(self, X: Matrix, y: NDArray[Any] | None = None, metadata: Mapping[str, Any] | None = None) -> None:
@@ -139,13 +159,34 @@ class TrainingView:
 
 
 def described(model: BaseEstimator) -> str:
-    """Return a name that two models share only if they are the same; their own leaves out what is long."""
+    """Return a name that two models share only if they are the same; their own leaves out what is long.
+
+    Use it to name a shared part of a view that depends on a model.
+
+    Examples
+    --------
+    >>> from provsel.models import LibsvmSVM
+    >>> from provsel.training_view import described
+    >>> described(LibsvmSVM(C=2.0))
+    'provsel.models.libsvm.LibsvmSVM(C=2.0)'
+    """
     return f"{type(model).__module__}.{BaseEstimator.__repr__(model, N_CHAR_MAX=10**9)}"
 
 
 @dataclass
 class Meter:
-    """Cost of a measured block, and of the shared parts that it used."""
+    """Cost of a measured block, and of the shared parts that it used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.training_view import TrainingView
+    >>> view = TrainingView(np.eye(3))
+    >>> with view.metered() as meter:
+    ...     basis = view.basis()
+    >>> meter.shared.wall > 0
+    True
+    """
 
     own: Cost = Cost()
     shared: Cost = Cost()
@@ -156,6 +197,15 @@ def support_rows(model: Any, X: Matrix, y: NDArray[Any] | None) -> NDArray[np.in
 
     `support_` where the model has it, or the rows with dual variables that are not 0; else, as for LIBLINEAR's squared
     hinge, the rows with y f(x) < 1 in at least one of the one-against-rest problems.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.models import LibsvmSVM
+    >>> from provsel.training_view import support_rows
+    >>> X, y = np.array([[-9.0], [-1.0], [1.0], [9.0]]), np.array([0, 0, 1, 1])
+    >>> support_rows(LibsvmSVM().fit(X, y), X, y).tolist()
+    [1, 2]
     """
     if hasattr(model, "support_"):
         return np.sort(np.asarray(model.support_, dtype=np.int64))

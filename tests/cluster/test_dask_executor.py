@@ -132,7 +132,7 @@ def test_ctrl_c_ends_the_cluster_that_was_started_here(tmp_path, expected):
     assert "interrupted:" in error
     assert "Traceback" not in error
     wait_until(lambda: not group_exists(process.pid))  # no worker is left
-    assert reproduce(results, "executor=dask", "executor.n_jobs=1") == 0  # goes on, on a cluster of this machine
+    assert reproduce(results, "executor=dask", "executor.n_jobs=1") == 0  # resumes, on a cluster of this machine
     assert table_files(results) == expected[0]
 
 

@@ -1,4 +1,4 @@
-"""A broken transfer goes on where it broke, when that is safe; what comes out is the registered file or nothing."""
+"""A broken transfer resumes where it broke, when that is safe; what comes out is the registered file or nothing."""
 
 import fcntl
 import gzip
@@ -34,7 +34,7 @@ def test_an_attempt_goes_on_where_the_one_before_broke(registry, server, data_fo
 
 
 def test_a_fetch_goes_on_where_the_one_before_broke(registry, server, data_folder):
-    with pytest.raises(FetchError, match=f"The {KEPT} bytes that arrived are kept, the next fetch goes on from there"):
+    with pytest.raises(FetchError, match=f"The {KEPT} bytes that arrived are kept, the next fetch resumes there"):
         registry("/range_once", retries=0)
     assert part(data_folder).read_bytes() == GOOD[:KEPT]
     (path,) = registry("/range_once")

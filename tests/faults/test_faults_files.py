@@ -312,7 +312,7 @@ def test_too_little_memory_is_not_called_damage(tmp_path, monkeypatch):
 
 
 def test_a_damaged_file_in_a_store_of_others_is_passed_over(tmp_path, monkeypatch, caplog):
-    """Where nothing can be renamed, a reader goes on without the file."""
+    """Where nothing can be renamed, a reader continues without the file."""
     store = TrialStore(tmp_path / "store")
     store.append(fake_records(0, 2))
     [path] = store.folder.iterdir()

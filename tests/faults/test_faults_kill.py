@@ -1,4 +1,4 @@
-"""Runs, writers and merges that are killed: what is stored is whole, and the same command goes on to the same bytes."""
+"""Runs, writers and merges that are killed: what is stored is whole, and the same command resumes to the same bytes."""
 
 import os
 import random

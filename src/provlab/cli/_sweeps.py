@@ -42,7 +42,7 @@ TRACEBACK = "HYDRA_FULL_ERROR"
 """Hydra's variable for errors with their stack trace."""
 
 SHORT = 150
-"""Letters of a reason while the sweep goes on."""
+"""Letters of a reason while the sweep continues."""
 
 
 def run_job(config: DictConfig) -> None:
@@ -86,7 +86,7 @@ def _outcome(config: DictConfig, ledger: Ledger, number: int, job: Job) -> Outco
             options["executor"] = {"name": "serial"}  # n jobs side by side with n workers each were n x n processes
     try:
         report = run_config(config, **options)
-    except (Exception, SystemExit) as error:  # whatever it is, the other jobs go on
+    except (Exception, SystemExit) as error:  # whatever it is, the other jobs continue
         reason = one_line(error)
         print(f"{label} failed: {textwrap.shorten(reason, SHORT)}", file=sys.stderr, flush=True)
         return Outcome(number, job, reason, "" if isinstance(error, ERRORS) else traceback.format_exc())

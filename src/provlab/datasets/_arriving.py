@@ -1,4 +1,4 @@
-"""A file that arrives piece by piece: under its name when it is whole, and what arrived is kept where it can go on."""
+"""A file that arrives piece by piece: under its name when it is whole; what arrived is kept where it can be resumed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def arriving(target: Path, identity: str | None, keep_on: tuple[type[BaseExcepti
     target : Path
         Its folder is made when needed.
     identity : str or None
-        Hash of the file that arrives: what is kept goes on only as a part of that file. None: nothing is kept.
+        Hash of the file that arrives: what is kept is resumed only as a part of that file. None: nothing is kept.
     keep_on : tuple of exception types
         Those after which what arrived is kept, beside `target` as ``.<name>.<identity>.part``: no loader looks at
         names with a dot in front. After any other it is removed.

@@ -132,9 +132,7 @@ def download(file: SourceFile, folder: Path, *, transfer: Transfer, meter: Meter
                 time.sleep(transfer.backoff * 2**attempt)
     kind = DataIntegrityError if all(isinstance(error, DataIntegrityError) for error in failures) else FetchError
     count = kept(folder / file.path, file.digest)
-    left = (
-        f"The {count} bytes that arrived are kept, the next fetch goes on from there" if count else "Nothing was kept"
-    )
+    left = f"The {count} bytes that arrived are kept, the next fetch resumes there" if count else "Nothing was kept"
     raise kind(
         f"could not fetch {file.path} of {file.source}: {'; '.join(reasons)}. {left}. "
         "Try again later, look for a new address on the home page, or put the file into the mirror folder"

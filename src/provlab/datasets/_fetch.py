@@ -78,7 +78,7 @@ def fetch_all(
     progress: bool = False,
     **transfer: Any,
 ) -> dict[str, list[Obtained]]:
-    """Fetch several data sets as `fetch` does, and go on after a file that cannot be had.
+    """Fetch several data sets as `fetch` does, and continue after a file that cannot be had.
 
     Parameters
     ----------

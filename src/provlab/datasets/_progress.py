@@ -1,4 +1,4 @@
-"""What is seen of a fetch while it goes on: bars in a terminal, lines of text elsewhere, or nothing."""
+"""What is seen of a fetch while it runs: bars in a terminal, lines of text elsewhere, or nothing."""
 
 from __future__ import annotations
 

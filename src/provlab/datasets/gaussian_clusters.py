@@ -44,7 +44,7 @@ def load(
     columns : {"gaussian", "lognormal", "disjoint", "growing"}, default="gaussian"
         The factor of a column. "gaussian": 1. "lognormal": exp(2 N(0, 1)), so that few columns hold most of the norm.
         "disjoint": 0 on one half of the rows, the first floor(n / 2) or the rest, and 1 on the other, so that columns
-        of different halves are orthogonal; which half is chance, but column 0 lives on the first. "growing": from 1
+        of different halves are orthogonal; which half is random, but column 0 lives on the first. "growing": from 1
         of the first column to 100 of the last, in equal steps.
     scale : float, default=1.0
         Factor of all entries.

@@ -35,7 +35,7 @@ def load(
 ) -> Dataset:
     """Draw rows of length 1 whose labels depend on the first `n_relevant` features only.
 
-    The label is the sign of <x, w> plus noise, with w = +1 or -1, by chance, on the relevant features and 0 beyond.
+    The label is the sign of <x, w> plus noise, with w = +1 or -1, drawn, on the relevant features and 0 beyond.
     Row i of a sparse X has one non-zero in each of `nonzeros` ranges of features of about the same width, at a uniform
     place: so all features beyond the relevant ones are equally frequent, up to rounding. Half of the relevant
     features, but no more than half of `nonzeros`, are in every row (more where there are too few others). Entries are

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 PACKAGES, MACHINE, BLAS, DATA, STORE = GROUPS = ("Python and packages", "Machine", "BLAS", "Data sets", "Store")
 
 OK, WARNING, PROBLEM, MISSING = STATES = ("ok", "warning", "problem", "missing")
-"""A warning lets runs go on. A problem stops them, or makes their results wrong. What is missing can be fetched."""
+"""A warning lets runs continue. A problem stops them, or makes their results wrong. What is missing can be fetched."""
 
 SHOWN = 3
 """So many files are named, and the others counted."""

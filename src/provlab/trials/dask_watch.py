@@ -13,7 +13,7 @@ from provlab.trials.errors import ClusterError
 LOOK_EVERY = 1.0
 """Seconds between two looks at the cluster: who has come, who has gone."""
 
-AGAIN = "what was finished is stored; run the same command again to go on"
+AGAIN = "what was finished is stored; run the same command again to resume"
 
 
 def check_python(client: Client) -> None:

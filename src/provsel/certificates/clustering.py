@@ -22,6 +22,8 @@ Costs = tuple[NDArray[np.float64], NDArray[np.float64]]
 class ClusteringCost(Theorem):
     r"""Every partition costs as much on the selection as on all features, up to a factor within 1 +- epsilon.
 
+    Use it before a k-means clustering is trusted that was made on a selection.
+
     Promised by selectors with `spectral_bound_`, epsilon; vacuous where `SpectralSparsification` is. It is checked for
     three partitions: that of the selection, by the fitted clusterer of the trial, that of all features by the same
     method and seed, and the latter improved on the selection.
@@ -30,6 +32,18 @@ class ClusteringCost(Theorem):
     ----------
     cost_ratio_min, cost_ratio_max : float
         k-means cost on the selection over that on all features, over the three.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import ClusteringCost, certify
+    >>> from provsel.models import KMeansClustering
+    >>> from provsel.selectors import OnlineLeverageSelector
+    >>> X = np.random.default_rng(0).standard_normal((8, 6000))
+    >>> selector = OnlineLeverageSelector(epsilon=0.5, random_state=0).fit(X)
+    >>> model = KMeansClustering(2, random_state=0).fit(selector.transform(X))
+    >>> certify(selector, X, model=model, also=[ClusteringCost]).cost.state
+    'held'
     """
 
     name = "cost"
@@ -57,6 +71,8 @@ class ClusteringCost(Theorem):
 class PartitionCost(Theorem):
     """The best partition of the selection costs, on all features, (1 + epsilon) / (1 - epsilon) times theirs at most.
 
+    Use it beside `ClusteringCost`, for the partition that came out.
+
     The theorem compares optimal partitions, which nobody can find; its proof needs only that the partition of the
     selection costs no more there than the other one does. The best of the three of `ClusteringCost` on the selection
     meets that, so that for this pair the theorem holds or is violated. Promised and vacuous as that.
@@ -65,6 +81,18 @@ class PartitionCost(Theorem):
     ----------
     partition_ratio, partition_bound : float
         Cost on all features of that partition over that of the partition of all features, and its bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import PartitionCost, certify
+    >>> from provsel.models import KMeansClustering
+    >>> from provsel.selectors import OnlineLeverageSelector
+    >>> X = np.random.default_rng(0).standard_normal((8, 6000))
+    >>> selector = OnlineLeverageSelector(epsilon=0.5, random_state=0).fit(X)
+    >>> model = KMeansClustering(2, random_state=0).fit(selector.transform(X))
+    >>> certify(selector, X, model=model, also=[PartitionCost]).partition.state
+    'held'
     """
 
     name = "partition"

@@ -24,6 +24,8 @@ Lower = Callable[[float, float], float]
 class CompressedRecovery(Theorem):
     """f(recovered) is at least the optimum of f, and (1 + delta)^-2 f(recovered) - delta is at most that.
 
+    Use it by `certify_compression`.
+
     Of `CompressedLinearSVM`, with f the objective without compression. "violated": the first fails, or no delta of the
     theorem, below 1/2, is enough for the second; vacuous where `delta` is not below `zero_delta`.
 
@@ -38,6 +40,16 @@ class CompressedRecovery(Theorem):
         What the proof needs, with w the optimum and w_bar that of the compressed problem: the change of the loss of
         w, up to delta (Lemma 1); ||Lambda w||^2 / ||w||^2, up to 1 + delta (Lemma 2); ||Lambda^T w_bar||^2 /
         ||w_bar||^2, up to 1 + delta (Lemma 4).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from provsel.certificates import CompressedRecovery, certify_compression
+    >>> from provsel.models import CompressedLinearSVM
+    >>> X, y = load_digits(n_class=2, return_X_y=True)
+    >>> model = CompressedLinearSVM(20, c=1e-3, variance="1/l", refinements=4, random_state=0).fit(X / 16, y)
+    >>> isinstance(certify_compression(model, X / 16, y).recovery, CompressedRecovery)
+    True
     """
 
     name = "recovery"
@@ -72,6 +84,8 @@ class CompressedRecovery(Theorem):
 class FeatureSelectiveRecovery(Theorem):
     """As `CompressedRecovery`, for `FeatureSelectiveSVM` with n_components, and (1 - delta)^2 for (1 + delta)^-2.
 
+    Use it by `certify_compression`.
+
     As printed, its problem is not convex: `optimum` is then the best that was found without compression, so that
     `delta` errs in favour of the theorem.
 
@@ -79,6 +93,17 @@ class FeatureSelectiveRecovery(Theorem):
     ----------
     optimum, objective, delta, zero_delta, expansion_ratio : float
         As there; `objective` is with the feature weights of the compressed solution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import certify_compression
+    >>> from provsel.models import FeatureSelectiveSVM
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((40, 30))
+    >>> model = FeatureSelectiveSVM(c1=1e-3, c2=1e-3, n_components=10, random_state=0).fit(X, X[:, 3] > 0)
+    >>> "Theorem 7" in certify_compression(model, X, X[:, 3] > 0).recovery.source
+    True
     """
 
     name = "recovery"
@@ -124,8 +149,8 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     ----------
     model : CompressedLinearSVM, or FeatureSelectiveSVM with n_components
         Fitted.
-    X : ndarray or sparse of shape (n, m)
-    y : ndarray of shape (n,)
+    X : ndarray or sparse of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
         Two classes.
 
     Returns
@@ -196,10 +221,10 @@ def compression_objective(X: Matrix, y: Any, coef: NDArray[np.float64], c: float
 
     Parameters
     ----------
-    X : ndarray or CSR of shape (n, m)
-    y : array-like of shape (n,)
+    X : ndarray or CSR of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
         -1 and 1, or two other labels, the larger being the positive one.
-    coef : ndarray of shape (m,)
+    coef : ndarray of shape (n_features,)
     c : float
 
     Raises

@@ -25,6 +25,8 @@ from provsel.models.libsvm import fit_gram
 class MarginPreservation(Theorem):
     """The squared hard margin keeps a share of 1 - ||E|| / (1 - ||E||) at least, from the measured ||E||_2.
 
+    Use it where the classes can be separated; `SoftMarginBound` where not.
+
     Of every selection: its own promise is ||E||_2. Measured with labels of two classes and at most `MAX_ROWS` rows;
     vacuous from ||E||_2 = 1/2, "not separable" where all features have no hard margin.
 
@@ -32,6 +34,17 @@ class MarginPreservation(Theorem):
     ----------
     margin_ratio, margin_bound : float
         Squared hard margin on the selection over that on all features, and the least that the theorem lets it be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import certify
+    >>> from provsel.selectors import BSSSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((20, 4)) @ rng.standard_normal((4, 600))
+    >>> y = np.where(X[:, 0] > 0, 1, -1)
+    >>> certify(BSSSelector(500).fit(X), X, y).margin.state
+    'held'
     """
 
     name = "margin"
@@ -70,6 +83,17 @@ class SoftMarginBound(Theorem):
     soft_value, soft_bound : float
         Z, and the bound from the optimum Z~ and the weights w~ on the selection: in the units of the dual objective,
         sum of alpha minus ||w||^2 / 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import certify
+    >>> from provsel.selectors import BSSSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((20, 4)) @ rng.standard_normal((4, 600))
+    >>> y = np.where(X[:, 0] > 0, 1, -1)
+    >>> certify(BSSSelector(500).fit(X), X, y, C=0.1).soft.state
+    'held'
     """
 
     name = "soft"

@@ -12,6 +12,8 @@ from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATE
 class OnlineScoreSum(Theorem):
     """The sum of the online leverage scores is within the bound of the lemma.
 
+    Use it to see whether a stream keeps as few features as promised.
+
     Promised by selectors with `score_sum_bound`, at the rate of the theory (`spectral_bound_`). No score is above 1,
     so that a bound of the number of columns or more is vacuous.
 
@@ -19,6 +21,16 @@ class OnlineScoreSum(Theorem):
     ----------
     score_sum, score_sum_bound : float
         In columns: the expected number of those kept is the sampling rate times the sum, at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import certify
+    >>> from provsel.selectors import OnlineLeverageSelector
+    >>> X = np.random.default_rng(0).standard_normal((8, 6000))
+    >>> selector = OnlineLeverageSelector(epsilon=0.5, random_state=0).fit(X)
+    >>> certify(selector, X).scores.state
+    'held'
     """
 
     name = "scores"

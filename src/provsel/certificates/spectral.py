@@ -12,6 +12,9 @@ from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATE
 class SpectralSparsification(Theorem):
     """The eigenvalues of V^T R R^T V are in a range around 1, and ||E||_2 is within a bound; see `MeasuredTrial`.
 
+    Use it to see how well any selection keeps the row space; all other bounds of selections are in terms of its
+    ||E||_2.
+
     Promised by selectors with `spectral_bound_` and `eigenvalue_range_`, where the rank that they worked on is that of
     the rows. Measured of all selectors; vacuous where nothing was left out.
 
@@ -21,6 +24,16 @@ class SpectralSparsification(Theorem):
         ||E||_2, relative to 1, and what the method's lemma promises for it.
     eigenvalue_min, eigenvalue_max, eigenvalue_low, eigenvalue_high : float
         Extreme eigenvalues of V^T R R^T V, and the promised range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import certify
+    >>> from provsel.selectors import BSSSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((20, 4)) @ rng.standard_normal((4, 600))
+    >>> certify(BSSSelector(500).fit(X), X).spectral.state
+    'held'
     """
 
     name = "spectral"

@@ -13,7 +13,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class BaseLinearSVM(ClassifierMixin, BaseEstimator, ABC):
-    """A linear classifier with `coef_` and `intercept_`; a back end writes `_solve` and, if needed, `_combine`."""
+    """A linear classifier with `coef_` and `intercept_`; a back end writes `_solve` and, if needed, `_combine`.
+
+    Use it for a linear SVM of your own, and to ask whether a model is one.
+
+    Examples
+    --------
+    >>> from provsel.models import BaseLinearSVM, HingeSVM
+    >>> isinstance(HingeSVM(), BaseLinearSVM)
+    True
+    """
 
     algorithm_version: ClassVar[int]
     classes_: NDArray[Any]

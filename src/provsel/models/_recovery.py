@@ -46,10 +46,10 @@ class Recovered(NamedTuple):
 
     Attributes
     ----------
-    coef : ndarray of shape (m,)
-    scores : ndarray of shape (n,)
+    coef : ndarray of shape (n_features,)
+    scores : ndarray of shape (n_samples,)
         y_i <Phi_i, coef>.
-    alpha : ndarray of shape (n,)
+    alpha : ndarray of shape (n_samples,)
         Dual variables.
     lower : float
         Lower bound on the optimum of the original problem, NaN where there is none.

@@ -40,7 +40,7 @@ class RowStream:
     ----------
     n_features : int
         m, known after the first chunk of the first pass.
-    labels : ndarray of shape (n,)
+    labels : ndarray of shape (n_samples,)
         y of all rows, known after the first pass.
     """
 

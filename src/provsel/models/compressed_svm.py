@@ -26,6 +26,8 @@ CHOICES = {"recovery": ["dual", "transpose"], "variance": ["1/m", "1/l"]}
 class CompressedLinearSVM(BaseBinarySVM):
     r"""Two-class linear SVM whose solver sees l random combinations of the m features.
 
+    Use it for rows that do not fit in memory, read in a few passes, when a certified gap to the optimum is wanted.
+
     With Phi, shape (n, m), the rows and Lambda, shape (l, m), Gaussian, Phi Lambda^T is summed chunk by chunk and
 
         min_w (1/n) sum_i max(0, 1 - y_i <Lambda Phi_i, w>) + c ||w||^2
@@ -70,14 +72,14 @@ class CompressedLinearSVM(BaseBinarySVM):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-    coef_ : ndarray of shape (1, m)
+    coef_ : ndarray of shape (1, n_features)
         In the original space, as recovered: see `best_scale_` for its length. With refinements, the SVM in the
         subspace, which has the best length and is more than the image of `dual_coef_`.
     intercept_ : ndarray of shape (1,)
         Zero: the report has none. Append a constant feature for a (penalised) one.
     compressed_coef_ : ndarray of shape (l,)
         w_bar.
-    dual_coef_ : ndarray of shape (n,)
+    dual_coef_ : ndarray of shape (n_samples,)
         y_i alpha_i of the compressed problem; with refinements the best found for the original one.
     blocks_ : GaussianBlocks
         Lambda: `blocks_.expand(w)` is Lambda^T w, `blocks_.dense()` the matrix; what `store` kept is dropped.
@@ -119,6 +121,17 @@ class CompressedLinearSVM(BaseBinarySVM):
 
     The seed fixes Lambda, which is that of `GaussianCompression` with the same arguments. Other chunks change the
     compressed rows by rounding only (1e-12, relative), and the coefficients by about what the gap leaves open.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.models import CompressedLinearSVM
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> model = CompressedLinearSVM(10, c=1e-2, random_state=0).fit(X, y)
+    >>> model.coef_.shape, bool(model.lower_bound_ <= model.objective_)
+    ((1, 20), True)
 
     References
     ----------

@@ -18,6 +18,8 @@ from provsel.models._base import BaseBinarySVM, check_several
 class FeatureSelectiveSVM(SelectorMixin, BaseBinarySVM):
     r"""Two-class linear SVM with feature weights mu in [0, 1]; features with mu = 0 are dropped.
 
+    Use it where few features are wanted and the classifier that chose them is to be the model.
+
         min over mu, w   (1/n) sum_i max(0, 1 - y_i <Phi_i, D(f) w>) + c2 ||w||^2 + c1 ||mu||_1
 
     - `form="kernel_weights"`: f = sqrt(mu), so that mu_j weights the rank-one kernel of feature j. Convex: in
@@ -59,15 +61,15 @@ class FeatureSelectiveSVM(SelectorMixin, BaseBinarySVM):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-    mu_ : ndarray of shape (m,)
-    coef_ : ndarray of shape (1, m)
+    mu_ : ndarray of shape (n_features,)
+    coef_ : ndarray of shape (1, n_features)
         v: the effective weights on the original features, compressed or not.
     intercept_ : ndarray of shape (1,)
         Zero: the report has none. Append a constant feature for a (penalised) one.
-    indices_ : ndarray of shape (k,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         Features with mu > 0, in order of decreasing mu, ties by index. Where all are zero, the one that gets weight
         first as c1 falls.
-    w_ : ndarray of shape (m,)
+    w_ : ndarray of shape (n_features,)
         w, or Lambda^T w_bar, before the weights: `coef_` is w_ times mu_ or its root.
     compressed_coef_ : ndarray of shape (l,) or None
         w_bar.
@@ -98,6 +100,16 @@ class FeatureSelectiveSVM(SelectorMixin, BaseBinarySVM):
     Notes
     -----
     Equal columns get equal weights in the convex form. w = 0 is a local optimum as printed for every c1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.models import FeatureSelectiveSVM
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> bool(3 in FeatureSelectiveSVM(c1=1e-2, c2=1e-2).fit(X, y).indices_)
+    True
 
     References
     ----------

@@ -16,6 +16,8 @@ from provsel.models._base import BaseBinarySVM
 class HingeSVM(BaseBinarySVM):
     r"""Two-class linear SVM on all features, solved to a certified duality gap.
 
+    Use it where the optimum itself counts; to classify, `LiblinearSVM` is faster.
+
         min_w (1/n) sum_i max(0, 1 - y_i <x_i, w>) + c ||w||^2
 
     This is the problem that `CompressedLinearSVM` approximates, and so its reference: the same c, no intercept.
@@ -32,10 +34,10 @@ class HingeSVM(BaseBinarySVM):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-    coef_ : ndarray of shape (1, d)
+    coef_ : ndarray of shape (1, n_features)
     intercept_ : ndarray of shape (1,)
         Zero: the report has none. Append a constant feature for a (penalised) one.
-    dual_coef_ : ndarray of shape (n,)
+    dual_coef_ : ndarray of shape (n_samples,)
         y_i alpha_i, 0 <= alpha_i <= C.
     objective_, dual_objective_ : float
         At `coef_` and at alpha: the optimum lies between.
@@ -60,6 +62,16 @@ class HingeSVM(BaseBinarySVM):
     -----
     Nothing is random. Sparse rows stay sparse; float32 is solved in float64, which takes a copy. `kernels.hinge_dual`
     says how and in what memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.models import HingeSVM
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> HingeSVM(c=1e-3).fit(X, y).predict(X).shape
+    (60,)
 
     References
     ----------

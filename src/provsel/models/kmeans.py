@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 class KMeansClustering(ClusterMixin, BaseEstimator):
     """k-means by scikit-learn, with the defaults of MATLAB's `kmeans`; Wang, Shen, Li (2018) state none of theirs.
 
+    Use it to cluster as MATLAB's `kmeans` would, which papers use without saying how.
+
     These are seeds by k-means++, one replicate, and at most 100 iterations, until no row changes its cluster. One
     difference remains: each seed is the best of 2 + log k candidates, where MATLAB draws one. Needs one copy of X,
     which stays sparse or float32 where it is.
@@ -33,9 +35,9 @@ class KMeansClustering(ClusterMixin, BaseEstimator):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,), int64
+    labels_ : ndarray of shape (n_samples,), int64
         Clusters, from 0 on.
-    cluster_centers_ : ndarray of shape (n_clusters_, d)
+    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
     inertia_ : float
         Sum of the squared distances of the rows to their centres.
     n_iter_ : int
@@ -47,6 +49,15 @@ class KMeansClustering(ClusterMixin, BaseEstimator):
     -----
     ConvergenceWarning
         When there are fewer distinct rows than clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.models import KMeansClustering
+    >>> X = np.array([[0.0], [0.1], [9.0], [9.1]])
+    >>> labels = KMeansClustering(2, random_state=0).fit(X).labels_
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
 
     References
     ----------

@@ -18,6 +18,8 @@ SOLVERS = {"squared_hinge": 1, "hinge": 3}
 class LiblinearSVM(BaseLinearSVM):
     """Linear L2-regularised SVM by LIBLINEAR, dual form; several classes are treated one against the rest.
 
+    Use it for many rows and features, sparse above all.
+
     The solver of the large-scale experiments of Paul et al. (2016): L2 loss in the dual (`-s 1`), C = 10.
     LIBLINEAR shuffles with the C library's `rand()` and never seeds it, so two calls in one process differ.
     It is seeded before each fit here, and a fit depends on nothing but its arguments. (`rand()` is one for the
@@ -38,8 +40,18 @@ class LiblinearSVM(BaseLinearSVM):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (1, d) for two classes, else (n_classes, d)
+    coef_ : ndarray of shape (1, n_features) for two classes, else (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.models import LiblinearSVM
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> LiblinearSVM(C=10.0).fit(X, y).coef_.shape
+    (1, 20)
 
     References
     ----------

@@ -17,6 +17,8 @@ from provsel.models._base import BaseLinearSVM
 class LibsvmSVM(BaseLinearSVM):
     """Linear soft-margin SVM by LIBSVM: hinge loss, intercept not penalised, several classes one against one.
 
+    Use it for a few thousand rows of many features.
+
     The solver of the medium-scale experiments of Paul et al. (2016). For two classes and n < d it works on the
     n x n Gram matrix, computed once by BLAS instead of row by row in LIBSVM's kernel cache. With several classes, equal
     votes go to the larger sum of decision values (scikit-learn's `break_ties=True`), not to the first class.
@@ -31,12 +33,22 @@ class LibsvmSVM(BaseLinearSVM):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (1, d) for two classes, else (n_classes (n_classes - 1) / 2, d)
+    coef_ : ndarray of shape (1, n_features) for two classes, else (n_classes (n_classes - 1) / 2, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes (n_classes - 1) / 2,)
     support_ : ndarray of shape (p,), int64
         Rows with a non-zero dual variable.
     dual_coef_ : ndarray of shape (n_classes - 1, p)
         y_i alpha_i of the support vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.models import LibsvmSVM
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> LibsvmSVM(C=1.0).fit(X, y).coef_.shape
+    (1, 20)
 
     References
     ----------

@@ -22,14 +22,23 @@ from provsel.training_view import TrainingView
 class Selection:
     """What a method chose.
 
+    Use it in `_select` of a selector of your own.
+
     Attributes
     ----------
-    indices : ndarray of shape (k,), int64
+    indices : ndarray of shape (n_selected,), int64
         Distinct columns, in order of selection.
-    weights : ndarray of shape (k,)
+    weights : ndarray of shape (n_selected,)
         Scale of each.
     attributes : mapping
         Further fitted attributes, without their trailing underscore: `scores`, `n_repeats`, ...
+
+    Examples
+    --------
+    >>> from provsel.selectors import Selection
+    >>> selection = Selection.unweighted([4, 2], scores=[0.1, 0.9])
+    >>> selection.indices.tolist(), selection.weights.tolist(), sorted(selection.attributes)
+    ([4, 2], [1.0, 1.0], ['scores'])
     """
 
     indices: NDArray[np.int64]
@@ -45,8 +54,27 @@ class Selection:
 class BaseSelector(SelectorMixin, BaseEstimator, ABC):
     """Selects columns; what is common to all methods.
 
+    Use it for a selector of your own: scikit-learn's API, checks, weights and certificates come with it.
+
     A subclass is final. It declares `algorithm_version`, stores its arguments verbatim in `__init__`, and
     writes `_select(view, rng)`. Its bounds, if it has any, are functions of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import BaseSelector, Selection, checked_count
+    >>> class MostFrequent(BaseSelector):
+    ...     algorithm_version = 1
+    ...
+    ...     def __init__(self, n_features_to_select):
+    ...         self.n_features_to_select = n_features_to_select
+    ...
+    ...     def _select(self, view, rng):
+    ...         r = checked_count(self, view.n_features)
+    ...         frequency = np.count_nonzero(view.X, axis=0)
+    ...         return Selection.unweighted(np.argsort(-frequency, kind="stable")[:r], scores=frequency)
+    >>> MostFrequent(2).fit([[1.0, 0.0, 3.0], [0.0, 0.0, 4.0]]).indices_.tolist()
+    [2, 0]
     """
 
     algorithm_version: ClassVar[int]
@@ -66,8 +94,8 @@ class BaseSelector(SelectorMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n, d)
-        y : array-like of shape (n,), optional
+        X : array-like or sparse of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
             Ignored by unsupervised methods but for its length.
 
         Returns
@@ -147,7 +175,16 @@ class BaseSelector(SelectorMixin, BaseEstimator, ABC):
 
 
 def checked_count(selector: Any, n_features: int) -> int:
-    """Return `selector.n_features_to_select`, an integer between 1 and `n_features`, or raise."""
+    """Return `selector.n_features_to_select`, an integer between 1 and `n_features`, or raise.
+
+    Use it in `_select` of a selector of your own.
+
+    Examples
+    --------
+    >>> from provsel.selectors import UniformSelector, checked_count
+    >>> checked_count(UniformSelector(2), n_features=3)
+    2
+    """
     name, count = type(selector).__name__, selector.n_features_to_select
     if isinstance(count, bool) or not isinstance(count, int | np.integer):
         raise ValueError(f"{name}: expected an integer n_features_to_select, got {count!r}.")

@@ -19,6 +19,9 @@ TARGETS = ("codes", "one_vs_rest")
 class AlphaInvestingSelector(BaseSelector):
     r"""Accept features one by one, in the order of the columns, while false ones stay few; it chooses their number.
 
+    Use it where features arrive one by one, and each has to be kept or refused at once; for columns at hand, whose
+    order means nothing, other selectors are better.
+
     A wealth w pays for the tests. Column i, from 1, is tested at level a = w / (2 i): with z the part of it that
     is orthogonal to the constant and the accepted columns, and r the residual of the target on these,
 
@@ -49,13 +52,13 @@ class AlphaInvestingSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (k,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         Increasing, which is the order of acceptance. Where nothing is accepted, the one with the smallest p-value.
-    weights_ : ndarray of shape (k,)
+    weights_ : ndarray of shape (n_selected,)
         Ones.
-    p_values_ : ndarray of shape (n_targets, d)
+    p_values_ : ndarray of shape (n_targets, n_features)
         Of each pass and column; 1 where a column lies in the span of the constant and the accepted ones.
-    wealth_ : ndarray of shape (n_targets, d)
+    wealth_ : ndarray of shape (n_targets, n_features)
         After each column.
     n_accepted_ : int
         How many were accepted in all, kept or not; 0 where nothing was.
@@ -72,6 +75,16 @@ class AlphaInvestingSelector(BaseSelector):
     -----
     UserWarning
         When nothing is accepted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import AlphaInvestingSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> AlphaInvestingSelector().fit(X, y).indices_.tolist()
+    [3]
 
     References
     ----------

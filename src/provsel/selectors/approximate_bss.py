@@ -16,6 +16,8 @@ from provsel.training_view import TrainingView
 class ApproximateBSSSelector(BaseSelector):
     r"""Select features by BSS on the right singular vectors of G X, where G is a t x n Gaussian matrix.
 
+    Use it in the place of `BSSSelector` for many rows, where the basis of X is dear or its rank is above r.
+
     The sketch G X has rank l = min(t, rank X), so that BSS needs only r > l, where `BSSSelector` needs
     r > rank X, and works with vectors of l entries. For t >= rank X, G X has the row space of X: the guarantees
     of BSS hold for V of X itself. For t < rank X they hold for that of the sketch only.
@@ -34,9 +36,9 @@ class ApproximateBSSSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (k,), int64
-        The k <= r distinct features, in order of selection.
-    weights_ : ndarray of shape (k,)
+    indices_ : ndarray of shape (n_selected,), int64
+        The distinct features, r at most, in order of selection.
+    weights_ : ndarray of shape (n_selected,)
     n_repeats_ : int
         Steps in which a selected feature gained weight, r - k.
     rank_ : int
@@ -55,6 +57,14 @@ class ApproximateBSSSelector(BaseSelector):
     Notes
     -----
     Memory: the sketch and its basis are two dense t x d arrays; sparse X stays sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import ApproximateBSSSelector
+    >>> X = np.random.default_rng(0).standard_normal((100, 200))
+    >>> ApproximateBSSSelector(40, n_projections=20, random_state=0).fit_transform(X).shape
+    (100, 40)
 
     References
     ----------

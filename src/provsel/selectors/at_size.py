@@ -21,8 +21,8 @@ class AtSize(BaseSelector):
 
     For methods that choose their number themselves through a parameter, so that they can be compared with others at
     equal numbers. The parameter is searched between `low` and `high` by bisection on a log scale: the number of
-    features is taken to rise, or to fall, with it. A fit that did not converge is not used; the search goes on towards
-    fewer features. Searches on one view for other r share the settings that both try.
+    features is taken to rise, or to fall, with it. A fit that did not converge is not used; the search continues
+    towards fewer features. Searches on one view for other r share the settings that both try.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class AtSize(BaseSelector):
     ----------
     indices_, weights_, n_features_in_
         Of the first r features of `selector_`.
-    scores_ : ndarray of shape (d,)
+    scores_ : ndarray of shape (n_features,)
         Those of `selector_`, where it has any.
     parameter_ : float
         The value that was used.
@@ -63,6 +63,16 @@ class AtSize(BaseSelector):
     -----
     UserWarning
         Those of the fit that is used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import AtSize, L1SVMSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> AtSize(L1SVMSelector(), 2, parameter="C", low=1e-3, high=1.0).fit(X, y).indices_.size
+    2
     """
 
     algorithm_version = 1

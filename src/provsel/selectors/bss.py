@@ -12,6 +12,9 @@ from provsel.training_view import TrainingView
 class BSSSelector(BaseSelector):
     r"""Select features by single-set spectral sparsification (Batson, Spielman, Srivastava).
 
+    Use it where a guarantee has to hold surely rather than with high probability, and r may exceed the rank; each
+    step looks at all features.
+
     Deterministic. With V, shape (d, rank), the right singular vectors of X, r > rank steps pick columns of V^T
     and weights D so that, for R = S D,
 
@@ -34,9 +37,9 @@ class BSSSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (k,), int64
-        The k <= r distinct features, in order of selection.
-    weights_ : ndarray of shape (k,)
+    indices_ : ndarray of shape (n_selected,), int64
+        The distinct features, r at most, in order of selection.
+    weights_ : ndarray of shape (n_selected,)
         Scale of each: the square root of its summed gains t, times sqrt((1 - sqrt(rank/r)) / r).
     n_repeats_ : int
         Steps in which a selected feature gained weight, r - k.

@@ -16,6 +16,8 @@ from provsel.training_view import TrainingView
 class FeatureSelectiveSelector(BaseSelector):
     """Keep the features with mu > 0 in the feature-selective SVM; it chooses their number itself.
 
+    Use it where few features are wanted, and features and margin should be weighed in one convex problem.
+
     The problem, the parameters and their defaults are those of `provsel.models.FeatureSelectiveSVM`; this class is for
     experiments that train another model on what is kept.
 
@@ -36,14 +38,14 @@ class FeatureSelectiveSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (k,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         In order of decreasing mu, ties by index. Where every weight is zero, the one that gets weight first as c1
         falls.
-    weights_ : ndarray of shape (k,)
+    weights_ : ndarray of shape (n_selected,)
         Ones.
-    scores_ : ndarray of shape (m,)
+    scores_ : ndarray of shape (n_features,)
         mu.
-    coef_ : ndarray of shape (1, m)
+    coef_ : ndarray of shape (1, n_features)
     classes_ : ndarray of shape (2,)
     objective_, dual_objective_, gap_ : float
     n_iter_ : int
@@ -62,6 +64,16 @@ class FeatureSelectiveSelector(BaseSelector):
         When `tol` was not reached.
     UserWarning
         When every weight is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import FeatureSelectiveSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> bool(3 in FeatureSelectiveSelector(c1=1e-2, c2=1e-2).fit(X, y).indices_)
+    True
 
     References
     ----------

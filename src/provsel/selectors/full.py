@@ -11,12 +11,21 @@ from provsel.training_view import TrainingView
 class FullDataSelector(BaseSelector):
     """Keep every feature with unit weight: the papers' "full data", as one more method of a comparison.
 
+    Use it as the baseline of a comparison, which then needs no special case.
+
     Attributes
     ----------
-    indices_ : ndarray of shape (d,), int64
-    weights_ : ndarray of shape (d,)
+    indices_ : ndarray of shape (n_features,), int64
+    weights_ : ndarray of shape (n_features,)
         Ones.
     n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import FullDataSelector
+    >>> FullDataSelector().fit(np.eye(3)).indices_.tolist()
+    [0, 1, 2]
     """
 
     algorithm_version = 1

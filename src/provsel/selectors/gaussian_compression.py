@@ -25,6 +25,9 @@ VARIANCES = ("1/m", "1/l")
 class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Replace the m features by l combinations of them with independent Gaussian coefficients, X Lambda^T.
 
+    Use it before a linear model where features need not be told apart, and rows come from a file that does not fit
+    in memory.
+
     Lambda, shape (l, m), is determined by m and the seed. It is made in blocks of columns when it is needed, so that
     rows can be compressed chunk by chunk, in memory for one chunk and its compressed rows::
 
@@ -69,6 +72,14 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     -----
     The fit depends on the number of features and the seed only. The result is dense. float32 stays float32, with
     Lambda rounded. Chunks of a few thousand rows are fast; see `GaussianBlocks`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import GaussianCompression
+    >>> X = np.random.default_rng(0).standard_normal((10, 200))
+    >>> GaussianCompression(40, random_state=0).fit_transform(X).shape
+    (10, 40)
 
     References
     ----------

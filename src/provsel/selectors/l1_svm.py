@@ -28,6 +28,9 @@ worse: features that were set aside come back only when those in play meet it, a
 class L1SVMSelector(BaseSelector):
     r"""Keep the features to which an L1-regularised linear SVM gives weight; it chooses their number itself.
 
+    Use it as the usual sparse linear classifier that other selectors are compared with; for exactly r features,
+    within `AtSize`.
+
     For two classes, with labels y = -1 and +1 in sorted order of the labels,
 
         min ||w||_1 + C sum_i max(0, 1 - y_i <x_i, w>)^2.
@@ -46,14 +49,14 @@ class L1SVMSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (k,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         Features with non-zero weight, in order of decreasing |w|, ties by index. Where w = 0 is optimal, as for small
         C, the one that gets weight first as C grows.
-    weights_ : ndarray of shape (k,)
+    weights_ : ndarray of shape (n_selected,)
         Ones.
-    scores_ : ndarray of shape (d,)
+    scores_ : ndarray of shape (n_features,)
         |w|.
-    coef_ : ndarray of shape (1, d)
+    coef_ : ndarray of shape (1, n_features)
         w.
     classes_ : ndarray of shape (2,)
     objective_, gap_ : float
@@ -77,6 +80,16 @@ class L1SVMSelector(BaseSelector):
     -----
     LIBLINEAR shuffles with the C library's `rand()`, which is seeded before each run: a fit depends on nothing but its
     arguments. (`rand()` is one for the whole process: do not fit in two threads at once.)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import L1SVMSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> L1SVMSelector(C=0.02).fit(X, y).indices_.tolist()
+    [3]
 
     References
     ----------

@@ -17,6 +17,8 @@ from provsel.training_view import TrainingView
 class LaplacianScoreSelector(BaseSelector):
     r"""Keep the features that vary least between neighbours, relative to their variance.
 
+    Use it before a clustering, without labels, where rows near each other should look alike on what is kept.
+
     Rows i and j are joined when either is among the nearest `n_neighbors` of the other, with weight
     w_ij = exp(-||x_i - x_j||^2 / (2 t^2)). With D = diag(W 1),
 
@@ -39,11 +41,11 @@ class LaplacianScoreSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (r,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         In order of increasing score; constant features come last.
-    weights_ : ndarray of shape (r,)
+    weights_ : ndarray of shape (n_selected,)
         Ones.
-    scores_ : ndarray of shape (d,)
+    scores_ : ndarray of shape (n_features,)
         Infinite for constant features.
     kernel_width_ : float
         The t used.
@@ -59,6 +61,16 @@ class LaplacianScoreSelector(BaseSelector):
     -----
     Distances come from inner products, after centring where X is dense. Sparse X is not centred: its distances
     are exact to about 1e-6 of the largest row norm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import LaplacianScoreSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((40, 10))
+    >>> X[:, 4] = 50.0 * (np.arange(40) % 2)
+    >>> LaplacianScoreSelector(1, n_neighbors=5).fit(X).indices_.tolist()
+    [4]
 
     References
     ----------

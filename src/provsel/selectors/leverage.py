@@ -17,6 +17,9 @@ STRATEGIES = ("sample", "top")
 class LeverageScoreSelector(BaseSelector):
     r"""Draw features with probability proportional to their leverage scores.
 
+    Use it as the fast provable selector: one decomposition of X serves every r; it holds with high probability,
+    where `BSSSelector` holds surely.
+
     With V, shape (d, rank), the right singular vectors of X, feature i is drawn with p_i = ||V_i||^2 / rank, r
     times with replacement, and scaled by 1 / sqrt(r p_i); repeated draws merge, their squared scales add.
 
@@ -37,10 +40,10 @@ class LeverageScoreSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (k,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         Kept features, in order of their first draw ("top": of decreasing score).
-    weights_ : ndarray of shape (k,)
-    scores_ : ndarray of shape (d,)
+    weights_ : ndarray of shape (n_selected,)
+    scores_ : ndarray of shape (n_features,)
         Leverage scores; they sum to the rank.
     rank_ : int
     n_features_in_ : int
@@ -49,6 +52,15 @@ class LeverageScoreSelector(BaseSelector):
     ------
     ValueError
         From `fit`, when X is all zeros, or `replace=False` asks for more features than have a positive score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import LeverageScoreSelector
+    >>> X = np.random.default_rng(0).standard_normal((10, 200))
+    >>> selector = LeverageScoreSelector(40, random_state=0).fit(X)
+    >>> selector.indices_.size <= 40, round(selector.scores_.sum())
+    (True, 10)
 
     References
     ----------

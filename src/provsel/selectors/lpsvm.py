@@ -28,6 +28,8 @@ MAX_ITER = {"highs": 1_000_000, "newton": 3_000}
 class LPSVMSelector(BaseSelector):
     r"""Keep the features to which a linear-programming SVM gives weight; it chooses their number itself.
 
+    Use it for very sparse selections of two classes; for exactly r features, within `AtSize`.
+
     For two classes, with labels y = -1 and +1 in sorted order of the labels,
 
         min ||w||_1 + nu sum(xi)   s.t.   y_i (x_i . w - gamma) + xi_i >= 1,   xi >= 0.
@@ -51,12 +53,12 @@ class LPSVMSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (k,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         Features with non-zero weight, in order of decreasing |w|. Where w = 0 is optimal, as for small nu, the
         one that gets weight first as nu grows.
-    weights_ : ndarray of shape (k,)
+    weights_ : ndarray of shape (n_selected,)
         Ones.
-    coef_ : ndarray of shape (1, d)
+    coef_ : ndarray of shape (1, n_features)
         w.
     intercept_ : ndarray of shape (1,)
         -gamma: the decision is the sign of X w + intercept.
@@ -81,6 +83,16 @@ class LPSVMSelector(BaseSelector):
         When the relative duality gap is above `tol`.
     UserWarning
         When w = 0 is optimal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import LPSVMSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> LPSVMSelector(nu=0.05).fit(X, y).indices_.tolist()
+    [3]
 
     References
     ----------

@@ -19,6 +19,8 @@ from provsel.training_view import TrainingView
 class OnSupportVectors(BaseSelector):
     """Fit a selector on the support vectors of an SVM that was trained on all features.
 
+    Use it to let labels into a selector that takes none, and to select from far fewer rows.
+
     The paper's supervised setting: the labels enter through the choice of the rows. The final SVM is then to be
     trained on the same rows, `support_rows_`.
 
@@ -40,6 +42,17 @@ class OnSupportVectors(BaseSelector):
         The fitted copy of `selector`.
     support_rows_ : ndarray of shape (p,), int64
         Rows of X that are support vectors, increasing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import LeverageScoreSelector, OnSupportVectors
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> selector = OnSupportVectors(LeverageScoreSelector(5, random_state=0)).fit(X, y)
+    >>> selector.support_rows_.size < 60, selector.transform(X).shape[0]
+    (True, 60)
 
     References
     ----------

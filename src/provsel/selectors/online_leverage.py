@@ -26,6 +26,9 @@ NAME = "OnlineLeverageSelector"
 class OnlineLeverageSelector(BaseSelector):
     r"""Keep or drop each column of a stream by its leverage against the columns kept so far (OFS).
 
+    Use it where columns come as a stream or from a file that does not fit in memory, before a clustering or a
+    linear model.
+
     With W the kept and rescaled columns, column a_i scores l_i = min((1 + epsilon) a_i^T (W W^T)^+ a_i, 1), is
     kept with probability p_i = min(c l_i, 1), and joins W as a_i / sqrt(p_i). With c = 8 ln(n) / epsilon^2 and
     `outside_span="one"`, (1 - epsilon) X X^T <= X S S^T X^T <= (1 + epsilon) X X^T with probability at least
@@ -56,9 +59,9 @@ class OnlineLeverageSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (k,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         Kept features, in order of arrival.
-    weights_ : ndarray of shape (k,)
+    weights_ : ndarray of shape (n_selected,)
         1 / sqrt(p) of each.
     scores_ : ndarray of shape (n_seen_,)
         l of each column seen, in order of arrival.
@@ -82,6 +85,18 @@ class OnlineLeverageSelector(BaseSelector):
     -----
     There is no `budget`: Lemma 2 bounds the sum of scores by O(n log ||X||_2) with high probability, and its proof
     mixes in a ridge that Algorithm 1 does not have; `score_sum_bound` is its last line.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import OnlineLeverageSelector
+    >>> from provsel.streams import column_blocks
+    >>> X = np.random.default_rng(0).standard_normal((5, 2000))
+    >>> selector = OnlineLeverageSelector(sampling_rate=10.0, random_state=0)
+    >>> for block, features in column_blocks(X, block_size=500):
+    ...     selector = selector.partial_fit_columns(block, features)
+    >>> selector.n_seen_, bool(selector.indices_.size < 2000)
+    (2000, True)
 
     References
     ----------
@@ -168,7 +183,7 @@ class OnlineLeverageSelector(BaseSelector):
 
         Parameters
         ----------
-        block : array-like or sparse of shape (n, b)
+        block : array-like or sparse of shape (n_samples, b)
             Columns, in order of arrival.
         feature_indices : array-like of int, shape (b,), default=None
             Which features they are; None counts on from `n_seen_`.

@@ -18,6 +18,8 @@ STRATEGIES = ("top", "sample")
 class RidgeLeverageSelector(BaseSelector):
     r"""Keep the features of the largest ridge leverage scores, or draw with probability proportional to them.
 
+    Use it where n > d or X has noise of full rank, so that leverage scores say little.
+
     For the columns a_i of X, shape (n, d),
 
         l_i = a_i^T (X X^T + ridge I)^-1 a_i = sum_k V_ik^2 s_k^2 / (s_k^2 + ridge),
@@ -44,10 +46,10 @@ class RidgeLeverageSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (k,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         In order of decreasing score ("sample": of their first draw).
-    weights_ : ndarray of shape (k,)
-    scores_ : ndarray of shape (d,)
+    weights_ : ndarray of shape (n_selected,)
+    scores_ : ndarray of shape (n_features,)
         Between 0 and 1.
     ridge_ : float
         The ridge used.
@@ -65,6 +67,14 @@ class RidgeLeverageSelector(BaseSelector):
     Singular values that the basis drops as rounding (below about 1e-6 of the largest on its Gram route, see
     `provsel.kernels.spectral`) count as zero: for a ridge below about 1e-12 s_1^2 the scores tend to leverage
     scores of the numerical rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import RidgeLeverageSelector
+    >>> X = np.random.default_rng(0).standard_normal((10, 200))
+    >>> RidgeLeverageSelector(40).fit_transform(X).shape
+    (10, 40)
 
     References
     ----------

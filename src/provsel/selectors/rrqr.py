@@ -19,6 +19,9 @@ SHARED_STEP = 64
 class RRQRSelector(BaseSelector):
     """Select the first r pivots of QR with column pivoting: greedily the column of largest residual.
 
+    Use it as the fast deterministic baseline without labels: columns that are as independent as pivoting finds
+    them.
+
     Deterministic, unsupervised and unweighted. Sparse X stays sparse.
 
     Parameters
@@ -32,9 +35,9 @@ class RRQRSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (r,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         In order of selection. Residual norms that agree to 1e-10 count as tied: the lowest index goes first.
-    weights_ : ndarray of shape (r,)
+    weights_ : ndarray of shape (n_selected,)
         Ones.
     rank_ : int
         Number of true pivots, min(r, numerical rank of X).

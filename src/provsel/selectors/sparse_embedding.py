@@ -17,6 +17,8 @@ FORMS = ("csr", "csc")
 class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Add each feature, with a random sign, to one random column of the result.
 
+    Use it before a linear model or a clustering of sparse rows, where features need not be told apart.
+
     With h(j) uniform on the m columns and sigma(j) uniform on -1 and 1, all independent,
 
         X_new[:, h(j)] += sigma(j) X[:, j],
@@ -32,9 +34,9 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Attributes
     ----------
-    buckets_ : ndarray of shape (d,), int64
+    buckets_ : ndarray of shape (n_features,), int64
         h.
-    signs_ : ndarray of shape (d,), int8
+    signs_ : ndarray of shape (n_features,), int8
         sigma.
     n_features_in_ : int
 
@@ -47,6 +49,14 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     -----
     The fit depends on the number of features and the seed only. Dense rows become dense and sparse rows sparse,
     with at most as many stored values; float32 stays float32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import SparseEmbedding
+    >>> X = np.random.default_rng(0).standard_normal((10, 200))
+    >>> SparseEmbedding(40, random_state=0).fit_transform(X).shape
+    (10, 40)
 
     References
     ----------

@@ -35,6 +35,8 @@ SHARED_ROUNDS = 128
 class SVMRFESelector(BaseSelector):
     r"""Train a linear SVM, drop the features of smallest abs(w), and repeat until r remain.
 
+    Use it as the strong baseline with labels, without a guarantee, where its many fits can be afforded.
+
     Features with equal abs(w), such as copies of a column, are kept lowest index first. Several classes: the
     importance of a feature is the sum of w^2 over the binary problems (one against one with LIBSVM, one against
     the rest with LIBLINEAR), as in scikit-learn's `RFE`.
@@ -59,11 +61,11 @@ class SVMRFESelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (r,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         Kept features, in order of decreasing importance in the last SVM that was trained.
-    weights_ : ndarray of shape (r,)
+    weights_ : ndarray of shape (n_selected,)
         Ones.
-    ranking_ : ndarray of shape (d,), int64
+    ranking_ : ndarray of shape (n_features,), int64
         1 for kept features, 2 for those dropped in the last round, and so on.
     n_rounds_ : int
         Number of SVMs trained.
@@ -73,6 +75,16 @@ class SVMRFESelector(BaseSelector):
     ------
     ValueError
         From `fit`: labels missing or of one class, step, C, solver or tol out of range, an SVM with w = 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import SVMRFESelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> SVMRFESelector(1).fit(X, y).indices_.tolist()
+    [3]
 
     References
     ----------
@@ -145,7 +157,7 @@ class _Trainer:
 
     Attributes
     ----------
-    labels : ndarray of shape (n,), int64
+    labels : ndarray of shape (n_samples,), int64
         Class numbers.
     solver : {"libsvm", "liblinear"}
     """

@@ -13,6 +13,8 @@ from provsel.training_view import TrainingView
 class UniformSelector(BaseSelector):
     """Draw features uniformly without replacement; unit weights.
 
+    Use it as the baseline of a comparison: what draws no conclusions from X.
+
     Parameters
     ----------
     n_features_to_select : int
@@ -20,11 +22,18 @@ class UniformSelector(BaseSelector):
 
     Attributes
     ----------
-    indices_ : ndarray of shape (r,), int64
+    indices_ : ndarray of shape (n_selected,), int64
         In order of their draw.
-    weights_ : ndarray of shape (r,)
+    weights_ : ndarray of shape (n_selected,)
         Ones.
     n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import UniformSelector
+    >>> UniformSelector(2, random_state=0).fit(np.eye(5)).indices_.size
+    2
 
     References
     ----------

@@ -16,6 +16,8 @@ from provsel.training_view import TrainingView
 class WithEnclosingBallCenter(BaseSelector):
     """Fit an unsupervised selector on the rows of X and the centre of their minimum enclosing ball.
 
+    Use it to select as the unsupervised theorems say, rather than as the experiments did.
+
     The paper's unsupervised theorems append the centre as a row; its experiments do not. The centre is a convex
     combination of the rows, so the row space stays the same: leverage scores and BSS choose the same features, up
     to rounding, and methods that look at the rows themselves (pivoted QR) may choose others.
@@ -31,7 +33,7 @@ class WithEnclosingBallCenter(BaseSelector):
         Those of the fitted selector.
     selector_ : selector
         The fitted copy of `selector`.
-    center_ : ndarray of shape (d,)
+    center_ : ndarray of shape (n_features,)
         Of the minimum enclosing ball of the rows.
     squared_radius_ : float
 
@@ -39,6 +41,14 @@ class WithEnclosingBallCenter(BaseSelector):
     ------
     ValueError
         From `fit`, when the selector needs labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import BSSSelector, WithEnclosingBallCenter
+    >>> X = np.random.default_rng(0).standard_normal((10, 200))
+    >>> WithEnclosingBallCenter(BSSSelector(40)).fit(X).center_.shape
+    (200,)
 
     References
     ----------

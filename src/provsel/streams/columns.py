@@ -57,6 +57,8 @@ class ColumnBlocks:
 def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> ColumnBlocks:
     """Return the columns of an array or a file in blocks, for `OnlineLeverageSelector.partial_fit_columns`.
 
+    Use it to select from columns that do not fit in memory.
+
     A block of float32 stays float32, other numbers become float64. A file is never read as a whole, except .npz::
 
         for block, features in column_blocks("counts.parquet"):
@@ -90,6 +92,13 @@ def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> Col
     ValueError
         For another kind of source, a damaged file, contents that are not real numbers of shape (n, d), and
         block_size or start out of range. From the iteration: nulls or damage in the columns of a block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.streams import column_blocks
+    >>> [block.shape for block, features in column_blocks(np.eye(5), block_size=2)]
+    [(5, 2), (5, 2), (5, 1)]
     """
     check_integer(NAME, "block_size", block_size, minimum=1)
     check_integer(NAME, "start", start, minimum=0)

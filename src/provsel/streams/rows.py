@@ -59,6 +59,8 @@ class RowChunks:
 def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features: int | None = None) -> RowChunks:
     """Return the rows of an array or a file in chunks, which can be read any number of times.
 
+    Use it to train on rows that do not fit in memory.
+
     Rows of float32 stay float32, other numbers become float64. A file is never read as a whole, except .npz::
 
         for X, y in row_chunks("train.svm.xz", chunk_rows=10_000):
@@ -78,7 +80,7 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
           `row_group_size` of a few thousand rows, since the default is a million;
         - an svmlight text file with its labels: `.svm`, `.svmlight`, `.libsvm` or `.txt`, also packed (`.gz`, `.xz`,
           `.bz2`). Chunks are CSR of float64. Empty lines, comments and qid are skipped.
-    y : array-like of shape (n,) or str, optional
+    y : array-like of shape (n_samples,) or str, optional
         Labels; for `.parquet` also the name of their column. None: there are none, but for svmlight files.
     chunk_rows : int, default=4096
         Rows a chunk; the last one may have fewer.
@@ -99,6 +101,13 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
         For another kind of source, a damaged file, contents that are not real numbers of shape (n, m) or have another
         width than n_features, labels of another number or kind, and parameters out of range. From the iteration:
         see `RowChunks`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.streams import row_chunks
+    >>> [chunk.shape for chunk, y in row_chunks(np.eye(5), chunk_rows=2)]
+    [(2, 5), (2, 5), (1, 5)]
     """
     check_integer(NAME, "chunk_rows", chunk_rows, minimum=1)
     if n_features is not None:
