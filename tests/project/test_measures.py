@@ -7,7 +7,11 @@ import pytest
 
 from provlab.audit.compare import DIFFERENT, IDENTICAL
 from provlab.audit.session import run_audit
-from provlab.configs import cells_of, compose_config
+from provlab.claims.evidence import Evidence
+from provlab.claims.judged import columns_read
+from provlab.claims.schema import load_claims
+from provlab.claims.verdicts import judge
+from provlab.configs import cells_of, compose_artefact, compose_config
 from provlab.project import components
 from provlab.store import SCHEMA, StoreSnapshot, TrialStore
 from small_runs import fake_records, run_quietly
@@ -182,3 +186,46 @@ def test_columns_of_others_survive_a_merge(tmp_path):
     assert TrialStore(tmp_path / "store").query(columns=names).to_pydict() == before
     assert before["their_state"].count("held") == 20
     assert before["of_a_newer_version"].count(None) == 20
+
+
+CLAIMS = """
+paper: small
+claims:
+  - id: small.few
+    where: theorem
+    claim: A selection is small.
+    artefact: small/sizes
+    test: certificates
+    parameters: {row: Random, quantity: QUANTITY, columns: [10 features]}
+"""
+ARTEFACT = """
+# @package _global_
+protocol: {measures: [{_target_: measuring_study.Few, most: MOST}]}
+artefact: {title: Sizes, rows: {Random: [selector=uniform]}, columns: {10 features: [selector.n_features_to_select=10]}}
+"""
+
+
+def claims_of(project, *, quantity="few", most=10):
+    folder = project / "experiments" / "small"
+    folder.mkdir(parents=True)
+    (project / "provsel.toml").write_text('trust = ["measuring_study"]\npapers = "experiments"\n')
+    (folder / "claims.yaml").write_text(CLAIMS.replace("QUANTITY", quantity))
+    (folder / "sizes.yaml").write_text(ARTEFACT.strip().replace("MOST", str(most)))
+    return load_claims(folder / "claims.yaml")
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(10, "replicated"), (9, "contradicted")])
+def test_claims_test_the_states_of_a_theorem_of_ones_own(project, most, verdict):
+    claims, store = claims_of(project, most=most), TrialStore(project / "results" / "store")
+    overrides = [*SMALL, "dataset=synthetic", "protocol.setting=unsupervised"]
+    before = judge(claims.claims, Evidence(StoreSnapshot.take(store, columns_read([claims])), overrides))
+    assert [found.verdict for found in before] == ["not run"]
+    cells = list(compose_artefact("small/sizes", overrides).cells)
+    assert run_quietly(cells, store)[0].failures == []
+    [found] = judge(claims.claims, Evidence(StoreSnapshot.take(store, columns_read([claims])), overrides))
+    assert (found.verdict, found.finding.n) == (verdict, 3)
+
+
+def test_a_claim_about_a_theorem_that_nothing_measures_is_refused(project):
+    with pytest.raises(ValueError, match=r"quantity: expected one of spectral, .*, few, got 'many'; .* protocol\.mea"):
+        claims_of(project, quantity="many")

@@ -84,7 +84,7 @@ def test_everything_works_at_once(outside):
     assert set(table["dataset"]) == {"example"}
     assert table["value"].astype(float).between(0, 100).all()
     out, _ = provsel("verify", *SMALL)
-    assert re.search(r"1 claims: .*0 not run", out)
+    assert re.search(r"2 claims: .*0 not run", out)
     assert "complete" in out
     out, _ = provsel("status", *SMALL)
     assert "18 of 18" in out

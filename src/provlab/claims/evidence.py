@@ -21,8 +21,10 @@ from provlab.claims.statistics import AbstractPairedTest, CorrectedT, SignedRank
 from provlab.configs import Artefact, Entry, artefact_part, compose_artefact, config_errors
 from provlab.datasets import MissingDataError
 from provlab.project import paper_of
+from provlab.project.components import component_class
 from provlab.reports.features import DRAWS, selections_of
 from provlab.store import StoreSnapshot
+from provsel.certificates import Theorem
 
 Place = tuple[str, str, str]
 """Artefact, row, column."""
@@ -39,6 +41,17 @@ def artefact_layout(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     paper_of(name)  # which it must be of
     stated = artefact_part(name)
     return tuple(map(str, stated["rows"])), tuple(map(str, stated["columns"]))
+
+
+@cache
+def artefact_theorems(name: str) -> dict[str, str]:
+    """Return the project's own theorems that an artefact measures, by name, with the columns of their states."""
+    try:
+        paper_of(name)
+    except ValueError:  # which the layout says, of the same claim
+        return {}
+    measures = [component_class("measure", config) for config in artefact_part(name, "protocol").get("measures") or ()]
+    return {each.name: each.state_column() for each in measures if issubclass(each, Theorem)}
 
 
 @cache

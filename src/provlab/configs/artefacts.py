@@ -156,9 +156,9 @@ def compose_artefact(
     return Artefact(name, str(artefact["title"]), tuple(entries), config)
 
 
-def artefact_part(name: str) -> Parts:
-    """Return what an artefact's file says of it: its title, rows, columns and data sets."""
-    return resolved(compose_parts([f"+experiment={name}"]), ["artefact"])["artefact"]
+def artefact_part(name: str, part: str = "artefact") -> Parts:
+    """Return what an artefact's file says of it: its title, rows, columns and data sets; or its protocol."""
+    return resolved(compose_parts([f"+experiment={name}"]), [part])[part]
 
 
 def _group(override: str) -> str:

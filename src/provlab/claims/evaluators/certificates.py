@@ -10,12 +10,11 @@ from typing import Any
 from scipy.stats import binomtest
 
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
-from provlab.claims.evidence import Evidence
+from provlab.claims.evidence import Evidence, artefact_theorems
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
-from provlab.reports.certificates import ALL_CERTIFICATES
-from provsel.certificates import HELD, VACUOUS, VIOLATED
+from provsel.certificates import HELD, THEOREMS, VACUOUS, VIOLATED
 
-QUANTITIES = ALL_CERTIFICATES
+QUANTITIES = {theorem.name: theorem.state_column() for theorem in THEOREMS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +30,7 @@ class Certificates(AbstractRowEvaluator):
     ----------
     row : str
     quantity : {"spectral", "margin", "soft", "radius", "scores", "cost", "partition", "recovery"}
+        Or the name of a theorem of the project's own, of the artefact's `protocol.measures`.
     at_most : float
         Probability of failure that the theorem allows.
     """
@@ -40,13 +40,17 @@ class Certificates(AbstractRowEvaluator):
     alpha: float = ALPHA
 
     def __post_init__(self) -> None:
-        if self.quantity not in QUANTITIES:
-            raise ValueError(f"quantity: expected one of {', '.join(QUANTITIES)}, got {self.quantity!r}.")
+        if self.quantity not in QUANTITIES and self.quantity not in (own := artefact_theorems(self.artefact)):
+            known = ", ".join((*QUANTITIES, *own))
+            raise ValueError(
+                f"quantity: expected one of {known}, got {self.quantity!r}; a theorem of your own is to be among the "
+                f"artefact's protocol.measures."
+            )
 
     @property
     def reads(self) -> tuple[str, ...]:
         """See the base class."""
-        return (f"certificate_{self.quantity}",)
+        return ((QUANTITIES.get(self.quantity) or artefact_theorems(self.artefact)[self.quantity]),)
 
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, over all columns."""
