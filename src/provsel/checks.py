@@ -1,7 +1,8 @@
 """Checks of loader parameters, which often come from a YAML file."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from numbers import Integral
+from typing import Any
 
 
 def check_integer(subject: str, parameter: str, value: object, *, minimum: int) -> None:
@@ -10,10 +11,17 @@ def check_integer(subject: str, parameter: str, value: object, *, minimum: int) 
         raise ValueError(f"{subject}: {parameter} must be an integer of at least {minimum}, got {value!r}")
 
 
-def check_integers(subject: str, *named: tuple[str, object, int]) -> None:
-    """Raise a `ValueError` unless each (parameter, value, minimum) passes `check_integer`."""
-    for parameter, value, minimum in named:
-        check_integer(subject, parameter, value, minimum=minimum)
+def check_integers(subject: str, given: Mapping[str, Any], **minima: int) -> None:
+    """Raise a `ValueError` unless each of these parameters is a whole number of at least its minimum."""
+    for parameter, minimum in minima.items():
+        check_integer(subject, parameter, given[parameter], minimum=minimum)
+
+
+def check_at_most(subject: str, given: Mapping[str, Any], parameter: str, limit: str) -> None:
+    """Raise a `ValueError` where a parameter is larger than another one."""
+    value, largest = given[parameter], given[limit]
+    if value > largest:
+        raise ValueError(f"{subject}: {parameter} must be at most {limit}={largest}, got {value}. Lower it")
 
 
 def check_choice(subject: str, parameter: str, value: object, choices: Collection[str]) -> None:

@@ -2,8 +2,9 @@
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +12,7 @@ from scipy import sparse
 from provsel.files import replacing
 from provsel.streams.npz import read_npz
 
+from ._identity import content_of, files_of, identity_from, paths_of
 from ._paths import data_dir
 from ._record import Dataset, content_digest
 
@@ -49,6 +51,28 @@ def cached(name: str, identity: str, build: Callable[[], Dataset]) -> Dataset:
     except OSError as error:
         _log.info("cache folder %s is not writable (%s): going on without", path.parent, error)
     return dataset
+
+
+def parsed(name: str, parameters: Mapping[str, Any], build: Callable[[list[Path], str], Dataset]) -> Dataset:
+    """Return what a loader makes of its files: from the cache, or built of their verified paths and their SHA-256.
+
+    Parameters
+    ----------
+    name : str
+        Of the loader.
+    parameters : mapping
+        All of the loader's, see `checked_parameters`.
+    build : callable
+        Parses the files.
+
+    Raises
+    ------
+    MissingDataError, DataIntegrityError
+        See `locate`.
+    """
+    files = files_of(name, parameters)
+    paths, content = paths_of(files), content_of(files)
+    return cached(name, identity_from(name, parameters, files), lambda: build(paths, content))
 
 
 def cache_path(name: str, identity: str) -> Path:

@@ -100,6 +100,8 @@ def checked_parameters(name: str, unit_rows: object, params: Mapping[str, Any]) 
     if not isinstance(unit_rows, bool):
         raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {unit_rows!r:.80}")
     parameters = {**defaults, **params}
+    if (check := getattr(loader(name), "check", None)) is not None:
+        check(parameters)
     settle = getattr(loader(name), "settled", None)
     return parameters if settle is None else settle(**parameters)
 

@@ -22,10 +22,11 @@ def is_place(name: str, parameter: str) -> bool:
 def loader(name: str) -> Any:
     """Return the module of a data set, or what stands for one.
 
-    It has `load`, `VERSION`, and where there are any `files`, `settled` and `members`.
+    It has `load`, `VERSION`, and where there are any `check`, `files`, `settled` and `members`.
 
     `VERSION` is raised when the same files and parameters give other data than before; stored trials of the old
-    version then no longer count. `files(**parameters)` checks all parameters and returns what `load` reads;
+    version then no longer count. `load` and all others are called with parameters that are checked: by
+    `check(parameters)`, or by `files(**parameters)`, which returns what `load` reads.
     `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
 
     Raises

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.io import loadmat, whosmat
 
-from ._cache import cached
-from ._identity import content_of, identity_from, paths_of
+from ._cache import parsed
 from ._mat_tags import check_tags
 from ._record import Dataset, make_dataset
 from ._sources import MatTable, read_source
@@ -96,16 +95,14 @@ def loader_of(name: str) -> SimpleNamespace:
         )
 
     def load() -> Dataset:
-        [file] = files = read_source(name).published()
-        [path], digest = paths_of(files), content_of(files)
-
-        def build() -> Dataset:
-            X, labels = _samples(path, table)
+        def build(paths: list[Path], digest: str) -> Dataset:
+            [file] = read_source(name).published()
+            X, labels = _samples(paths[0], table)
             names = [str(j) for j in range(1, X.shape[1] + 1)]
             source = f"{table.citation}; {file.path}, SHA-256 {digest}"
             return make_dataset(X, labels, names, name=name, source=source)
 
-        return cached(name, identity_from(name, {}, files), build)
+        return parsed(name, {}, build)
 
     load.__doc__ = f"Load {table.holds}.\n\n{table.about}\n"
     return SimpleNamespace(VERSION=table.version, load=load)

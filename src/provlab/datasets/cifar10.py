@@ -1,13 +1,15 @@
 """CIFAR-10: small colour pictures of ten kinds of things, as GIST features or pixels."""
 
+from pathlib import Path
+
 import numpy as np
 
 from provsel.checks import check_choice
 from provsel.kernels.gist import gist
 
-from ._cache import cached
+from ._cache import parsed
 from ._cifar import N_TRAIN, SIDE, read_binary, read_jpeg
-from ._identity import content_of, identity_from, paths_of, registered
+from ._identity import registered
 from ._locate import is_present
 from ._record import Dataset, make_dataset
 from ._sources import SourceFile
@@ -61,20 +63,18 @@ def load(*, features: str = "gist", part: str = "all", form: str = "auto") -> Da
         When a file is in none of the searched folders.
     """
     parameters = settled(features=features, part=part, form=form)
-    form, found = parameters["form"], files(**parameters)
-    paths, digest = paths_of(found), content_of(found)
 
-    def build() -> Dataset:
-        images, y = read_binary(*paths) if form == "binary" else read_jpeg(*paths)
+    def build(paths: list[Path], digest: str) -> Dataset:
+        images, y = (read_binary if parameters["form"] == "binary" else read_jpeg)(*paths)
         split = np.arange(len(y)) < N_TRAIN
         if part == "train":
             images, y = images[split], y[split]
         X, names = (_gist if features == "gist" else _pixels)(images)
-        words = f"{_CITATION}; {form} archive, {features}, part {part}, SHA-256 {digest}"
+        words = f"{_CITATION}; {parameters['form']} archive, {features}, part {part}, SHA-256 {digest}"
         name = f"cifar10_{features}"
         return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
 
-    return cached("cifar10", identity_from("cifar10", parameters, found), build)
+    return parsed("cifar10", parameters, build)
 
 
 def files(*, features: str, part: str, form: str) -> list[SourceFile]:

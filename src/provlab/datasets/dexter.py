@@ -8,8 +8,8 @@ from scipy import sparse
 
 from provsel.checks import check_choice
 
-from ._cache import cached
-from ._identity import content_of, identity_from, paths_of, registered
+from ._cache import parsed
+from ._identity import registered
 from ._record import Dataset, make_dataset
 from ._sources import SourceFile
 
@@ -44,10 +44,8 @@ def load(*, part: str = "train") -> Dataset:
     MissingDataError
         When a file is in none of the searched folders.
     """
-    found = files(part=part)
-    paths, digest = paths_of(found), content_of(found)
 
-    def build() -> Dataset:
+    def build(paths: list[Path], digest: str) -> Dataset:
         X = sparse.vstack([_read_data(path) for path in paths[::2]], format="csr")
         y = np.concatenate([_read_labels(path) for path in paths[1::2]])
         split = np.arange(len(y)) < _N_SAMPLES if part == "all" else None
@@ -55,7 +53,7 @@ def load(*, part: str = "train") -> Dataset:
         words = f"{_CITATION}; parts {', '.join(_kinds(part))}, SHA-256 {digest}"
         return make_dataset(X, y, names, name="dexter", source=words, official_train=split)
 
-    return cached("dexter", identity_from("dexter", {"part": part}, found), build)
+    return parsed("dexter", {"part": part}, build)
 
 
 def files(*, part: str) -> list[SourceFile]:

@@ -1,6 +1,7 @@
 """Small images of handwritten digits that come with scikit-learn: real data without a download."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sklearn.datasets import load_digits
 
@@ -8,7 +9,6 @@ from provsel.checks import check_classes
 
 from ._classes import keep_classes
 from ._record import Dataset, make_dataset
-from ._sources import SourceFile
 
 VERSION = 1
 
@@ -37,18 +37,12 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     ValueError
         When `classes` does not hold at least two distinct digits.
     """
-    files(classes=classes)
     bunch = load_digits()
-    X, y = bunch.data, bunch.target
-    name = "digits"
-    if classes is not None:
-        rows, y, name = keep_classes("digits", y, [*classes])
-        X = X[rows]
-    return make_dataset(X, y, bunch.feature_names, name=name, source=_SOURCE)
+    rows, y, name = keep_classes("digits", bunch.target, classes)
+    return make_dataset(bunch.data[rows], y, bunch.feature_names, name=name, source=_SOURCE)
 
 
-def files(*, classes: Sequence[int] | None) -> list[SourceFile]:
-    """Check the parameter of `load`; it reads what comes with scikit-learn."""
-    if classes is not None:
-        check_classes("digits", classes)
-    return []
+def check(given: Mapping[str, Any]) -> None:
+    """Check the parameter of `load`."""
+    if given["classes"] is not None:
+        check_classes("digits", given["classes"])

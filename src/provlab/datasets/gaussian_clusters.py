@@ -1,13 +1,14 @@
 """Classes around Gaussian means with few rows and many columns, made from a seed to test guarantees on."""
 
+from collections.abc import Mapping
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from provsel.checks import check_choice, check_integers
 
 from ._record import Dataset, make_dataset
-from ._sources import SourceFile
 
 VERSION = 1
 
@@ -61,7 +62,6 @@ def load(
     ValueError
         When a parameter is out of its range.
     """
-    files(n_samples=n_samples, n_features=n_features, n_classes=n_classes, columns=columns, scale=scale, seed=seed)
     rng = np.random.default_rng(seed)
     codes = np.arange(n_samples) % n_classes
     X = rng.standard_normal((n_classes, n_features))[codes] + rng.standard_normal((n_samples, n_features))
@@ -72,20 +72,17 @@ def load(
     return make_dataset(X, 2 * codes - 1 if n_classes == 2 else codes, names, name=name, source=_SOURCE)
 
 
-def files(
-    *, n_samples: int, n_features: int, n_classes: int, columns: str, scale: float, seed: int
-) -> list[SourceFile]:
-    """Check the parameters of `load`, which reads nothing."""
-    sizes = ("n_samples", n_samples, 1), ("n_features", n_features, 1), ("n_classes", n_classes, 2)
-    check_integers("gaussian_clusters", *sizes, ("seed", seed, 0))
-    check_choice("gaussian_clusters", "columns", columns, _COLUMNS)
+def check(given: Mapping[str, Any]) -> None:
+    """Check the parameters of `load`."""
+    check_integers("gaussian_clusters", given, n_samples=1, n_features=1, n_classes=2, seed=0)
+    check_choice("gaussian_clusters", "columns", given["columns"], _COLUMNS)
+    n_samples, n_classes, scale = given["n_samples"], given["n_classes"], given["scale"]
     if n_samples < n_classes:
         raise ValueError(
             f"gaussian_clusters: n_samples must be at least n_classes={n_classes}, got {n_samples}. Raise it"
         )
-    if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 < scale < np.inf:
+    if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 < float(scale) < np.inf:
         raise ValueError(f"gaussian_clusters: scale must be a positive finite number, got {scale!r}")
-    return []
 
 
 def _factors(columns: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:

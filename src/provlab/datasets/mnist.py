@@ -1,14 +1,15 @@
 """MNIST: handwritten digits, complete."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from provsel.checks import check_choice, check_classes
 
-from ._cache import cached
+from ._cache import parsed
 from ._classes import keep_classes
-from ._identity import content_of, identity_from, paths_of, registered
+from ._identity import registered
 from ._idx import read_idx
 from ._record import Dataset, make_dataset
 from ._sources import SourceFile
@@ -55,30 +56,23 @@ def load(*, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
     MissingDataError
         When a file is in none of the searched folders.
     """
-    found = files(part=part, classes=classes)
     kept = None if classes is None else check_classes("mnist", classes)
-    paths, digest = dict(zip(_stems(part), paths_of(found), strict=True)), content_of(found)
 
-    def build() -> Dataset:
-        images, labels = [], []
-        for kind in _kinds(part):
-            n = _SAMPLES[kind]
-            stem = f"{kind}-images-idx3"
-            images.append(read_idx(paths[stem], (n, _SIDE, _SIDE), _SHA256[stem]).reshape(n, _SIDE**2))
-            stem = f"{kind}-labels-idx1"
-            labels.append(read_idx(paths[stem], (n,), _SHA256[stem]))
+    def build(paths: list[Path], digest: str) -> Dataset:
+        arrays = []
+        for stem, path in zip(_stems(part), paths, strict=True):
+            n = _SAMPLES[stem.partition("-")[0]]
+            arrays.append(read_idx(path, (n, _SIDE, _SIDE) if "images" in stem else (n,), _SHA256[stem]))
         # Bytes until `make_dataset`: the eightfold array of float64 exists once only.
-        X, y = np.concatenate(images), np.concatenate(labels).astype(np.int64)
+        X, y = np.concatenate(arrays[::2]), np.concatenate(arrays[1::2]).astype(np.int64)
         split = np.arange(len(y)) < _SAMPLES["train"]
-        name = "mnist"
-        if kept is not None:
-            rows, y, name = keep_classes("mnist", y, kept)
-            X, split = X[rows], split[rows]
+        rows, y, name = keep_classes("mnist", y, kept)
+        X, split = X.reshape(len(X), _SIDE**2)[rows], split[rows]
         names = [f"pixel_{i}_{j}" for i in range(_SIDE) for j in range(_SIDE)]
         words = f"{_CITATION}; part {part}, SHA-256 {digest}"
         return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
 
-    return cached("mnist", identity_from("mnist", {"part": part, "classes": kept}, found), build)
+    return parsed("mnist", {"part": part, "classes": kept}, build)
 
 
 def files(*, part: str, classes: Sequence[int] | None) -> list[SourceFile]:
@@ -89,9 +83,5 @@ def files(*, part: str, classes: Sequence[int] | None) -> list[SourceFile]:
     return registered("mnist", [f"mnist/{stem}-ubyte.gz" for stem in _stems(part)])
 
 
-def _kinds(part: str) -> tuple[str, ...]:
-    return ("train", "t10k") if part == "all" else ("train",)
-
-
 def _stems(part: str) -> list[str]:
-    return [f"{kind}-{what}" for kind in _kinds(part) for what in ("images-idx3", "labels-idx1")]
+    return [f"{kind}-{what}" for kind in _SAMPLES if part in ("all", kind) for what in ("images-idx3", "labels-idx1")]

@@ -7,9 +7,9 @@ import numpy as np
 
 from provsel.checks import check_choice, check_integer
 
-from ._cache import cached
+from ._cache import parsed
 from ._errors import MissingDataError
-from ._identity import FileOfData, content_of, identity_from, paths_of, registered
+from ._identity import FileOfData, registered
 from ._locate import is_present
 from ._rcv1_forms import official_sizes, read_official, read_sklearn, read_subsets, sklearn_files
 from ._rcv1_parse import N_TERMS
@@ -66,14 +66,15 @@ def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TR
         When a needed file is in none of the searched folders.
     """
     parameters = settled(form=form, part=part, n_train=n_train, names=names)
-    chosen, found = parameters["form"], files(**parameters)
+
+    def build(paths: list[Path], digest: str) -> Dataset:
+        stems = paths.pop() if names == "stems" else None
+        return _build(parameters["form"], part, int(n_train), paths, stems, digest)
+
     try:
-        paths, digest = paths_of(found), content_of(found)
+        return parsed("rcv1_ccat", parameters, build)
     except MissingDataError as error:
         raise MissingDataError(f"{error}, or give form='sklearn' for the cache of scikit-learn's fetch_rcv1") from error
-    identity = identity_from("rcv1_ccat", parameters, found)
-    stems = paths.pop() if names == "stems" else None
-    return cached("rcv1_ccat", identity, lambda: _build(chosen, part, int(n_train), paths, stems, digest))
 
 
 def files(*, form: str, part: str, n_train: int, names: str) -> list[FileOfData]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from provsel.checks import check_integers
+from provsel.checks import check_at_most, check_integers
 
 from ._record import Dataset, make_dataset
-from ._sources import SourceFile
 
 VERSION = 1
 
@@ -77,18 +78,6 @@ def load(
     ValueError
         When a parameter is out of its range.
     """
-    files(
-        n_samples=n_samples,
-        n_features=n_features,
-        nonzeros=nonzeros,
-        n_relevant=n_relevant,
-        signal=signal,
-        noise=noise,
-        n_test=n_test,
-        dense=dense,
-        mirrored=mirrored,
-        seed=seed,
-    )
     rng = np.random.default_rng(seed)
     n = (n_samples // 2 if mirrored else n_samples) + n_test
     signs = np.where(rng.random(n_relevant) < 0.5, -1.0, 1.0)
@@ -127,34 +116,20 @@ def load(
     )
 
 
-def files(
-    *,
-    n_samples: int,
-    n_features: int,
-    nonzeros: int,
-    n_relevant: int,
-    signal: float,
-    noise: float,
-    n_test: int,
-    dense: bool,
-    mirrored: bool,
-    seed: int,
-) -> list[SourceFile]:
-    """Check the parameters of `load`, which reads nothing."""
-    sizes = ("n_samples", n_samples, 1), ("n_features", n_features, 1), ("nonzeros", nonzeros, 1)
-    check_integers("sparse_rows", *sizes, ("n_relevant", n_relevant, 1), ("n_test", n_test, 1), ("seed", seed, 0))
-    if n_relevant > n_features:
-        raise ValueError(f"sparse_rows: n_relevant must be at most n_features={n_features}, got {n_relevant}. Lower it")
-    _check_number("signal", signal, 0 < _number(signal) < 1, "between 0 and 1")
-    _check_number("noise", noise, 0 <= _number(noise) < np.inf, "of at least 0")
-    for parameter, value in (("dense", dense), ("mirrored", mirrored)):
-        if not isinstance(value, bool):
-            raise ValueError(f"sparse_rows: {parameter} must be true or false, got {value!r}")
-    if mirrored and n_samples % 2:
+def check(given: Mapping[str, Any]) -> None:
+    """Check the parameters of `load`."""
+    check_integers("sparse_rows", given, n_samples=1, n_features=1, nonzeros=1, n_relevant=1, n_test=1, seed=0)
+    check_at_most("sparse_rows", given, "n_relevant", "n_features")
+    _check_number("signal", given["signal"], 0 < _number(given["signal"]) < 1, "between 0 and 1")
+    _check_number("noise", given["noise"], 0 <= _number(given["noise"]) < np.inf, "of at least 0")
+    for parameter in ("dense", "mirrored"):
+        if not isinstance(given[parameter], bool):
+            raise ValueError(f"sparse_rows: {parameter} must be true or false, got {given[parameter]!r}")
+    n_samples = given["n_samples"]
+    if given["mirrored"] and n_samples % 2:
         raise ValueError(f"sparse_rows: n_samples must be even for mirrored rows, which come in pairs, got {n_samples}")
-    if not dense and nonzeros > n_features:
-        raise ValueError(f"sparse_rows: nonzeros must be at most n_features={n_features}, got {nonzeros}. Lower it")
-    return []
+    if not given["dense"]:
+        check_at_most("sparse_rows", given, "nonzeros", "n_features")
 
 
 def _one_of_each(n: int, k: int, start: int, stop: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,11 +1,13 @@
 """The synthetic two-class data of Table 1, made from a seed."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from provsel.checks import check_integers
+from provsel.checks import check_at_most, check_integers
 
 from ._record import Dataset, make_dataset
-from ._sources import SourceFile
 
 VERSION = 1
 
@@ -42,7 +44,6 @@ def load(*, n_samples: int = 200, n_features: int = 1000, n_relevant: int = 40, 
     ValueError
         When a parameter is no whole number in its range.
     """
-    files(n_samples=n_samples, n_features=n_features, n_relevant=n_relevant, seed=seed)
     rng = np.random.default_rng(seed)
     y = 2 * rng.integers(0, 2, size=n_samples) - 1
     X = rng.standard_normal((n_samples, n_features))
@@ -51,10 +52,7 @@ def load(*, n_samples: int = 200, n_features: int = 1000, n_relevant: int = 40, 
     return make_dataset(X, y, names, name="synthetic", source=_SOURCE)
 
 
-def files(*, n_samples: int, n_features: int, n_relevant: int, seed: int) -> list[SourceFile]:
-    """Check the parameters of `load`, which reads nothing."""
-    sizes = ("n_samples", n_samples, 1), ("n_features", n_features, 1), ("n_relevant", n_relevant, 1)
-    check_integers("synthetic", *sizes, ("seed", seed, 0))
-    if n_relevant > n_features:
-        raise ValueError(f"synthetic: n_relevant must be at most n_features={n_features}, got {n_relevant}. Lower it")
-    return []
+def check(given: Mapping[str, Any]) -> None:
+    """Check the parameters of `load`."""
+    check_integers("synthetic", given, n_samples=1, n_features=1, n_relevant=1, seed=0)
+    check_at_most("synthetic", given, "n_relevant", "n_features")

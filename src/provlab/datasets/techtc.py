@@ -9,9 +9,9 @@ from typing import Any
 from provsel.checks import check_choice, check_integer
 
 from ._bag import WEIGHTINGS, Corpus, count_matrix, weigh
-from ._cache import cached
+from ._cache import parsed
 from ._errors import MissingDataError
-from ._identity import FileOfData, content_of, identity_from, paths_of
+from ._identity import FileOfData
 from ._locate import locate
 from ._paths import MIRROR_VARIABLE, describe_roots, search_roots
 from ._record import Dataset, make_dataset
@@ -67,10 +67,8 @@ def load(
         When the set is in none of the searched folders.
     """
     parameters = settled(set=set, min_word_length=min_word_length, weighting=weighting, form=form)
-    found = files(**parameters)
-    paths, digest = paths_of(found), content_of(found)
 
-    def build() -> Dataset:
+    def build(paths: list[Path], digest: str) -> Dataset:
         corpus = _read_corpus(paths)
         if sorted({*corpus.labels}) != [-1, 1]:
             raise ValueError(f"{paths[0]}: expected documents of both labels, +1 and -1, got { ({*corpus.labels}) }")
@@ -85,7 +83,7 @@ def load(
         source = f"{_CITATION}; {kind}, SHA-256 {digest}"
         return make_dataset(weigh(counts, weighting), corpus.labels, names, name=set, source=source)
 
-    return cached("techtc", identity_from("techtc", parameters, found), build)
+    return parsed("techtc", parameters, build)
 
 
 def files(*, set: str, min_word_length: int, weighting: str, form: str) -> list[FileOfData]:

@@ -6,8 +6,8 @@ import numpy as np
 
 from provsel.checks import check_choice
 
-from ._cache import cached
-from ._identity import content_of, identity_from, paths_of, registered
+from ._cache import parsed
+from ._identity import registered
 from ._mat import read_mat
 from ._record import Dataset, make_dataset
 from ._sources import SourceFile
@@ -41,10 +41,9 @@ def load(*, part: str = "all") -> Dataset:
     MissingDataError
         When the file is in none of the searched folders.
     """
-    found = files(part=part)
-    [path], digest = paths_of(found), content_of(found)
 
-    def build() -> Dataset:
+    def build(paths: list[Path], digest: str) -> Dataset:
+        [path] = paths
         variables = [f"{kind}{what}" for kind in ("train", "test") for what in ("data", "label")]
         arrays = read_mat(path, variables)
         pairs = [_samples(path, *arrays[i : i + 2]) for i in (0, 2)]
@@ -57,7 +56,7 @@ def load(*, part: str = "all") -> Dataset:
         source = f"{_CITATION}; part {part}, SHA-256 {digest}"
         return make_dataset(X, y, names, name="usps", source=source, official_train=split if part == "all" else None)
 
-    return cached("usps", identity_from("usps", {"part": part}, found), build)
+    return parsed("usps", {"part": part}, build)
 
 
 def files(*, part: str) -> list[SourceFile]:
