@@ -394,10 +394,10 @@ class Shuffled:
 @pytest.mark.parametrize(
     ("chunks", "message"),
     [
-        ([(X0, Y0), (X0[:, :5], Y0)], r"chunk 1: expected 12 features as in the first chunk, got 5; give all"),
-        (in_chunks(BAD_ROWS, Y0, 20), r"chunk 2: expected finite values, got NaN or infinity in 1 of its rows, .* 45 "),
-        (in_chunks(sparse.csr_array(BAD_ROWS), Y0, 20), r"chunk 2: .* in the stream rows 45 \(from 0\); clean"),
-        ([(np.full((9, 12), np.inf), Y0[:9])], r"chunk 0: .* in 9 of its rows, .* rows 0, 1, 2, 3, 4, \.\.\. "),
+        ([(X0, Y0), (X0[:, :5], Y0)], r"chunk 1: expected 12 features as before, got 5; give all"),
+        (in_chunks(BAD_ROWS, Y0, 20), "chunk 2: expected finite numbers, got NaN or infinity in rows 45 of all, "),
+        (in_chunks(sparse.csr_array(BAD_ROWS), Y0, 20), r"chunk 2: .* in rows 45 of all, counted from 0; fill"),
+        ([(np.full((9, 12), np.inf), Y0[:9])], r"chunk 0: .* in rows 0, 1, 2, 3, 4 and 4 more of all, "),
         ([(X0, Y0), (X0, None)], r"chunk 1: expected \(X_chunk, y_chunk\), got no labels; pass the y"),
         ([X0, X0], r"chunk 0: expected \(X_chunk, y_chunk\), got no labels"),
         ([(X0, Y0[:-1])], r"chunk 0: expected one label for each of its 60 rows, got labels of shape \(59,\)"),

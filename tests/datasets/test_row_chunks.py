@@ -213,7 +213,7 @@ def test_values_that_are_none_are_refused_in_their_chunk(source, dtype, value, t
         next(parts)
     with pytest.raises(
         ValueError,
-        match=r"^row_chunks: expected finite numbers, got NaN or infinity in chunk 17, rows 123, 125, both counted",
+        match=r"^row_chunks: chunk 17( in .*)?: expected finite numbers, got NaN or infinity in rows 123, 125 of all",
     ):
         next(parts)
 
@@ -221,7 +221,7 @@ def test_values_that_are_none_are_refused_in_their_chunk(source, dtype, value, t
 def test_many_bad_rows_are_counted_and_large_numbers_are_none():
     X = np.ones((20, 3))
     X[4:] = np.nan
-    with pytest.raises(ValueError, match="in chunk 0, rows 4, 5, 6, 7, 8 and 11 more, both"):
+    with pytest.raises(ValueError, match=r"chunk 0: .* in rows 4, 5, 6, 7, 8 and 11 more of all"):
         next(iter(row_chunks(X)))
     large = np.full((20, 3), np.finfo(float).max)
     for X in (large, sparse.csr_array(large), large.astype(np.float64).clip(max=3e38).astype(np.float32)):
@@ -236,7 +236,8 @@ def test_missing_labels_are_refused_in_their_chunk(labels, tmp_path):
     text = written(tmp_path, "X.svm", b"1 1:2\nnan 1:3\n-1 2:4\n")
     for source, y in ((np.ones((3, 2)), labels), (path, "label"), (text, None)):
         with pytest.raises(
-            ValueError, match=r"^row_chunks: expected a label for each row, got none or NaN in chunk 1, rows 1, both"
+            ValueError,
+            match=r"^row_chunks: chunk 1( in .*)?: expected a label for each row, got none or NaN in rows 1 of all",
         ):
             list(row_chunks(source, y=y, chunk_rows=1))
 

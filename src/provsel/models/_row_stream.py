@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from provsel.kernels.finite_rows import rows_not_finite
+from provsel.streams.checked import checked_labels, checked_rows
 
 CHUNK_ROWS = 4096
 
@@ -107,27 +106,7 @@ class RowStream:
         where = f"{self._name}: chunk {number}"
         if not isinstance(chunk, tuple | list) or len(chunk) != 2 or chunk[1] is None:
             raise ValueError(f"{where}: expected (X_chunk, y_chunk), got no labels; pass the y of the rows.")
-        X: Any = chunk[0].tocsr() if sparse.issparse(chunk[0]) else np.asarray(chunk[0])
-        y = np.asarray(chunk[1])
-        if X.ndim != 2 or X.dtype.kind not in "biuf":
-            raise ValueError(f"{where}: expected real numbers of shape (b, m), got {X.dtype} of shape {X.shape}.")
-        if number == 0 and not hasattr(self, "n_features"):
-            self.n_features = X.shape[1]
-        if X.shape[1] != self.n_features or not X.shape[1]:
-            raise ValueError(
-                f"{where}: expected {getattr(self, 'n_features', 0) or 'at least 1'} features as in the first chunk, "
-                f"got {X.shape[1]}; give all chunks the same columns."
-            )
-        if y.shape != X.shape[:1]:
-            raise ValueError(
-                f"{where}: expected one label for each of its {X.shape[0]} rows, got labels of shape {y.shape}."
-            )
-        X = X.astype(np.float64, copy=False)  # sums in float32 would show how the rows were chunked
-        rows = rows_not_finite(X)
-        if rows.size:
-            listed = ", ".join(map(str, start + rows[:5])) + (", ..." if rows.size > 5 else "")
-            raise ValueError(
-                f"{where}: expected finite values, got NaN or infinity in {rows.size} of its rows, in the stream rows "
-                f"{listed} (from 0); clean or drop them."
-            )
-        return X, y
+        X = checked_rows(where, chunk[0], getattr(self, "n_features", None), start)
+        self.n_features = X.shape[1]
+        y = checked_labels(where, chunk[1], X.shape[0], start)
+        return X.astype(np.float64, copy=False), y  # sums in float32 would show how the rows were chunked

@@ -14,7 +14,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from provsel.kernels.gaussian_blocks import GaussianBlocks
-from provsel.selectors._chunk_checks import Labels
+from provsel.streams.checked import Labels
 from provsel.streams.sources import needing_pyarrow
 
 Item = TypeVar("Item")

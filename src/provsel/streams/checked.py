@@ -36,10 +36,10 @@ def checked_chunks(name: str, chunks: Any, n_features: int | None = None) -> Ite
         where = f"{name}: chunk {number}"
         if not isinstance(chunk, tuple | list) or len(chunk) != 2:
             raise ValueError(f"{where}: expected (X_chunk, y_chunk or None), got {type(chunk).__name__}; give pairs.")
-        X = _checked_rows(where, chunk[0], n_features, start)
+        X = checked_rows(where, chunk[0], n_features, start)
         n_features = X.shape[1]
         if X.shape[0]:
-            y = _checked_labels(where, chunk[1], start, X.shape[0])
+            y = None if chunk[1] is None else checked_labels(where, chunk[1], X.shape[0], start)
             kinds = (f"values of {X.dtype}", _kind(y))
             for expected, got in zip(first, kinds, strict=True):
                 if start and got != expected:
@@ -53,7 +53,14 @@ def checked_chunks(name: str, chunks: Any, n_features: int | None = None) -> Ite
         raise ValueError(f"{name}: expected chunks with at least one row, got none; check the source.")
 
 
-def _checked_rows(where: str, chunk: Any, n_features: int | None, start: int) -> Any:
+def checked_rows(where: str, chunk: Any, n_features: int | None, start: int) -> Any:
+    """Return a chunk of rows, dense or CSR, float32 or float64; `start` rows came before it.
+
+    Raises
+    ------
+    ValueError
+        As `checked_chunks`.
+    """
     X: Any = chunk.tocsr() if sparse.issparse(chunk) else np.asarray(chunk)
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(
@@ -66,25 +73,34 @@ def _checked_rows(where: str, chunk: Any, n_features: int | None, start: int) ->
         )
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    _refuse(where, rows_not_finite(X), start, "finite numbers", "NaN or infinity")
+    refuse_not_finite(where, X, start)
     return X
 
 
-def _checked_labels(where: str, labels: Any, start: int, n: int) -> Labels:
-    if labels is None:
-        return None
+def checked_labels(where: str, labels: Any, n: int, start: int) -> NDArray[Any]:
+    """Return the labels of a chunk of `n` rows; errors as of `checked_chunks`."""
     y = np.asarray(labels)
     if y.shape != (n,):
         raise ValueError(
             f"{where}: expected one label for each of its {n} rows, got labels of shape {y.shape}; pass those of these "
             f"rows."
         )
+    refuse_unlabelled(where, y, start)
+    return y
+
+
+def refuse_not_finite(where: str, X: Any, start: int) -> None:
+    """Raise where rows hold NaN or infinity."""
+    _refuse(where, rows_not_finite(X), start, "finite numbers", "NaN or infinity")
+
+
+def refuse_unlabelled(where: str, y: NDArray[Any], start: int) -> None:
+    """Raise where rows have no label."""
     if y.dtype.kind == "O":
         missing = np.flatnonzero([label is None or label != label for label in y])
     else:
-        missing = np.flatnonzero(np.isnan(y)) if y.dtype.kind == "f" else np.empty(0, dtype=np.intp)
+        missing = np.flatnonzero(~np.isfinite(y)) if y.dtype.kind == "f" else np.empty(0, dtype=np.intp)
     _refuse(where, missing, start, "a label for each row", "none or NaN")
-    return y
 
 
 def _kind(y: Labels) -> str:

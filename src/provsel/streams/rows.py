@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provsel.checks import check_integer
-from provsel.kernels.finite_rows import rows_not_finite
 
+from .checked import refuse_not_finite, refuse_unlabelled
 from .row_sources import NAME, ArrayRows, Chunk, NpyRows, RowSource, SparseRows
 from .sources import needing_pyarrow, source_of
 from .svmlight_rows import SVMLIGHT, SvmlightRows
@@ -49,9 +49,10 @@ class RowChunks:
             stop = start + X.shape[0]
             if self._labels is not None:
                 y = self._labels[start:stop]
-            _refuse(self._where, rows_not_finite(X), "finite numbers", "NaN or infinity", number, start)
+            where = f"{NAME}: chunk {number}{self._where}"
+            refuse_not_finite(where, X, start)
             if y is not None:
-                _refuse(self._where, _missing(y), "a label for each row", "none or NaN", number, start)
+                refuse_unlabelled(where, y, start)
             yield X, y
             start = stop
 
@@ -153,19 +154,3 @@ def _parquet_rows(path: Path, label: str | None) -> RowSource:
         from .parquet_sources import ParquetRows  # takes long, and is the user's choice
 
     return ParquetRows(path, label)
-
-
-def _missing(y: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the rows without a label."""
-    if y.dtype.kind == "O":
-        return np.flatnonzero([label is None or label != label for label in y])
-    return np.flatnonzero(~np.isfinite(y)) if y.dtype.kind == "f" else np.empty(0, dtype=np.int64)
-
-
-def _refuse(where: str, rows: NDArray[np.int64], expected: str, got: str, number: int, start: int) -> None:
-    if rows.size:
-        listed = ", ".join(str(start + row) for row in rows[:5]) + (f" and {rows.size - 5} more" * (rows.size > 5))
-        raise ValueError(
-            f"{NAME}: expected {expected}, got {got} in chunk {number}, rows {listed}, both counted from 0; "
-            f"fill or drop them{where}."
-        )
