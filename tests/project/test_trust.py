@@ -230,3 +230,22 @@ def test_errors_of_other_people_s_classes_are_failures_of_trials(project):
 def test_a_transformer_has_no_features_to_select_on_support_vectors():
     with pytest.raises(ValueError, match="expected unsupervised with PCA, which selects no features, got 'supervised'"):
         records(*any_selector("sklearn.decomposition.PCA"))
+
+
+def test_two_projects_may_have_modules_of_one_name(project, tmp_path, monkeypatch):
+    config = {"_target_": "trusted_study.Mine"}
+    first = build("selector", config)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "provsel.toml").write_text('trust = ["trusted_study"]\n')
+    (other / "trusted_study.py").write_text(STUDY.replace("k=3", "k=8"))
+    monkeypatch.setenv("PROVSEL_PROJECT", str(other))
+    second = build("selector", config)
+    assert (first.k, second.k) == (3, 8)
+    theirs = component_identity("selector", config)["algorithm_version"]
+    monkeypatch.setenv("PROVSEL_PROJECT", str(project))
+    ours = component_identity("selector", config)["algorithm_version"]
+    assert theirs.startswith("source ")
+    assert ours.startswith("source ")
+    assert theirs != ours
+    assert build("selector", config).k == 3

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,7 +17,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 import provsel.models
 import provsel.selectors
 from provlab.project.given import FUNCTION, given_object
-from provlab.project.project import current_project
+from provlab.project.project import Project, current_project
 from provlab.project.versions import version_of
 from provsel.certificates import Measure
 
@@ -67,7 +69,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
         _check_method(kind, in_hand)
         return in_hand
     if package and package.split(".")[0] in current_project().trust:
-        return _trusted(kind, package, name, current_project().trust)
+        return _trusted(kind, package, name, current_project())
     known = sorted(f"{registry.__name__}.{name}" for name in registered(kind)) if registry is not None else []
     own = f"among {', '.join(known)}, or a class " if known else ""
     trust = ", ".join(current_project().trust) or "none"
@@ -165,23 +167,20 @@ def inner_kind(config: Mapping[str, Any]) -> str:
     if is_own(config):
         return "model" if str(config["_target_"]).startswith(f"{REGISTRIES['model'].__name__}.") else "selector"
     package, _, name = str(config["_target_"]).rpartition(".")
-    trust = current_project().trust
+    project = current_project()
     if (in_hand := given_object(config["_target_"])) is not None:
         return "model" if hasattr(in_hand, "predict") else "selector"
-    if package.split(".")[0] not in trust:
+    if package.split(".")[0] not in project.trust:
         return "model"  # which is refused with all that could stand there
-    return "model" if hasattr(_trusted("", package, name, trust), "predict") else "selector"
+    return "model" if hasattr(_trusted("", package, name, project), "predict") else "selector"
 
 
 @cache
-def _trusted(kind: str, package: str, name: str, trust: tuple[str, ...]) -> type:
-    """Return a class of a trusted module, after looking at what it is and where it is from."""
-    root = str(current_project().root)
-    if root not in sys.path:
-        sys.path.append(root)  # at the end: a module of the project hides no other
+def _trusted(kind: str, package: str, name: str, project: Project) -> type:
+    """Return a class of a module that a project trusts, after looking at what it is and where it is from."""
     subject = f"config of the {kind or 'component'}"
     try:
-        found = getattr(importlib.import_module(package), name)
+        found = getattr(_module(package, project.root), name)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"{subject}: expected a class {package}.{name}, got {error}; correct the name.") from error
     base = FROM_ELSEWHERE[kind or "model"]
@@ -191,14 +190,38 @@ def _trusted(kind: str, package: str, name: str, trust: tuple[str, ...]) -> type
             f"{'another class' if isinstance(found, type) else 'no class'}; nothing else is made from configs."
         )
     home = found.__module__.split(".")[0]
-    if home not in (*trust, "provsel"):
+    if home not in (*project.trust, "provsel"):
         raise ValueError(
-            f"{subject}: expected a class of {', '.join(trust)}, got {package}.{name}, which is of {home}; add that to "
-            f"trust in provsel.toml if you would run its code."
+            f"{subject}: expected a class of {', '.join(project.trust)}, got {package}.{name}, which is of {home}; "
+            f"add that to trust in provsel.toml if you would run its code."
         )
     if kind:
         _check_method(kind, found)
     return found
+
+
+def _module(package: str, root: Path) -> ModuleType:
+    """Import a module with the project's folder on the path; what another project had imported so is forgotten."""
+    global _root
+    if _root not in ("", str(root)):
+        sys.path[:] = [folder for folder in sys.path if folder != _root]
+        for name in [name for name in sys.modules if _is_of(name.partition(".")[0], _root)]:
+            del sys.modules[name]
+        _trusted.cache_clear()
+    if str(root) not in sys.path:
+        sys.path.append(str(root))  # at the end: a module of the project hides no other
+    _root = str(root)
+    return importlib.import_module(package)
+
+
+def _is_of(top: str, root: str) -> bool:
+    """Tell whether an imported top-level module lies in a folder."""
+    file = getattr(sys.modules.get(top), "__file__", None)
+    return file in (os.path.join(root, f"{top}.py"), os.path.join(root, top, "__init__.py"))
+
+
+_root = ""
+"""The folder of the project that a module was imported for last."""
 
 
 def _check_method(kind: str, cls: type) -> None:
