@@ -14,6 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 from provlab.configs import artefacts, cells, cells_of, compose_artefact, compose_config, compose_parts, composing
 from provlab.configs.composing import _Loader, _read_at, as_parts
 from provlab.project import artefact_file, artefact_names, conf_dirs
+from provlab.protocols import _base
 from small_runs import REPO, SMALL, run_python
 
 TABLE1 = "paul2016/table1"
@@ -50,6 +51,17 @@ def test_artefact_is_rows_times_columns():
     identities = {cell.dataset["n_relevant"]: cell.data for cell in artefact.cells}
     assert identities[40] != identities[50]
     assert {entry.dataset for entry in artefact.entries} == {"synthetic"}
+
+
+def test_repeats_beside_a_split_that_has_one_get_a_word(caplog):
+    _base._warn_once.cache_clear()
+    for _ in range(2):
+        [cell] = cells_of(compose_config(["protocol=official_split", "protocol.repeats=3"]))
+        assert cell.protocol["repeats"] == 1
+    said = ["protocol.repeats=3 does not apply to the split official, which has repeats = 1"]
+    assert [record.getMessage() for record in caplog.records] == said
+    cells_of(compose_config(["protocol=official_split"]))
+    assert len(caplog.records) == 1
 
 
 def test_papers_protocol_is_the_default():

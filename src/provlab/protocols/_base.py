@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, ClassVar
 
 from sklearn.base import is_clusterer
@@ -14,6 +16,13 @@ from provlab.protocols.columns import Column
 from provlab.protocols.fitting import SETTINGS, Method, Record
 from provlab.protocols.fold import Fold
 from provsel.selectors import BaseSelector
+
+log = logging.getLogger(__name__)
+
+
+@cache
+def _warn_once(setting: str, split: str) -> None:
+    log.warning("%s does not apply to %s", setting, split)  # an artefact may have thousands of such cells
 
 
 class AbstractProtocol(ABC):
@@ -44,7 +53,10 @@ class AbstractProtocol(ABC):
     columns: ClassVar[tuple[Column, ...]]
 
     def completed(self, protocol: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings of a config as they apply."""
+        """Return the settings of a config as they apply; of one that does not, a warning says so."""
+        for name, value in self.fixed.items():
+            if protocol.get(name, value) != value:
+                _warn_once(f"protocol.{name}={protocol[name]}", f"the split {self.name}, which has {name} = {value}")
         return {**protocol, **self.fixed}
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:

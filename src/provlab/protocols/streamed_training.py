@@ -15,12 +15,12 @@ import numpy as np
 from sklearn.datasets import dump_svmlight_file
 
 from provlab.project.components import build, component_class
+from provlab.project.given import as_config
 from provlab.protocols._base import AbstractOwnSplit
 from provlab.protocols.columns import columns
-from provlab.protocols.fitting import Method, Record, fit_selector
+from provlab.protocols.fitting import Method, Record, fit_selector, seeded
 from provlab.protocols.fold import Fold
 from provsel.models import BaseLinearSVM
-from provsel.reducers import is_random_model
 from provsel.selectors import FullDataSelector
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -57,12 +57,7 @@ class StreamedTraining(AbstractOwnSplit):
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
         """Return test error, file size, memory, and times with the reading of the file."""
         fitted = fit_selector(method, seed, fold.view)
-        model = {**method.model, **_seed(method.model, seed)}
-        return fitted.as_record(fold.view.n_features) | classify_streamed(model, fold)
-
-
-def _seed(model: Mapping[str, Any], seed: int) -> dict[str, int]:
-    return {"random_state": seed} if is_random_model(build("model", model)) else {}
+        return fitted.as_record(fold.view.n_features) | classify_streamed(as_config(seeded(method.model, seed)), fold)
 
 
 def classify_streamed(config: Mapping[str, Any], fold: Fold) -> dict[str, Any]:
