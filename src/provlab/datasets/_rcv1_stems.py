@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from ._rcv1_parse import N_TERMS
+from ._small import read_small
 
 _MAX_BYTES = 1 << 22  # the published file has 1,411,031
 # stem, number, inverse document frequency
@@ -27,10 +28,7 @@ def read_stems(path: Path) -> list[str]:
     ValueError
         For a malformed line, and unless each number and each stem occurs once.
     """
-    with path.open("rb") as file:
-        content = file.read(_MAX_BYTES + 1)
-    if len(content) > _MAX_BYTES:
-        raise ValueError(f"{path}: expected a dictionary of at most {_MAX_BYTES} bytes, got more. It is another file")
+    content = read_small(path, _MAX_BYTES, "a dictionary")
     stems: dict[int, str] = {}
     for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), start=1):
         match = _LINE.fullmatch(line)

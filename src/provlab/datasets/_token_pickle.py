@@ -14,6 +14,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from ._small import read_small
+
 # In brackets what the largest of the published files has.
 _MAX_BYTES = 8_000_000  # [3,307,540]
 _MAX_OPCODES = 1_000_000  # [544,574]
@@ -73,13 +75,7 @@ def read_token_pickle(path: Path) -> Any:
     ValueError
         For any other opcode, name, call or state, and beyond the limits of this module; it names file and byte.
     """
-    with path.open("rb") as file:
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise ValueError(
-            f"{path}: expected a pickle of at most {_MAX_BYTES} bytes, got more. It is another file: fetch it again"
-        )
-    return _Machine(path, data).run()
+    return _Machine(path, read_small(path, _MAX_BYTES, "a pickle")).run()
 
 
 class _Machine:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from provlab.datasets._locate import file_sha256
+from provlab.datasets._small import read_small
 from provlab.datasets._sources import read_source
 from provlab.datasets._techtc_parse import parse_tokens
 from provlab.datasets._xz import read_xz
 from provsel.files import replacing
-
-from ._sources import read_small
 
 _COLUMNS = (
     *("dataset", "documents", "positive", "negative", "terms", "terms_longer_than_4", "empty_documents", "sha256"),
