@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import lzma
 import stat
@@ -92,6 +93,20 @@ class _BoundedInfo(tarfile.TarInfo):
         if info.size < 0 or (info.type in _EXTENSIONS and info.size > _MAX_EXTENSION):
             raise tarfile.ReadError(f"a header of {info.size} bytes")
         return info
+
+
+@contextmanager
+def readable(path: Path, what: str) -> Iterator[None]:
+    """Turn what a damaged file raises, wherever it is read, into a ValueError that names it.
+
+    A damaged index sends zipfile to impossible places; a full disk stays the error that it is.
+    """
+    try:
+        yield
+    except (*BROKEN, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL, errno.ENAMETOOLONG):
+            raise
+        raise ValueError(f"{path}: damaged {what} ({error!s:.200}). Delete it and fetch it again") from error
 
 
 @contextmanager

@@ -4,13 +4,12 @@ import contextlib
 import io
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
-from ._archives import BROKEN, tar_members
+from ._archives import readable, tar_members
 from ._xz import read_xz
 
 N_TRAIN, N_TEST, SIDE = 50000, 10000, 32
@@ -46,7 +45,7 @@ def read_binary(path: Path) -> Images:
     """
     wanted = [*_FILES, "test_batch.bin"]
     found: dict[str, np.ndarray] = {}
-    with reading(path), contextlib.closing(tar_members(path)) as members:
+    with readable(path, "archive"), contextlib.closing(tar_members(path)) as members:
         for member, content in members:
             name = member.removeprefix("cifar-10-batches-bin/")
             if name in _OTHERS:
@@ -103,7 +102,7 @@ def read_jpeg(path: Path, labels_path: Path) -> Images:
     }
     images = np.zeros((N_TRAIN + N_TEST, SIDE, SIDE, 3), dtype=np.uint8)
     seen = np.zeros(len(images), dtype=bool)
-    with reading(path), contextlib.closing(tar_members(path)) as members:
+    with readable(path, "archive"), contextlib.closing(tar_members(path)) as members:
         for member, content in members:
             if member == "README.md":
                 continue
@@ -166,17 +165,6 @@ def _decode(path: Path, member: str, content: IO[bytes]) -> np.ndarray:
             return np.asarray(image)
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError) as error:
         raise ValueError(f"{path}: {member!r} is no intact JPEG image ({error}). Replace the archive") from error
-
-
-@contextlib.contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn errors of the decompressor into one that names the archive."""
-    try:
-        yield
-    except (*BROKEN, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise ValueError(f"{path}: damaged archive ({error!s:.200}). Replace it by an intact copy") from error
 
 
 def unexpected(path: Path, member: str) -> ValueError:

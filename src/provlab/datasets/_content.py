@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import gzip
 import hashlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ._archives import BROKEN, tar_members, zip_members
+from ._archives import readable, tar_members, zip_members
 from ._xz import XzStream
 
 MAX_EXPANDED = 1 << 30
@@ -49,7 +48,7 @@ def content_sha256(path: Path, kind: str, *, limit: int | None = None) -> str:
         the same name.
     """
     room = _Room(path, MAX_EXPANDED if limit is None else limit)
-    try:
+    with readable(path, f"{kind} file"):
         if kind == "gz":
             with gzip.open(path, "rb") as stream:
                 return room.hashed(stream.read).hex()
@@ -59,10 +58,6 @@ def content_sha256(path: Path, kind: str, *, limit: int | None = None) -> str:
         # Closed explicitly, so that the archive is closed when a member is refused in the middle.
         with contextlib.closing(_ARCHIVES[kind](path)) as members:
             return _over_members(path, [(name, room.hashed(content.read)) for name, content in members])
-    except (*BROKEN, OSError) as error:
-        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # a damaged index sends it anywhere
-            raise
-        raise ValueError(f"{path}: damaged {kind} file ({error!s:.200}). Delete it and fetch it again") from error
 
 
 class _Room:

@@ -1,13 +1,12 @@
 """Extract an archive of unknown intent: inside its folder only, and within a limit of bytes."""
 
 import contextlib
-import errno
 import tempfile
 import unicodedata
 from pathlib import Path
 from typing import IO
 
-from ._archives import BROKEN, tar_members, zip_members
+from ._archives import readable, tar_members, zip_members
 from ._paths import is_safe_relative
 
 MARKER = ".provsel-archive"
@@ -56,19 +55,11 @@ def extract(archive: Path, folder: Path, *, kind: str, max_expanded: int, sha256
         members = zip_members if kind == "zip" else tar_members
         room = max_expanded
         names: set[str] = set()
-        try:
-            # Closed explicitly, so that the archive is closed when a member is refused in the middle.
-            with contextlib.closing(members(archive)) as stream:
-                for name, content in stream:
-                    _check_name(archive, name, names)
-                    room -= _write(archive, fresh, name, content, room, max_expanded)
-        except (*BROKEN, OSError) as error:
-            # A damaged index sends zipfile to impossible places; a full disk stays the error that it is.
-            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL, errno.ENAMETOOLONG):
-                raise
-            raise ValueError(
-                f"{archive}: damaged {kind} archive ({error!s:.200}). Delete it and fetch it again"
-            ) from error
+        # Closed explicitly, so that the archive is closed when a member is refused in the middle.
+        with readable(archive, f"{kind} archive"), contextlib.closing(members(archive)) as stream:
+            for name, content in stream:
+                _check_name(archive, name, names)
+                room -= _write(archive, fresh, name, content, room, max_expanded)
         (fresh / MARKER).write_bytes(sha256.encode())
         if folder.exists():
             folder.rename(Path(scratch) / "old")

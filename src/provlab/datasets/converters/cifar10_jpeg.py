@@ -9,8 +9,8 @@ import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from provlab.datasets._archives import tar_members
-from provlab.datasets._cifar import CLASSES, MAX_JPEG, N_TEST, N_TRAIN, reading, unexpected
+from provlab.datasets._archives import readable, tar_members
+from provlab.datasets._cifar import CLASSES, MAX_JPEG, N_TEST, N_TRAIN, unexpected
 from provsel.files import replacing
 
 from ._sources import one_source
@@ -53,7 +53,7 @@ def _contents(path: Path) -> dict[str, bytes]:
     wanted = {name for name in _names() if not name.endswith("/")}
     contents: dict[str, bytes] = {}
     top = None
-    with reading(path), contextlib.closing(tar_members(path)) as members:
+    with readable(path, "archive"), contextlib.closing(tar_members(path)) as members:
         for member, content in members:
             folder, _, name = member.partition("/")
             top = top or folder
