@@ -30,6 +30,8 @@ def test_weightings_agree_with_scikit_learn(counts):
     np.testing.assert_array_equal(weigh(counts, "counts").toarray(), before)
     np.testing.assert_allclose(weigh(counts, "l2").toarray(), normalize(before), rtol=1e-14)
     logs = np.where(before > 0, 1 + np.log(np.maximum(before, 1)), 0)
+    np.testing.assert_array_equal(weigh(counts, "binary").toarray(), before > 0)
+    np.testing.assert_allclose(weigh(counts, "log").toarray(), logs, rtol=1e-14)
     np.testing.assert_allclose(weigh(counts, "log_l2").toarray(), normalize(logs), rtol=1e-14)
     tfidf = TfidfTransformer().fit_transform(before)
     np.testing.assert_allclose(weigh(counts, "tfidf_l2").toarray(), tfidf.toarray(), rtol=1e-13)

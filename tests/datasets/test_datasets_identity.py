@@ -82,16 +82,19 @@ def test_defaults_order_and_kinds_of_numbers_do_not_matter():
     plain = dataset_identity("synthetic")
     assert dataset_identity("synthetic", seed=0, n_samples=200) == plain
     assert dataset_identity("synthetic", n_samples=np.int64(200)) == plain
+    # what any data set can have is named where it is no default, so that identities from before stay
+    assert dataset_identity("synthetic", column_scaling=None, shuffle_columns=None) == plain
 
 
 def test_all_else_does():
-    changes = [{}, {"seed": 1}, {"n_relevant": 41}, {"unit_rows": True}]
+    changes = [{}, {"seed": 1}, {"n_relevant": 41}, {"unit_rows": True}, {"column_scaling": "norm"}]
+    changes += [{"shuffle_columns": 0}, {"shuffle_columns": 1}]
     assert len({dataset_identity("synthetic", **change) for change in changes}) == len(changes)
     assert dataset_identity("gaussian_clusters") != dataset_identity("sparse_rows")
     sets = dataset_members("techtc")
     assert len({dataset_identity("techtc", set=name) for name in sets}) == len(sets) == 80
-    weightings = ("counts", "l2", "log_l2", "tfidf_l2")
-    assert len({dataset_identity("techtc", set=sets[0], weighting=name) for name in weightings}) == 4
+    weightings = ("counts", "binary", "log", "l2", "log_l2", "tfidf_l2")
+    assert len({dataset_identity("techtc", set=sets[0], weighting=name) for name in weightings}) == 6
 
 
 def test_generated_data_have_the_same_identity_whatever_their_bits_are(monkeypatch):

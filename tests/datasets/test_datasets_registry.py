@@ -8,7 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from provlab.datasets import _mat, dataset_members, dataset_names, load_dataset, loader, read_source
+from provlab.datasets import (
+    _mat,
+    dataset_feature_names,
+    dataset_identity,
+    dataset_members,
+    dataset_names,
+    load_dataset,
+    loader,
+    read_source,
+)
 
 
 def test_the_folder_is_the_registry():
@@ -46,6 +55,65 @@ def test_rows_of_length_1(parameters):
     np.testing.assert_array_equal(scaled.y, plain.y)
     with pytest.raises(ValueError, match="unit_rows must be true or false, got 1"):
         load_dataset(name, unit_rows=1)
+
+
+def dense(dataset):
+    return dataset.X.toarray() if hasattr(dataset.X, "toarray") else dataset.X
+
+
+@pytest.mark.parametrize("name", ["digits", "sparse_rows"])
+def test_shuffled_columns_are_the_same_columns_with_their_names(name):
+    plain, shuffled = load_dataset(name), load_dataset(name, shuffle_columns=3)
+    assert sorted(shuffled.feature_names) == sorted(plain.feature_names)
+    assert (shuffled.feature_names != plain.feature_names).mean() > 0.9
+    place = {feature: column for column, feature in enumerate(plain.feature_names)}
+    order = [place[feature] for feature in shuffled.feature_names]
+    np.testing.assert_array_equal(dense(shuffled), dense(plain)[:, order])
+    if name == "sparse_rows":
+        assert shuffled.X.has_sorted_indices
+    np.testing.assert_array_equal(dataset_feature_names(name, shuffle_columns=3), shuffled.feature_names)
+    assert load_dataset(name, shuffle_columns=3).content == shuffled.content != plain.content
+    assert load_dataset(name, shuffle_columns=4).content != shuffled.content
+
+
+def test_scaled_columns():
+    X = load_dataset("digits").X
+    constant = np.ptp(X, axis=0) == 0
+    assert 0 < constant.sum() < 10
+    standard, ranged, unit = (dense(load_dataset("digits", column_scaling=by)) for by in ("standard", "range", "norm"))
+    np.testing.assert_allclose(standard.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(standard.std(axis=0), np.where(constant, 0, 1))
+    np.testing.assert_allclose(ranged.min(axis=0), 0)
+    np.testing.assert_allclose(ranged.max(axis=0), np.where(constant, 0, 1))
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=0), (X != 0).any(axis=0))
+    for scaled in (standard, ranged, unit):  # nothing but a shift and a scale
+        moved = X[:, ~constant]
+        assert np.corrcoef(moved[:, 20], scaled[:, ~constant][:, 20])[0, 1] == pytest.approx(1)
+    both = load_dataset("digits", column_scaling="standard", unit_rows=True).X
+    np.testing.assert_allclose(both * np.linalg.norm(standard, axis=1)[:, None], standard)
+    sparse_rows = load_dataset("sparse_rows", column_scaling="norm", n_samples=50)
+    lengths = np.linalg.norm(dense(sparse_rows), axis=0)
+    np.testing.assert_allclose(lengths[lengths > 0], 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"column_scaling": "max"}, "'digits': column_scaling must be one of standard, range, norm, got 'max'"),
+        ({"shuffle_columns": True}, "'digits': shuffle_columns must be an integer of at least 0, got True"),
+        ({"shuffle_columns": -1}, "'digits': shuffle_columns must be an integer of at least 0, got -1"),
+    ],
+)
+def test_bad_preparations_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        load_dataset("digits", **options)
+    with pytest.raises(ValueError, match=message):
+        dataset_identity("digits", **options)
+
+
+def test_sparse_rows_stay_sparse():
+    with pytest.raises(ValueError, match="column_scaling=range shifts columns, and needs dense rows, got sparse ones"):
+        load_dataset("sparse_rows", column_scaling="range")
 
 
 def test_every_loader_has_keyword_parameters_with_defaults():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-WEIGHTINGS = ("counts", "l2", "log_l2", "tfidf_l2")
+WEIGHTINGS = ("counts", "binary", "log", "l2", "log_l2", "tfidf_l2")
 
 
 @dataclass(frozen=True)
@@ -68,22 +68,24 @@ def weigh(counts: sparse.csr_array, weighting: str) -> sparse.csr_array:
     ----------
     counts : csr_array of shape (n, d)
         Positive entries.
-    weighting : {"counts", "l2", "log_l2", "tfidf_l2"}
-        Entries c, or 1 + ln c, or c times ln((1 + n) / (1 + documents with the word)) + 1, which is
-        scikit-learn's smooth idf; all but "counts" then scale each row to Euclidean norm one.
+    weighting : {"counts", "binary", "log", "l2", "log_l2", "tfidf_l2"}
+        Entries c, or 1, or 1 + ln c, or c times ln((1 + n) / (1 + documents with the word)) + 1, which is
+        scikit-learn's smooth idf; those that end in "l2" then scale each row to Euclidean norm one.
 
     Returns
     -------
     csr_array of shape (n, d)
     """
     X = counts.copy()
-    if weighting == "counts":
-        return X
-    if weighting == "log_l2":
+    if weighting == "binary":
+        X.data[:] = 1.0
+    elif weighting in ("log", "log_l2"):
         X.data = 1.0 + _log(X.data)
     elif weighting == "tfidf_l2":
         frequency = np.bincount(X.indices, minlength=X.shape[1])
         X.data *= (_log((1 + X.shape[0]) / (1 + frequency)) + 1.0)[X.indices]
+    if not weighting.endswith("l2"):
+        return X
     for i in range(X.shape[0]):
         row = slice(X.indptr[i], X.indptr[i + 1])
         # fsum rounds once whatever the order of summation: the data must not depend on SIMD width.

@@ -28,7 +28,7 @@ def cached(name: str, identity: str, build: Callable[[], Dataset]) -> Dataset:
     name : str
         Of the loader; for people who look into the folder.
     identity : str
-        See `dataset_identity`, without `unit_rows`: all that the result depends on.
+        See `dataset_identity`, of data as they are loaded: all that the result depends on.
     build : callable
         Parses the source files.
 

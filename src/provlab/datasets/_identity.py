@@ -13,13 +13,14 @@ from provlab.keys import digest
 from ._hashes import file_sha256
 from ._loaders import loader
 from ._locate import is_present, locate
+from ._preparing import NOTHING, of_identity, separated
 from ._sources import SourceFile, read_source, source_names
 
 FileOfData = SourceFile | Path
 """A file that a loader reads: a registered one, or one of the user's own."""
 
 
-def dataset_identity(name: str, /, *, unit_rows: bool = False, **params: Any) -> str:
+def dataset_identity(name: str, /, **params: Any) -> str:
     """Return the identity of a data set: SHA-256 of its loader, the loader's version, parameters, and files.
 
     Nothing is loaded, and nothing that was computed in floating point is part of it. Parameters that are not given
@@ -30,7 +31,7 @@ def dataset_identity(name: str, /, *, unit_rows: bool = False, **params: Any) ->
     ----------
     name : str
         One of `dataset_names()`.
-    unit_rows, **params
+    **params
         As for `load_dataset`.
 
     Returns
@@ -45,11 +46,12 @@ def dataset_identity(name: str, /, *, unit_rows: bool = False, **params: Any) ->
     MissingDataError
         When a file is needed whose SHA-256 nobody knows, and it is in none of the searched folders.
     """
-    parameters = checked_parameters(name, unit_rows, params)
-    return identity_from(name, parameters, files_of(name, parameters), unit_rows=unit_rows)
+    preparation, _ = separated(name, params)
+    parameters = checked_parameters(name, params)
+    return identity_from(name, parameters, files_of(name, parameters), preparation=preparation)
 
 
-def dataset_files(name: str, /, *, unit_rows: bool = False, **params: Any) -> list[FileOfData]:
+def dataset_files(name: str, /, **params: Any) -> list[FileOfData]:
     """Return the files that `load_dataset` reads for the same arguments; none of generated and bundled data.
 
     Raises
@@ -57,7 +59,7 @@ def dataset_files(name: str, /, *, unit_rows: bool = False, **params: Any) -> li
     ValueError, MissingDataError
         As `dataset_identity`.
     """
-    return files_of(name, checked_parameters(name, unit_rows, params))
+    return files_of(name, checked_parameters(name, params))
 
 
 def missing_files(name: str, /, **params: Any) -> list[str]:
@@ -70,9 +72,9 @@ def missing_files(name: str, /, **params: Any) -> list[str]:
 
 
 def identity_from(
-    name: str, parameters: Mapping[str, Any], files: Sequence[FileOfData], *, unit_rows: bool = False
+    name: str, parameters: Mapping[str, Any], files: Sequence[FileOfData], *, preparation: Mapping[str, Any] = NOTHING
 ) -> str:
-    """Return the identity of what a loader makes of some files, with all its parameters."""
+    """Return the identity of what a loader makes of some files, with all its parameters, and what is done to that."""
     where = getattr(loader(name), "PATHS", ())
     plain = {
         key: value.item() if isinstance(value, np.generic) else value
@@ -83,23 +85,22 @@ def identity_from(
         {
             "loader": name,
             "version": loader(name).VERSION,
-            "parameters": {**plain, "unit_rows": unit_rows},
+            "parameters": {**plain, **of_identity(preparation)},
             "files": [digest_of(file) for file in files],
         }
     )
 
 
-def checked_parameters(name: str, unit_rows: object, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a loader, completed by its defaults, and with what "auto" stands for here."""
+def checked_parameters(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the loader's of some parameters, completed by its defaults, and with what "auto" stands for here."""
+    _, own = separated(name, params)
     defaults = _defaults(name)
-    unknown = sorted(set(params) - set(defaults))
+    unknown = sorted(set(own) - set(defaults))
     if unknown:
         raise ValueError(
             f"data set {name!r} has no parameter {', '.join(unknown):.200}; it accepts {', '.join(defaults)}"
         )
-    if not isinstance(unit_rows, bool):
-        raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {unit_rows!r:.80}")
-    parameters = {**defaults, **params}
+    parameters = {**defaults, **own}
     if (check := getattr(loader(name), "check", None)) is not None:
         check(parameters)
     settle = getattr(loader(name), "settled", None)

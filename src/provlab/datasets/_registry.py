@@ -1,6 +1,5 @@
 """Load a data set by its name."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,10 +7,11 @@ import numpy as np
 from ._cache import cached_names
 from ._identity import checked_parameters, dataset_identity
 from ._loaders import loader
-from ._record import Dataset, content_digest
+from ._preparing import column_order, prepared, separated
+from ._record import Dataset
 
 
-def load_dataset(name: str, /, *, unit_rows: bool = False, **params: Any) -> Dataset:
+def load_dataset(name: str, /, **params: Any) -> Dataset:
     """Load a data set by name. Nothing is downloaded; `provsel fetch NAME` does that.
 
     Parameters
@@ -20,6 +20,11 @@ def load_dataset(name: str, /, *, unit_rows: bool = False, **params: Any) -> Dat
         One of `dataset_names()`.
     unit_rows : bool, default=False
         Scale every row to length 1; rows of zeros stay. In a config: `+dataset.unit_rows=true`.
+    column_scaling : {None, "standard", "range", "norm"}, default=None
+        Columns of mean 0 and variance 1, from 0 to 1, or of length 1, over all rows, before rows are scaled. Sparse
+        data take "norm" only. In a config: `+dataset.column_scaling=standard`.
+    shuffle_columns : int, default=None
+        Seed of another order of the features; None is that of the files. In a config: `+dataset.shuffle_columns=0`.
     **params
         Keyword parameters of the loader, see the docstring of `provlab.datasets.<name>.load`.
 
@@ -34,11 +39,11 @@ def load_dataset(name: str, /, *, unit_rows: bool = False, **params: Any) -> Dat
     MissingDataError
         When a file is in none of the searched folders.
     """
-    dataset = loader(name).load(**checked_parameters(name, unit_rows, params))
-    return _with_unit_rows(dataset) if unit_rows else dataset
+    preparation, _ = separated(name, params)
+    return prepared(loader(name).load(**checked_parameters(name, params)), **preparation)
 
 
-def dataset_feature_names(name: str, /, *, unit_rows: bool = False, **params: Any) -> np.ndarray:
+def dataset_feature_names(name: str, /, **params: Any) -> np.ndarray:
     """Return `feature_names` of `load_dataset`, of data that were parsed before without loading them.
 
     Raises
@@ -46,8 +51,11 @@ def dataset_feature_names(name: str, /, *, unit_rows: bool = False, **params: An
     ValueError, MissingDataError
         As `load_dataset`.
     """
-    names = cached_names(name, dataset_identity(name, **params))
-    return load_dataset(name, **params).feature_names if names is None else names
+    preparation, plain = separated(name, params)
+    names = cached_names(name, dataset_identity(name, **plain))
+    if names is None:
+        names = load_dataset(name, **plain).feature_names
+    return names[column_order(names.size, preparation["shuffle_columns"])]
 
 
 def dataset_members(name: str) -> list[str]:
@@ -71,11 +79,3 @@ def present_members(name: str) -> list[str]:
     """Return the members of a collection that are in the searched folders, sorted; [] of a single data set."""
     present = getattr(loader(name), "present", None)
     return [] if present is None else present()
-
-
-def _with_unit_rows(dataset: Dataset) -> Dataset:
-    from sklearn.preprocessing import normalize  # most runs need none of it
-
-    X = normalize(dataset.X, copy=True)
-    split = dataset.official_train
-    return replace(dataset, X=X, content=content_digest(X, dataset.y, dataset.feature_names, split))

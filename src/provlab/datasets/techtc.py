@@ -47,8 +47,9 @@ def load(
     min_word_length : int, default=5
         Shorter words are left out: 5 removes the words of at most four letters, as in the paper. Documents
         that are or become empty are kept as zero rows.
-    weighting : {"counts", "l2", "log_l2", "tfidf_l2"}, default="counts"
-        Entries are word counts c; "l2" scales rows to norm one; "log_l2" does so to 1 + ln c; "tfidf_l2" to
+    weighting : {"counts", "binary", "log", "l2", "log_l2", "tfidf_l2"}, default="counts"
+        Entries are word counts c; "binary": 1; "log": 1 + ln c. "l2" scales rows to norm one; "log_l2" does so to
+        1 + ln c; "tfidf_l2" to
         c (ln((1 + n) / (1 + document frequency)) + 1). The document frequencies are unsupervised, and are
         taken from *all* documents of the set, those of later test folds included.
     form : {"auto", "tokens", "official"}, default="auto"
