@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from provlab.configs import cells_of, compose_config
 from provlab.keys import canonical_json, digest, seed_from
 from provlab.project.components import build
-from provlab.trials import make_tasks
-from provlab.trials.plan import split_seed, trial_key, trials_of, unique_cells
+from provlab.trials import make_tasks, run_task
+from provlab.trials.plan import split_seed, trial_key, trial_seed, trials_of, unique_cells
 from provsel.selectors import BSSSelector
 from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, small_cell
 
@@ -121,6 +121,24 @@ def test_seeds_are_32_bit_numbers_and_follow_from_the_key():
     assert len(set(seeds)) == len(seeds)
     assert seeds == [seed_from(key) for key in trials]
     assert seed_from("f" * 64) < 2**32
+
+
+def test_one_stream_begins_anew_in_every_fold():
+    own, one = small_cell(UNIFORM, repeats=2), small_cell(UNIFORM, repeats=2, stream="restarted")
+    of_trials = [[trial_seed(cell, *place[:3]) for place in trials_of(cell)] for cell in (own, one)]
+    assert len({*of_trials[0]}) == 12
+    assert len({*of_trials[1]}) == 2  # the draws
+    assert len(keys(one)) == 12
+    assert not keys(one) & keys(own)
+    # the default has the keys of configs that do not say it
+    assert keys(small_cell(UNIFORM, repeats=2, stream="per_trial")) == keys(own)
+    drawn = [[r["features"].tolist() for r in run_task(task).records] for task in make_tasks([one])]
+    assert all(fold == drawn[0] for fold in drawn)  # uniform draws do not depend on the rows
+    assert drawn[0][0] != drawn[0][1]
+    with pytest.raises(ValueError, match=r"protocol.stream: expected one of \('per_trial', 'restarted'\), got 'once'"):
+        small_cell(UNIFORM, stream="once")
+    with pytest.raises(ValueError, match=r"protocol\.stream: expected per_trial for the split selection_only, whose"):
+        small_cell(UNIFORM, stream="restarted", split="selection_only", n_splits=1, setting="unsupervised")
 
 
 def test_all_methods_and_settings_share_the_folds():

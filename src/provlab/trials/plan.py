@@ -20,7 +20,12 @@ from provlab.trials.columns import check_own_columns
 from provlab.trials.first_release import content_then
 from provsel.reducers import is_random, is_random_model
 
-OPTIONAL = {"measures"}
+STREAMS = ("per_trial", "restarted")
+"""Each trial has random numbers of its own, or one stream begins anew in every fold."""
+
+OPTIONAL = {"measures": (), "stream": STREAMS[0]}
+"""Settings that keys leave out at these values: they came later."""
+
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
 
 
@@ -35,7 +40,8 @@ class Cell:
     selector, model : mapping
         `_target_` and arguments.
     protocol : mapping
-        split, the name of a class of `provlab.protocols`; n_splits, repeats, draws, setting, seed, certify.
+        split, the name of a class of `provlab.protocols`; n_splits, repeats, draws, setting, seed, certify; and where
+        they are not the default measures and stream, one of `STREAMS`.
     data : str
         Identity of the data set, see `identity_of`.
     """
@@ -47,13 +53,24 @@ class Cell:
     data: str
 
     def __post_init__(self) -> None:
-        unknown = sorted((set(self.protocol) - OPTIONAL) ^ PROTOCOL)
+        unknown = sorted((set(self.protocol) - set(OPTIONAL)) ^ PROTOCOL)
         if unknown:
             raise ValueError(
                 f"protocol: expected exactly {', '.join(sorted(PROTOCOL))}, got a difference in {', '.join(unknown)}."
             )
+        self._check_stream()
         self.measured.check(self.protocol, self.method)
         check_own_columns(self.method)
+
+    def _check_stream(self) -> None:
+        stream = self.protocol.get("stream", STREAMS[0])
+        if stream not in STREAMS:
+            raise ValueError(f"protocol.stream: expected one of {STREAMS}, got {stream!r:.80}.")
+        if stream != STREAMS[0] and self.measured.repeats_are_seeds:
+            raise ValueError(
+                f"protocol.stream: expected {STREAMS[0]} for the split {self.protocol['split']}, whose repeats differ "
+                f"in their seed only, got {stream}; leave it out."
+            )
 
     @property
     def measured(self) -> AbstractProtocol:
@@ -82,6 +99,7 @@ class Cell:
         """What the numbers of the cell depend on, except repeat, fold and draw; no paths, no executor."""
         counts = ("repeats", "draws")
         measures = [component_identity("measure", config) for config in self.method.measures]
+        stream = self.protocol.get("stream", STREAMS[0])
         return {
             "dataset": {
                 name: value for name, value in self.dataset.items() if not is_place(self.dataset["name"], name)
@@ -92,6 +110,7 @@ class Cell:
             "protocol": {
                 **{name: value for name, value in self.protocol.items() if name not in {*counts, *OPTIONAL}},
                 **({"measures": measures} if measures else {}),
+                **({"stream": stream} if stream != OPTIONAL["stream"] else {}),
             },
         }
 
@@ -191,7 +210,12 @@ def split_seed(data: str, n_splits: int, seed: int, repeat: int) -> int:
 
 
 def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
-    """Return the seed of what a trial draws: that of its key, but for data sets of the `first_release`."""
+    """Return the seed of what a trial draws: that of its key, but for data sets of the `first_release`.
+
+    Where `protocol.stream` is "restarted", that of the first fold's trial: it differs between draws only.
+    """
+    if cell.protocol.get("stream") == "restarted":
+        repeat = fold = 0
     return seed_from(trial_key(cell.seeding, repeat, fold, draw))
 
 
