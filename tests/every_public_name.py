@@ -31,6 +31,7 @@ from provsel.certificates import (
 from provsel.models import (
     BaseLinearSVM,
     CompressedLinearSVM,
+    CrossValidatedSVM,
     FeatureSelectiveSVM,
     HingeSVM,
     KMeansClustering,
@@ -121,7 +122,14 @@ for selector in SELECTORS:
     states: list[str] = [record.state for record in found]
 for transformer in (SparseEmbedding(3), GaussianCompression(3)):
     transformer.fit(X)
-MODELS: list[BaseLinearSVM] = [CompressedLinearSVM(3), FeatureSelectiveSVM(), HingeSVM(), LiblinearSVM(), LibsvmSVM()]
+MODELS: list[BaseLinearSVM] = [
+    CompressedLinearSVM(3),
+    CrossValidatedSVM(),
+    FeatureSelectiveSVM(),
+    HingeSVM(),
+    LiblinearSVM(),
+    LibsvmSVM(),
+]
 for model in MODELS:
     labels: NDArray[np.int64] = model.fit(X, y).predict(X)
 KMeansClustering(2).fit(X, y)

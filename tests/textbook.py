@@ -4,13 +4,13 @@ import numpy as np
 from sklearn.svm import SVC
 
 
-def textbook_bss(V, r, tied=1e-10):
+def textbook_bss(V, r, tied=1e-10, gain="inverse_mean", norms=None):
     """Algorithm 1 as printed (with D = sqrt(t)): every column scored, an eigenproblem in each step."""
     d, rank = V.shape
     A = np.zeros((rank, rank))
     root, ratio = np.sqrt(r * rank), np.sqrt(rank / r)
     delta_lower, delta_upper = 1.0, (1 + ratio) / (1 - ratio)
-    norms = np.linalg.norm(V, axis=1)
+    norms = np.linalg.norm(V, axis=1) if norms is None else norms
     selected = np.zeros(d, dtype=bool)
     picks, gains = [], []
     for tau in range(r):
@@ -24,9 +24,13 @@ def textbook_bss(V, r, tied=1e-10):
         candidates = np.flatnonzero(feasible & ~selected)
         if candidates.size == 0:
             candidates = np.flatnonzero(feasible)
+        stuck = gain == "mean" and candidates.size == 0
+        if stuck:
+            candidates = np.flatnonzero(~selected & (norms > 0))
         largest = norms[candidates].max()
         i = candidates[norms[candidates] >= largest * (1 - tied)].min()
-        t = 2 / (lower[i] + upper[i])
+        t = 2 / (lower[i] + upper[i]) if gain == "inverse_mean" else (lower[i] + upper[i]) / 2
+        t = gains[-1] if stuck else t
         A += t * np.outer(V[i], V[i])
         selected[i] = True
         picks.append(i)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from provsel.kernels.enclosing_ball import EnclosingBall, minimum_enclosing_ball
-from provsel.kernels.spectral import Matrix, SpectralBasis, gram_matrix, needs_row_gram, spectral_basis
+from provsel.kernels.spectral import Matrix, SpectralBasis, centred_columns, gram_matrix, needs_row_gram, spectral_basis
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,17 @@ class TrainingView:
         """Return the minimum enclosing ball of the rows."""
         return self.shared("enclosing ball", lambda: minimum_enclosing_ball(self.gram()))
 
-    def basis(self, rank: int | None = None) -> SpectralBasis:
-        """Return the right singular vectors of X, those of the `rank` largest singular values only if given."""
-        basis = self.shared("basis", lambda: spectral_basis(self.X, self.gram() if needs_row_gram(self.X) else None))
+    def basis(self, rank: int | None = None, *, center: bool = False) -> SpectralBasis:
+        """Return the right singular vectors of X, those of the `rank` largest singular values only if given.
+
+        With `center` those of X less its column means, which are made of a dense copy of X.
+        """
+        if center:
+            basis = self.shared("centred basis", lambda: spectral_basis(centred_columns(self.X)))
+        else:
+            basis = self.shared(
+                "basis", lambda: spectral_basis(self.X, self.gram() if needs_row_gram(self.X) else None)
+            )
         return basis.truncated(rank)
 
     def svm(self, model: BaseEstimator, **metadata: Any) -> Any:

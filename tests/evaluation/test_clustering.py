@@ -196,6 +196,21 @@ def test_kmeans_seeds_and_options_reach_scikit_learn():
     assert clone(model).set_params(max_iter=1).fit(X, y).n_iter_ == 1
 
 
+def test_kmeans_with_one_candidate_a_seed_is_plain_kmeans_plus_plus():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:300], y[:300]
+    plain = KMeansClustering(n_local_trials=1, random_state=3).fit(X, y)
+    several = [KMeansClustering(random_state=seed).fit(X, y).inertia_ for seed in range(30)]
+    one = [KMeansClustering(n_local_trials=1, random_state=seed).fit(X, y).inertia_ for seed in range(30)]
+    assert one != several
+    assert np.mean(one) > np.mean(several) * 0.98
+    again = KMeansClustering(n_local_trials=1, random_state=3).fit(X, y)
+    np.testing.assert_array_equal(plain.labels_, again.labels_)
+    for wrong in (0, 1.5, True):
+        with pytest.raises(ValueError, match="KMeansClustering: expected n_local_trials None or a positive integer"):
+            KMeansClustering(n_local_trials=wrong).fit(X, y)
+
+
 def test_kmeans_without_a_number_is_refused():
     with pytest.raises(
         ValueError, match="KMeansClustering: expected n_clusters, or labels y to count the classes of, "

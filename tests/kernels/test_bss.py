@@ -88,6 +88,30 @@ def test_equals_the_textbook(make, steps):
     assert_guarantee(V, result, r)
 
 
+@pytest.mark.parametrize("make", [gaussian, lognormal, duplicated], ids=lambda make: make.__name__)
+def test_the_other_gain_equals_the_textbook_and_breaks_the_guarantee(make):
+    V = basis_of(make)
+    r = 2 * V.shape[1]
+    fast, (picks, gains) = bss(V, r, gain="mean"), textbook_bss(V, r, gain="mean")
+    np.testing.assert_array_equal(fast.picks, picks)
+    np.testing.assert_allclose(fast.gains, gains, rtol=1e-6)
+    assert 0 < fast.n_infeasible < r
+    assert bss(V, r).n_infeasible == 0
+    with pytest.raises(AssertionError):
+        assert_guarantee(V, fast, r)
+
+
+@pytest.mark.parametrize("make", [lognormal, text_like], ids=lambda make: make.__name__)
+def test_another_order_of_preference_equals_the_textbook_and_keeps_the_guarantee(make):
+    V = basis_of(make)
+    r, preferred = 3 * V.shape[1], np.linalg.norm(make(np.random.default_rng(0)), axis=0)
+    fast, (picks, gains) = bss(V, r, norms=preferred), textbook_bss(V, r, norms=preferred)
+    np.testing.assert_array_equal(fast.picks, picks)
+    np.testing.assert_allclose(fast.gains, gains, rtol=1e-8)
+    assert_guarantee(V, fast, r)
+    assert (fast.picks != bss(V, r).picks).any()
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("make", [lognormal, text_like], ids=lambda make: make.__name__)
 def test_equals_the_textbook_on_more_seeds(make, seed):

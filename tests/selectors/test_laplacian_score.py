@@ -15,7 +15,7 @@ from provsel.selectors import LaplacianScoreSelector
 from provsel.training_view import TrainingView
 
 
-def textbook(X, k=5, t=None):
+def textbook(X, k=5, t=None, binary=False):
     """The formulas with n x n matrices; neighbours at equal distance in the order of the rows."""
     n = len(X)
     distances = squareform(pdist(X))
@@ -24,7 +24,7 @@ def textbook(X, k=5, t=None):
     for i in range(n):
         others = [j for j in range(n) if j != i]
         for j in sorted(others, key=lambda j: (round(distances[i, j], 9), j))[:k]:
-            W[i, j] = W[j, i] = np.exp(-(distances[i, j] ** 2) / (2 * t**2))
+            W[i, j] = W[j, i] = 1.0 if binary else np.exp(-(distances[i, j] ** 2) / (2 * t**2))
     D = np.diag(W.sum(axis=1))
     one = np.ones(n)
     scores = []
@@ -50,6 +50,15 @@ def test_scores_are_the_textbooks(form, k, t):
     np.testing.assert_allclose(selector.scores_, expected, rtol=1e-10)
     np.testing.assert_array_equal(selector.indices_, np.argsort(expected)[:4])
     assert selector.kernel_width_ == pytest.approx(pdist(X).mean() if t is None else t, rel=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_binary_edges_are_the_textbooks(form):
+    X = gaussian()
+    selector = LaplacianScoreSelector(4, edges="binary").fit(form(X))
+    np.testing.assert_allclose(selector.scores_, textbook(X, binary=True), rtol=1e-10)
+    assert selector.kernel_width_ == np.inf
+    assert np.abs(selector.scores_ - LaplacianScoreSelector(4).fit(X).scores_).max() > 1e-4
 
 
 def test_features_that_separate_groups_come_first():

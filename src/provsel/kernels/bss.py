@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from provsel.kernels.bss_search import Array, Barriers, Columns, ColumnSearch, ShiftedInverse
+from provsel.kernels.bss_search import Array, Barriers, Columns, ColumnSearch, Scores, ShiftedInverse
 
 MAX_UPDATES = 24
 """Accepted columns between two eigenproblems: balances O(l^3 / j) against O(l j) a step."""
@@ -38,13 +38,20 @@ class Sparsifier(NamedTuple):
         Column of each step. A column occurs twice only where no unselected one was feasible.
     gains : ndarray of shape (r,)
         Weight t of each step: A = sum_k gains[k] v_k v_k^T over the picks.
+    n_infeasible : int
+        Steps in which no column was feasible, which happens with the gain "mean" only.
     """
 
     picks: Columns
     gains: Array
+    n_infeasible: int = 0
 
 
-def bss(V: Array, r: int) -> Sparsifier:
+GAINS = ("inverse_mean", "mean")
+"""1/t or t is the mean of a column's two scores."""
+
+
+def bss(V: Array, r: int, *, gain: str = GAINS[0], norms: Array | None = None) -> Sparsifier:
     """Pick and weigh r columns v_i (rows of V), so that sum t_i v_i v_i^T is close to a multiple of I.
 
     Parameters
@@ -53,6 +60,12 @@ def bss(V: Array, r: int) -> Sparsifier:
         Orthonormal columns: right singular vectors of the matrix whose columns are selected.
     r : int
         Number of steps, greater than `rank`.
+    gain : {"inverse_mean", "mean"}, default="inverse_mean"
+        1/t = (L + U) / 2, as in Algorithm 1, or t = (L + U) / 2, without a guarantee: A then hardly grows, the lower
+        barrier overtakes it, and no column is feasible. The longest that was not selected is taken in such a step, with
+        the gain of the step before.
+    norms : ndarray of shape (d,), optional
+        Lengths by which the rule prefers columns; None are those of the rows of V.
 
     Returns
     -------
@@ -63,7 +76,7 @@ def bss(V: Array, r: int) -> Sparsifier:
     Raises
     ------
     ArithmeticError
-        When no column is feasible, which cannot happen while V^T V = I.
+        When no column is feasible, which cannot happen while V^T V = I and 1/t is the mean.
 
     Notes
     -----
@@ -81,10 +94,10 @@ def bss(V: Array, r: int) -> Sparsifier:
     root, ratio = np.sqrt(r * rank), np.sqrt(rank / r)
     delta_upper = (1 + ratio) / (1 - ratio)
 
-    search = ColumnSearch(V)
+    search = ColumnSearch(V, norms)
     lam, W = np.zeros(rank), np.empty((rank, 0))
     old_lower, old_upper = rank / root, rank / (delta_upper * root)  # potentials of A = 0 at L_0 and U_0
-    picks, gains = np.empty(r, dtype=np.int64), np.empty(r)
+    picks, gains, n_infeasible = np.empty(r, dtype=np.int64), np.empty(r), 0
     for step in range(r):
         lower_shift, upper_shift = step + 1 - root, delta_upper * (step + 1 + root)
         if W.shape[1] == MAX_UPDATES or (W.shape[1] and np.abs(lam - lower_shift).min() < NEAR_POLE):
@@ -94,12 +107,18 @@ def bss(V: Array, r: int) -> Sparsifier:
         lower = ShiftedInverse(lam, W, lower_shift, sign=1.0)
         upper = ShiftedInverse(lam, W, upper_shift, sign=-1.0)
         barriers = Barriers(lower, upper, lower.trace - old_lower, old_upper - upper.trace)
-        column, row, score = search.first_feasible(barriers)
-
-        t = 2.0 / (score.U + score.L)
+        try:
+            column, row, score = search.first_feasible(barriers)
+            t = 2.0 / (score.U + score.L) if gain == "inverse_mean" else 0.5 * (score.U + score.L)
+        except ArithmeticError:
+            if gain == "inverse_mean":
+                raise
+            (column, row), t = search.longest(), gains[step - 1]
+            score = Scores(*(values[0] for values in barriers.scores(row[None, :])))
+            n_infeasible += 1
         # traces of the inverses of A + t v v^T at the same shifts, which are the old ones of the next step
         old_lower = lower.trace - t * score.lower_square / (1 + t * score.lower_linear)
         old_upper = upper.trace + t * score.upper_square / (1 - t * score.upper_linear)
         W = np.column_stack([W, np.sqrt(t) * row])
         picks[step], gains[step] = column, t
-    return Sparsifier(picks, gains)
+    return Sparsifier(picks, gains, n_infeasible)

@@ -146,12 +146,14 @@ class ColumnSearch:
     Parameters
     ----------
     V : ndarray of shape (d, rank)
+    preferred : ndarray of shape (d,), optional
+        Lengths that decide the order; None are those of the rows of V. A column whose row of V is zero is never taken.
     """
 
-    def __init__(self, V: Array) -> None:
+    def __init__(self, V: Array, preferred: Array | None = None) -> None:
         norms = np.sqrt(np.einsum("ij,ij->i", V, V))
         self._V, self._norms = V, norms
-        self._order = columns_by_norm(norms)
+        self._order = columns_by_norm(norms if preferred is None else np.where(norms > 0, preferred, 0.0))
         _, first, label = np.unique(directions(V, norms)[self._order], return_index=True, return_inverse=True)
         # places in the order: `_heads` are the first unselected one of each direction, `_next` follows in the same
         self._heads, self._is_taken = np.sort(first), np.zeros(self._order.size, dtype=bool)
@@ -183,6 +185,14 @@ class ColumnSearch:
                 self._select(int(places[k]))
                 return Pick(int(self._order[places[k]]), rows[k], Scores(*(values[k] for values in scores)))
         raise ArithmeticError("BSS found no feasible column: expected V with orthonormal columns")
+
+    def longest(self) -> tuple[int, Array]:
+        """Return index and row of the longest column that was not selected, and mark it as selected (in place)."""
+        place = int(np.argmin(self._is_taken))
+        if self._is_taken[place]:
+            raise ArithmeticError("BSS found no feasible column, and none that was not selected before")
+        self._select(place)
+        return int(self._order[place]), self._rotated(np.array([place]))[0]
 
     def _candidates(self, barriers: Barriers) -> Iterator[tuple[Columns, Array]]:
         """Yield (places, rows) that may be feasible, in order of preference: unselected, then selected ones."""

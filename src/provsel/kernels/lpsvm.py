@@ -38,6 +38,8 @@ class LPSolution:
     gap : float
         (objective - sum(u)) / objective, at least 0 but for rounding: the optimum lies within this fraction.
     n_iter : int
+    converged : bool
+        Whether a method that is not judged by its gap ended by its own rule.
     """
 
     w: Array
@@ -46,6 +48,7 @@ class LPSolution:
     objective: float
     gap: float
     n_iter: int
+    converged: bool = True
 
 
 def lpsvm_certified(A: Any, y: Array, nu: float, w: Array, gamma: float, u: Array, n_iter: int = 0) -> LPSolution:

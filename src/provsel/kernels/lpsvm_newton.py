@@ -24,34 +24,36 @@ SLOPE_TRIALS = 12
 
 
 @dataclass(frozen=True)
-class _Penalty:
+class Penalty:
     r"""The piecewise quadratic f of Fung and Mangasarian (2004), at one epsilon, with A = D X.
 
-    f(u) = -eps sum(u) + 1/2 (||(|A^T u| - 1)_+||^2 + (y^T u)^2 + ||(u - nu)_+||^2 + ALPHA ||(-u)_+||^2)
+    f(u) = -eps sum(u) + 1/2 (||(|A^T u| - 1)_+||^2 + (y^T u)^2 + ||(u - nu)_+||^2 + alpha ||(-u)_+||^2)
     """
 
     A: Any
     y: Array
     nu: float
     epsilon: float
+    alpha: float = ALPHA
 
     def value(self, u: Array, v: Array, balance: float) -> float:
         """Return f(u) from u, v = A^T u and balance = y^T u."""
         over, high, low = np.maximum(np.abs(v) - 1.0, 0.0), np.maximum(u - self.nu, 0.0), np.minimum(u, 0.0)
-        return float(-self.epsilon * u.sum() + 0.5 * (over @ over + balance**2 + high @ high + ALPHA * (low @ low)))
+        return float(
+            -self.epsilon * u.sum() + 0.5 * (over @ over + balance**2 + high @ high + self.alpha * (low @ low))
+        )
 
     def gradient(self, u: Array, v: Array, balance: float) -> Array:
         """Return the gradient, shape (n,)."""
-        return (
-            self.A @ excess(v) + self.y * balance - self.epsilon + np.maximum(u - self.nu, 0) + ALPHA * np.minimum(u, 0)
-        )
+        low = self.alpha * np.minimum(u, 0)
+        return self.A @ excess(v) + self.y * balance - self.epsilon + np.maximum(u - self.nu, 0) + low
 
     def slopes(self, u: Array, s: Array, v: Array, vs: Array, balance: float, ys: float) -> tuple[float, float]:
         """Return the first and second derivative along s at u, all arguments already moved there."""
         high, low, active = u > self.nu, u < 0, np.abs(v) > 1
         first = -self.epsilon * s.sum() + excess(v) @ vs + balance * ys
-        first += s[high] @ (u[high] - self.nu) + ALPHA * (s[low] @ u[low])
-        second = vs[active] @ vs[active] + ys**2 + s[high] @ s[high] + ALPHA * (s[low] @ s[low])
+        first += s[high] @ (u[high] - self.nu) + self.alpha * (s[low] @ u[low])
+        second = vs[active] @ vs[active] + ys**2 + s[high] @ s[high] + self.alpha * (s[low] @ s[low])
         return float(first), float(second)
 
 
@@ -84,13 +86,13 @@ def lpsvm_newton(A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: in
     best = lpsvm_certified(A, y, 1.0, np.zeros(d), -1.0 if (y > 0).sum() * 2 >= n else 1.0, u)
     epsilon, steps = FIRST_EPSILON, 0
     while epsilon >= LAST_EPSILON and steps < max_iter:
-        f = _Penalty(rows, y, 1.0, epsilon)
+        f = Penalty(rows, y, 1.0, epsilon)
         while steps < max_iter:
             g = f.gradient(u, v, balance)
             if np.abs(g).max() <= 1e-5 * epsilon:
                 break
             try:
-                s = _newton_direction(A, y, 1.0, u, v, g, DAMPING * epsilon)
+                s = newton_direction(A, y, 1.0, u, v, g, DAMPING * epsilon)
             except LinAlgError:  # epsilon has become too small for the arithmetic
                 break
             vs, ys = A.T @ s, float(y @ s)
@@ -110,10 +112,12 @@ def lpsvm_newton(A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: in
     return LPSolution(nu * best.w, best.gamma, nu * best.u, nu * best.objective, best.gap, steps)
 
 
-def _newton_direction(A: Any, y: Array, nu: float, u: Array, v: Array, g: Array, damping: float) -> Array:
+def newton_direction(
+    A: Any, y: Array, nu: float, u: Array, v: Array, g: Array, damping: float, alpha: float = ALPHA
+) -> Array:
     """Return -(B B^T + F)^-1 g, through the smaller of n and the number of active columns."""
     n = y.size
-    F = damping + (u > nu) + ALPHA * (u < 0)
+    F = damping + (u > nu) + alpha * (u < 0)
     B = sparse.hstack([A[:, np.flatnonzero(np.abs(v) > 1.0)], y[:, None]], format="csc")
     if B.shape[1] >= n:
         H = (B @ B.T).toarray()
@@ -126,7 +130,7 @@ def _newton_direction(A: Any, y: Array, nu: float, u: Array, v: Array, g: Array,
     return (B @ inner - g) / F
 
 
-def _step(f: _Penalty, u: Array, s: Array, v: Array, vs: Array, balance: float, ys: float, slope: float) -> float:
+def _step(f: Penalty, u: Array, s: Array, v: Array, vs: Array, balance: float, ys: float, slope: float) -> float:
     """Return the step length: the root of the piecewise linear slope along s, halved until Armijo's rule holds."""
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(SLOPE_TRIALS):

@@ -41,11 +41,22 @@ class SpectralBasis:
         """Number of columns of V."""
         return self.V.shape[1]
 
+    def lengths(self, columns: str) -> Array:
+        """Return the lengths, shape (d,), of the columns of V^T ("V") or of Sigma V^T ("sigma_V"), which are X's."""
+        rows = self.V if columns == "V" else self.V * self.singular_values
+        return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+
     def truncated(self, rank: int | None) -> SpectralBasis:
         """Return the basis of the `rank` largest singular values; all of them for None."""
         if rank is None or rank >= self.rank:
             return self
         return SpectralBasis(self.V[:, :rank], self.singular_values[:rank])
+
+
+def centred_columns(X: Matrix) -> Array:
+    """Return X, shape (n, d), less the mean of each column, dense and in float64."""
+    dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    return dense.astype(np.float64) - dense.mean(axis=0, dtype=np.float64)
 
 
 def gram_matrix(X: Matrix) -> Array:

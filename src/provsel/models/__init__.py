@@ -2,6 +2,7 @@
 
 from provsel.models._base import BaseLinearSVM
 from provsel.models.compressed_svm import CompressedLinearSVM
+from provsel.models.cross_validated_svm import CrossValidatedSVM
 from provsel.models.feature_selective_svm import FeatureSelectiveSVM
 from provsel.models.hinge_svm import HingeSVM
 from provsel.models.kmeans import KMeansClustering
@@ -11,6 +12,7 @@ from provsel.models.libsvm import LibsvmSVM
 __all__ = [
     "BaseLinearSVM",
     "CompressedLinearSVM",
+    "CrossValidatedSVM",
     "FeatureSelectiveSVM",
     "HingeSVM",
     "KMeansClustering",

@@ -17,8 +17,8 @@ class KMeansClustering(ClusterMixin, BaseEstimator):
     Use it to cluster as MATLAB's `kmeans` would, which papers use without saying how.
 
     These are seeds by k-means++, one replicate, and at most 100 iterations, until no row changes its cluster. One
-    difference remains: each seed is the best of 2 + log k candidates, where MATLAB draws one. Needs one copy of X,
-    which stays sparse or float32 where it is.
+    difference remains: each seed is the best of 2 + log k candidates, where MATLAB draws one (`n_local_trials=1`).
+    Needs one copy of X, which stays sparse or float32 where it is.
 
     Parameters
     ----------
@@ -30,6 +30,8 @@ class KMeansClustering(ClusterMixin, BaseEstimator):
     tol : float, default=0.0
         Stop also where the squared movement of the centres is at most this multiple of the mean variance of the
         columns; 0 waits until no row changes its cluster.
+    n_local_trials : int, default=None
+        Candidates for each seed but the first, of which the one that lowers the cost most is taken. None: 2 + log k.
     random_state : int, RandomState or None, default=None
         Of the seeds.
 
@@ -73,12 +75,14 @@ class KMeansClustering(ClusterMixin, BaseEstimator):
         n_init: int = 1,
         max_iter: int = 100,
         tol: float = 0.0,
+        n_local_trials: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.n_local_trials = n_local_trials
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -87,17 +91,27 @@ class KMeansClustering(ClusterMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            NaN or infinite values, labels of another length, neither `n_clusters` nor y, or more clusters than rows.
+            NaN or infinite values, labels of another length, neither `n_clusters` nor y, more clusters than rows, or
+            `n_local_trials` not positive.
         """
-        from sklearn.cluster import KMeans  # and ten other methods, which nobody else here needs
+        from sklearn.cluster import KMeans, kmeans_plusplus  # and ten other methods, which nobody else here needs
 
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         if y is not None:
             check_consistent_length(X, y)
         self.n_clusters_ = self._count(X.shape[0], y)
+        trials = self.n_local_trials
+        if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1):
+            raise ValueError(
+                f"KMeansClustering: expected n_local_trials None or a positive integer, got {trials!r}; 1 is MATLAB's."
+            )
+
+        def seeds(rows: Any, n_clusters: int, random_state: Any) -> NDArray[np.float64]:
+            return kmeans_plusplus(rows, n_clusters, random_state=random_state, n_local_trials=trials)[0]
+
         found = KMeans(
             self.n_clusters_,
-            init="k-means++",
+            init="k-means++" if trials is None else seeds,
             n_init=self.n_init,
             max_iter=self.max_iter,
             tol=self.tol,

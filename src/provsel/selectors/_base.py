@@ -196,12 +196,20 @@ def checked_count(selector: Any, n_features: int) -> int:
     return int(count)
 
 
+COLUMNS = ("V", "sigma_V")
+"""Whose columns a selector by leverage compares: those of V^T, or of Sigma V^T, as long as those of X."""
+
+
 def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
-    """Return the basis of `view` cut to `selector.rank`, or raise when the rank is none or X is zero."""
-    name, rank = type(selector).__name__, selector.rank
+    """Return the basis of `view`, centred and cut to `selector.rank`, or raise when the rank is none or X is zero."""
+    name, rank, center = type(selector).__name__, selector.rank, selector.center
     if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1):
         raise ValueError(f"{name}: expected rank None or a positive integer, got {rank!r}.")
-    basis = view.basis(None if rank is None else int(rank))
+    if selector.columns not in COLUMNS:
+        raise ValueError(f"{name}: expected columns in {COLUMNS}, got {selector.columns!r}.")
+    if not isinstance(center, bool | np.bool_):
+        raise ValueError(f"{name}: expected center True or False, got {center!r}.")
+    basis = view.basis(None if rank is None else int(rank), center=bool(center))
     if basis.rank == 0:
         raise all_zeros(selector, view)
     return basis

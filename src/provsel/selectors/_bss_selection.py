@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from provsel.kernels.bss import bss
+from provsel.kernels.bss import GAINS, bss
 from provsel.kernels.spectral import SpectralBasis
 from provsel.selectors._base import Selection, check_budget
 
@@ -19,10 +21,12 @@ def bss_budget(rank: int, eps: float) -> int:
     return math.ceil(36 * rank / eps**2)
 
 
-def check_weights(name: str, weights: str) -> None:
-    """Raise unless `weights` is one of `WEIGHTS`."""
+def check_forms(name: str, weights: str, gain: str) -> None:
+    """Raise unless `weights` is one of `WEIGHTS` and `gain` one of `GAINS`."""
     if weights not in WEIGHTS:
         raise ValueError(f"{name}: expected weights in {WEIGHTS}, got {weights!r}.")
+    if gain not in GAINS:
+        raise ValueError(f"{name}: expected gain in {GAINS}, got {gain!r}.")
 
 
 def check_exceeds_rank(name: str, r: int, rank: int, of: str, hint: str) -> None:
@@ -33,18 +37,21 @@ def check_exceeds_rank(name: str, r: int, rank: int, of: str, hint: str) -> None
         )
 
 
-def bss_selection(basis: SpectralBasis, r: int, weights: str) -> Selection:
-    """Return what r > rank steps of BSS pick; the gains of a column that was picked again add up."""
+def bss_selection(
+    basis: SpectralBasis, r: int, weights: str, gain: str, norms: NDArray[np.float64] | None = None
+) -> Selection:
+    """Return what r > rank steps of BSS pick; the gains of a column that was picked again add up.
+
+    Lemmas 1 and 2 are promised for the gains that they are proved for.
+    """
     rank, ratio = basis.rank, math.sqrt(basis.rank / r)
-    picks, gains = bss(basis.V, r)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a barrier may stand on an eigenvalue with the other gain
+        picks, gains, n_infeasible = bss(basis.V, r, gain=gain, norms=norms)
     indices, first, place = np.unique(picks, return_index=True, return_inverse=True)
     order = np.argsort(first)
     total = np.bincount(place, weights=gains)[order]
     scale = np.sqrt((1 - np.sqrt(rank / r)) / r)
-    attributes = {
-        "n_repeats": r - indices.size,
-        "rank": rank,
-        "eigenvalue_range": ((1 - ratio) ** 2, (1 + ratio) ** 2),
-        "spectral_bound": 3 * ratio,
-    }
+    attributes: dict[str, Any] = {"n_repeats": r - indices.size, "n_infeasible": n_infeasible, "rank": rank}
+    if gain == GAINS[0]:
+        attributes |= {"eigenvalue_range": ((1 - ratio) ** 2, (1 + ratio) ** 2), "spectral_bound": 3 * ratio}
     return Selection(indices[order], np.sqrt(total if weights == "sqrt_t" else 1.0 / total) * scale, attributes)

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from provsel.kernels.spectral import spectral_basis
 from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
-from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_weights
+from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_forms
 from provsel.training_view import TrainingView
 
 
@@ -32,6 +32,8 @@ class ApproximateBSSSelector(BaseSelector):
         As in `BSSSelector`.
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`.
+    gain : {"inverse_mean", "mean"}, default="inverse_mean"
+        As in `BSSSelector`.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -41,6 +43,8 @@ class ApproximateBSSSelector(BaseSelector):
     weights_ : ndarray of shape (n_selected,)
     n_repeats_ : int
         Steps in which a selected feature gained weight, r - k.
+    n_infeasible_ : int
+        Steps in which no column was feasible; 0 but with `gain="mean"`.
     rank_ : int
         Rank of the sketch.
     eigenvalue_range_ : tuple of float
@@ -80,12 +84,14 @@ class ApproximateBSSSelector(BaseSelector):
         n_projections: int = 256,
         weights: str = "sqrt_t",
         rescale: bool = True,
+        gain: str = "inverse_mean",
         random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_projections = n_projections
         self.weights = weights
         self.rescale = rescale
+        self.gain = gain
         self.random_state = random_state
 
     @staticmethod
@@ -102,13 +108,13 @@ class ApproximateBSSSelector(BaseSelector):
         r = checked_count(self, view.n_features)
         if isinstance(t, bool) or not isinstance(t, int | np.integer) or t < 1:
             raise ValueError(f"{name}: expected n_projections a positive integer, got {t!r}.")
-        check_weights(name, self.weights)
+        check_forms(name, self.weights, self.gain)
         basis = spectral_basis(gaussian_sketch(view.X, int(t), rng))
         if basis.rank == 0:
             raise all_zeros(self, view)
         hint = f"choose at least {basis.rank + 1}" if basis.rank < view.n_features else "there are no more features"
         check_exceeds_rank(name, r, basis.rank, "the sketch", f"{hint}, or n_projections < {r}")
-        return bss_selection(basis, r, self.weights)
+        return bss_selection(basis, r, self.weights, self.gain)
 
 
 def gaussian_sketch(X: Any, t: int, rng: np.random.Generator) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from provsel.selectors._base import BaseSelector, Selection, checked_basis, checked_count
-from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_weights
+from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_forms
 from provsel.training_view import TrainingView
 
 
@@ -34,6 +34,13 @@ class BSSSelector(BaseSelector):
         Multiply the kept columns by `weights_` in `transform`, as the theorems need.
     rank : int, default=None
         Use the `rank` largest singular values only; None takes all non-zero ones, as the theorems need.
+    gain : {"inverse_mean", "mean"}, default="inverse_mean"
+        Weight of a pick: 1/t is the mean of its scores L and U, as in Algorithm 1, or t is, the slip of the printed D
+        in another place: then nothing is promised, soon no column is feasible, and the longest one is picked.
+    columns : {"V", "sigma_V"}, default="V"
+        Of the feasible columns the longest is picked: of V^T, or of Sigma V^T, which are as long as those of X.
+    center : bool, default=False
+        V is that of X less its column means, of which a dense copy is made.
 
     Attributes
     ----------
@@ -43,10 +50,12 @@ class BSSSelector(BaseSelector):
         Scale of each: the square root of its summed gains t, times sqrt((1 - sqrt(rank/r)) / r).
     n_repeats_ : int
         Steps in which a selected feature gained weight, r - k.
+    n_infeasible_ : int
+        Steps in which no column was feasible; 0 but with `gain="mean"`.
     rank_ : int
         Rank that was sparsified.
     eigenvalue_range_ : tuple of float
-        The range that Lemma 1 promises for the eigenvalues of V^T R R^T V.
+        The range that Lemma 1 promises for the eigenvalues of V^T R R^T V; not with `gain="mean"`, as the next.
     spectral_bound_ : float
         3 sqrt(rank / r), what Lemma 2 promises for ||E||_2.
     n_features_in_ : int
@@ -78,11 +87,17 @@ class BSSSelector(BaseSelector):
         weights: str = "sqrt_t",
         rescale: bool = True,
         rank: int | None = None,
+        gain: str = "inverse_mean",
+        columns: str = "V",
+        center: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.weights = weights
         self.rescale = rescale
         self.rank = rank
+        self.gain = gain
+        self.columns = columns
+        self.center = center
 
     @staticmethod
     def budget(rank: int, eps: float, delta: float | None = None) -> int:
@@ -94,7 +109,7 @@ class BSSSelector(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
-        check_weights("BSSSelector", self.weights)
+        check_forms("BSSSelector", self.weights, self.gain)
         basis = checked_basis(self, view)
         hint = (
             f"the smallest that works is {basis.rank + 1}"
@@ -102,4 +117,5 @@ class BSSSelector(BaseSelector):
             else f"X has full column rank, so give rank < {view.n_features} as well"
         )
         check_exceeds_rank("BSSSelector", r, basis.rank, "X", hint)
-        return bss_selection(basis, r, self.weights)
+        norms = None if self.columns == "V" else basis.lengths(self.columns)
+        return bss_selection(basis, r, self.weights, self.gain, norms)

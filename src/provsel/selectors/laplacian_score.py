@@ -13,6 +13,8 @@ from provsel.kernels.ties import rank_ascending
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
+EDGES = ("heat", "binary")
+
 
 class LaplacianScoreSelector(BaseSelector):
     r"""Keep the features that vary least between neighbours, relative to their variance.
@@ -20,7 +22,7 @@ class LaplacianScoreSelector(BaseSelector):
     Use it before a clustering, without labels, where rows near each other should look alike on what is kept.
 
     Rows i and j are joined when either is among the nearest `n_neighbors` of the other, with weight
-    w_ij = exp(-||x_i - x_j||^2 / (2 t^2)). With D = diag(W 1),
+    w_ij = exp(-||x_i - x_j||^2 / (2 t^2)), or 1 with `edges="binary"`. With D = diag(W 1),
 
         score_j = (X_j^T D X_j - X_j^T W X_j) / (X_j^T D X_j - (1^T D X_j)^2 / (1^T D 1)),
 
@@ -38,6 +40,8 @@ class LaplacianScoreSelector(BaseSelector):
     kernel_width : float, default=None
         t, in the units of X. None is the mean distance of two different rows. The paper's exp(-||.||^2 / t') is
         t = sqrt(t' / 2).
+    edges : {"heat", "binary"}, default="heat"
+        Weights of joined rows. "binary": all 1, as in the authors' graph without a kernel; there is no t then.
 
     Attributes
     ----------
@@ -48,14 +52,14 @@ class LaplacianScoreSelector(BaseSelector):
     scores_ : ndarray of shape (n_features,)
         Infinite for constant features.
     kernel_width_ : float
-        The t used.
+        The t used; infinite with `edges="binary"`.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, when there are no more rows than `n_neighbors`, all rows are equal, or `kernel_width` is so
-        small that every weight is zero.
+        From `fit`, when there are no more rows than `n_neighbors`, all rows are equal, `edges` is unknown or has a
+        `kernel_width` that it does not use, or that is so small that every weight is zero.
 
     Notes
     -----
@@ -79,10 +83,18 @@ class LaplacianScoreSelector(BaseSelector):
 
     algorithm_version = 2
 
-    def __init__(self, n_features_to_select: int, *, n_neighbors: int = 5, kernel_width: float | None = None) -> None:
+    def __init__(
+        self,
+        n_features_to_select: int,
+        *,
+        n_neighbors: int = 5,
+        kernel_width: float | None = None,
+        edges: str = "heat",
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.kernel_width = kernel_width
+        self.edges = edges
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
@@ -106,6 +118,15 @@ class LaplacianScoreSelector(BaseSelector):
             raise ValueError(
                 f"LaplacianScoreSelector: expected kernel_width None or a positive, finite number, got {width!r}."
             )
+        if self.edges not in EDGES:
+            raise ValueError(f"LaplacianScoreSelector: expected edges in {EDGES}, got {self.edges!r}.")
+        if self.edges == "binary":
+            if width is not None:
+                raise ValueError(
+                    f"LaplacianScoreSelector: expected kernel_width None with edges='binary', which has none, got "
+                    f"{width!r}; leave one of them out."
+                )
+            return int(k), np.inf
         return int(k), None if width is None else float(width)
 
 

@@ -36,6 +36,10 @@ class LeverageScoreSelector(BaseSelector):
         Multiply the kept columns by `weights_` in `transform`, as the margin bound needs.
     rank : int, default=None
         Use the `rank` largest singular values only; None takes all non-zero ones, as the theorems need.
+    columns : {"V", "sigma_V"}, default="V"
+        p_i is proportional to ||V_i||^2, or to ||Sigma V_i||^2, the squared length of column i of X, without a theorem.
+    center : bool, default=False
+        V is that of X less its column means, of which a dense copy is made.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -44,7 +48,7 @@ class LeverageScoreSelector(BaseSelector):
         Kept features, in order of their first draw ("top": of decreasing score).
     weights_ : ndarray of shape (n_selected,)
     scores_ : ndarray of shape (n_features,)
-        Leverage scores; they sum to the rank.
+        Leverage scores; they sum to the rank. Squared lengths with `columns="sigma_V"`.
     rank_ : int
     n_features_in_ : int
 
@@ -77,6 +81,8 @@ class LeverageScoreSelector(BaseSelector):
         replace: bool = True,
         rescale: bool = True,
         rank: int | None = None,
+        columns: str = "V",
+        center: bool = False,
         random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -84,6 +90,8 @@ class LeverageScoreSelector(BaseSelector):
         self.replace = replace
         self.rescale = rescale
         self.rank = rank
+        self.columns = columns
+        self.center = center
         self.random_state = random_state
 
     @staticmethod
@@ -110,7 +118,7 @@ class LeverageScoreSelector(BaseSelector):
         if self.strategy not in STRATEGIES:
             raise ValueError(f"LeverageScoreSelector: expected strategy in {STRATEGIES}, got {self.strategy!r}.")
         basis = checked_basis(self, view)
-        scores = leverage_scores(basis.V)
+        scores = leverage_scores(basis.V) if self.columns == "V" else basis.lengths(self.columns) ** 2
         attributes = {"scores": scores, "rank": basis.rank}
         if self.strategy == "top":
             return Selection.unweighted(np.argsort(-scores, kind="stable")[:r], **attributes)

@@ -14,15 +14,21 @@ from sklearn.utils import ClassifierTags
 from provsel.kernels.lpsvm import LPSolution, lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
+from provsel.kernels.lpsvm_published import lpsvm_published
 from provsel.labels import signs_of_two_classes
 from provsel.selectors._base import BaseSelector, Selection
 from provsel.training_view import TrainingView
 
-SOLVERS: dict[str, Callable[..., LPSolution]] = {"highs": lpsvm_highs, "newton": lpsvm_newton}
+PUBLISHED = "as_published"
+SOLVERS: dict[str, Callable[..., LPSolution]] = {
+    "highs": lpsvm_highs,
+    "newton": lpsvm_newton,
+    PUBLISHED: lpsvm_published,
+}
 AUTO = "highs"
 """Faster to the optimum than Newton's method wherever both were measured (experiments/benchmarks/lpsvm.py)."""
 
-MAX_ITER = {"highs": 1_000_000, "newton": 3_000}
+MAX_ITER = {"highs": 1_000_000, "newton": 3_000, PUBLISHED: None}
 
 
 class LPSVMSelector(BaseSelector):
@@ -42,14 +48,16 @@ class LPSVMSelector(BaseSelector):
     ----------
     nu : float, default=1.0
         Price of a unit of slack. More features are kept as it grows.
-    solver : {"auto", "highs", "newton"}, default="auto"
+    solver : {"auto", "highs", "newton", "as_published"}, default="auto"
         "highs" is the simplex method on the linear program; "newton" the paper's Newton method for the exterior
         penalty of the dual, with Armijo's rule and a decreasing penalty parameter. "auto" is "highs", which was
-        faster wherever both were measured.
+        faster wherever both were measured. "as_published" is the authors' iteration: one coarse penalty, full steps,
+        at most 50 of them (1,000 for n >= d). It solves another problem where it converges, mostly does not, and keeps
+        several times as many features; parallel columns are all kept.
     tol : float, default=1e-6
-        Largest relative duality gap that passes without a warning.
+        Largest relative duality gap that passes without a warning; not of "as_published", which has its own rule.
     max_iter : int, default=None
-        Limit of the simplex or Newton steps; None is 1,000,000 or 3,000.
+        Limit of the simplex or Newton steps; None is 1,000,000 or 3,000, or what was published.
 
     Attributes
     ----------
@@ -68,6 +76,8 @@ class LPSVMSelector(BaseSelector):
     gap_ : float
         (objective - value of a feasible dual point) / objective: a certificate, whatever the solver did.
     n_iter_ : int
+    converged_ : bool
+        With "as_published" whether the gradient became as small as published, otherwise whether the gap is below `tol`.
     solver_ : str
     n_features_in_ : int
 
@@ -75,12 +85,12 @@ class LPSVMSelector(BaseSelector):
     ------
     ValueError
         From `fit`, when there are not two classes, a parameter is out of range, or no feature differs between
-        the classes.
+        the classes, or the published iteration diverges.
 
     Warns
     -----
     ConvergenceWarning
-        When the relative duality gap is above `tol`.
+        When the relative duality gap is above `tol`, or the published iteration ended at its limit.
     UserWarning
         When w = 0 is optimal.
 
@@ -122,11 +132,24 @@ class LPSVMSelector(BaseSelector):
         X = sparse.csc_array(view.X, dtype=np.float64, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
-        kept = distinct_columns(X)
+        kept = np.flatnonzero(np.diff(X.indptr)) if solver == PUBLISHED else distinct_columns(X)
         A = sparse.csc_array(X[:, kept].multiply(signs[:, None]))
         options: dict[str, Any] = {"tol": self.tol} if solver == "newton" else {}
-        found = SOLVERS[solver](A, signs, float(self.nu), max_iter=max_iter, **options)
-        if not found.gap <= self.tol:
+        try:
+            found = SOLVERS[solver](A, signs, float(self.nu), max_iter=max_iter, **options)
+        except ArithmeticError as error:
+            raise ValueError(
+                f"LPSVMSelector: expected the published iteration to stay finite, got: {error}; take solver='highs'."
+            ) from error
+        converged = found.converged if solver == PUBLISHED else found.gap <= self.tol
+        if solver == PUBLISHED and not converged:
+            warnings.warn(
+                f"LPSVMSelector: expected the published iteration to converge, got none after {found.n_iter} steps, "
+                f"with a relative duality gap of {found.gap:.3g}; so it was published, solver='highs' is exact.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif not converged:
             warnings.warn(
                 f"LPSVMSelector: expected a relative duality gap of at most tol = {self.tol:g}, got {found.gap:.3g} "
                 f"after {found.n_iter} steps of solver={solver!r}; raise max_iter, raise tol or take solver='highs'.",
@@ -146,6 +169,7 @@ class LPSVMSelector(BaseSelector):
             objective=found.objective,
             gap=found.gap,
             n_iter=found.n_iter,
+            converged=bool(converged),
             solver=solver,
         )
 
@@ -166,8 +190,8 @@ class LPSVMSelector(BaseSelector):
         )
         return int(np.argmax(pull))
 
-    def _checked_options(self) -> tuple[str, int]:
-        """Return the solver and its limit of steps, or raise."""
+    def _checked_options(self) -> tuple[str, int | None]:
+        """Return the solver and its limit of steps, None for the published one, or raise."""
         for name in ("nu", "tol"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
@@ -176,6 +200,8 @@ class LPSVMSelector(BaseSelector):
             raise ValueError(f"LPSVMSelector: expected solver in {('auto', *SOLVERS)}, got {self.solver!r}.")
         solver = AUTO if self.solver == "auto" else self.solver
         limit = MAX_ITER[solver] if self.max_iter is None else self.max_iter
+        if limit is None:
+            return solver, None
         if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
             raise ValueError(f"LPSVMSelector: expected max_iter None or a positive integer, got {self.max_iter!r}.")
         return solver, int(limit)

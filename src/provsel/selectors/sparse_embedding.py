@@ -30,6 +30,8 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     ----------
     n_components : int
         m; may exceed the number of features.
+    signed : bool, default=True
+        With random signs. Without, sigma(j) = 1: columns are sums of features, and lengths are not kept in expectation.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -43,7 +45,7 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     Raises
     ------
     ValueError
-        From `fit`, when `n_components` is not a positive integer; NaN or infinite values, empty X.
+        From `fit`, when `n_components` is not a positive integer or `signed` no bool; NaN or infinite values, empty X.
 
     Notes
     -----
@@ -66,8 +68,9 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     algorithm_version: ClassVar[int] = 1
 
-    def __init__(self, n_components: int, *, random_state: Any = None) -> None:
+    def __init__(self, n_components: int, *, signed: bool = True, random_state: Any = None) -> None:
         self.n_components = n_components
+        self.signed = signed
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -76,7 +79,11 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         m = self.n_components
         if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
             raise ValueError(f"SparseEmbedding: expected n_components a positive integer, got {m!r}.")
+        if not isinstance(self.signed, bool | np.bool_):
+            raise ValueError(f"SparseEmbedding: expected signed True or False, got {self.signed!r}.")
         self.buckets_, self.signs_ = random_buckets(X.shape[1], int(m), as_generator(self.random_state))
+        if not self.signed:
+            self.signs_ = np.ones_like(self.signs_)
         self._n_features_out = int(m)
         return self
 

@@ -1,0 +1,80 @@
+"""The 1-norm SVM by Newton's method as it was published: one coarse penalty, full steps, and few of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError
+
+from provsel.kernels.lpsvm import LPSolution, lpsvm_certified
+from provsel.kernels.lpsvm_newton import Penalty, excess, newton_direction
+
+Array = NDArray[np.float64]
+
+
+class Constants(NamedTuple):
+    """The authors' constants: penalty parameters, largest norm of the gradient at the end, and limit of steps."""
+
+    epsilon: float
+    alpha: float
+    tol: float
+    max_iter: int
+
+
+WIDE, TALL = Constants(0.1, 1e3, 1e-3, 50), Constants(1e-3, 1e2, 1e-5, 1_000)
+"""For fewer rows than columns, and for others."""
+
+DELTA = 1e-3
+"""Added to the diagonal of the generalised Hessian."""
+
+
+def lpsvm_published(A: Any, y: Array, nu: float, *, max_iter: int | None = None) -> LPSolution:
+    """Take full Newton steps on the penalty of the dual, at one epsilon, from u = 0 on.
+
+    Nothing makes the steps descend, so that they may run in circles until the limit; `converged` says whether the
+    gradient became small. Even then the weights are those of a penalty, not of the linear program: on text several
+    times as many are not zero. No small weight is rounded to zero.
+
+    Parameters
+    ----------
+    A : CSC of shape (n, d)
+        D X, the rows times their labels, parallel columns and all.
+    y : ndarray of shape (n,)
+        Labels, -1.0 and 1.0, both present.
+    nu : float
+        Price of a unit of slack, positive.
+    max_iter : int, optional
+        None is the authors' 50, or 1,000 where n >= d.
+
+    Raises
+    ------
+    ArithmeticError
+        Where a step leads beyond the range of numbers.
+
+    References
+    ----------
+    Fung, Mangasarian (2004), Algorithm 3.2 and section 4.
+    """
+    n, d = A.shape
+    constants = WIDE if n < d else TALL
+    limit = constants.max_iter if max_iter is None else max_iter
+    f = Penalty(A.tocsr(), y, nu, constants.epsilon, constants.alpha)
+    u, steps, converged = np.zeros(n), 0, False
+    while True:
+        v, balance = A.T @ u, float(y @ u)
+        g = f.gradient(u, v, balance)
+        converged = bool(np.linalg.norm(g) <= constants.tol)
+        if converged or steps == limit:
+            break
+        try:
+            u = u + newton_direction(A, y, nu, u, v, g, DELTA, constants.alpha)
+        except LinAlgError as error:
+            raise ArithmeticError(f"the published iteration has no direction in step {steps}: {error}") from error
+        steps += 1
+        if not np.isfinite(u).all():
+            raise ArithmeticError(f"the published iteration left the range of numbers in step {steps}")
+    w, gamma = excess(v) / constants.epsilon, -balance / constants.epsilon
+    found = lpsvm_certified(A, y, nu, w, gamma, u, steps)
+    return LPSolution(found.w, found.gamma, found.u, found.objective, found.gap, steps, converged)

@@ -1,0 +1,113 @@
+"""A linear SVM whose C is chosen by cross-validation on the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from provsel.kernels.spectral import gram_matrix
+from provsel.models._base import BaseLinearSVM
+from provsel.models.libsvm import LibsvmSVM, fit_gram
+
+GRID = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+"""Powers of ten around the C = 1 of Paul, Magdon-Ismail, Drineas (2016)."""
+
+
+class CrossValidatedSVM(BaseLinearSVM):
+    """A linear SVM with the C, of a grid, whose error in an inner cross-validation is the least.
+
+    For papers that do not state C. Each fit chooses its own: on all features, where it gives the support vectors of
+    supervised selection, and again on the selected ones. The inner folds are stratified, shuffled by a fixed seed, and
+    never see a test row.
+
+    Parameters
+    ----------
+    model : BaseLinearSVM, default=None
+        With a parameter C; None is `LibsvmSVM()`.
+    grid : sequence of float, default=(0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+        Of equally good C the smallest is taken.
+    n_splits : int, default=5
+        Inner folds; as many as the smallest class has rows where that is less.
+
+    Attributes
+    ----------
+    C_ : float
+        The C chosen.
+    errors_ : ndarray of shape (n_grid,)
+        Share of wrong predictions over all inner folds, by increasing C.
+    classes_, coef_, intercept_
+        As those of `model`; `support_` and `dual_coef_` where it has them.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: a class with a single row, a grid that is empty or not of positive numbers, `n_splits` below 2, a
+        model without C.
+    """
+
+    algorithm_version = 1
+
+    def __init__(self, model: BaseLinearSVM | None = None, *, grid: Sequence[float] = GRID, n_splits: int = 5) -> None:
+        self.model = model
+        self.grid = grid
+        self.n_splits = n_splits
+
+    def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
+        model, grid, n_splits = self._checked_options(labels)
+        folds = list(StratifiedKFold(n_splits, shuffle=True, random_state=0).split(np.zeros(labels.size), labels))
+        alone = isinstance(model, LibsvmSVM) and self.classes_.size == 2 and X.shape[0] < X.shape[1]
+        predicted = _on_gram(model, X, labels, grid, folds) if alone else _on_rows(model, X, labels, grid, folds)
+        wrong = np.zeros(len(grid), dtype=np.int64)
+        for k, test, found in predicted:
+            wrong[k] += int(np.count_nonzero(found != labels[test]))
+        self.errors_ = wrong / labels.size
+        self.C_ = grid[int(np.argmin(wrong))]
+        self._fitted = clone(model).set_params(C=self.C_).fit(X, labels)
+        for name in ("coef_", "intercept_", "support_", "dual_coef_"):
+            if hasattr(self._fitted, name):
+                setattr(self, name, getattr(self._fitted, name))
+
+    def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._fitted._combine(values)
+
+    def _checked_options(self, labels: NDArray[np.int64]) -> tuple[BaseLinearSVM, list[float], int]:
+        """Return the model, the grid in increasing order and the number of folds, or raise."""
+        model = LibsvmSVM() if self.model is None else self.model
+        if not isinstance(model, BaseLinearSVM) or "C" not in model.get_params(deep=False):
+            raise ValueError(f"CrossValidatedSVM: expected a linear SVM with a parameter C, got {model!r:.80}.")
+        numbers = all(isinstance(C, int | float | np.number) and not isinstance(C, bool) for C in self.grid)
+        if len(self.grid) == 0 or not numbers or not all(0 < C < np.inf for C in self.grid):
+            raise ValueError(f"CrossValidatedSVM: expected a grid of positive, finite numbers, got {self.grid!r:.80}.")
+        if isinstance(self.n_splits, bool) or not isinstance(self.n_splits, int | np.integer) or self.n_splits < 2:
+            raise ValueError(f"CrossValidatedSVM: expected n_splits an integer above 1, got {self.n_splits!r}.")
+        smallest = int(np.bincount(labels).min())
+        if smallest < 2:
+            raise ValueError(
+                f"CrossValidatedSVM: expected at least two rows of each class to cross-validate on, got {smallest}; "
+                f"give more rows or a fixed C."
+            )
+        return model, sorted(float(C) for C in self.grid), min(int(self.n_splits), smallest)
+
+
+Predicted = Iterable[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
+"""Place of C in the grid, test rows, and the classes that are predicted of them."""
+
+
+def _on_rows(model: BaseLinearSVM, X: Any, labels: NDArray[np.int64], grid: list[float], folds: list[Any]) -> Predicted:
+    for train, test in folds:
+        for k, C in enumerate(grid):
+            yield k, test, clone(model).set_params(C=C).fit(X[train], labels[train]).predict(X[test])
+
+
+def _on_gram(model: LibsvmSVM, X: Any, labels: NDArray[np.int64], grid: list[float], folds: list[Any]) -> Predicted:
+    """As `_on_rows`, with inner products that are computed once."""
+    gram = gram_matrix(X)
+    for train, test in folds:
+        inner, outer = gram[np.ix_(train, train)], gram[np.ix_(test, train)]
+        for k, C in enumerate(grid):
+            yield k, test, fit_gram(inner, labels[train], C=C, tol=model.tol).predict(outer)

@@ -1,0 +1,145 @@
+"""Options that stand for readings of a paper: each against a plain definition, and refused where it is none."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from provsel.kernels.lpsvm_published import lpsvm_published
+from provsel.kernels.spectral import spectral_basis
+from provsel.selectors import (
+    ApproximateBSSSelector,
+    BSSSelector,
+    LaplacianScoreSelector,
+    LeverageScoreSelector,
+    LPSVMSelector,
+    SparseEmbedding,
+)
+
+R = 40
+
+
+@pytest.fixture(scope="module")
+def X():  # noqa: N802
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((15, 200)) * np.exp(rng.standard_normal(200)) + rng.standard_normal(200)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("selector", [BSSSelector(R), LeverageScoreSelector(R, strategy="top")])
+def test_centred_columns_are_those_of_the_centred_rows(X, selector, form):
+    plain = selector.fit(form(X)).indices_
+    before = selector.fit(X - X.mean(axis=0))
+    weights = before.weights_
+    found = selector.set_params(center=True).fit(form(X))
+    selector.set_params(center=False)
+    np.testing.assert_array_equal(found.indices_, before.indices_)
+    np.testing.assert_allclose(found.weights_, weights)
+    assert found.rank_ == 14  # the mean takes one
+    assert set(plain) != set(found.indices_)
+
+
+def test_columns_of_sigma_v_are_as_long_as_those_of_x(X):
+    squares = (X**2).sum(axis=0)
+    top = LeverageScoreSelector(R, strategy="top", columns="sigma_V").fit(X)
+    np.testing.assert_allclose(top.scores_, squares)
+    np.testing.assert_array_equal(top.indices_, np.argsort(-squares, kind="stable")[:R])
+    drawn = LeverageScoreSelector(R, columns="sigma_V", random_state=5).fit(X)
+    draws = np.random.default_rng(5).choice(200, size=R, p=squares / squares.sum())
+    assert set(drawn.indices_) == set(draws)
+    bss = BSSSelector(R, columns="sigma_V").fit(X)
+    assert bss.indices_[0] == np.argmax(squares)  # in the first step all are feasible
+    assert bss.indices_[0] != BSSSelector(R).fit(X).indices_[0]
+    V = spectral_basis(X).V[bss.indices_] * bss.weights_[:, None]
+    low, high = bss.eigenvalue_range_
+    found = np.linalg.eigvalsh(V.T @ V)
+    assert low <= found[0] <= found[-1] <= high  # the lemma asks for feasibility only
+
+
+@pytest.mark.parametrize("selector", [BSSSelector(R), ApproximateBSSSelector(R, n_projections=10, random_state=0)])
+def test_the_other_gain_promises_nothing(X, selector):
+    plain = selector.fit(X)
+    assert plain.n_infeasible_ == 0
+    assert plain.spectral_bound_ > 0
+    other = type(selector)(**{**selector.get_params(), "gain": "mean"}).fit(X)
+    assert other.n_infeasible_ > 0
+    assert not hasattr(other, "spectral_bound_")
+    assert not hasattr(other, "eigenvalue_range_")
+    assert set(other.indices_) != set(plain.indices_)
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        (BSSSelector(R, gain="half"), r"BSSSelector: expected gain in \('inverse_mean', 'mean'\), got 'half'"),
+        (ApproximateBSSSelector(R, gain=1), "ApproximateBSSSelector: expected gain in .*, got 1"),
+        (BSSSelector(R, columns="U"), r"BSSSelector: expected columns in \('V', 'sigma_V'\), got 'U'"),
+        (LeverageScoreSelector(R, center="yes"), "LeverageScoreSelector: expected center True or False, got 'yes'"),
+        (LaplacianScoreSelector(R, edges="cosine"), r"LaplacianScoreSelector: expected edges in .*, got 'cosine'"),
+        (LaplacianScoreSelector(R, edges="binary", kernel_width=1.0), "expected kernel_width None with edges='binary'"),
+        (SparseEmbedding(R, signed=0), "SparseEmbedding: expected signed True or False, got 0"),
+    ],
+)
+def test_what_is_no_reading_is_refused(X, selector, message):
+    with pytest.raises(ValueError, match=message):
+        selector.fit(X)
+
+
+def test_sums_without_signs_are_sums(X):
+    signed, plain = (SparseEmbedding(9, signed=each, random_state=0).fit(X) for each in (True, False))
+    np.testing.assert_array_equal(plain.buckets_, signed.buckets_)
+    expected = np.column_stack([X[:, plain.buckets_ == k].sum(axis=1) for k in range(9)])
+    np.testing.assert_allclose(plain.transform(X), expected, atol=1e-12)
+    assert np.abs(signed.transform(X) - expected).max() > 0.1
+
+
+def published_by_the_book(A, y, nu, epsilon=0.1, alpha=1e3, delta=1e-3, tol=1e-3, steps=50):
+    """Fung and Mangasarian's iteration in dense algebra, as their paper prints it."""
+    n = len(y)
+    u, done = np.zeros(n), 0
+    while True:
+        v = A.T @ u
+        over = np.maximum(v - 1, 0) - np.maximum(-v - 1, 0)
+        g = -epsilon + A @ over + y * (y @ u) + np.maximum(u - nu, 0) - alpha * np.maximum(-u, 0)
+        if np.linalg.norm(g) <= tol or done == steps:
+            return over / epsilon, done, np.linalg.norm(g) <= tol
+        active = A[:, np.abs(v) > 1]
+        H = active @ active.T + np.outer(y, y) + np.diag(delta + (u > nu) + alpha * (u < 0))
+        u, done = u - np.linalg.solve(H, g), done + 1
+
+
+def text(seed):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(40) % 2, 1.0, -1.0)
+    X = rng.poisson(0.3, (40, 150)).astype(float)
+    X[:, :5] += rng.poisson(0.8, (40, 5)) * (y > 0)[:, None]
+    X[:, 100:] = X[:, :50]  # parallel columns are kept, with one weight
+    return X, y
+
+
+@pytest.mark.parametrize("steps", [1, 4, 8])
+def test_the_published_iteration_is_that_of_the_paper(steps):
+    for seed in range(4):
+        X, y = text(seed)
+        w, done, converged = published_by_the_book(X * y[:, None], y, 1.0, steps=steps)
+        found = lpsvm_published(sparse.csc_array(X * y[:, None]), y, 1.0, max_iter=steps)
+        assert (found.n_iter, found.converged) == (done, converged)
+        np.testing.assert_allclose(found.w, w, atol=1e-8 * max(1, np.abs(w).max()))
+        assert np.count_nonzero(found.w) == np.count_nonzero(w)
+
+
+def test_the_published_iteration_says_whether_it_converged_and_keeps_more():
+    X, y = text(1)
+    optimal = LPSVMSelector().fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="expected the published iteration to converge, got none after 3 steps"):
+        short = LPSVMSelector(solver="as_published", max_iter=3).fit(X, y)
+    assert (short.converged_, short.n_iter_, short.solver_) == (False, 3, "as_published")
+    assert short.gap_ > optimal.gap_
+    assert short.indices_.size > optimal.indices_.size
+    w = short.coef_[0]
+    np.testing.assert_allclose(w[100:], w[:50])
+    assert optimal.converged_
+    rng = np.random.default_rng(0)
+    tall = rng.standard_normal((60, 3))
+    easy = LPSVMSelector(solver="as_published").fit(tall, np.where(tall[:, 0] > 0, 1, -1))
+    assert easy.indices_[0] == 0

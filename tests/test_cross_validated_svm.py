@@ -1,0 +1,100 @@
+"""CrossValidatedSVM against scikit-learn's grid search, its two routes against each other, and what it refuses."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+import provsel.models.cross_validated_svm as module
+from provlab.configs import cells_of, compose_config
+from provlab.project.components import build
+from provsel.models import CrossValidatedSVM, HingeSVM, LiblinearSVM, LibsvmSVM
+from provsel.selectors import LeverageScoreSelector, OnSupportVectors
+from provsel.training_view import TrainingView, support_rows
+
+GRID = [0.001, 0.01, 0.1, 1.0, 10.0]
+
+
+def noisy(n=60, d=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, np.where(X[:, :5].sum(axis=1) + 1.5 * rng.standard_normal(n) > 0, 1, -1)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shape", [(60, 150), (120, 30)])
+@pytest.mark.parametrize("model", [LibsvmSVM(), LiblinearSVM(tol=1e-3)])
+def test_it_is_a_grid_search(model, shape, form):
+    X, y = noisy(*shape)
+    ours = CrossValidatedSVM(model, grid=GRID[::-1], n_splits=4).fit(form(X), y)
+    folds = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
+    sizes = np.array([test.size for _, test in folds])
+    theirs = GridSearchCV(model, {"C": GRID}, cv=folds, scoring="accuracy").fit(X, y)
+    accuracy = [theirs.cv_results_[f"split{k}_test_score"] for k in range(4)]
+    errors = 1 - np.average(accuracy, axis=0, weights=sizes)
+    np.testing.assert_allclose(ours.errors_, errors, atol=1e-12)
+    assert GRID[int(np.argmin(np.round(errors, 9)))] == ours.C_
+    alone = type(model)(**{**model.get_params(), "C": ours.C_}).fit(form(X), y)
+    np.testing.assert_array_equal(ours.coef_, alone.coef_)
+    np.testing.assert_array_equal(ours.predict(X), alone.predict(X))
+    np.testing.assert_array_equal(support_rows(ours, X, y), support_rows(alone, X, y))
+
+
+def test_the_gram_matrix_changes_nothing():
+    X, y = noisy()
+    arguments = LibsvmSVM(), X, (y > 0).astype(int), GRID, list(StratifiedKFold(5).split(X, y))
+    by_gram, by_rows = (list(route(*arguments)) for route in (module._on_gram, module._on_rows))
+    assert len(by_gram) == len(by_rows) == 25
+    for one, other in zip(by_gram, by_rows, strict=True):
+        assert one[0] == other[0]
+        np.testing.assert_array_equal(one[2], other[2])
+
+
+def test_several_classes_and_small_ones():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:200], y[:200]
+    model = CrossValidatedSVM(grid=(0.001, 0.1), n_splits=3).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), LibsvmSVM(C=model.C_).fit(X, y).predict(X))
+    few = CrossValidatedSVM(n_splits=10).fit(*[part[:12] for part in noisy()])  # as many folds as the smallest class
+    assert few.C_ in module.GRID
+
+
+def test_supervised_selection_has_the_support_vectors_of_the_chosen_c():
+    X, y = noisy()
+    model = CrossValidatedSVM(grid=GRID)
+    chosen = model.fit(X, y).C_
+    found = OnSupportVectors(LeverageScoreSelector(20, strategy="top"), svm=CrossValidatedSVM(grid=GRID)).fit(X, y)
+    np.testing.assert_array_equal(found.support_rows_, np.sort(LibsvmSVM(C=chosen).fit(X, y).support_))
+    assert TrainingView(X, y).support_rows(model).size == found.support_rows_.size
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (CrossValidatedSVM(HingeSVM()), "CrossValidatedSVM: expected a linear SVM with a parameter C, got HingeSVM"),
+        (CrossValidatedSVM(grid=()), "CrossValidatedSVM: expected a grid of positive, finite numbers, got"),
+        (CrossValidatedSVM(grid=(1.0, -1.0)), "CrossValidatedSVM: expected a grid of positive, finite numbers, got"),
+        (CrossValidatedSVM(n_splits=1), "CrossValidatedSVM: expected n_splits an integer above 1, got 1"),
+    ],
+)
+def test_bad_options_are_refused(model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(*noisy())
+
+
+def test_a_class_with_one_row_is_refused():
+    X, y = noisy()
+    y[:] = -1
+    y[0] = 1
+    with pytest.raises(ValueError, match="expected at least two rows of each class to cross-validate on, got 1; give"):
+        CrossValidatedSVM().fit(X, y)
+
+
+@pytest.mark.parametrize(("name", "inner"), [("libsvm_cv", LibsvmSVM), ("liblinear_cv", LiblinearSVM)])
+def test_configs(name, inner):
+    [cell] = cells_of(compose_config([f"model={name}", "+model.grid=[0.1,1]"]))
+    model = build("model", cell.model)
+    assert isinstance(model.model, inner)
+    assert list(model.grid) == [0.1, 1]
+    assert cell.identity["model"]["arguments"]["model"]["name"] == inner.__name__
