@@ -94,24 +94,22 @@ class Multiverse:
     def needed(self) -> dict[str, dict[str, set[Universe]]]:
         """Artefact, its rows, and the choices for which the numbers of each are needed."""
         found: dict[str, dict[str, set[Universe]]] = defaultdict(lambda: defaultdict(set))
-        rows: dict[str, set[str]] = defaultdict(set)
-        kinds = {(type(claim.evaluator), claim.evaluator.artefact) for claim in self.claims}
-        for claim in (*self.claims, *self.family):
-            test = claim.evaluator  # of the family those that a correction can be about
-            if (type(test), test.artefact) in kinds:
-                for artefact, row, _ in test.places((*test.columns, *test.also)):
-                    rows[artefact].add(row)
         for artefact, printed in self.printed.items():
             for universe in self.of_rows(artefact, printed):
                 for row in printed:
                     found[artefact][row].add(self.restricted(universe, artefact, row))
         for claim in self.claims:
-            artefacts = {place[0] for place in claim.evaluator.places(claim.evaluator.columns)}
             for universe in self.universes(claim):
-                for artefact in artefacts:
-                    for row in rows[artefact]:
-                        found[artefact][row].add(self.restricted(universe, artefact, row))
+                for artefact, row in self._rows(claim, universe):
+                    found[artefact][row].add(self.restricted(universe, artefact, row))
         return {artefact: dict(of_rows) for artefact, of_rows in found.items()}
+
+    def _rows(self, claim: Claim, universe: Universe) -> set[tuple[str, str]]:
+        """Return the rows that a claim reads in a universe, and those of the family that a correction can be about."""
+        kind = type(claim.evaluator), claim.evaluator.artefact
+        peers = [peer for peer in self.family if (type(peer.evaluator), peer.evaluator.artefact) == kind]
+        tests = [self.read(peer, universe).evaluator for peer in (claim, *peers)]
+        return {place[:2] for test in tests for place in test.places((*test.columns, *test.also))}
 
     def entries(self) -> RowEntries:
         """Compose what all universes need."""
