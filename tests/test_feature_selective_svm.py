@@ -43,8 +43,26 @@ def data():
 
 
 @pytest.fixture(params=FITS, ids=lambda name: name.replace(" ", "_"))
-def model(request):
-    return clone(FITS[request.param])
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def model(name):
+    return clone(FITS[name])
+
+
+@pytest.fixture(scope="module")
+def fits():
+    """Models by name that are fitted to the dense rows, and only looked at."""
+    return {}
+
+
+@pytest.fixture
+def dense(name, fits, data):
+    if name not in fits:
+        fits[name] = clone(FITS[name]).fit(*data)
+    return fits[name]
 
 
 @parametrize_with_checks(
@@ -127,9 +145,9 @@ def test_compressed_solution_comes_from_the_blocks(data):
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
-def test_sparse_is_dense(model, form, data):
+def test_sparse_is_dense(model, dense, form, data):
     X, y = data
-    dense, spread = clone(model).fit(X, y), model.fit(form(X), y)
+    spread = model.fit(form(X), y)
     assert spread.objective_ == pytest.approx(dense.objective_, rel=1e-6)
     np.testing.assert_array_equal(spread.predict(form(X)), dense.predict(X))
     if model.n_components is None:
