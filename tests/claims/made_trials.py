@@ -56,7 +56,7 @@ class MadeArtefacts:
             entries = self.artefacts[name].entries
             return tuple({e.row: 0 for e in entries}), tuple({e.column: 0 for e in entries})
 
-        monkeypatch.setattr("provlab.claims.evidence.compose_artefact", lambda name, _: self.artefacts[name])
+        monkeypatch.setattr("provlab.claims.evidence.remembered_artefact", lambda name, _: self.artefacts[name])
         monkeypatch.setattr("provlab.claims.schema.artefact_layout", layout)
 
     def evidence(self):

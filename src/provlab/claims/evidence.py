@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from provlab.claims.folds import Folds, Sample, common_folds
 from provlab.claims.outcome import UnavailableError
 from provlab.claims.statistics import AbstractPairedTest, CorrectedT, SignedRank
-from provlab.configs import Artefact, Entry, artefact_part, compose_artefact, config_errors
+from provlab.configs import Artefact, Entry, artefact_part, config_errors, remembered_artefact
 from provlab.datasets import MissingDataError
 from provlab.project import paper_of
 from provlab.project.components import component_class
@@ -127,7 +127,7 @@ class Evidence:
                 grouped[entry.row, entry.column].append(entry)
             self._entries[name] = grouped
         found = self._entries[name].get((cell[0], cell[1]), [])
-        return [entry for entry in found if self.dataset in ("", entry.dataset)]
+        return [entry for entry in found if entry.dataset == self.dataset] if self.dataset else found
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
         """Return how many trials behind some numbers are stored, and how many are planned."""
@@ -291,7 +291,7 @@ class Evidence:
 
     def _compose(self, name: str) -> Artefact | str:
         try:
-            artefact = compose_artefact(name, self.overrides)
+            artefact = remembered_artefact(name, self.overrides)
             artefact.check_data(self.store.has_any(artefact.cells))
         except MissingDataError as error:
             return f"data missing: provsel fetch {error.dataset}"

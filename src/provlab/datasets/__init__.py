@@ -9,7 +9,7 @@ from ._identity import dataset_files, dataset_identity, missing_files
 from ._loaders import dataset_names, is_place, loader
 from ._locate import locate
 from ._obtain import Obtained
-from ._paths import describe_roots
+from ._paths import data_dir, describe_roots
 from ._record import Dataset, make_dataset
 from ._registry import dataset_feature_names, dataset_members, load_dataset, present_members
 from ._sources import Source, SourceFile, read_source, source_names
@@ -23,6 +23,7 @@ __all__ = [
     "Source",
     "SourceFile",
     "column_blocks",
+    "data_dir",
     "dataset_feature_names",
     "dataset_files",
     "dataset_identity",

@@ -25,6 +25,8 @@ STREAMS = ("per_trial", "restarted")
 
 OPTIONAL = {"measures": (), "stream": STREAMS[0]}
 """Settings that keys leave out at these values: they came later."""
+Parts = Mapping[str, Any]
+
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
 
@@ -71,6 +73,16 @@ class Cell:
                 f"protocol.stream: expected {STREAMS[0]} for the split {self.protocol['split']}, whose repeats differ "
                 f"in their seed only, got {stream}; leave it out."
             )
+
+    @classmethod
+    def known(
+        cls, dataset: Parts, selector: Parts, model: Parts, protocol: Parts, data: str, *, cell: str, n_draws: int
+    ) -> Cell:
+        """Return a cell that was made before with the same classes, with the `id` and `n_draws` that it had."""
+        made = object.__new__(cls)
+        made.__dict__.update(dataset=dataset, selector=selector, model=model, protocol=protocol, data=data)
+        made.__dict__.update(id=cell, n_draws=n_draws)
+        return made
 
     @property
     def measured(self) -> AbstractProtocol:
