@@ -121,7 +121,9 @@ def common_folds(parts: list[Folds]) -> list[Folds]:
     """Return of each part the folds that all of them have."""
     names = sorted({name for part in parts for name in part.names})
     codes = [part.codes(names) for part in parts]
-    shared = reduce(np.intersect1d, codes) if codes else np.empty(0, np.int64)
+    if all(np.array_equal(code, codes[0]) for code in codes):  # as where everything is stored
+        return parts
+    shared = reduce(np.intersect1d, codes)
     return [part.only(np.searchsorted(code, shared)) for part, code in zip(parts, codes, strict=True)]
 
 

@@ -35,11 +35,13 @@ class Entry:
     overrides: tuple[str, ...] = ()
     """What `provsel run` takes to compute this cell alone."""
 
-    @property
+    @cached_property
     def dataset(self) -> str:
         """Name of the data set, as the artefact or else the loaders give it."""
         dataset = self.cell.dataset
-        return self.label or str(dataset.get("set", PurePath(str(dataset.get("path", dataset["name"]))).stem))
+        if self.label or "set" in dataset:
+            return self.label or str(dataset["set"])
+        return PurePath(str(dataset.get("path", dataset["name"]))).stem
 
 
 @dataclass(frozen=True)

@@ -82,11 +82,9 @@ def _counted(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _In
     orders = [np.asarray(selection, dtype=np.int64) for selection in selections]
     chosen = np.concatenate([*orders, np.empty(0, np.int64)])
     place = np.concatenate([*(np.arange(order.size) for order in orders), np.empty(0, np.int64)])
-    features, which = np.unique(chosen, return_inverse=True)
-    times, places = np.zeros(features.size, np.int64), np.zeros(features.size, np.int64)
-    np.add.at(times, which, 1)
-    np.add.at(places, which, place)
-    return features, times, places, len(orders)
+    times, places = np.bincount(chosen), np.bincount(chosen, place).astype(np.int64)  # whole numbers, so exact
+    features = np.flatnonzero(times)
+    return features, times[features], places[features], len(orders)
 
 
 def share_relevant(features: Iterable[int], n_relevant: int) -> str:

@@ -64,8 +64,9 @@ class StoreSnapshot:
         table = store.encoded([name for name in wanted if name not in LARGE])
         named = [pc.is_valid(table[name]) for name in ("key", "cell") if name in table.column_names]
         named += [pc.fill_null(pc.greater_equal(table[name], 0), False) for name in NUMBERS]
-        table, n_all = table.filter(reduce(pc.and_, named)).combine_chunks(), len(table)
-        n_nameless = n_all - len(table)
+        whole, n_nameless = reduce(pc.and_, named), 0
+        if not pc.all(whole).as_py():
+            table, n_nameless = table.filter(whole).combine_chunks(), pc.sum(pc.invert(whole)).as_py()
         cells = table["cell"].combine_chunks()
         if isinstance(cells, pa.ChunkedArray):  # without any rows
             cells = pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), pa.array([], pa.string()))

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.stats import kendalltau, mannwhitneyu
 
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.evidence import Evidence
@@ -57,6 +56,8 @@ class Falls(AbstractRowEvaluator):
         empty = [column for column, numbers in zip(columns, samples, strict=True) if not numbers.size]
         if empty:
             return [Finding(part, NOT_RUN, note=f"nothing stored for {self.row}, {', '.join(empty)}")]
+        from scipy.stats import kendalltau, mannwhitneyu
+
         order = np.repeat(np.arange(len(samples)), [numbers.size for numbers in samples])
         tau = kendalltau(order, np.concatenate(samples), alternative="less")
         rises = [mannwhitneyu(after, before, alternative="greater").pvalue for before, after in pairwise(samples)]

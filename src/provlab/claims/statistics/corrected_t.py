@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from provlab.claims.statistics._base import AbstractPairedTest, Alternative, Interval
 
@@ -41,6 +40,8 @@ class CorrectedT(AbstractPairedTest):
 
     def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
         """Return the p-value from Student's t with n - 1 degrees of freedom; the sign test's where nothing varies."""
+        from scipy.stats import t as student
+
         distance = self.estimate - shift
         if self.standard_error == 0:
             return self._sign_test(distance, alternative)
@@ -53,6 +54,8 @@ class CorrectedT(AbstractPairedTest):
         """Return estimate -+ quantile x standard error."""
         if self.standard_error == 0 and self._sign_test(1.0, "two-sided") > 1 - level:
             return -math.inf, math.inf
+        from scipy.stats import t as student
+
         half = float(student.ppf((1 + level) / 2, self.n - 1)) * self.standard_error
         return self.estimate - half, self.estimate + half
 

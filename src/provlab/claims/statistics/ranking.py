@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import friedmanchisquare, studentized_range
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,8 @@ def rank_methods(errors: pd.DataFrame, *, alpha: float = 0.05) -> Ranking | None
     n, k = whole.shape
     if n < 2 or k < 3:
         return None
+    from scipy.stats import friedmanchisquare, studentized_range
+
     # Friedman's statistic is 0 / 0 where all methods tie on all data sets
     p_value = 1.0 if (whole.nunique(axis=1) == 1).all() else float(friedmanchisquare(*whole.to_numpy().T).pvalue)
     ranks = whole.rank(axis=1).mean()

@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import wilcoxon
 
 from provlab.claims.statistics._base import AbstractPairedTest, Alternative, Interval
 
@@ -37,6 +36,8 @@ class SignedRank(AbstractPairedTest):
 
     def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
         """Return SciPy's p-value: exact for small samples, with the normal approximation for large ones."""
+        from scipy.stats import wilcoxon
+
         shifted = np.round(self.differences - shift, DECIMALS)
         if not shifted.any():
             return 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge the claims, write results/verdicts.csv and results/rankings.csv, and print both."""
+    from concurrent.futures import ThreadPoolExecutor
+
     from provlab.claims import Evidence
     from provlab.claims.display import ranking_table, totals, verdict_table
     from provlab.claims.judged import claim_files, columns_read, judge_files
@@ -37,8 +40,12 @@ def run(options: argparse.Namespace) -> int:
 
     results = Path(options.results)
     files = claim_files(options.paper)
-    evidence = Evidence(StoreSnapshot.take(TrialStore(results / "store"), columns_read(files)), options.overrides)
-    judged = judge_files(files, evidence)
+    store = TrialStore(results / "store")
+    with ThreadPoolExecutor(1) as beside:
+        reading = beside.submit(StoreSnapshot.take, store, columns_read(files))
+        if store.folder.is_dir():
+            import_module("scipy.stats")  # the claims' tests need it, and it takes as long as the reading
+    judged = judge_files(files, Evidence(reading.result(), options.overrides))
     judged.write(results)
     if options.figures:
         judged.draw(results)
