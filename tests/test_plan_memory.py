@@ -90,7 +90,7 @@ def test_settings_are_remembered_apart(composed, data):
 
 def test_settings_that_do_not_fit_are_refused_every_time(composed, data):
     for _ in range(2):
-        with pytest.raises(ValueError, match="expected artefact.only to name some of"):
+        with pytest.raises(ValueError, match=r"expected artefact\.only to name some of"):
             remembered_artefact(TABLE1, ["+artefact.only=[nothing]"])
     assert files(data) == []
 
@@ -227,6 +227,10 @@ def foreign_class(stated):
         lambda stated: [*stated[:4], [[1]], stated[5]],
         lambda stated: [*stated[:4], [[*entry[:7], 10**9, *entry[8:]] for entry in stated[4]], stated[5]],
         lambda stated: [*stated[:5], "[" * 100_000],
+        lambda stated: [*stated[:4], [[*entry[:6], "2", *entry[7:]] for entry in stated[4]], stated[5]],
+        lambda stated: [*stated[:4], [[*entry[:5], None, *entry[6:]] for entry in stated[4]], stated[5]],
+        lambda stated: [*stated[:5], stated[5].replace("repeats", "repeat")],
+        lambda stated: [*stated[:3], [], *stated[4:]],
         lambda stated: ["0" * 64, *stated[1:]],
     ],
 )

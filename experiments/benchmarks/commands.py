@@ -1,9 +1,9 @@
 """python experiments/benchmarks/commands.py [--records 685454] [--repeats 5]: `provsel status` and `provsel verify`.
 
 Wall seconds of new processes over the plan of all artefacts, with nothing and with everything stored (a store like that
-of report.py: numbers are drawn, keys and cells are the real ones). Beside them stands `import sklearn.svm`, as a measure
-of the machine; the goal of each is three seconds. The processes take turns. The first turn is told apart: artefacts are
-composed and remembered then, modules compiled, and the disk is cold.
+of report.py: numbers are drawn, keys and cells are the real ones). Beside them stands `import sklearn.svm`, as a
+measure of the machine; the goal of each is three seconds. The processes take turns. The first turn is told apart:
+artefacts are composed and remembered then, modules compiled, and the disk is cold.
 """
 
 import argparse
@@ -68,9 +68,8 @@ def main():
     for name, found in seconds.items():
         median = statistics.median(found)
         met = "met" if median <= GOAL else "MISSED"
-        lines.append(
-            f"| {name} | {median:.2f} | {median / statistics.median(svm):.2f} | {met if judged else ''} | {turns[0][name]:.2f} |"
-        )
+        beside, goal = median / statistics.median(svm), met if judged else ""
+        lines.append(f"| {name} | {median:.2f} | {beside:.2f} | {goal} | {turns[0][name]:.2f} |")
     report("commands", "\n".join(lines), cases, seconds=seconds | {"import sklearn.svm": svm})
 
 

@@ -24,6 +24,8 @@ from scipy.io import savemat
 from provlab.audit.compare import OUTCOMES, Difference
 from provlab.audit.ledger import WITHOUT_SUM, read_audits, write_audit
 from provlab.audit.outcomes import AuditRun, TrialOutcome
+from provlab.configs import compose_artefact
+from provlab.configs.memory import _recalled, _remember
 from provlab.datasets import _cache, dexter, techtc
 from provlab.datasets._cifar import _decode, read_binary, read_labels
 from provlab.datasets._content import content_sha256
@@ -310,6 +312,24 @@ def hashes_of(path):
     assert file_sha256(path, data=path.parents[1]) == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def plan():
+    """Return an artefact as it is remembered, without its checksum."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "plan.json"
+        _remember(path, "0" * 64, compose_artefact("paul2016/table1", ["protocol.repeats=1"]))
+        return path.read_bytes().partition(b"\n")[2]
+
+
+def plan_of(path):
+    """A memory of an artefact that is damaged is nothing, its checksum as if who damaged it had put it right."""
+    content = path.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "plan.json"
+        copy.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+        found = _recalled(copy, "0" * 64)
+    assert found is None or all(isinstance(entry.cell.n_trials, int) for entry in found.entries)
+
+
 LEDGER_WORDS = (b"[[", b"{}", b"NaN", b"1e999", b'"when": "0001-01-01T00:00:00+23:59"')
 TRIAL = TrialOutcome("k", "c", "d", "BSSSelector", 0, 1, 0, "different", True, "x", (Difference("error", "1", "2"),))
 RUN = AuditRun(
@@ -413,6 +433,7 @@ TEXT = {
     "registry": Reader("made.yaml", (REGISTRY,), registry_of, YAML_WORDS),
     "lock file": Reader(LOCK_NAME, (LOCK,), lock_of, YAML_WORDS),
     "memory of hashes": Reader(MEMORY, (HASHES,), hashes_of, LEDGER_WORDS),
+    "memory of plans": Reader("plans/a.json", (plan(),), plan_of, LEDGER_WORDS),
     "audit ledger": Reader("audits/a.json", ledgers(), ledgers_of, LEDGER_WORDS),
 }  # fmt: skip
 

@@ -122,7 +122,7 @@ def _recalled(path: Path, inputs: str) -> Artefact | None:
         unique = {id(part): part for entry in found for part in _parts(entry.cell)}
         if not all(map(_all_own, unique.values())):
             return None
-        if any(identity_of(cell.dataset) != identity for identity, cell in data.items()):
+        if not isinstance(parts, dict) or any(identity_of(cell.dataset) != identity for identity, cell in data.items()):
             return None
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, MissingDataError):
         return None
@@ -134,7 +134,11 @@ def _entry(
 ) -> Entry:
     dataset, selector, model, protocol = (known[k] for k in at)
     made = Cell.known(dataset, selector, model, protocol, data, cell=cell, n_draws=draws)
-    return Entry(row, column, made, label, tuple(known[overrides]))
+    entry = Entry(row, column, made, label, tuple(known[overrides]))
+    texts = (row, column, label, data, cell, entry.dataset, *entry.overrides)
+    if type(made.n_trials) is not int or not all(isinstance(text, str) for text in texts):
+        raise TypeError("an entry that nobody here wrote")
+    return entry
 
 
 def _parts(cell: Cell) -> tuple[Parts, Parts, Parts]:
