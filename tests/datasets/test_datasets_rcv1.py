@@ -122,7 +122,7 @@ def test_features_are_called_by_their_stems_on_demand_only(lyrl, mirror):
         (lambda c: c.replace(b"s9 9 ", b"s\xe99 9 "), "line 47228: expected a stem, its number and its weight"),
         (lambda c: c.replace(b"s9 9 ", b"s9 09 "), "line 47228: expected a stem, its number and its weight"),
         (lambda c: c.replace(b"s9 9 ", b"s9 9 9 "), "line 47228: expected a stem, its number and its weight"),
-        (lambda c: b"", "line 1: expected a stem, its number and its weight, got b''"),
+        (lambda c: b"", "line 1: expected a stem, its number and its weight, got ''"),
         (lambda c: c * 9, "expected a dictionary of at most 4194304 bytes, got more"),
     ],
 )

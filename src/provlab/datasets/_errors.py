@@ -13,3 +13,11 @@ class DataIntegrityError(ValueError):
 
 class FetchError(OSError):
     """No address of a file could be downloaded."""
+
+
+def bad_line(where: object, number: int, expected: str, got: bytes) -> ValueError:
+    """Return the error for a line of a text file, counted from 1."""
+    shown = got[:60].decode("latin-1")
+    return ValueError(
+        f"{where}, line {number}: expected {expected}, got {shown!r}. The file is damaged: fetch it again"
+    )

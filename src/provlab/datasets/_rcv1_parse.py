@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ._errors import bad_line
+
 N_TERMS = 47236
 _BLOCK = 1 << 23
 # The longest line of the official files has about 20,000 bytes.
@@ -141,8 +143,8 @@ def _require_lines(path: Path, before: int, block: bytes, pattern: re.Pattern[by
         number = before + block.count(b"\n", 0, end)
         for pair in line.split():
             if not _is_finite(pair):
-                raise _bad(path, number, "finite values", pair)
-        raise _bad(path, number, expected, line)
+                raise bad_line(path, number + 1, "finite values", pair)
+        raise bad_line(path, number + 1, expected, line)
 
 
 def _is_finite(pair: bytes) -> bool:
@@ -170,7 +172,7 @@ def _numbers_of(path: Path, before: int, block: bytes, lengths: np.ndarray) -> t
     for expected, wrong in checks.items():
         if wrong.any():
             k = int(wrong.argmax())
-            raise _bad(path, before + int(line[k]), expected, f"{columns[k] + 1}:{values[k]:g}".encode())
+            raise bad_line(path, before + int(line[k]) + 1, expected, f"{columns[k] + 1}:{values[k]:g}".encode())
     return documents, columns, values
 
 
@@ -184,11 +186,3 @@ def _per_line(block: bytes, char: bytes) -> np.ndarray:
 def _read_numbers(text: bytes) -> np.ndarray:
     """Return the numbers of a text; newlines separate too."""
     return np.fromstring(text.decode("ascii"), dtype=np.float64, sep=" ")
-
-
-def _bad(path: Path, before: int, expected: str, got: bytes) -> ValueError:
-    """Return the error for the line after `before` others."""
-    shown = got[:60].decode("latin-1")
-    return ValueError(
-        f"{path}, line {before + 1}: expected {expected}, got {shown!r}. The file is damaged: fetch it again"
-    )

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from ._errors import bad_line
 from ._rcv1_parse import N_TERMS
 from ._small import read_small
 
@@ -33,10 +34,7 @@ def read_stems(path: Path) -> list[str]:
     for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), start=1):
         match = _LINE.fullmatch(line)
         if match is None:
-            raise ValueError(
-                f"{path}, line {number}: expected a stem, its number and its weight, got {line[:60]!r}. The file is "
-                "damaged: fetch it again"
-            )
+            raise bad_line(path, number, "a stem, its number and its weight", line)
         stems[int(match[2])] = match[1].decode("ascii")
         if len(stems) != number:
             raise ValueError(

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 
 from ._bag import Corpus
+from ._errors import bad_line
 
 _LABELS = {b"+1": 1, b"1": 1, b"-1": -1}
 
@@ -32,7 +33,7 @@ def parse_tokens(content: bytes, where: str) -> Corpus:
         label, *rest = line.split(b" ")
         labels.append(_label(label, where, number))
         if not rest or rest[0] not in (b"a", b"b"):
-            raise _bad(where, number, "the letter a or b after the label", rest[0] if rest else b"")
+            raise bad_line(where, number, "the letter a or b after the label", rest[0] if rest else b"")
         counts = Counter(rest[1:])
         del counts[b""]  # from a double or trailing space
         documents.append(counts)
@@ -80,14 +81,14 @@ def _parse_pairs(pairs: list[bytes], words: dict[int, bytes], where: str, number
         index, colon, value = pair.partition(b":")
         key = _index(index)
         if not colon or key is None:
-            raise _bad(where, number, "index:count pairs", pair)
+            raise bad_line(where, number, "index:count pairs", pair)
         if key in seen:
-            raise _bad(where, number, "each index once", pair)
+            raise bad_line(where, number, "each index once", pair)
         if key not in words:
-            raise _bad(where, number, "an index that features.idx lists", pair)
+            raise bad_line(where, number, "an index that features.idx lists", pair)
         count = _count(value)
         if count is None:
-            raise _bad(where, number, "a finite count of at least 0", pair)
+            raise bad_line(where, number, "a finite count of at least 0", pair)
         seen.add(key)
         if count > 0:
             counts[words[key]] = counts.get(words[key], 0.0) + count
@@ -101,9 +102,9 @@ def _parse_features(content: bytes, where: str) -> dict[int, bytes]:
         index, *rest = line.split(maxsplit=1)
         key = _index(index)
         if key is None or not rest:
-            raise _bad(where, number, "an index and a word", line)
+            raise bad_line(where, number, "an index and a word", line)
         if key in words:
-            raise _bad(where, number, "each index once", line)
+            raise bad_line(where, number, "each index once", line)
         words[key] = rest[0].rstrip()
     return words
 
@@ -117,7 +118,7 @@ def _lines(content: bytes) -> list[tuple[int, bytes]]:
 def _label(label: bytes, where: str, number: int) -> int:
     """Return -1 or +1."""
     if label not in _LABELS:
-        raise _bad(where, number, "a label +1 or -1", label)
+        raise bad_line(where, number, "a label +1 or -1", label)
     return _LABELS[label]
 
 
@@ -133,11 +134,3 @@ def _count(text: bytes) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) and value >= 0 and b"_" not in text else None
-
-
-def _bad(where: str, number: int, expected: str, got: bytes) -> ValueError:
-    """Return the error for a broken line."""
-    shown = got[:40].decode("latin-1")
-    return ValueError(
-        f"{where}, line {number}: expected {expected}, got {shown!r}. The file is damaged: fetch it again"
-    )

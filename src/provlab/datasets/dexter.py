@@ -9,6 +9,7 @@ from scipy import sparse
 from provsel.checks import check_choice
 
 from ._cache import parsed
+from ._errors import bad_line
 from ._identity import registered
 from ._record import Dataset, make_dataset
 from ._sources import SourceFile
@@ -77,7 +78,7 @@ def _read_data(path: Path) -> sparse.csr_array:
             match = _PAIR.fullmatch(pair)
             if match is None or not last < int(match[1]) <= _N_FEATURES:
                 expected = f"increasing index:value pairs with indices up to {_N_FEATURES} and whole values"
-                raise _bad(path, number, expected, pair)
+                raise bad_line(path, number, expected, pair)
             last = int(match[1])
             indices.append(last - 1)
             values.append(float(match[2]))
@@ -90,7 +91,7 @@ def _read_labels(path: Path) -> np.ndarray:
     lines = _lines(path)
     for number, line in enumerate(lines, start=1):
         if line.strip() not in (b"1", b"+1", b"-1"):
-            raise _bad(path, number, "a label 1 or -1", line)
+            raise bad_line(path, number, "a label 1 or -1", line)
     return np.array([int(line) for line in lines])
 
 
@@ -102,9 +103,3 @@ def _lines(path: Path) -> list[bytes]:
             f"{path}: expected {_N_SAMPLES} lines, got {len(lines)}. It is cut or another file: replace it"
         )
     return lines
-
-
-def _bad(path: Path, number: int, expected: str, got: bytes) -> ValueError:
-    """Return the error for a broken line."""
-    shown = got[:40].decode("latin-1")
-    return ValueError(f"{path}, line {number}: expected {expected}, got {shown!r}. The file is damaged: replace it")
