@@ -9,7 +9,7 @@ from ._loaders import dataset_names
 from ._obtain import Obtained, Obtaining
 from ._paths import data_dir as default_data_dir
 from ._progress import Progress
-from ._sources import read_source, source_names
+from ._sources import forms_of, read_source, source_names
 
 _log = logging.getLogger(__name__)
 
@@ -113,8 +113,5 @@ def fetch_all(
 def usable(obtained: Sequence[Obtained]) -> bool:
     """Tell whether the loader finds all that it needs: the files of one form."""
     there = {item.file.path for item in obtained if item.path is not None}
-    forms = {form for item in obtained for form in item.file.forms or ()} or {""}
-    return any(
-        all(item.file.path in there for item in obtained if item.file.forms is None or form in item.file.forms)
-        for form in forms
-    )
+    forms = forms_of([item.file for item in obtained])
+    return any(all(file.path in there for file in files) for files in forms.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -198,13 +198,14 @@ class Source:
 
     @property
     def forms(self) -> dict[str, tuple[SourceFile, ...]]:
-        """The forms of the data set in the order in which they are registered, "" where there is one: their files.
+        """The forms of the data set; the files of any one of them are enough."""
+        return forms_of(self.published())
 
-        The files of any one of them are enough.
-        """
-        read = self.published()
-        names = dict.fromkeys(name for file in read for name in file.forms or ()) or {"": None}
-        return {name: tuple(file for file in read if file.forms is None or name in file.forms) for name in names}
+
+def forms_of(files: Sequence[SourceFile]) -> dict[str, tuple[SourceFile, ...]]:
+    """Return the files of each form, in the order in which the forms are registered; "" where there is only one."""
+    names = dict.fromkeys(name for file in files for name in file.forms or ()) or {"": None}
+    return {name: tuple(file for file in files if file.forms is None or name in file.forms) for name in names}
 
 
 def source_names(registry: Path | None = None) -> list[str]:
