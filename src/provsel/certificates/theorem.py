@@ -198,7 +198,7 @@ class Theorem(Measure):
 class Certificate(ValuesWithNaN):
     """Records of theorems on one selection or model: `certificate.margin.margin_ratio`, `certificate.margin.state`.
 
-    Printed, it is a line a theorem. Two are equal where their values are.
+    Printed, it says the state, the source and the numbers of each. Two are equal where their values are.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class Certificate(ValuesWithNaN):
         return iter(self.records)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{each.name:9} {each.state:12}  {_numbers(each):58} {each.source}" for each in self.records)
+        return "\n".join(f"{each.name:9} {each.state:13} {each.source}{_numbers(each)}" for each in self.records)
 
     @property
     def held(self) -> bool:
@@ -243,7 +243,7 @@ class Certificate(ValuesWithNaN):
 
 def _numbers(record: Theorem) -> str:
     found = {name: value for name, value in vars(record).items() if isinstance(value, float) and value == value}
-    return ", ".join(f"{name} {value:.4g}" for name, value in found.items())
+    return "".join(f"\n    {name:15} {value:.4g}" for name, value in found.items())
 
 
 def _without_none(hint: Any) -> Any:
