@@ -119,7 +119,7 @@ def test_ends_that_decide_alone():
     assert fewer.n_fits_ == 2
     with pytest.raises(
         ValueError,
-        match=r"AtSize: expected a setting of Steps with at least 35 features for at from 0.01 to 100, got 30 at "
+        match=r"AtSize: expected Steps to keep at least 35 features for at from 0.01 to 100, got 30 at "
         r"at=100 as the most; widen the range, ask for fewer features, or give if_fewer='keep'",
     ):
         fit(steps(35))

@@ -1,4 +1,4 @@
-"""Bisection for a setting of a selector that keeps a given number of features."""
+"""Bisection for the value of a parameter with which a selector keeps a given number of features."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CLOSE = 1e-2
 
 
 @dataclass(frozen=True)
-class Setting:
-    """A setting, and the selector fitted with it."""
+class Tried:
+    """A value of the parameter, and the selector fitted with it."""
 
     value: float
     fitted: Any
@@ -35,30 +35,30 @@ class Setting:
 
 
 class SizeSearch:
-    """The settings that a search tried, in order."""
+    """The values that a search tried, in order."""
 
     def __init__(self, selector: BaseSelector, parameter: str, view: TrainingView, r: int) -> None:
         self.selector, self.parameter, self.view, self.r = selector, parameter, view, r
-        self.tries: dict[float, Setting] = {}
+        self.tries: dict[float, Tried] = {}
 
-    def tried(self, value: float) -> Setting:
-        """Return the setting, fitted unless another search on the view did it."""
+    def tried(self, value: float) -> Tried:
+        """Return what a value gives, fitted unless another search on the view did it."""
         if value not in self.tries:
             selector = clone(self.selector).set_params(**{self.parameter: value})
 
-            def fit() -> Setting:
+            def fit() -> Tried:
                 with warnings.catch_warnings(record=True) as messages:
                     warnings.simplefilter("always")
                     selector.fit_view(self.view)
-                return Setting(value, selector, list(messages))
+                return Tried(value, selector, list(messages))
 
             # two fits of a randomised method without a fixed seed are not the same
             seeded = not selector.is_random or isinstance(selector.get_params(deep=False).get("random_state"), int)
             self.tries[value] = self.view.shared(f"at {value!r} {selector!r}", fit) if seeded else fit()
         return self.tries[value]
 
-    def best(self) -> Setting | None:
-        """Return the first usable setting with the fewest features that are at least r."""
+    def best(self) -> Tried | None:
+        """Return the first usable fit with the fewest features that are at least r."""
         enough = [made for made in self.tries.values() if made.converged and made.count >= self.r]
         return min(enough, key=lambda made: made.count, default=None)
 
@@ -74,5 +74,5 @@ class SizeSearch:
                 return
             few, many = (few, middle) if self._has_enough(middle) else (middle, many)
 
-    def _has_enough(self, made: Setting) -> bool:
+    def _has_enough(self, made: Tried) -> bool:
         return not made.converged or made.count >= self.r

@@ -10,24 +10,24 @@ import numpy as np
 from sklearn.base import clone
 
 from provsel.selectors._base import BaseSelector, Selection, checked_count
-from provsel.selectors._size_search import Setting, SizeSearch
+from provsel.selectors._size_search import SizeSearch, Tried
 from provsel.training_view import TrainingView
 
 IF_FEWER = ("raise", "keep")
 
 
 class AtSize(BaseSelector):
-    """Find the setting of a selector that keeps the fewest features but at least r, and keep the first r of these.
+    """Find where a selector keeps the fewest features but at least r, and keep the first r of these.
 
     For methods that choose their number themselves through a parameter, so that they can be compared with others at
     equal numbers. The parameter is searched between `low` and `high` by bisection on a log scale: the number of
     features is taken to rise, or to fall, with it. A fit that did not converge is not used; the search continues
-    towards fewer features. Searches on one view for other r share the settings that both try.
+    towards fewer features. Searches on one view for other r share the values that both try.
 
     Parameters
     ----------
     selector : selector
-        A provsel selector, with the settings that are not searched. Its `indices_` are in order of selection.
+        A provsel selector, with the parameters that are not searched. Its `indices_` are in order of selection.
     n_features_to_select : int
         r.
     parameter : str
@@ -37,7 +37,7 @@ class AtSize(BaseSelector):
     max_fits : int, default=30
         Bound on the fits of one search; 13 narrow twelve powers of ten to a percent, where it ends.
     if_fewer : {"raise", "keep"}, default="raise"
-        Where no setting that was tried keeps r features: an error, or the setting with the most features.
+        Where no value that was tried keeps r features: an error, or the value with the most features.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the selector where it is randomised, the same in all fits; None leaves it its own.
 
@@ -52,7 +52,7 @@ class AtSize(BaseSelector):
     selector_ : selector
         The selector fitted with it; it may keep more than r.
     n_fits_ : int
-        Settings that were tried.
+        Values that were tried.
 
     Raises
     ------
@@ -133,14 +133,14 @@ class AtSize(BaseSelector):
             selector.set_params(random_state=int(rng.integers(2**31)))
         return selector
 
-    def _most(self, search: SizeSearch, r: int) -> Setting:
-        """Return the usable setting with the most features, or raise."""
+    def _most(self, search: SizeSearch, r: int) -> Tried:
+        """Return the usable fit with the most features, or raise."""
         usable = [made for made in search.tries.values() if made.converged]
         most = max(usable, key=lambda made: made.count, default=None)
         found = "none that converged" if most is None else f"{most.count} at {self.parameter}={most.value:g}"
         if most is None or self.if_fewer == "raise":
             raise ValueError(
-                f"AtSize: expected a setting of {type(self.selector).__name__} with at least {r} features for "
+                f"AtSize: expected {type(self.selector).__name__} to keep at least {r} features for "
                 f"{self.parameter} from {self.low:g} to {self.high:g}, got {found} as the most; widen the range, ask "
                 f"for fewer features, or give if_fewer='keep'."
             )

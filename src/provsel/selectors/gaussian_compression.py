@@ -164,7 +164,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             Ends with .parquet. Columns z0, z1, ... and "label"; the metadata of the schema say l, m, variance and key.
             A file that is there is replaced when the new one is whole.
         chunks : iterable of (X_chunk, y_chunk or None)
-            As from `provlab.datasets.row_chunks`. X_chunk of shape (b, m), dense or sparse; y_chunk of shape (b,):
+            As from `provsel.streams.row_chunks`. X_chunk of shape (b, m), dense or sparse; y_chunk of shape (b,):
             numbers, strings or booleans.
         n_jobs : int, default=1
             Threads, each with one BLAS thread; -1: one a core, as in joblib. The file has the same bits for any number.

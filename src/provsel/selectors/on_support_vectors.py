@@ -24,15 +24,15 @@ class OnSupportVectors(BaseSelector):
     The paper's supervised setting: the labels enter through the choice of the rows. The final SVM is then to be
     trained on the same rows, `support_rows_`.
 
+    Selector and SVM may ask for metadata of the rows by `set_fit_request`, such as `sample_weight` and `groups`: where
+    scikit-learn's metadata routing is enabled, `fit` hands them on, to the selector those of the support vectors.
+
     Parameters
     ----------
     selector : selector
         A provsel selector, or any scikit-learn feature selector with `fit(X, y)` and `get_support`.
     svm : classifier, default=None
         With `support_` or `decision_function`; None is `LibsvmSVM(C=1.0)`.
-
-    Both may ask for metadata of the rows by `set_fit_request`, such as `sample_weight` and `groups`: `fit` hands these
-    on where scikit-learn's metadata routing is enabled, to `selector` those of the support vectors.
 
     Attributes
     ----------
