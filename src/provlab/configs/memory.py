@@ -1,9 +1,9 @@
 """Composed artefacts, remembered with a digest of all that they were composed from.
 
 To compose one is to ask classes for their parameters, versions and whether they draw, for thousands of cells. What is
-remembered is believed only where that digest, of every file of this program, every config, the project and the installed
-packages, is that of now, and each data set has the identity that it had. Artefacts with classes of other modules are composed every time: what a project trusts, and
-what is in those modules, is looked at as ever.
+remembered is believed only where that digest, of every file of this program, every config, the project and the
+installed packages, is that of now, and each data set has the identity that it had. Artefacts with classes of other
+modules are composed every time: what a project trusts, and what is in those modules, is looked at as ever.
 """
 
 from __future__ import annotations
