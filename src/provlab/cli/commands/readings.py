@@ -15,7 +15,7 @@ HELP = "what becomes of the claims of a paper under every defensible reading of 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which paper and claims, and how much is done."""
     parser.epilog = (
-        "Example: provsel readings paul2016 --artefact table1 --plan. Interrupt at any time; the same command resumes."
+        "Example: provsel readings PAPER --artefact table1 --plan. Interrupt at any time; the same command resumes."
     )
     parser.add_argument("paper", help="a paper with a readings.yaml")
     parser.add_argument(
