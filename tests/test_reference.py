@@ -18,6 +18,9 @@ from provlab.store import TrialStore
 from provlab.trials.environment import environment
 
 REFERENCE = current_project().root / "results" / FOLDER
+OLDER = {"RRQRSelector": ("table1_sets", "figure1", "figure2", "table4")}
+"""Classes that have changed since the reference was written, and artefacts whose numbers are still the older ones."""
+
 SAME_SD = 0.1
 """Of a number's standard deviation over trials: how far another machine's rounding may move the number. A single
 prediction of the thousands behind it that comes out differently moves it by less than that."""
@@ -52,7 +55,18 @@ def test_it_was_written_with_these_algorithms(summary):
     assert len(summary["algorithm_versions"]) >= 15
     for name, version in summary["algorithm_versions"].items():
         cls = getattr(provsel.selectors, name, None) or getattr(provsel.models, name)
-        assert getattr(cls, "algorithm_version", 0) == version, f"{name}: run its artefacts, then make reference"
+        current = getattr(cls, "algorithm_version", 0)
+        if name in OLDER:
+            assert version < current, f"{name}: the reference is renewed; take it out of OLDER, and the note with it"
+        else:
+            assert version == current, f"{name}: run its artefacts, then make reference"
+
+
+def test_it_says_what_is_of_an_older_version():
+    text = (REFERENCE / "README.md").read_text(encoding="utf-8")
+    for name, artefacts in OLDER.items():
+        assert f"{name} of version" in text
+        assert all(artefact in text for artefact in artefacts)
 
 
 def test_it_is_small_and_names_no_place():
