@@ -180,7 +180,7 @@ def test_nothing_that_differs_between_the_classes_is_refused(solver):
         ({"max_iter": 0}, "expected max_iter None or a positive integer, got 0"),
         ({"max_iter": 1.5}, "expected max_iter None or a positive integer, got 1.5"),
         ({"max_iter": True}, "expected max_iter None or a positive integer, got True"),
-        ({"solver": "simplex"}, r"expected solver in \('auto', 'highs', 'newton'\), got 'simplex'"),
+        ({"solver": "simplex"}, r"expected solver in \('auto', 'highs', 'newton', 'as_published'\), got 'simplex'"),
     ],
 )
 def test_bad_options_are_refused(options, message, data):

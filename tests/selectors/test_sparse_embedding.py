@@ -155,6 +155,7 @@ def test_other_columns_and_values_that_are_none_are_refused(form):
 def test_it_is_exported_but_is_no_selector():
     assert "SparseEmbedding" in provsel.selectors.__all__
     assert not issubclass(SparseEmbedding, BaseSelector)
-    first, second = inspect.signature(SparseEmbedding).parameters.values()
-    assert (first.name, second.name, second.kind) == ("n_components", "random_state", second.KEYWORD_ONLY)
+    first, *others = inspect.signature(SparseEmbedding).parameters.values()
+    assert [first.name, *(each.name for each in others)] == ["n_components", "signed", "random_state"]
+    assert {each.kind for each in others} == {first.KEYWORD_ONLY}
     assert component_class("selector", {"_target_": "provsel.selectors.SparseEmbedding"}) is SparseEmbedding
