@@ -48,6 +48,16 @@ class CrossValidatedSVM(BaseLinearSVM):
     ValueError
         From `fit`: a class with a single row, a grid that is empty or not of positive numbers, `n_splits` below 2, a
         model without C.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.models import CrossValidatedSVM
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> y = np.where(X[:, 3] > 0, 1, -1)
+    >>> CrossValidatedSVM(grid=[0.1, 1.0]).fit(X, y).errors_.shape
+    (2,)
     """
 
     algorithm_version = 1
