@@ -39,6 +39,7 @@ from provsel.models import (
     LibsvmSVM,
 )
 from provsel.selectors import (
+    AdaptiveRandomizedPivotingSelector,
     AlphaInvestingSelector,
     ApproximateBSSSelector,
     AtSize,
@@ -53,10 +54,13 @@ from provsel.selectors import (
     LPSVMSelector,
     OnlineLeverageSelector,
     OnSupportVectors,
+    RandomlyPivotedQRSelector,
     RidgeLeverageSelector,
     RRQRSelector,
     Selection,
+    SingleSVDSelector,
     SparseEmbedding,
+    StrongRRQRSelector,
     SVMRFESelector,
     UniformSelector,
     WithEnclosingBallCenter,
@@ -96,6 +100,7 @@ class Size(Theorem):
 
 
 SELECTORS: list[BaseSelector] = [
+    AdaptiveRandomizedPivotingSelector(3),
     AlphaInvestingSelector(),
     ApproximateBSSSelector(5),
     AtSize(L1SVMSelector(), 3, parameter="C", low=0.1, high=1.0),
@@ -109,7 +114,10 @@ SELECTORS: list[BaseSelector] = [
     OnlineLeverageSelector(),
     OnSupportVectors(BSSSelector(5)),
     RidgeLeverageSelector(3),
+    RandomlyPivotedQRSelector(3),
     RRQRSelector(3),
+    SingleSVDSelector(3),
+    StrongRRQRSelector(3),
     SVMRFESelector(3),
     UniformSelector(3),
     WithEnclosingBallCenter(BSSSelector(5)),

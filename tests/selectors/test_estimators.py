@@ -118,6 +118,10 @@ SIGNATURES = {
     "RidgeLeverageSelector": "(n_features_to_select, *, ridge=",
     "LPSVMSelector": "(*, nu=1.0, solver='auto'",
     "L1SVMSelector": "(*, C=1.0, tol=0.01)",
+    "StrongRRQRSelector": "(n_features_to_select, *, f=2.0)",
+    "SingleSVDSelector": "(n_features_to_select, *, form='residual')",
+    "AdaptiveRandomizedPivotingSelector": "(n_features_to_select, *, n_redraws=1, random_state=None)",
+    "RandomlyPivotedQRSelector": "(n_features_to_select, *, block_size=32, random_state=None)",
     "AtSize": "(selector, n_features_to_select, *, parameter, low, high",
 }
 

@@ -62,7 +62,7 @@ class PivotedQR:
     """
 
     def __init__(self, X: Any) -> None:
-        self._X = _prepared(X)
+        self._X = prepared_columns(X)
         self._transposed = self._X.T  # a SciPy object anew costs more than a product with little text
         self._span: ExplicitSpan | SparseSpan
         large = self._X.shape[0] * min(self._X.shape) >= LARGE_Q
@@ -99,11 +99,7 @@ class PivotedQR:
 
     def rest_by_norm(self) -> Columns:
         """Return the columns that are no pivots, shape (d - k,), by decreasing norm, ties and zeros by index."""
-        rest = np.ones(self._norms.size, dtype=bool)
-        rest[self._pivots] = False
-        columns = np.flatnonzero(rest)
-        nonzero = columns[columns_by_norm(self._norms[columns])]
-        return np.concatenate([nonzero, columns[self._norms[columns] == 0]])
+        return remaining_by_norm(self._norms, self.pivots)
 
     def rest_of_swaps(self) -> Columns:
         """Return the columns that are no pivots, shape (d - k,), in the order in which LAPACK's geqp3 leaves them.
@@ -141,7 +137,28 @@ class PivotedQR:
         return int(np.flatnonzero(self._left >= top * tied)[0])
 
 
-def _prepared(X: Any) -> Any:
+def remaining_by_norm(norms: NDArray[np.float64], taken: Columns) -> Columns:
+    """Return the columns that are not taken, by decreasing norm, ties and zeros by index.
+
+    Where the rank is exhausted all residuals are zero up to rounding, and norms are what is left to choose by.
+
+    Parameters
+    ----------
+    norms : ndarray of shape (d,)
+    taken : ndarray of shape (k,), int64
+
+    Returns
+    -------
+    ndarray of shape (d - k,), int64
+    """
+    rest = np.ones(norms.size, dtype=bool)
+    rest[taken] = False
+    columns = np.flatnonzero(rest)
+    nonzero = columns[columns_by_norm(norms[columns])]
+    return np.concatenate([nonzero, columns[norms[columns] == 0]])
+
+
+def prepared_columns(X: Any) -> Any:
     """Return X in float64, as CSC or dense, scaled by a power of two where its squares would over- or underflow."""
     if not sparse.issparse(X):
         X = np.asarray(X, dtype=np.float64)

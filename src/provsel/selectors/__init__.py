@@ -9,6 +9,7 @@ they reduce rows, and have no features to show.
 """
 
 from provsel.selectors._base import BaseSelector, Selection, checked_count
+from provsel.selectors.adaptive_randomized_pivoting import AdaptiveRandomizedPivotingSelector
 from provsel.selectors.alpha_investing import AlphaInvestingSelector
 from provsel.selectors.approximate_bss import ApproximateBSSSelector
 from provsel.selectors.at_size import AtSize
@@ -22,14 +23,18 @@ from provsel.selectors.leverage import LeverageScoreSelector
 from provsel.selectors.lpsvm import LPSVMSelector
 from provsel.selectors.on_support_vectors import OnSupportVectors
 from provsel.selectors.online_leverage import OnlineLeverageSelector
+from provsel.selectors.randomly_pivoted_qr import RandomlyPivotedQRSelector
 from provsel.selectors.ridge_leverage import RidgeLeverageSelector
 from provsel.selectors.rrqr import RRQRSelector
+from provsel.selectors.single_svd import SingleSVDSelector
 from provsel.selectors.sparse_embedding import SparseEmbedding
+from provsel.selectors.strong_rrqr import StrongRRQRSelector
 from provsel.selectors.svm_rfe import SVMRFESelector
 from provsel.selectors.uniform import UniformSelector
 from provsel.selectors.with_enclosing_ball_center import WithEnclosingBallCenter
 
 __all__ = [
+    "AdaptiveRandomizedPivotingSelector",
     "AlphaInvestingSelector",
     "ApproximateBSSSelector",
     "AtSize",
@@ -45,10 +50,13 @@ __all__ = [
     "OnSupportVectors",
     "OnlineLeverageSelector",
     "RRQRSelector",
+    "RandomlyPivotedQRSelector",
     "RidgeLeverageSelector",
     "SVMRFESelector",
     "Selection",
+    "SingleSVDSelector",
     "SparseEmbedding",
+    "StrongRRQRSelector",
     "UniformSelector",
     "WithEnclosingBallCenter",
     "checked_count",

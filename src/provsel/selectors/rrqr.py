@@ -81,11 +81,7 @@ class RRQRSelector(BaseSelector):
         r = checked_count(self, view.n_features)
         if self.completion not in COMPLETIONS:
             raise ValueError(f"RRQRSelector: expected completion in {COMPLETIONS}, got {self.completion!r}.")
-        state: PivotedQR = view.shared("pivoted qr", lambda: PivotedQR(view.X))
-        for k in range(SHARED_STEP, r + SHARED_STEP, SHARED_STEP):
-            view.shared(f"pivoted qr {k}", partial(state.extend, k))
-            if state.exhausted and len(state.pivots) <= k:
-                break
+        state = shared_pivots(view, r)
         pivots = state.pivots[:r]
         if pivots.size == 0:
             raise all_zeros(self, view)
@@ -95,3 +91,13 @@ class RRQRSelector(BaseSelector):
         else:
             chosen = pivots
         return Selection.unweighted(chosen, rank=pivots.size, n_completed=r - pivots.size)
+
+
+def shared_pivots(view: TrainingView, r: int) -> PivotedQR:
+    """Return the factorisation that all fits on this view share, with r pivots or all that the rank allows."""
+    state: PivotedQR = view.shared("pivoted qr", lambda: PivotedQR(view.X))
+    for k in range(SHARED_STEP, r + SHARED_STEP, SHARED_STEP):
+        view.shared(f"pivoted qr {k}", partial(state.extend, k))
+        if state.exhausted and len(state.pivots) <= k:
+            break
+    return state

@@ -1,0 +1,173 @@
+"""Random pivots: rows of V by adaptive randomized pivoting, columns of X by randomly pivoted QR."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from provsel.kernels.column_span import dense_columns
+from provsel.kernels.spectral import Array
+from provsel.kernels.tails import column_squares
+
+Columns = NDArray[np.int64]
+
+DRIFT = 1e-8
+"""Squared norms that should sum to k - t, and miss it by more than this, are computed anew."""
+
+EXHAUSTED = 1e-13
+"""Share of ||X||_F^2 below which what is left counts as rounding."""
+
+WORN = 1e-5
+"""Downdated squared norms are computed anew when their sum has fallen below this share of its last exact value."""
+
+BLOCK = 2**20
+"""Entries of the columns whose residuals are formed at once."""
+
+
+def volume_sample(V: Array, rng: np.random.Generator) -> Columns:
+    """Draw k rows S of V with probability det(V_S)^2: one pass of adaptive randomized pivoting.
+
+    Row after row is drawn with probability proportional to its squared residual outside the rows drawn before, which is
+    the projection determinantal point process with kernel V V^T. O(d k) a draw.
+
+    Parameters
+    ----------
+    V : ndarray of shape (d, k)
+        Orthonormal columns.
+    rng : numpy.random.Generator
+        One uniform number a draw.
+
+    Returns
+    -------
+    ndarray of shape (k,), int64
+        In order of the draws.
+    """
+    k = V.shape[1]
+    chosen: list[int] = []
+    norms = np.einsum("ij,ij->i", V, V)
+    left, U = norms.copy(), np.zeros((k, k))
+    for t in range(k):
+        if abs(left.sum() - (k - t)) > DRIFT:
+            left = np.maximum(norms - np.einsum("ij,ij->i", V @ U[:, :t], V @ U[:, :t]), 0.0)
+            left[chosen] = 0.0
+        j = _draw(left, rng.random(1))[0]
+        u = V[j] - U[:, :t] @ (U[:, :t].T @ V[j])
+        u -= U[:, :t] @ (U[:, :t].T @ u)
+        u /= np.linalg.norm(u)
+        U[:, t] = u
+        left = np.maximum(left - (V @ u) ** 2, 0.0)
+        chosen.append(int(j))
+        left[chosen] = 0.0
+    return np.array(chosen, dtype=np.int64)
+
+
+def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Generator) -> Columns:
+    """Draw up to r columns, each with probability proportional to its squared residual outside those drawn before.
+
+    A block of columns is proposed by the residuals at its start; in turn, each is accepted with the probability that
+    its residual now is of that. The law is that of one draw at a time, whatever the size of the blocks, but X is read
+    once a block. O(r nnz + (n + d) r^2).
+
+    Parameters
+    ----------
+    X : ndarray or CSC array of shape (n, d), float64
+    r : int
+    block_size : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (k,), int64
+        In order of the draws; k < r when the columns drawn leave less than 1e-13 of ||X||_F^2.
+
+    References
+    ----------
+    Epperly, Tropp, Webber (2024), arXiv 2410.03969, accelerated by rejection.
+    """
+    left = column_squares(X)
+    total = exact = float(left.sum())
+    Q = np.zeros((X.shape[0], 0), order="F")
+    chosen: list[int] = []
+    transposed = X.T
+    while len(chosen) < r and left.sum() > EXHAUSTED * total:
+        proposed = _draw(left, rng.random(block_size))
+        chances = rng.random(block_size)
+        block = dense_columns(X, proposed)
+        for _ in range(2):
+            block -= Q @ (Q.T @ block)
+        accepted = _accepted(block, left[proposed], chances, r - len(chosen))
+        if accepted.size == 0:  # a downdated norm promised what is not there
+            left = residual_squares(X, Q)
+            left[chosen] = 0.0
+            continue
+        new = qr(block[:, accepted], mode="economic", check_finite=False)[0]
+        new = qr(new - Q @ (Q.T @ new), mode="economic", check_finite=False)[0]
+        chosen += proposed[accepted].tolist()
+        Q = np.hstack([Q, new])
+        left = np.maximum(left - np.einsum("ij,ij->i", products := transposed @ new, products), 0.0)
+        left[chosen] = 0.0
+        if left.sum() < WORN * exact:
+            left = residual_squares(X, Q)
+            left[chosen] = 0.0
+            exact = float(left.sum())
+    return np.array(chosen, dtype=np.int64)
+
+
+def residual_squares(X: Any, Q: Array, columns: Columns | None = None) -> Array:
+    """Return the squared norms of what columns of X, all or some, leave outside the span of the orthonormal Q.
+
+    Parameters
+    ----------
+    X : ndarray or CSC array of shape (n, d), float64
+        A block of columns is dense at a time.
+    Q : ndarray of shape (n, k)
+    columns : ndarray of shape (m,), int64, optional
+
+    Returns
+    -------
+    ndarray of shape (m,)
+    """
+    columns = np.arange(X.shape[1]) if columns is None else columns
+    step = 1 + BLOCK // X.shape[0]
+    squares = np.empty(columns.size)
+    for start in range(0, columns.size, step):
+        part = dense_columns(X, columns[start : start + step])
+        for _ in range(2):
+            part -= Q @ (Q.T @ part)
+        squares[start : start + step] = np.einsum("ij,ij->j", part, part)
+    return squares
+
+
+def _accepted(block: Array, at_start: Array, chances: Array, most: int) -> NDArray[np.int64]:
+    """Return the positions in the block that are accepted, up to `most`: a Cholesky factorisation with rejections.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n, b)
+        Residuals at the start of the block.
+    at_start : ndarray of shape (b,)
+        Their squared norms, which they were proposed by.
+    chances : ndarray of shape (b,)
+        Uniform numbers.
+    """
+    gram = block.T @ block
+    accepted: list[int] = []
+    for i in range(at_start.size):
+        # the first has its whole residual: a downdated norm in `at_start` must not refuse it
+        if gram[i, i] > 0 and (i == 0 or chances[i] * at_start[i] < gram[i, i]):
+            accepted.append(i)
+            if len(accepted) == most:
+                break
+            gram[i + 1 :, i + 1 :] -= np.outer(gram[i + 1 :, i], gram[i, i + 1 :]) / gram[i, i]
+            repeats = np.flatnonzero(np.diagonal(gram) <= EXHAUSTED * at_start)
+            gram[repeats, repeats] = 0.0
+    return np.array(accepted, dtype=np.int64)
+
+
+def _draw(weights: Array, uniforms: Array) -> NDArray[np.int64]:
+    """Return positions drawn with probabilities proportional to `weights`, shape (d,), one for each uniform number."""
+    ends = np.cumsum(weights)
+    return np.searchsorted(ends, uniforms * ends[-1], side="right").clip(max=weights.size - 1).astype(np.int64)

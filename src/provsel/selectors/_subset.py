@@ -1,0 +1,47 @@
+"""What the selectors of column subsets share: the leading space of a view, and what follows an exhausted rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provsel.kernels.pivoted_qr import remaining_by_norm
+from provsel.kernels.spectral import SpectralBasis
+from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, column_squares, needs_truncation, truncated_basis
+from provsel.selectors._base import Selection, all_zeros
+from provsel.training_view import TrainingView
+
+
+def leading_basis(selector: Any, view: TrainingView, k: int) -> SpectralBasis:
+    """Return the min(k, rank) leading right singular vectors of the view, or raise when X is zero.
+
+    Part of the complete basis, but for sparse X whose complete V, shape (d, min(n, d)), would be too large.
+    """
+    if needs_truncation(view.X) and k < min(view.n_samples, view.n_features) and view.X.count_nonzero():
+        basis: SpectralBasis = view.shared(f"leading basis {k}", lambda: truncated_basis(view.X, k))
+    else:
+        basis = view.basis(k)
+    if basis.rank == 0:
+        raise all_zeros(selector, view)
+    return basis
+
+
+def tail_of(view: TrainingView, leading: SpectralBasis) -> Tail:
+    """Return what `leading`, as `leading_basis` gave it, leaves of the rows."""
+    if needs_truncation(view.X) and leading.rank < min(view.n_samples, view.n_features):
+        return DeflatedTail(view.X, leading.V)
+    return SpectralTail(view.basis(), leading.rank)
+
+
+def completed(view: TrainingView, chosen: NDArray[np.int64], r: int, **attributes: Any) -> Selection:
+    """Return the unweighted selection of `chosen` and, up to r, of the largest columns beside them.
+
+    `rank_` is the number chosen, and `n_completed_` that of the others, which no rank is left for.
+    """
+    missing = r - chosen.size
+    if missing:
+        rest = remaining_by_norm(np.sqrt(column_squares(view.X)), chosen)[:missing]
+        chosen = np.concatenate([chosen, rest])
+    return Selection.unweighted(chosen, rank=r - missing, n_completed=missing, **attributes)

@@ -1,0 +1,377 @@
+"""Selectors of column subsets: beside plain loops, their laws by enumeration, their guarantees on many inputs."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+
+import provsel.selectors._subset as subset_module
+from provsel.kernels.randomized_pivoting import randomly_pivoted_columns, volume_sample
+from provsel.kernels.subset_bounds import Spectrum, oblique_bound, random_pivots_expectation
+from provsel.kernels.tails import IdentityTail
+from provsel.selectors import (
+    AdaptiveRandomizedPivotingSelector,
+    RandomlyPivotedQRSelector,
+    RRQRSelector,
+    SingleSVDSelector,
+    StrongRRQRSelector,
+)
+from textbook_subsets import (
+    MATRICES,
+    hardest,
+    kahan,
+    leading,
+    low_rank_plus_noise,
+    pivot_law,
+    ratios,
+    text,
+    textbook_exchanges,
+    textbook_single_svd,
+    volume_law,
+)
+
+DETERMINISTIC = {
+    "single svd": SingleSVDSelector,
+    "basis only": lambda r: SingleSVDSelector(r, form="basis_only"),
+    "strong rrqr": StrongRRQRSelector,
+    "strong rrqr f=1": lambda r: StrongRRQRSelector(r, f=1.0),
+}
+RANDOM = {"arp": AdaptiveRandomizedPivotingSelector, "rpqr": RandomlyPivotedQRSelector}
+EVERY = DETERMINISTIC | {name: (lambda r, cls=cls: cls(r, random_state=0)) for name, cls in RANDOM.items()}
+
+FALSE_ALARM = 1e-6
+"""Chance that a test of a law fails although it holds; seeds are fixed, so that it does or does not for good."""
+
+
+def law_holds(counts, law):
+    """Chi-squared test of counted outcomes; rare ones, expected less than five times, are put together."""
+    total = sum(counts.values())
+    assert set(counts) <= {outcome for outcome, p in law.items() if p > 0}
+    rare = {outcome for outcome, p in law.items() if p * total < 5}
+    pairs = [(counts.get(outcome, 0), p * total) for outcome, p in law.items() if outcome not in rare]
+    pairs.append((sum(counts.get(o, 0) for o in rare), sum(law[o] for o in rare) * total))
+    observed, expected = np.array([pair for pair in pairs if pair[1] > 0]).T
+    return stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue > FALSE_ALARM
+
+
+def counted(draw, times):
+    counts = {}
+    for _ in range(times):
+        outcome = draw()
+        counts[outcome] = counts.get(outcome, 0) + 1
+    return counts
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_single_svd_is_the_textbook(name, form):
+    X, k = MATRICES[name]
+    if name == "low rank, less noise" and form is sparse.csr_array:
+        pytest.skip("the Gram matrix of the rows holds nothing of a tail of 1e-14")
+    V, E = leading(X, k)
+    ours = SingleSVDSelector(k).fit(form(X)).indices_, SingleSVDSelector(k, form="basis_only").fit(form(X)).indices_
+    plain = textbook_single_svd(V, E), textbook_single_svd(V, np.eye(len(V)) - V @ V.T)
+    if name == "Kahan":  # the tail of its last columns is rounding, which decides the order, but not the set
+        ours, plain = np.sort(ours), np.sort(plain)
+    np.testing.assert_array_equal(ours, plain)
+
+
+@pytest.mark.parametrize("name", sorted(set(MATRICES) - {"Kahan"}))
+@pytest.mark.parametrize("f", [2.0, 1.0])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_strong_rrqr_is_the_textbook(name, f, form):
+    X, k = MATRICES[name]
+    k = min(k, 6)
+    start = RRQRSelector(k).fit(X).indices_
+    chosen, exchanges, largest = textbook_exchanges(X, start, f)
+    selector = StrongRRQRSelector(k, f=f).fit(form(X))
+    np.testing.assert_array_equal(selector.indices_, chosen)
+    assert selector.n_exchanges_ == exchanges
+    assert selector.largest_factor_ == pytest.approx(largest, rel=1e-6)
+    assert selector.largest_factor_ <= f * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_exchanges_happen(form):
+    """Kahan's matrix needs one; without it the pivots, the negative control, break the bound by ten orders."""
+    X, k = kahan(60), 59
+    selector = StrongRRQRSelector(k).fit(form(X))
+    assert selector.n_exchanges_ >= 1
+    bound = selector.subset_promise(Spectrum(np.linalg.svd(X, compute_uv=False)), k).spectral
+    assert bound == 1 + 4 * k
+    assert max(ratios(X, selector.indices_, k)) <= bound
+    assert min(ratios(X, RRQRSelector(k).fit(X).indices_, k)) > 1e10
+
+
+def test_more_exchanges_from_a_poor_start():
+    rng = np.random.default_rng(3)
+    X = low_rank_plus_noise(20, 25, 4, 0.1, rng)
+    from provsel.kernels.strong_rrqr import exchanged_columns
+
+    start = np.argsort(np.linalg.norm(X, axis=0))[:4]
+    found = exchanged_columns(X, start, 1.0)
+    chosen, exchanges, _ = textbook_exchanges(X, start, 1.0)
+    assert exchanges > 3
+    np.testing.assert_array_equal(found.columns, chosen)
+    assert found.n_exchanges == exchanges
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("method", DETERMINISTIC)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_guarantees_of_deterministic_methods(name, method, form):
+    X, k = MATRICES[name]
+    selector = DETERMINISTIC[method](k).fit(form(X))
+    promise = selector.subset_promise(Spectrum(np.linalg.svd(X, compute_uv=False)), k)
+    frobenius, spectral = ratios(X, selector.indices_, k)
+    assert promise.rank == k
+    assert frobenius <= promise.frobenius * (1 + 1e-8)
+    assert not spectral > promise.spectral * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_guarantees_on_text(method):
+    X, k = text()
+    selector = EVERY[method](k).fit(X)
+    dense = X.toarray().astype(float)
+    promise = selector.subset_promise(Spectrum(np.linalg.svd(dense, compute_uv=False)), k)
+    frobenius, spectral = ratios(dense, selector.indices_, k)
+    if promise.expectation:
+        assert frobenius >= 1
+    else:
+        assert frobenius <= promise.frobenius
+        assert not spectral > promise.spectral
+    # the control: rare words say nothing of the matrix
+    rare = np.argsort(np.linalg.norm(dense, axis=0), kind="stable")[:k]
+    assert ratios(dense, rare, k)[0] > frobenius
+
+
+def test_nothing_beats_k_plus_one():
+    """Every k columns of this matrix have the same ratio, which tends to k + 1: Osinsky's bound is attained."""
+    k, delta = 6, 1e-4
+    X = hardest(k, delta)
+    expected = (k + 1) / (1 + k * delta**2)
+    for S in itertools.combinations(range(k + 1), k):
+        assert ratios(X, list(S), k)[0] == pytest.approx(expected)
+    assert ratios(X, SingleSVDSelector(k).fit(X).indices_, k)[0] == pytest.approx(expected)
+    assert expected <= k + 1
+
+
+def test_the_control_breaks_the_bounds():
+    """Uniform choices break k + 1, and even 1 + 4 k (d - k), where few columns carry the singular vectors."""
+    X, k = MATRICES["low rank, less noise"]
+    worst = np.argsort(np.linalg.norm(X, axis=0))[:k]
+    assert ratios(X, worst, k)[0] > k + 1
+    X = X.copy()
+    X[:, :k] = 1e-9 * np.eye(*X.shape)[:, :k]
+    assert min(ratios(X, np.arange(k), k)) > 1 + 4 * k * (X.shape[1] - k)
+
+
+def test_volume_sampling_sums_to_one_and_its_oblique_bound_is_k_plus_one_in_the_mean():
+    X = np.random.default_rng(0).standard_normal((5, 7))
+    V, E = leading(X, 3)
+    law = volume_law(V)
+    assert len(law) == 35
+    assert sum(law.values()) == pytest.approx(1)
+
+    def oblique(S):
+        return 1 + np.linalg.norm(E[:, S] @ np.linalg.inv(V[S]).T) ** 2 / np.linalg.norm(E) ** 2
+
+    assert sum(p * oblique(list(S)) for S, p in law.items()) == pytest.approx(4)
+    mean = sum(p * ratios(X, list(S), 3)[0] for S, p in law.items())
+    uniform = np.mean([ratios(X, list(S), 3)[0] for S in law])
+    assert mean <= 4
+    assert mean != pytest.approx(uniform)
+
+
+def test_adaptive_randomized_pivoting_has_the_law_of_volumes():
+    V, _ = leading(np.random.default_rng(0).standard_normal((5, 7)), 3)
+    rng = np.random.default_rng(1)
+    counts = counted(lambda: tuple(sorted(volume_sample(V, rng).tolist())), 20_000)
+    assert law_holds(counts, volume_law(V))
+    other = volume_law(leading(np.random.default_rng(2).standard_normal((5, 7)), 3)[0])
+    assert not law_holds(counts, other)
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 5])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
+def test_randomly_pivoted_qr_has_the_law_of_one_draw_at_a_time(block_size, form):
+    """Ordered triples; the control is the plain block, which takes every proposal."""
+    X = np.random.default_rng(4).standard_normal((4, 6)) * np.array([3, 1, 1, 1, 2, 0.5])
+    X[:, 5] = X[:, 4] + 0.1 * X[:, 0]
+    rng = np.random.default_rng(5)
+    counts = counted(lambda: tuple(randomly_pivoted_columns(form(X), 3, block_size, rng).tolist()), 6_000)
+    law = pivot_law(X, 3)
+    assert sum(law.values()) == pytest.approx(1)
+    assert law_holds(counts, law)
+    p = (X**2).sum(axis=0) / (X**2).sum()
+    assert not law_holds(counted(lambda: tuple(rng.choice(6, 3, replace=False, p=p).tolist()), 6_000), law)
+
+
+@pytest.mark.parametrize("name", ["wide", "low rank plus noise", "duplicates", "few non-zeros"])
+@pytest.mark.parametrize("method", RANDOM)
+def test_expectations_of_random_methods(name, method):
+    """Mean of 200 draws; ratios are non-negative, so the one-sided bound by Cantelli's inequality has its chance.
+
+    Var is estimated, and so the chance stated, 1e-3, is approximate; the mean has never come within a tenth of it.
+    """
+    X, k = MATRICES[name]
+    draws = [ratios(X, RANDOM[method](k, random_state=seed).fit(X).indices_, k)[0] for seed in range(200)]
+    promise = RANDOM[method](k, random_state=0).fit(X).subset_promise(Spectrum(np.linalg.svd(X, compute_uv=False)), k)
+    assert promise.expectation
+    spread = np.std(draws) / np.sqrt(len(draws))
+    assert np.mean(draws) <= promise.frobenius + np.sqrt(1e3) * spread
+    assert min(draws) >= 1 - 1e-9
+
+
+def test_uniform_draws_break_the_expectation():
+    X, k = MATRICES["low rank plus noise"]
+    rng = np.random.default_rng(0)
+    draws = [ratios(X, rng.choice(X.shape[1], k, replace=False), k)[0] for _ in range(200)]
+    bound = random_pivots_expectation(Spectrum(np.linalg.svd(X, compute_uv=False)), k, k)
+    assert np.mean(draws) > max(bound, k + 1)
+
+
+def test_the_expected_error_of_random_pivots_is_below_the_recursion():
+    """By enumeration of all ordered pairs and triples; and from r = k on below 2^k."""
+    X = np.random.default_rng(6).standard_normal((5, 7)) * np.array([4, 1, 1, 1, 0.1, 0.1, 2])
+    spectrum = Spectrum(np.linalg.svd(X, compute_uv=False))
+    for r, k in [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)]:
+        mean = sum(p * ratios(X, list(S), k)[0] for S, p in pivot_law(X, r).items())
+        assert mean <= random_pivots_expectation(spectrum, r, k) * (1 + 1e-12) <= 2**k * (1 + 1e-12)
+    cut = Spectrum(spectrum.values[:2], spectrum.tail(2))
+    assert random_pivots_expectation(spectrum, 3, 1) <= random_pivots_expectation(cut, 3, 1)
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.5])
+@pytest.mark.parametrize("rank", [1, 7, 40])
+def test_randomly_pivoted_budget_is_enough_for_the_recursion(rank, eps):
+    share = 0.02
+    r = RandomlyPivotedQRSelector.budget(rank, eps, tail_share=share)
+    for squares in (np.ones(rank), 0.5 ** np.arange(rank)):
+        rest = np.full(20 * r, share / (20 * r))
+        spectrum = Spectrum(np.sqrt(np.concatenate([squares / squares.sum() * (1 - share), rest])))
+        assert random_pivots_expectation(spectrum, r, rank) <= 1 + eps
+        assert random_pivots_expectation(spectrum, rank, rank) > 1 + eps  # as many as the rank are not
+
+
+def test_more_redraws_are_no_worse_and_seldom_exceed_twice_k_plus_one():
+    X, k = MATRICES["low rank plus noise"]
+    V, _ = leading(X, k)
+
+    def fit(m, seed):
+        return AdaptiveRandomizedPivotingSelector(k, n_redraws=m, random_state=seed).fit(X).indices_
+
+    worst = [max(ratios(X, fit(m, seed), k)[0] for seed in range(20)) for m in (1, 20)]
+    assert worst[1] <= 2 * (k + 1)  # 20 fits, each fails with a chance of 2^-20
+    assert worst[1] < worst[0]
+    assert AdaptiveRandomizedPivotingSelector.redraws(1e-6) == 20
+    assert oblique_bound(V[fit(1, 0)], IdentityTail(V), fit(1, 0)) >= 1
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_more_than_the_rank(method, form):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((20, 5)) @ rng.standard_normal((5, 40))
+    X[:, 3] = 0
+    selector = EVERY[method](40).fit(form(X))
+    assert (selector.rank_, selector.n_completed_) == (5, 35)
+    assert np.linalg.matrix_rank(X[:, selector.indices_[:5]]) == 5
+    completed = np.linalg.norm(X, axis=0)[selector.indices_[5:]]
+    assert (np.diff(completed) <= 0).all()
+    assert selector.indices_[-1] == 3
+
+
+@pytest.mark.parametrize("method", DETERMINISTIC)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_ties_go_to_the_lowest_index(method, form):
+    X, _ = MATRICES["wide"]
+    doubled = np.hstack([X, X])[:, np.random.default_rng(0).permutation(180)]
+    first = EVERY[method](8).fit(form(doubled)).indices_
+    for j in first:
+        same = np.flatnonzero((doubled == doubled[:, [j]]).all(axis=0))
+        assert same[0] == j
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_large_sparse_rows_are_never_made_dense(method, monkeypatch):
+    """Twenty thousand rows and columns: a dense X would have 3.2 GB; the leading space comes by Lanczos."""
+    rng = np.random.default_rng(8)
+    X = sparse.random_array((20_000, 20_000), density=1e-4, rng=rng, format="csr")
+    X = sparse.csr_array(X + sparse.csr_array((np.full(60, 5.0), (np.arange(60), np.arange(60) % 6)), X.shape))
+    monkeypatch.setattr(type(X), "toarray", refused_when_large(type(X).toarray))
+    selector = EVERY[method](6).fit(X)
+    assert selector.indices_.size == 6
+    if "rp" not in method:
+        assert set(selector.indices_) == set(range(6))
+
+
+def refused_when_large(original):
+    def toarray(self, *args, **kwargs):
+        assert np.prod(self.shape) < 2**24
+        return original(self, *args, **kwargs)
+
+    return toarray
+
+
+@pytest.mark.parametrize("name", ["wide", "low rank plus noise", "few non-zeros", "Kahan"])
+@pytest.mark.parametrize("form", ["residual", "basis_only"])
+def test_the_route_by_products_selects_the_same(name, form, monkeypatch):
+    X, k = MATRICES[name]
+    expected = SingleSVDSelector(k, form=form).fit(X).indices_
+    monkeypatch.setattr(subset_module, "needs_truncation", lambda X: True)
+    found = SingleSVDSelector(k, form=form).fit(sparse.csr_array(X)).indices_
+    if name == "Kahan":
+        found, expected = np.sort(found), np.sort(expected)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("scale", [1e-150, 1e100])
+def test_units_do_not_matter(method, scale):
+    X, k = MATRICES["wide"]
+    if scale < 1 and "rrqr" not in method and "rpqr" not in method:
+        scale = 1e-120  # squares of the tail in the Gram matrix must be there
+    np.testing.assert_array_equal(EVERY[method](k).fit(X * scale).indices_, EVERY[method](k).fit(X).indices_)
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_zeros_raise(method):
+    with pytest.raises(ValueError, match=r"Selector: expected X with a non-zero value, got all zeros \(4 rows, 6 col"):
+        EVERY[method](2).fit(np.zeros((4, 6)))
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("count", [0, 7, 2.0, True])
+def test_bad_counts_raise(method, count):
+    with pytest.raises(ValueError, match="Selector: expected"):
+        EVERY[method](count).fit(np.eye(6))
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        (SingleSVDSelector(2, form="V"), r"expected form in \('residual', 'basis_only'\), got 'V'"),
+        (StrongRRQRSelector(2, f=0.9), "expected a finite f of at least 1, got 0.9"),
+        (StrongRRQRSelector(2, f="2"), "expected a finite f of at least 1, got '2'"),
+        (StrongRRQRSelector(2, f=float("inf")), "expected a finite f of at least 1, got inf"),
+        (AdaptiveRandomizedPivotingSelector(2, n_redraws=0), "expected n_redraws a positive integer, got 0"),
+        (AdaptiveRandomizedPivotingSelector(2, n_redraws=1.5), "expected n_redraws a positive integer, got 1.5"),
+        (RandomlyPivotedQRSelector(2, block_size=0), "expected block_size a positive integer, got 0"),
+        (RandomlyPivotedQRSelector(2, block_size=True), "expected block_size a positive integer, got True"),
+    ],
+)
+def test_bad_options_raise(selector, message):
+    with pytest.raises(ValueError, match=message):
+        selector.fit(np.eye(6))
+
+
+def test_bad_budgets_raise():
+    with pytest.raises(ValueError, match=r"budget: expected tail_share in \(0, 1\], got 0"):
+        RandomlyPivotedQRSelector.budget(3, 0.5, tail_share=0)
+    with pytest.raises(ValueError, match=r"budget: expected eps in \(0, 1/2\], got 2"):
+        RandomlyPivotedQRSelector.budget(3, 2)
+    with pytest.raises(ValueError, match=r"redraws: expected delta in \(0, 1\), got 1"):
+        AdaptiveRandomizedPivotingSelector.redraws(1)
