@@ -27,6 +27,7 @@ from provsel.certificates import (
     Theorem,
     certify,
     certify_compression,
+    certify_subset,
 )
 from provsel.models import (
     BaseLinearSVM,
@@ -144,6 +145,7 @@ KMeansClustering(2).fit(X, y)
 OWN: list[type[Theorem]] = [ClusteringCost, CompressedRecovery, FeatureSelectiveRecovery, MarginPreservation, Size]
 OWN += [OnlineScoreSum, PartitionCost, RadiusPreservation, SoftMarginBound, SpectralSparsification, *THEOREMS]
 print(OWN[0].columns(), Mean(mean=1.0).as_record(), NO_BOUND, NOT_MEASURED, NOT_SEPARABLE, VACUOUS)
+print(certify_subset(SingleSVDSelector(3).fit(X), X, 2).frobenius_ratio)
 certify_compression(CompressedLinearSVM(3).fit(X, y), X, y)
 print(list(column_blocks(X, block_size=3)), list(row_chunks(X, y=y)), Cost.now(), Meter())
 frame = compare(X, y, {"mine": Mine(2)}, repeats=1)

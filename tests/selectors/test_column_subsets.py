@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-import provsel.selectors._subset as subset_module
+import provsel.kernels.tails as tails_module
 from provsel.kernels.randomized_pivoting import randomly_pivoted_columns, volume_sample
 from provsel.kernels.subset_bounds import Spectrum, oblique_bound, random_pivots_expectation
 from provsel.kernels.tails import IdentityTail
@@ -321,7 +321,7 @@ def refused_when_large(original):
 def test_the_route_by_products_selects_the_same(name, form, monkeypatch):
     X, k = MATRICES[name]
     expected = SingleSVDSelector(k, form=form).fit(X).indices_
-    monkeypatch.setattr(subset_module, "needs_truncation", lambda X: True)
+    monkeypatch.setattr(tails_module, "LARGE_BASIS", 0)
     found = SingleSVDSelector(k, form=form).fit(sparse.csr_array(X)).indices_
     if name == "Kahan":
         found, expected = np.sort(found), np.sort(expected)

@@ -7,6 +7,7 @@ from provsel.certificates.margin import MarginPreservation, SoftMarginBound
 from provsel.certificates.online_scores import OnlineScoreSum
 from provsel.certificates.radius import RadiusPreservation
 from provsel.certificates.spectral import SpectralSparsification
+from provsel.certificates.subset import IN_EXPECTATION, SubsetApproximation, certify_subset
 from provsel.certificates.theorem import (
     HELD,
     NO_BOUND,
@@ -19,6 +20,7 @@ from provsel.certificates.theorem import (
     MeasuredTrial,
     Theorem,
 )
+from provsel.kernels.subset_bounds import Spectrum, SubsetPromise
 
 THEOREMS: tuple[type[Theorem], ...] = (
     SpectralSparsification,
@@ -31,10 +33,11 @@ THEOREMS: tuple[type[Theorem], ...] = (
     CompressedRecovery,
     FeatureSelectiveRecovery,
 )
-"""All that are declared here: the certificates of a store are their union."""
+"""All that protocols measure by themselves: the certificates of a store are their union."""
 
 __all__ = [
     "HELD",
+    "IN_EXPECTATION",
     "NOT_MEASURED",
     "NOT_SEPARABLE",
     "NO_BOUND",
@@ -53,7 +56,11 @@ __all__ = [
     "RadiusPreservation",
     "SoftMarginBound",
     "SpectralSparsification",
+    "Spectrum",
+    "SubsetApproximation",
+    "SubsetPromise",
     "Theorem",
     "certify",
     "certify_compression",
+    "certify_subset",
 ]

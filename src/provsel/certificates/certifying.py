@@ -63,6 +63,11 @@ def certify(
     >>> certificate.spectral.spectral_error <= certificate.spectral.spectral_bound
     True
     """
+    return certify_trial(measured_trial("certify", selector, X, y, model), C=C, radius=radius, also=also)
+
+
+def measured_trial(who: str, selector: BaseSelector, X: Any, y: Any = None, model: Any = None) -> MeasuredTrial:
+    """Return what theorems are measured of: a fitted selector and the rows that it was fitted on; `who` asks."""
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     view = TrainingView(X, None if y is None else np.asarray(y))
     inner: Any = selector
@@ -71,10 +76,10 @@ def certify(
         view = TrainingView(view.X[rows], None if view.y is None else view.y[rows])
     if view.n_features != selector.n_features_in_:
         raise ValueError(
-            f"certify: expected X with the {selector.n_features_in_} features that the selector was fitted on, "
+            f"{who}: expected X with the {selector.n_features_in_} features that the selector was fitted on, "
             f"got {view.n_features}; pass the training rows."
         )
-    return certify_trial(MeasuredTrial(inner, view, model=model), C=C, radius=radius, also=also)
+    return MeasuredTrial(inner, view, model=model)
 
 
 def certify_trial(

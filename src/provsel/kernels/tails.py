@@ -123,9 +123,9 @@ def column_squares(X: Any) -> Array:
     return np.einsum("ij,ij->j", X, X, dtype=np.float64)
 
 
-def needs_truncation(X: Any) -> bool:
-    """Tell whether the complete V of sparse X, shape (n, d), would be too large."""
-    return sparse.issparse(X) and X.shape[1] * min(X.shape) >= LARGE_BASIS
+def needs_truncation(X: Any, k: int) -> bool:
+    """Tell whether k columns of V of sparse X, shape (n, d), come by Lanczos: the complete V would be too large."""
+    return sparse.issparse(X) and X.shape[1] * min(X.shape) >= LARGE_BASIS and k < min(X.shape)
 
 
 def truncated_basis(X: Any, k: int) -> SpectralBasis:

@@ -19,7 +19,7 @@ def leading_basis(selector: Any, view: TrainingView, k: int) -> SpectralBasis:
 
     Part of the complete basis, but for sparse X whose complete V, shape (d, min(n, d)), would be too large.
     """
-    if needs_truncation(view.X) and k < min(view.n_samples, view.n_features) and view.X.count_nonzero():
+    if needs_truncation(view.X, k) and view.X.count_nonzero():
         basis: SpectralBasis = view.shared(f"leading basis {k}", lambda: truncated_basis(view.X, k))
     else:
         basis = view.basis(k)
@@ -30,7 +30,7 @@ def leading_basis(selector: Any, view: TrainingView, k: int) -> SpectralBasis:
 
 def tail_of(view: TrainingView, leading: SpectralBasis) -> Tail:
     """Return what `leading`, as `leading_basis` gave it, leaves of the rows."""
-    if needs_truncation(view.X) and leading.rank < min(view.n_samples, view.n_features):
+    if needs_truncation(view.X, leading.rank):
         return DeflatedTail(view.X, leading.V)
     return SpectralTail(view.basis(), leading.rank)
 

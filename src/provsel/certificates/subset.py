@@ -1,0 +1,231 @@
+"""Column subset selection: the error of the selected columns beside that of the best approximation of rank k."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from provsel.certificates.certifying import measured_trial
+from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VIOLATED, MeasuredTrial, Theorem
+from provsel.kernels.spectral import SpectralBasis
+from provsel.kernels.subset_bounds import Spectrum, SubsetPromise, oblique_bound
+from provsel.kernels.subset_errors import (
+    ProjectionError,
+    dense_basis,
+    error_by_products,
+    error_from_basis,
+    error_ratio,
+    is_elongated,
+    is_rounding,
+    spectrum_by_products,
+)
+from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, needs_truncation, truncated_basis
+from provsel.selectors import BaseSelector
+from provsel.training_view import TrainingView
+
+IN_EXPECTATION = "in expectation"
+"""State of a promise about the mean of all draws, which one selection can neither keep nor break."""
+
+
+class SubsetApproximation(Theorem):
+    r"""The selected columns C approximate X almost as well as anything of rank k does.
+
+    X_k is the best approximation of rank k, E = X - X_k, V_S the selected rows of the k leading right singular
+    vectors. For every selection with V_S of rank k, ||X - C C^+ X||^2 / ||X - X_k||^2 <= 1 / sigma_min(V_S)^2,
+    Frobenius and spectral, and the Frobenius one is at most `oblique_bound`, which is smaller where the columns are
+    unweighted: bounds that a method without a theorem has too. What a method promises comes from its
+    `subset_promise`. The state is about both; "no bound" where the method promises nothing, "in expectation" where it
+    promises a mean only.
+
+    Attributes
+    ----------
+    k : float
+        Rank of the approximation that the selection is compared with.
+    frobenius_ratio, spectral_ratio : float
+        ||X - C C^+ X||^2 / ||X - X_k||^2 in both norms; inf where the best error is zero and this one is not.
+    sigma_min : float
+        Least singular value of V_S.
+    oblique_bound : float
+        1 + ||E_S D ((D V_S)^+)^T||_F^2 / ||E||_F^2, D the weights of the selection.
+    basis_bound : float
+        1 / sigma_min^2.
+    frobenius_bound, spectral_bound : float
+        What the method promises for the ratios; NaN where nothing.
+    promised_by : str
+        Where it is promised.
+    """
+
+    name = "approximation"
+    source = "Column subset selection: the method's own bound"
+    prefix = "subset_"
+
+    k: float = np.nan
+    frobenius_ratio: float = np.nan
+    spectral_ratio: float = np.nan
+    sigma_min: float = np.nan
+    oblique_bound: float = np.nan
+    basis_bound: float = np.nan
+    frobenius_bound: float = np.nan
+    spectral_bound: float = np.nan
+    promised_by: str = ""
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial, k: int | None = None) -> Self:
+        """Return the ratios of any selection, without an n x d residual; `k` as in `certify_subset`."""
+        selector, view = trial.reducer, trial.rows
+        columns = selector.indices_
+        m = columns.size if k is None else max(k, columns.size)
+        truncated = needs_truncation(view.X, m + 1)
+        spectrum, rank = _spectrum(view, m, truncated)
+        if rank == 0:
+            raise ValueError(
+                f"SubsetApproximation: expected rows with a non-zero value, got all zeros ({view.n_samples} rows, "
+                f"{view.n_features} columns); nothing approximates them better than nothing."
+            )
+        promise = _promise(selector, spectrum, min(columns.size, rank))
+        target = min(promise.rank if k is None else k, rank)
+        promise = promise.against(target, spectrum)
+        facts = _facts(view, target, truncated)
+        error = _error(view, columns, truncated)
+        scales = np.asarray(getattr(selector, "dual_weights_", selector.weights_), dtype=np.float64)
+        used = scales > 0  # those that only fill a dual set up
+        V_S = facts.basis.V[columns]
+        least = float(np.linalg.svd(V_S, compute_uv=False)[target - 1]) if columns.size >= target else 0.0
+        basis_bound = 1.0 / least**2 if least > max(V_S.shape) * np.finfo(np.float64).eps else np.inf
+        tail, top = spectrum.tail(target), _value(spectrum, target) ** 2
+        if tail <= facts.zero and sparse.issparse(view.X) and not is_rounding(view.X, columns):
+            # squares have no digits left there, and rank k is not the reason
+            return cls(k=float(target), sigma_min=least, basis_bound=basis_bound)
+        frobenius = error_ratio(error.frobenius, tail, facts.zero)
+        spectral = error_ratio(error.spectral, top, facts.zero)
+        oblique = oblique_bound(V_S[used], facts.tail, columns[used], scales[used])
+        slack = SLACK + facts.zero / max(tail, facts.zero)
+        pairs = [(frobenius, oblique), (frobenius, basis_bound), (spectral, basis_bound)]
+        promised = [
+            (frobenius, promise.frobenius),
+            (spectral, promise.spectral),
+            (oblique, promise.oblique),
+            (basis_bound, promise.basis),
+        ]
+        if not promise.expectation:
+            pairs += promised
+        state = HELD
+        if any(found > bound * (1 + slack) for found, bound in pairs):
+            state = VIOLATED
+        elif all(np.isnan(bound) for _, bound in promised):
+            state = NO_BOUND
+        elif promise.expectation:
+            state = IN_EXPECTATION
+        return cls(
+            k=float(target),
+            frobenius_ratio=frobenius,
+            spectral_ratio=spectral,
+            sigma_min=least,
+            oblique_bound=oblique,
+            basis_bound=basis_bound,
+            frobenius_bound=promise.frobenius,
+            spectral_bound=promise.spectral,
+            promised_by=promise.source,
+            state=state,
+        )
+
+
+def certify_subset(selector: BaseSelector, X: Any, k: int | None = None) -> SubsetApproximation:
+    """Measure how well the selected columns approximate X, beside what their method promises.
+
+    Dense X costs one SVD, and tails down to 1e-15 of X count. Sparse X costs the eigenvectors of its smaller Gram
+    matrix, and large sparse X its leading singular vectors by Lanczos and O(r nnz + n r^2) operations: what is below
+    1e-6 of X is "not measured" there, and the spectral ratio is from below where Lanczos has not converged.
+
+    Parameters
+    ----------
+    selector : selector
+        Fitted on X. What it selected is unweighted here: a span does not depend on weights.
+    X : ndarray or sparse of shape (n_samples, n_features)
+    k : int, optional
+        Rank of the approximation to compare with, at most the rank of X. None takes the one that the method promises
+        something about: min(r, rank of X), or its own parameter `rank`.
+
+    Returns
+    -------
+    SubsetApproximation
+
+    Raises
+    ------
+    ValueError
+        k is not a positive integer, or X is another than the selector was fitted on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import certify_subset
+    >>> from provsel.selectors import SingleSVDSelector
+    >>> X = np.random.default_rng(0).standard_normal((50, 80))
+    >>> found = certify_subset(SingleSVDSelector(9).fit(X), X)
+    >>> found.state, found.frobenius_ratio < found.oblique_bound < found.frobenius_bound
+    ('held', True)
+    >>> int(found.frobenius_bound)
+    10
+    """
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
+        raise ValueError(f"certify_subset: expected k None or a positive integer, got {k!r}.")
+    return SubsetApproximation.measure(measured_trial("certify_subset", selector, X), None if k is None else int(k))
+
+
+class _Facts(NamedTuple):
+    """The k leading vectors, what they leave, and the square up to which an error is rounding."""
+
+    basis: SpectralBasis
+    tail: Tail
+    zero: float
+
+
+def _complete(view: TrainingView) -> SpectralBasis:
+    """Return the complete basis, of dense X without a Gram matrix, which would lose half the digits."""
+    if sparse.issparse(view.X) or not is_elongated(view.X):
+        return view.basis()
+    basis: SpectralBasis = view.shared("basis without a gram matrix", lambda: dense_basis(view.X))
+    return basis
+
+
+def _truncated(view: TrainingView, k: int) -> SpectralBasis:
+    basis: SpectralBasis = view.shared(f"leading basis {k}", lambda: truncated_basis(view.X, k))
+    return basis
+
+
+def _spectrum(view: TrainingView, m: int, truncated: bool) -> tuple[Spectrum, int]:
+    """Return the spectrum, of large sparse X m + 1 values of it, and the rank as far as it is known."""
+    if not truncated:
+        basis = _complete(view)
+        return Spectrum(basis.singular_values), basis.rank
+    leading = _truncated(view, m + 1)
+    return spectrum_by_products(view.X, leading), min(leading.rank, m)
+
+
+def _facts(view: TrainingView, k: int, truncated: bool) -> _Facts:
+    eps = max(view.X.shape) * np.finfo(np.float64).eps
+    if truncated:
+        leading = _truncated(view, k)
+        return _Facts(leading, DeflatedTail(view.X, leading.V), eps * float(leading.singular_values[0]) ** 2)
+    basis = _complete(view)
+    relative = eps if sparse.issparse(view.X) else eps**2
+    return _Facts(basis.truncated(k), SpectralTail(basis, k), relative * float(basis.singular_values[0]) ** 2)
+
+
+def _error(view: TrainingView, columns: Any, truncated: bool) -> ProjectionError:
+    if truncated:
+        return error_by_products(view.X, columns)
+    return error_from_basis(_complete(view), columns)
+
+
+def _promise(selector: Any, spectrum: Spectrum, rank: int) -> SubsetPromise:
+    if hasattr(selector, "subset_promise"):
+        promise: SubsetPromise = selector.subset_promise(spectrum, rank)
+        return promise
+    return SubsetPromise(rank)
+
+
+def _value(spectrum: Spectrum, k: int) -> float:
+    return float(spectrum.values[k]) if k < spectrum.values.size else 0.0

@@ -1,0 +1,140 @@
+"""How far X is from its projection on some of its columns, without forming the n x d residual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import qr, svd
+from scipy.sparse.linalg import LinearOperator, svds
+
+from provsel.kernels.column_span import dense_columns
+from provsel.kernels.randomized_pivoting import residual_squares
+from provsel.kernels.spectral import ELONGATED, Array, SpectralBasis
+from provsel.kernels.subset_bounds import Spectrum
+from provsel.kernels.tails import column_squares
+
+Columns = NDArray[np.int64]
+
+CANCELLED = 1e-8
+"""A residual's share of ||X||_F^2 below which a difference of squares has no digits left to rely on."""
+
+
+@dataclass(frozen=True)
+class ProjectionError:
+    """||X - P X||, P the projection on the span of the columns.
+
+    Attributes
+    ----------
+    frobenius : float
+        Squared.
+    spectral : float
+        Squared; from below where a Lanczos process computed it.
+    """
+
+    frobenius: float
+    spectral: float
+
+
+def is_elongated(X: Any) -> bool:
+    """Tell whether a side of X is so much longer that `spectral_basis` takes the Gram matrix of the other."""
+    return max(X.shape) >= ELONGATED * min(X.shape)
+
+
+def dense_basis(X: Array) -> SpectralBasis:
+    """Return the complete right singular vectors of dense X, shape (n, d), without a Gram matrix.
+
+    QR comes first where a side is much longer, so that small singular values keep the digits that squares lose. Values
+    up to max(n, d) eps of the largest are dropped.
+    """
+    X = np.asarray(X, dtype=np.float64)
+    n, d = X.shape
+    if n >= ELONGATED * d:
+        _, sigma, Vt = svd(qr(X, mode="r", check_finite=False)[0][:d], full_matrices=False, check_finite=False)
+    elif d >= ELONGATED * n:
+        Q, R = qr(X.T, mode="economic", check_finite=False)
+        _, sigma, Wt = svd(R.T, full_matrices=False, check_finite=False)
+        Vt = Wt @ Q.T
+    else:
+        _, sigma, Vt = svd(X, full_matrices=False, check_finite=False)
+    rank = int(np.sum(sigma > max(n, d) * np.finfo(np.float64).eps * sigma[0]))
+    return SpectralBasis(np.ascontiguousarray(Vt[:rank].T), sigma[:rank])
+
+
+def error_from_basis(basis: SpectralBasis, columns: Columns) -> ProjectionError:
+    """Return the error from all singular pairs: X is Sigma V^T up to a rotation. O(rank^3 + rank^2 r).
+
+    Accurate to tails of 1e-16 of ||X||_F^2, as nothing is subtracted that is larger than the residual's own columns.
+
+    Parameters
+    ----------
+    basis : SpectralBasis
+        Complete, V of shape (d, rank).
+    columns : ndarray of shape (r,), int64
+    """
+    sigma = basis.singular_values
+    W = basis.V[columns].T * sigma[:, None]
+    Q = independent_directions(W)
+    rest = np.diag(sigma)
+    for _ in range(2):
+        rest = rest - Q @ (Q.T @ rest)
+    top = svd(rest, compute_uv=False, check_finite=False)[0]
+    return ProjectionError(float((rest**2).sum()), float(top) ** 2)
+
+
+def error_by_products(X: Any, columns: Columns) -> ProjectionError:
+    """Return the error of sparse X, shape (n, d), by products with X and its transpose. O(r nnz + n r^2).
+
+    The Frobenius part is a difference, and by blocks of columns where that has lost its digits.
+    """
+    X = sparse.csc_array(X, dtype=np.float64)
+    Q = independent_directions(dense_columns(X, columns))
+    squares = column_squares(X)
+    total = float(squares.sum())
+    left = total - float(((X.T @ Q) ** 2).sum())
+    if left < CANCELLED * total:
+        left = float(residual_squares(X, Q).sum())
+
+    def outside(x: Array) -> Array:
+        return np.asarray(x - Q @ (Q.T @ x))
+
+    rest = LinearOperator(
+        X.shape, matvec=lambda x: outside(X @ x.ravel()), rmatvec=lambda y: X.T @ outside(y.ravel()), dtype=np.float64
+    )
+    if left <= (max(X.shape) * np.finfo(np.float64).eps) ** 2 * total:
+        return ProjectionError(left, left)
+    start = np.random.default_rng(0).standard_normal(min(X.shape))
+    top = svds(rest, k=1, v0=start, return_singular_vectors=False)[0]
+    return ProjectionError(left, float(top) ** 2)
+
+
+def is_rounding(X: Any, columns: Columns) -> bool:
+    """Tell whether sparse X, shape (n, d), is in the span of its columns up to rounding; by blocks of columns."""
+    X = sparse.csc_array(X, dtype=np.float64)
+    left = residual_squares(X, independent_directions(dense_columns(X, columns))).sum()
+    return bool(left <= 10 * (max(X.shape) * np.finfo(np.float64).eps) ** 2 * column_squares(X).sum())
+
+
+def independent_directions(C: Array) -> Array:
+    """Return an orthonormal basis of the columns of C, shape (n, r): those that rounding did not make."""
+    Q, R, _ = qr(C, mode="economic", pivoting=True, check_finite=False)
+    diagonal = np.abs(np.diagonal(R))
+    if diagonal.size == 0 or diagonal[0] == 0:
+        return np.zeros((C.shape[0], 0))
+    return Q[:, diagonal > max(C.shape) * np.finfo(np.float64).eps * diagonal[0]]
+
+
+def error_ratio(error: float, tail: float, zero: float) -> float:
+    """Return error / tail; where the tail is zero, 1 if the error is rounding, up to `zero`, and else infinity."""
+    if tail > zero:
+        return error / tail
+    return 1.0 if error <= 10 * zero else np.inf
+
+
+def spectrum_by_products(X: Any, leading: SpectralBasis) -> Spectrum:
+    """Return the known singular values of sparse X, and the sum of squares of the others."""
+    known = float((leading.singular_values**2).sum())
+    return Spectrum(leading.singular_values, max(float(column_squares(X).sum()) - known, 0.0))
