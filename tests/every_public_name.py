@@ -46,6 +46,7 @@ from provsel.selectors import (
     AtSize,
     BaseSelector,
     BSSSelector,
+    DualSetSelector,
     FeatureSelectiveSelector,
     FullDataSelector,
     GaussianCompression,
@@ -61,6 +62,7 @@ from provsel.selectors import (
     Selection,
     SingleSVDSelector,
     SparseEmbedding,
+    SpectralSelectionSelector,
     StrongRRQRSelector,
     SVMRFESelector,
     UniformSelector,
@@ -101,6 +103,8 @@ class Size(Theorem):
 
 
 SELECTORS: list[BaseSelector] = [
+    DualSetSelector(3),
+    SpectralSelectionSelector(3),
     AdaptiveRandomizedPivotingSelector(3),
     AlphaInvestingSelector(),
     ApproximateBSSSelector(5),

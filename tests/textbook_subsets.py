@@ -139,3 +139,51 @@ def pivot_law(X, r):
                     longer[(*drawn, j)] = p * share
         law = longer
     return law
+
+
+def textbook_spectral(V, r):
+    """Spectral selection with inverses, bisection, and a grid for eps."""
+    d, k = V.shape
+
+    def step(level, eps, left):
+        w = 1 - level - k / eps
+        roots = np.roots([eps / k, -(1 + eps * w / left), w / left])
+        return roots.real.min()
+
+    grid = np.exp(np.linspace(np.log(d) - 5, np.log(d) + 5, 20_001))
+    promises = [r * step(-k / eps, eps, d) - (k - 1) / eps for eps in grid]
+    eps = grid[int(np.argmax(promises))]
+    Y, chosen = np.zeros((k, k)), []
+    for s in range(r):
+        low, high = np.linalg.eigvalsh(Y)[0] - 2 * k / eps, np.linalg.eigvalsh(Y)[0] - 0.5 / eps
+        for _ in range(200):
+            middle = (low + high) / 2
+            if np.trace(np.linalg.inv(Y - middle * np.eye(k))) > eps:
+                high = middle
+            else:
+                low = middle
+        Z = np.linalg.inv(Y - (low + step(low, eps, d - s)) * np.eye(k))
+        gains = [-np.inf if j in chosen else V[j] @ Z @ Z @ V[j] / (1 + V[j] @ Z @ V[j]) for j in range(d)]
+        chosen.append(int(np.argmax(np.array(gains) >= max(gains) * (1 - 1e-10))))
+        Y += np.outer(V[chosen[-1]], V[chosen[-1]])
+    return chosen, max(promises)
+
+
+def textbook_dual_set(V, E, r):
+    """Dual set selection with inverses: the picks, repeats included, and the summed weights s of all rows."""
+    d, k = V.shape
+    h = 1 - np.sqrt(k / r)
+    cost = h * (E**2).sum(axis=0) / (E**2).sum()
+    A, s, picks = np.zeros((k, k)), np.zeros(d), []
+    for tau in range(r):
+        level, eye = tau - np.sqrt(r * k), np.eye(k)
+        Z = np.linalg.inv(A - (level + 1) * eye)
+        moved = np.trace(Z) - np.trace(np.linalg.inv(A - level * eye))
+        gains = np.array([v @ Z @ Z @ v / moved - v @ Z @ v for v in V])
+        margin = gains - cost
+        j = int(np.flatnonzero(margin >= margin.max() - 1e-10 * np.abs(gains).max())[0])
+        t = 2 / (gains[j] + cost[j])
+        s[j] += t
+        A += t * np.outer(V[j], V[j])
+        picks.append(j)
+    return picks, s * h / r

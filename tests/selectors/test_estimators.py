@@ -20,11 +20,13 @@ import provsel.training_view as view_module
 from provsel.kernels.leverage import sample_with_replacement
 from provsel.models import LiblinearSVM, LibsvmSVM
 from provsel.selectors import (
+    AdaptiveRandomizedPivotingSelector,
     AlphaInvestingSelector,
     ApproximateBSSSelector,
     AtSize,
     BaseSelector,
     BSSSelector,
+    DualSetSelector,
     FeatureSelectiveSelector,
     FullDataSelector,
     L1SVMSelector,
@@ -34,6 +36,8 @@ from provsel.selectors import (
     OnSupportVectors,
     RidgeLeverageSelector,
     RRQRSelector,
+    SingleSVDSelector,
+    SpectralSelectionSelector,
     SVMRFESelector,
     UniformSelector,
     WithEnclosingBallCenter,
@@ -51,6 +55,7 @@ ESTIMATORS = [
     WithEnclosingBallCenter(LeverageScoreSelector(1, random_state=0)),
     ApproximateBSSSelector(2, n_projections=1, random_state=0),
     RRQRSelector(1),
+    DualSetSelector(2, rank=1),
     SVMRFESelector(1),
     LPSVMSelector(),
     L1SVMSelector(),
@@ -76,6 +81,10 @@ SELECTORS = {
     "rrqr": RRQRSelector(R),
     "rrqr by norm": RRQRSelector(R, completion="norm"),
     "rrqr up to the rank": RRQRSelector(N // 2),
+    "single svd of v alone": SingleSVDSelector(N // 2, form="basis_only"),
+    "adaptive randomized pivoting, redrawn": AdaptiveRandomizedPivotingSelector(N // 2, n_redraws=3, random_state=3),
+    "spectral selection": SpectralSelectionSelector(R, rank=N // 2),
+    "dual set": DualSetSelector(R, rank=N // 2),
     "rfe": SVMRFESelector(R),
     "rfe liblinear": SVMRFESelector(R, solver="liblinear"),
     "lpsvm": LPSVMSelector(),
@@ -118,6 +127,8 @@ SIGNATURES = {
     "RidgeLeverageSelector": "(n_features_to_select, *, ridge=",
     "LPSVMSelector": "(*, nu=1.0, solver='auto'",
     "L1SVMSelector": "(*, C=1.0, tol=0.01)",
+    "SpectralSelectionSelector": "(n_features_to_select, *, rank=None)",
+    "DualSetSelector": "(n_features_to_select, *, rank=None)",
     "StrongRRQRSelector": "(n_features_to_select, *, f=2.0)",
     "SingleSVDSelector": "(n_features_to_select, *, form='residual')",
     "AdaptiveRandomizedPivotingSelector": "(n_features_to_select, *, n_redraws=1, random_state=None)",
@@ -189,7 +200,8 @@ def test_every_class_declares_its_version_and_where_there_is_chance():
     assert random == {
         "leverage", "leverage distinct", "uniform", "leverage on support vectors", "approximate bss",
         "leverage with center", "online leverage", "online leverage as printed", "online leverage theory",
-        "online ridge leverage", "ridge leverage at random", "feature selective as printed at size",
+        "online ridge leverage", "ridge leverage at random", "adaptive randomized pivoting, redrawn",
+        "feature selective as printed at size",
     }  # fmt: skip
 
 

@@ -81,6 +81,17 @@ class PivotedQR:
         """The pivots so far."""
         return np.array(self._pivots, dtype=np.int64)
 
+    def take(self, columns: Columns) -> PivotedQR:
+        """Take these columns before any others, leaving out what depends on those before (in place)."""
+        for column in columns.tolist():
+            outside = float(self._span.outside(np.array([column]))[0])
+            if outside > self._zero and outside > ROUNDING * self._norms[column] ** 2:
+                self._append(column)
+            else:
+                self._left[column] = -np.inf
+                self._exact[column] = 0.0
+        return self
+
     def extend(self, k: int) -> PivotedQR:
         """Find pivots until there are k, or the rank is exhausted (in place)."""
         while len(self._pivots) < k and not self.exhausted:
@@ -88,14 +99,17 @@ class PivotedQR:
             if column is None:
                 self.exhausted = True
                 return self
-            if isinstance(self._span, SparseSpan) and self._span.worn:
-                self._span = ExplicitSpan.of(self._X, self.pivots)
-            q = self._span.append(column)
-            self._pivots.append(column)
-            self._left[column] = -np.inf
-            self._exact[column] = 0.0
-            self._left -= (self._transposed @ q) ** 2
+            self._append(column)
         return self
+
+    def _append(self, column: int) -> None:
+        if isinstance(self._span, SparseSpan) and self._span.worn:
+            self._span = ExplicitSpan.of(self._X, self.pivots)
+        q = self._span.append(column)
+        self._pivots.append(column)
+        self._left[column] = -np.inf
+        self._exact[column] = 0.0
+        self._left -= (self._transposed @ q) ** 2
 
     def rest_by_norm(self) -> Columns:
         """Return the columns that are no pivots, shape (d - k,), by decreasing norm, ties and zeros by index."""

@@ -14,6 +14,7 @@ from provsel.selectors.alpha_investing import AlphaInvestingSelector
 from provsel.selectors.approximate_bss import ApproximateBSSSelector
 from provsel.selectors.at_size import AtSize
 from provsel.selectors.bss import BSSSelector
+from provsel.selectors.dual_set import DualSetSelector
 from provsel.selectors.feature_selective import FeatureSelectiveSelector
 from provsel.selectors.full import FullDataSelector
 from provsel.selectors.gaussian_compression import GaussianCompression
@@ -28,6 +29,7 @@ from provsel.selectors.ridge_leverage import RidgeLeverageSelector
 from provsel.selectors.rrqr import RRQRSelector
 from provsel.selectors.single_svd import SingleSVDSelector
 from provsel.selectors.sparse_embedding import SparseEmbedding
+from provsel.selectors.spectral_selection import SpectralSelectionSelector
 from provsel.selectors.strong_rrqr import StrongRRQRSelector
 from provsel.selectors.svm_rfe import SVMRFESelector
 from provsel.selectors.uniform import UniformSelector
@@ -40,6 +42,7 @@ __all__ = [
     "AtSize",
     "BSSSelector",
     "BaseSelector",
+    "DualSetSelector",
     "FeatureSelectiveSelector",
     "FullDataSelector",
     "GaussianCompression",
@@ -56,6 +59,7 @@ __all__ = [
     "Selection",
     "SingleSVDSelector",
     "SparseEmbedding",
+    "SpectralSelectionSelector",
     "StrongRRQRSelector",
     "UniformSelector",
     "WithEnclosingBallCenter",

@@ -38,10 +38,25 @@ def tail_of(view: TrainingView, leading: SpectralBasis) -> Tail:
 def completed(view: TrainingView, chosen: NDArray[np.int64], r: int, **attributes: Any) -> Selection:
     """Return the unweighted selection of `chosen` and, up to r, of the largest columns beside them.
 
-    `rank_` is the number chosen, and `n_completed_` that of the others, which no rank is left for.
+    `rank_` is the number chosen, unless it is given, and `n_completed_` that of the others, which no rank is left for.
     """
     missing = r - chosen.size
     if missing:
         rest = remaining_by_norm(np.sqrt(column_squares(view.X)), chosen)[:missing]
         chosen = np.concatenate([chosen, rest])
-    return Selection.unweighted(chosen, rank=r - missing, n_completed=missing, **attributes)
+    return Selection.unweighted(chosen, **{"rank": r - missing, "n_completed": missing, **attributes})
+
+
+def checked_target(selector: Any, r: int, most: int, default: int) -> int:
+    """Return `selector.rank`, the rank to approximate, between 1 and `most`; `default` for None; or raise."""
+    name, rank = type(selector).__name__, selector.rank
+    if rank is None:
+        return default
+    if isinstance(rank, bool) or not isinstance(rank, int | np.integer) or rank < 1:
+        raise ValueError(f"{name}: expected rank None or a positive integer, got {rank!r}.")
+    if rank > most:
+        raise ValueError(
+            f"{name}: expected rank at most {most} for n_features_to_select = {r}, got {rank}; "
+            f"lower rank, or select more features."
+        )
+    return int(rank)

@@ -1,0 +1,230 @@
+"""Spectral and dual set selection: beside plain loops, their bounds on easy and hard inputs, and what breaks them."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from provsel.certificates import HELD, NO_BOUND, VIOLATED, certify_subset
+from provsel.kernels.dual_set import dual_set_columns
+from provsel.kernels.spectral_selection import spectral_bound, spectral_columns
+from provsel.selectors import DualSetSelector, SingleSVDSelector, SpectralSelectionSelector
+from textbook_subsets import MATRICES, hardest, kahan, leading, ratios, text, textbook_dual_set, textbook_spectral
+
+BOTH = {"spectral": SpectralSelectionSelector, "dual set": DualSetSelector}
+FORMS = [np.asarray, sparse.csr_array]
+
+
+def sizes(name):
+    """Return X, k and an r of about twice as many, at most all."""
+    X, k = MATRICES[name]
+    k = min(k, 8)
+    return X, k, min(2 * k, X.shape[1])
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("form", FORMS)
+def test_spectral_selection_is_the_textbook(name, form):
+    X, k, r = sizes(name)
+    V, _ = leading(X, k)
+    for size in (k, r):
+        chosen, promised = textbook_spectral(V[(V**2).sum(axis=1) > 1e-28], size)
+        selector = SpectralSelectionSelector(size, rank=k).fit(form(X))
+        np.testing.assert_array_equal(selector.indices_, np.flatnonzero((V**2).sum(axis=1) > 1e-28)[chosen])
+        # the maximum over eps, found on a grid, is the closed form
+        assert selector.sigma_min_bound_**2 == pytest.approx(promised, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("form", FORMS)
+def test_dual_set_is_the_textbook(name, form):
+    X, k, r = sizes(name)
+    if r <= k or (name == "low rank, less noise" and form is sparse.csr_array):
+        pytest.skip("r > k; and the Gram matrix of the rows holds nothing of a tail of 1e-14")
+    V, E = leading(X, k)
+    picks, s = textbook_dual_set(V, E, r)
+    distinct = list(dict.fromkeys(picks))
+    selector = DualSetSelector(r, rank=k).fit(form(X))
+    np.testing.assert_array_equal(selector.indices_[: len(distinct)], distinct)
+    assert selector.n_repeats_ == r - len(distinct)
+    np.testing.assert_allclose(selector.dual_weights_[: len(distinct)], np.sqrt(s[distinct]), rtol=1e-6)
+    assert not selector.dual_weights_[len(distinct) :].any()
+    assert selector.indices_.size == np.unique(selector.indices_).size == r
+    # the two halves of the theorem
+    h = 1 - np.sqrt(k / r)
+    assert np.linalg.eigvalsh((V.T * s) @ V)[0] >= h**2 * (1 - 1e-9)
+    assert s @ (E**2).sum(axis=0) <= (E**2).sum() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("method", BOTH)
+@pytest.mark.parametrize("form", FORMS)
+def test_guarantees(name, method, form):
+    X, k, r = sizes(name)
+    if name == "low rank, less noise" and form is sparse.csr_array:
+        pytest.skip("the certificate of sparse rows does not measure a tail of 1e-14")
+    if name == "hardest":
+        r, k = 6, 3
+    found = certify_subset(BOTH[method](r, rank=k).fit(form(X)), form(X))
+    assert (found.k, found.state) == (k, HELD)
+    frobenius, spectral = ratios(X, BOTH[method](r, rank=k).fit(X).indices_, k)
+    assert found.frobenius_ratio == pytest.approx(frobenius, rel=1e-4)
+    assert frobenius <= found.frobenius_bound
+    assert not spectral > found.spectral_bound
+
+
+@pytest.mark.parametrize("method", BOTH)
+def test_guarantees_on_text(method):
+    X, k = text()
+    found = certify_subset(BOTH[method](2 * k, rank=k).fit(X), X)
+    assert (found.k, found.state) == (k, HELD)
+    assert found.frobenius_ratio < 2
+
+
+@pytest.mark.parametrize("method", BOTH)
+def test_the_control_breaks_the_bound(method):
+    X, k, r = sizes("low rank, less noise")
+    X = X.copy()
+    X[:, :r] = 1e-9 * np.eye(*X.shape)[:, :r]
+    selector = BOTH[method](r, rank=k).fit(X)
+    assert certify_subset(selector, X).state == HELD
+    selector.indices_ = np.arange(r)
+    assert certify_subset(selector, X).state == VIOLATED
+
+
+def test_rows_that_are_not_orthonormal_are_refused():
+    """The check of a step is one that can fail."""
+    V, _ = leading(MATRICES["wide"][0], 4)
+    assert spectral_columns(V, 8).size == 8
+    with pytest.raises(ArithmeticError, match=r"expected a row with a gain of .* in step 0.* must be orthonormal"):
+        spectral_columns(0.01 * V, 8)
+    with pytest.raises(ArithmeticError, match=r"expected a row that gains more than it costs in step 0.* orthonormal"):
+        dual_set_columns(0.01 * V, np.ones(len(V)), 8)
+
+
+@pytest.mark.parametrize(("d", "k", "r"), [(30, 3, 3), (30, 3, 6), (500, 20, 20), (500, 20, 40), (40, 7, 40)])
+def test_the_bound_of_spectral_selection(d, k, r):
+    bound = spectral_bound(d, k, r)
+    assert 0 < bound <= 1
+    if r == k:
+        assert 1 / bound == pytest.approx(4 * k * d, rel=0.6)
+    if r == 2 * k and k > 10:
+        assert 1 / bound == pytest.approx(5.8 * d / k, rel=0.2)
+    V = np.linalg.qr(np.random.default_rng(d).standard_normal((d, k)))[0]
+    assert np.linalg.svd(V[spectral_columns(V, r)], compute_uv=False)[-1] ** 2 >= bound
+
+
+def test_one_leading_vector():
+    X, _ = MATRICES["wide"]
+    V, _ = leading(X, 1)
+    selector = SpectralSelectionSelector(5, rank=1).fit(X)
+    np.testing.assert_array_equal(selector.indices_, np.argsort(-np.abs(V[:, 0]))[:5])
+    assert selector.sigma_min_bound_**2 == pytest.approx(5 / 90)
+
+
+def test_as_many_columns_as_the_rank():
+    """At r = k, spectral selection takes the columns that Osinsky's takes from V alone, on most matrices."""
+    X, k = MATRICES["wide"]
+    spectral = SpectralSelectionSelector(k).fit(X)
+    assert spectral.rank_ == k
+    assert certify_subset(spectral, X).state == HELD
+    np.testing.assert_array_equal(
+        np.sort(spectral.indices_), np.sort(SingleSVDSelector(k, form="basis_only").fit(X).indices_)
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_zero_rows_of_v_are_not_chosen(form):
+    X = np.zeros((10, 20))
+    X[:, 3:9] = np.random.default_rng(0).standard_normal((10, 6))
+    X[:, 15] = 1e-9 * X[:, 3]
+    selector = SpectralSelectionSelector(12, rank=2).fit(form(X))
+    assert set(selector.indices_[:6].tolist()) == set(range(3, 9))
+    assert selector.indices_.size == np.unique(selector.indices_).size == 12
+    dual = DualSetSelector(12, rank=2).fit(form(X))
+    assert dual.n_completed_ > 0
+    assert dual.indices_.size == np.unique(dual.indices_).size == 12
+    assert certify_subset(dual, X).state == HELD
+
+
+@pytest.mark.parametrize("method", BOTH)
+def test_rank_is_cut_to_that_of_the_rows(method):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 3)) @ rng.standard_normal((3, 30))
+    selector = BOTH[method](10, rank=7).fit(X)
+    assert selector.rank_ == 3
+    found = certify_subset(selector, X)
+    assert (found.k, found.frobenius_ratio, found.state) == (3, 1, HELD)
+
+
+@pytest.mark.parametrize("method", BOTH)
+@pytest.mark.parametrize("form", FORMS)
+def test_ties_go_to_the_lowest_index(method, form):
+    X, _ = MATRICES["wide"]
+    doubled = np.hstack([X, X])[:, np.random.default_rng(0).permutation(180)]
+    seen = set()
+    for j in BOTH[method](8, rank=4).fit(form(doubled)).indices_:
+        same = [i for i in np.flatnonzero((doubled == doubled[:, [j]]).all(axis=0)) if i not in seen]
+        assert same[0] == j
+        seen.add(j)
+
+
+def test_nothing_is_promised_beside_a_higher_rank():
+    X, k, r = sizes("wide")
+    assert certify_subset(DualSetSelector(r, rank=k).fit(X), X, k + 1).state == NO_BOUND
+    assert certify_subset(SpectralSelectionSelector(r, rank=k).fit(X), X, k + 1).state == NO_BOUND
+
+
+def test_large_sparse_rows_are_never_made_dense(monkeypatch):
+    rng = np.random.default_rng(8)
+    X = sparse.random_array((20_000, 20_000), density=1e-4, rng=rng, format="csr")
+    X = sparse.csr_array(X + sparse.csr_array((np.full(60, 5.0), (np.arange(60), np.arange(60) % 6)), X.shape))
+    original = type(X).toarray
+
+    def toarray(self, *args, **kwargs):
+        assert np.prod(self.shape) < 2**24
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(type(X), "toarray", toarray)
+    for make in BOTH.values():
+        selector = make(12, rank=6).fit(X)
+        assert set(range(6)) <= set(selector.indices_.tolist())
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.5])
+@pytest.mark.parametrize("rank", [1, 7, 40])
+def test_dual_set_budget_is_the_least_that_is_enough(rank, eps):
+    def bound(r):
+        return 1 + 1 / (1 - np.sqrt(rank / r)) ** 2
+
+    r = DualSetSelector.budget(rank, eps)
+    assert bound(r) <= (2 + eps) * (1 + 1e-9)
+    assert bound(r - 1) > 2 + eps
+    assert DualSetSelector.budget(rank, eps, 0.1) == r
+
+
+@pytest.mark.parametrize("method", BOTH)
+@pytest.mark.parametrize("rank", [0, -1, 1.5, True, "2"])
+def test_bad_ranks_raise(method, rank):
+    with pytest.raises(ValueError, match=f"Selector: expected rank None or a positive integer, got {rank!r}"):
+        BOTH[method](4, rank=rank).fit(np.eye(6))
+
+
+def test_bad_sizes_raise():
+    with pytest.raises(ValueError, match=r"SpectralSelectionSelector: expected rank at most 4"):
+        SpectralSelectionSelector(4, rank=5).fit(np.eye(6))
+    with pytest.raises(ValueError, match=r"DualSetSelector: expected rank at most 3 .* got 4"):
+        DualSetSelector(4, rank=4).fit(np.eye(6))
+    with pytest.raises(ValueError, match="expected n_features_to_select of at least 2, more than the rank, got 1; for"):
+        DualSetSelector(1).fit(np.eye(6))
+    with pytest.raises(ValueError, match=r"budget: expected eps in \(0, 1/2\], got 1"):
+        DualSetSelector.budget(3, 1)
+    for make in BOTH.values():
+        with pytest.raises(ValueError, match=r"expected X with a non-zero value, got all zeros \(4 rows, 6 columns\)"):
+            make(2).fit(np.zeros((4, 6)))
+
+
+def test_kahan_and_the_hardest_at_the_rank_are_kept_too():
+    X, k = kahan(60), 59
+    assert certify_subset(SpectralSelectionSelector(k).fit(X), X).state == HELD
+    X, k = hardest(6, 0.01), 6
+    assert certify_subset(SpectralSelectionSelector(k).fit(X), X).state == HELD
