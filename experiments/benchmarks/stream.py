@@ -68,7 +68,7 @@ def measure(d, path=None):
     """Return the record of a stream of d columns, after a tenth and at the end; from a file when there is one."""
     with threadpool_limits(1):
         before = peak_megabytes()
-        selector = OnlineLeverageSelector(sampling_rate=1.0, ridge=1.0, random_state=SEED)
+        selector = OnlineLeverageSelector(sampling_rate=1.0, outside_span="ridge", ridge=1.0, random_state=SEED)
         blocks = iter(generated(d, np.float64) if path is None else column_blocks(path, block_size=BLOCK))
         reading = selecting = 0.0
         records, start = [], time.perf_counter()

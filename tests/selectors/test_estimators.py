@@ -103,7 +103,7 @@ SELECTORS = {
     "online leverage": OnlineLeverageSelector(R, random_state=3),
     "online leverage as printed": OnlineLeverageSelector(R, outside_span="project", random_state=3),
     "online leverage theory": OnlineLeverageSelector(random_state=3),
-    "online ridge leverage": OnlineLeverageSelector(R, ridge=1.0, random_state=3),
+    "online ridge leverage": OnlineLeverageSelector(R, outside_span="ridge", ridge=1.0, random_state=3),
     "alpha investing": AlphaInvestingSelector(wealth=5.0),
     "ridge leverage at random": RidgeLeverageSelector(R, strategy="sample", random_state=3),
     "rfe on support vectors": OnSupportVectors(SVMRFESelector(R, step=5)),

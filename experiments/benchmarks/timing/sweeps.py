@@ -77,7 +77,8 @@ PREPARE = {  # sizes by name -> the function that is timed
     "leverage scores": lambda d, ell: partial(leverage_scores, orthonormal(d, ell)),
     "leverage sampling": lambda n, d, r: unlabelled(lambda: LeverageScoreSelector(r, random_state=0), rows(n, d)),
     "OFS": lambda n, d: unlabelled(
-        lambda: OnlineLeverageSelector(sampling_rate=1.0, ridge=1.0, random_state=0), low_rank(n, d)
+        lambda: OnlineLeverageSelector(sampling_rate=1.0, outside_span="ridge", ridge=1.0, random_state=0),
+        low_rank(n, d),
     ),
     "RRQR": lambda n, d, r: unlabelled(lambda: RRQRSelector(r), rows(n, d)),
     "RFE": lambda n, d, r: two_class(lambda: SVMRFESelector(r), n, d),

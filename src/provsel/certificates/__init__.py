@@ -6,6 +6,7 @@ from provsel.certificates.compression import CompressedRecovery, FeatureSelectiv
 from provsel.certificates.margin import MarginPreservation, SoftMarginBound
 from provsel.certificates.online_scores import OnlineScoreSum
 from provsel.certificates.radius import RadiusPreservation
+from provsel.certificates.ridge import RidgeSparsification
 from provsel.certificates.spectral import SpectralSparsification
 from provsel.certificates.subset import IN_EXPECTATION, SubsetApproximation, certify_subset
 from provsel.certificates.theorem import (
@@ -54,6 +55,7 @@ __all__ = [
     "OnlineScoreSum",
     "PartitionCost",
     "RadiusPreservation",
+    "RidgeSparsification",
     "SoftMarginBound",
     "SpectralSparsification",
     "Spectrum",

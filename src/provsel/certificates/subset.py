@@ -84,7 +84,7 @@ class SubsetApproximation(Theorem):
                 f"SubsetApproximation: expected rows with a non-zero value, got all zeros ({view.n_samples} rows, "
                 f"{view.n_features} columns); nothing approximates them better than nothing."
             )
-        promise = _promise(selector, spectrum, min(columns.size, rank))
+        promise = _promise(selector, spectrum, min(columns.size, rank, k or rank))
         target = min(promise.rank if k is None else k, rank)
         promise = promise.against(target, spectrum)
         facts = _facts(view, target, truncated)

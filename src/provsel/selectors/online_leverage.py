@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from provsel.kernels.online_calibration import Pass, calibrated_pass, compressed_rows, one_pass
 from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate
+from provsel.kernels.subset_bounds import Spectrum, SubsetPromise
 from provsel.selectors._base import BaseSelector, Selection, as_generator, checked_count
 from provsel.selectors._online_input import check_finite, checked_indices
 from provsel.selectors._online_state import Stream, stream_from
 from provsel.training_view import TrainingView
 
-OUTSIDE_SPAN = ("one", "project")
+OUTSIDE_SPAN = ("one", "project", "ridge")
 NAME = "OnlineLeverageSelector"
 
 
@@ -42,11 +43,15 @@ class OnlineLeverageSelector(BaseSelector):
         or else the nearest number: the number kept is not a monotone function of c and may step over r.
     epsilon : float, default=0.5
         Between 0 and 1.
-    outside_span : {"one", "project"}, default="one"
+    outside_span : {"one", "project", "ridge"}, default="one"
         A column outside span(W) scores 1, as the proof of Theorem 1 needs, or its projection alone, as
-        Algorithm 1 is printed: then Theorem 1 does not hold.
+        Algorithm 1 is printed: then Theorem 1 does not hold. "ridge" scores a_i^T (W W^T + ridge I)^-1 a_i, with which
+        columns outside are worth no more than they are long: Algorithm 1 as Cohen, Musco and Pachocki have it.
     ridge : float, default=None
-        Score a_i^T (W W^T + ridge I)^-1 a_i instead; `outside_span` then has no effect.
+        In units of X squared; with outside_span="ridge", and only then. With ridge = delta / epsilon and the
+        theorem's c, with probability at least 1 - 1/n, W W^T + ridge I is X X^T + ridge I up to a factor 1 +-
+        epsilon, so that the kept columns C leave ||X - C C^+ X||_2^2 <= delta / (1 - epsilon), and for every k in the
+        Frobenius norm at most ||X - X_k||_F^2 + k delta / (1 - epsilon).
     n_initial : int, default=1
         Non-zero columns kept with probability 1 at the start: A_0 of Algorithm 1, which the paper leaves open. With
         none, "project" never keeps anything.
@@ -73,6 +78,9 @@ class OnlineLeverageSelector(BaseSelector):
     spectral_bound_ : float
         epsilon, and `eigenvalue_range_` (1 - epsilon, 1 + epsilon): what Theorem 1 promises, at its own c and without a
         ridge only. It is claimed, and so it is set, for "project" too, where it does not hold in general.
+    ridge_range_ : tuple of float
+        (1 - epsilon, 1 + epsilon): what is promised, with a ridge and at the theorem's c only, for the eigenvalues of
+        W W^T + ridge I relative to X X^T + ridge I. `certificates.RidgeSparsification` measures them.
     n_features_in_ : int
         On a stream: one more than the largest feature seen.
 
@@ -100,7 +108,17 @@ class OnlineLeverageSelector(BaseSelector):
 
     References
     ----------
-    Wang, Shen, Li (2018), Algorithm 1, Theorems 1 and 2; Cohen, Musco, Pachocki (2016) for scores outside the span.
+    Wang, Shen, Li (2018), Algorithm 1, Theorems 1 and 2; Cohen, Musco, Pachocki (2020), Theory of Computing 16, for
+    scores outside the span and the ridge. That a ridge bounds what columns leave of X is provsel's own corollary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import OnlineLeverageSelector
+    >>> X = np.random.default_rng(0).standard_normal((2, 5000))
+    >>> selector = OnlineLeverageSelector(outside_span="ridge", ridge=100.0, random_state=0).fit(X)
+    >>> selector.ridge_range_, selector.indices_.size < 1000
+    ((0.5, 1.5), True)
     """
 
     algorithm_version = 2
@@ -145,7 +163,7 @@ class OnlineLeverageSelector(BaseSelector):
                 f"{NAME}: expected X of which a column is kept, got none of {view.n_features} columns in "
                 f"{view.n_samples} rows kept; X is all zeros, or n_initial = {rule.n_initial} should be 1 or more."
             )
-        self._forget("_stream", "spectral_bound_", "eigenvalue_range_")
+        self._forget("_stream", "spectral_bound_", "eigenvalue_range_", "ridge_range_")
         return Selection(
             done.positions,
             done.weights,
@@ -170,10 +188,26 @@ class OnlineLeverageSelector(BaseSelector):
 
     def _promise(self) -> dict[str, Any]:
         """Return what Theorem 1 promises for these parameters: nothing unless c is its own."""
-        if self.n_features_to_select is not None or self.sampling_rate is not None or self.ridge:
+        if self.n_features_to_select is not None or self.sampling_rate is not None:
             return {}
         epsilon = float(self.epsilon)
+        if self.ridge:
+            return {"ridge_range": (1 - epsilon, 1 + epsilon)}
         return {"spectral_bound": epsilon, "eigenvalue_range": (1 - epsilon, 1 + epsilon)}
+
+    def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
+        """Return what a ridge promises of ||X - C C^+ X|| beside the best of `rank`, after `fit`."""
+        if not hasattr(self, "ridge_range_") or self.ridge is None:
+            return SubsetPromise(rank)
+        left = self.ridge * float(self.epsilon) / (1 - float(self.epsilon))
+        tail = spectrum.tail(rank)
+        top = float(spectrum.values[rank]) ** 2 if rank < spectrum.values.size else 0.0
+        return SubsetPromise(
+            rank,
+            frobenius=1 + rank * left / tail if tail > 0 else math.inf,
+            spectral=left / top if top > 0 else math.inf,
+            source="Cohen, Musco, Pachocki (2020), and a corollary (provsel)",
+        )
 
     def partial_fit_columns(self, block: Any, feature_indices: Any = None) -> Self:
         """See the next columns of a stream; the selection does not depend on how the stream is cut into blocks.
@@ -264,7 +298,7 @@ class OnlineLeverageSelector(BaseSelector):
         self.n_seen_ = seen.size
         self.n_features_in_ = stream.largest + 1
         self.sampling_rate_ = stream.sampler.rule.rate
-        self._forget("spectral_bound_", "eigenvalue_range_")
+        self._forget("spectral_bound_", "eigenvalue_range_", "ridge_range_")
         for name, value in self._promise().items():
             setattr(self, f"{name}_", value)
         return self
@@ -285,11 +319,16 @@ class OnlineLeverageSelector(BaseSelector):
             value = getattr(self, name)
             if value is not None and not (_is_number(value) and 0 < value < np.inf):
                 raise ValueError(f"{NAME}: expected {name} None or a positive number, got {value!r}.")
+        if (self.ridge is not None) != (self.outside_span == "ridge"):
+            raise ValueError(
+                f"{NAME}: expected a ridge with outside_span='ridge', and only then, got ridge={self.ridge!r} and "
+                f"outside_span={self.outside_span!r}; set both, or neither."
+            )
         initial = self.n_initial
         if isinstance(initial, bool) or not isinstance(initial, int | np.integer) or initial < 0:
             raise ValueError(f"{NAME}: expected n_initial a non-negative integer, got {initial!r}.")
         rate = theory_rate(n, self.epsilon) if self.sampling_rate is None else float(self.sampling_rate)
-        return Rule(float(self.epsilon), rate, self.outside_span == "one", float(self.ridge or 0.0), int(initial))
+        return Rule(float(self.epsilon), rate, self.outside_span != "project", float(self.ridge or 0.0), int(initial))
 
 
 def _is_number(value: Any) -> bool:

@@ -1,0 +1,45 @@
+"""Online ridge leverage: the kept columns keep the geometry of X down to a ridge."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VIOLATED, MeasuredTrial, Theorem
+
+
+class RidgeSparsification(Theorem):
+    """The eigenvalues of (X X^T + ridge I)^-1/2 (W W^T + ridge I) (X X^T + ridge I)^-1/2 are within 1 +- epsilon.
+
+    W are the kept columns with their weights. Measured of selectors with a `ridge`; promised, with probability 1 - 1/n,
+    where they have a `ridge_range_`. Directions that X does not have give the eigenvalue 1 and are left out.
+
+    Attributes
+    ----------
+    eigenvalue_min, eigenvalue_max : float
+    """
+
+    name = "sparsification"
+    source = "Cohen, Musco, Pachocki (2020), Theory of Computing 16"
+    prefix = "ridge_"
+
+    eigenvalue_min: float = np.nan
+    eigenvalue_max: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return the extreme eigenvalues, from the singular vectors: rank x rank."""
+        selector, basis = trial.reducer, trial.rows.basis()
+        ridge = getattr(selector, "ridge", None)
+        if ridge is None or not hasattr(selector, "sampling_rate_"):
+            return cls()
+        squares = basis.singular_values**2
+        kept = basis.V[selector.indices_] * selector.weights_[:, None] * np.sqrt(squares / (squares + ridge))
+        eigenvalues = np.linalg.eigvalsh(kept.T @ kept + np.diag(ridge / (squares + ridge)))
+        low, high = float(eigenvalues[0]), float(eigenvalues[-1])
+        if not hasattr(selector, "ridge_range_"):
+            return cls(eigenvalue_min=low, eigenvalue_max=high, state=NO_BOUND)
+        least, most = selector.ridge_range_
+        inside = least * (1 - SLACK) <= low and high <= most * (1 + SLACK)
+        return cls(eigenvalue_min=low, eigenvalue_max=high, state=HELD if inside else VIOLATED)
