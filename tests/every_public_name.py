@@ -22,8 +22,10 @@ from provsel.certificates import (
     OnlineScoreSum,
     PartitionCost,
     RadiusPreservation,
+    RidgeSparsification,
     SoftMarginBound,
     SpectralSparsification,
+    SubsetApproximation,
     Theorem,
     certify,
     certify_compression,
@@ -147,7 +149,16 @@ for model in MODELS:
     labels: NDArray[np.int64] = model.fit(X, y).predict(X)
 KMeansClustering(2).fit(X, y)
 OWN: list[type[Theorem]] = [ClusteringCost, CompressedRecovery, FeatureSelectiveRecovery, MarginPreservation, Size]
-OWN += [OnlineScoreSum, PartitionCost, RadiusPreservation, SoftMarginBound, SpectralSparsification, *THEOREMS]
+OWN += [
+    OnlineScoreSum,
+    PartitionCost,
+    RadiusPreservation,
+    RidgeSparsification,
+    SubsetApproximation,
+    SoftMarginBound,
+    SpectralSparsification,
+    *THEOREMS,
+]
 print(OWN[0].columns(), Mean(mean=1.0).as_record(), NO_BOUND, NOT_MEASURED, NOT_SEPARABLE, VACUOUS)
 print(certify_subset(SingleSVDSelector(3).fit(X), X, 2).frobenius_ratio)
 certify_compression(CompressedLinearSVM(3).fit(X, y), X, y)
