@@ -220,3 +220,16 @@ def test_other_rows_raise():
     with pytest.raises(ValueError, match="SubsetApproximation: expected rows with a non-zero value, got all zeros"):
         certify_subset(selector, np.zeros((4, 4)))
     assert TrainingView(np.eye(4)).basis().rank == 4
+
+
+def test_a_certificate_says_for_which_question_a_selection_is_good():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((10, 2000)), np.arange(10) % 2
+    many, few = BSSSelector(1500).fit(X, y), UniformSelector(5, random_state=0).fit(X, y)
+    assert certify(many, X, y, also=[SubsetApproximation]).good_for == ("geometry", "margin", "rank-k approximation")
+    assert certify(many, X).good_for == ("geometry",)
+    assert certify(few, X, y, also=[SubsetApproximation]).good_for == ("rank-k approximation",)
+    X, k = MATRICES["low rank, less noise"]
+    few.indices_, few.n_features_in_ = np.argsort(np.linalg.norm(X, axis=0))[:k], X.shape[1]
+    few.weights_ = np.ones(k)
+    assert certify(few, X, also=[SubsetApproximation]).good_for == ()

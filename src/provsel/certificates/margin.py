@@ -54,6 +54,13 @@ class MarginPreservation(Theorem):
     margin_ratio: float = np.nan
     margin_bound: float = np.nan
 
+    question = "margin"
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the margin's bound says something, and holds."""
+        return self.state == HELD
+
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
         """Return the ratio of the margins of two hard-margin SVMs, each with its duality gap as tolerance."""

@@ -18,6 +18,16 @@ class RidgeSparsification(Theorem):
     Attributes
     ----------
     eigenvalue_min, eigenvalue_max : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import RidgeSparsification, certify
+    >>> from provsel.selectors import OnlineLeverageSelector
+    >>> X = np.random.default_rng(0).standard_normal((5, 6000))
+    >>> selector = OnlineLeverageSelector(outside_span="ridge", ridge=100.0, random_state=0).fit(X)
+    >>> certify(selector, X, also=[RidgeSparsification]).sparsification.state
+    'held'
     """
 
     name = "sparsification"

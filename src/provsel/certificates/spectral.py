@@ -47,6 +47,13 @@ class SpectralSparsification(Theorem):
     eigenvalue_low: float = np.nan
     eigenvalue_high: float = np.nan
 
+    question = "geometry"
+
+    @property
+    def is_good(self) -> bool:
+        """Whether ||E||_2 is below 1/2, where the theorems on margins and radii begin to say something."""
+        return self.spectral_error < 0.5
+
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
         """Return the extreme eigenvalues and ||E||_2 of any selection."""

@@ -25,6 +25,9 @@ from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, needs_trunca
 from provsel.selectors import BaseSelector
 from provsel.training_view import TrainingView
 
+TWICE = 2.0
+"""Ratio up to which columns count as good for an approximation: what `DualSetSelector` tends to with more columns."""
+
 IN_EXPECTATION = "in expectation"
 """State of a promise about the mean of all draws, which one selection can neither keep nor break."""
 
@@ -55,9 +58,22 @@ class SubsetApproximation(Theorem):
         What the method promises for the ratios; NaN where nothing.
     promised_by : str
         Where it is promised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import SubsetApproximation, certify
+    >>> from provsel.selectors import SingleSVDSelector
+    >>> X = np.random.default_rng(0).standard_normal((50, 80))
+    >>> certificate = certify(SingleSVDSelector(9).fit(X), X, also=[SubsetApproximation])
+    >>> certificate.approximation.state, certificate.approximation.frobenius_ratio < 2
+    ('held', True)
+    >>> certificate.good_for
+    ('rank-k approximation',)
     """
 
     name = "approximation"
+    question = "rank-k approximation"
     source = "Column subset selection: the method's own bound"
     prefix = "subset_"
 
@@ -70,6 +86,11 @@ class SubsetApproximation(Theorem):
     frobenius_bound: float = np.nan
     spectral_bound: float = np.nan
     promised_by: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the squared error is at most twice that of the best approximation."""
+        return self.frobenius_ratio <= TWICE
 
     @classmethod
     def measure(cls, trial: MeasuredTrial, k: int | None = None) -> Self:

@@ -181,7 +181,14 @@ class Theorem(Measure):
 
     name: ClassVar[str]
     source: ClassVar[str]
+    question: ClassVar[str] = ""
+    """What a selection is used for, where the theorem is about that: `Certificate.good_for` lists them."""
     state: str = NOT_MEASURED
+
+    @property
+    def is_good(self) -> bool:
+        """Whether what was measured makes the selection good for `question`; that it is promised is `state`."""
+        return False
 
     @classmethod
     def column(cls, field: str) -> str:
@@ -235,6 +242,11 @@ class Certificate(ValuesWithNaN):
     def held(self) -> bool:
         """Whether nothing that was measured violates its bound."""
         return all(record.state != VIOLATED for record in self.records)
+
+    @property
+    def good_for(self) -> tuple[str, ...]:
+        """Questions that the selection is good for: "geometry", "margin", "rank-k approximation" of those measured."""
+        return tuple(dict.fromkeys(record.question for record in self.records if record.question and record.is_good))
 
     def as_record(self) -> dict[str, float | str | None]:
         """Return the columns of all records in one mapping."""

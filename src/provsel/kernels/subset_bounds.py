@@ -21,6 +21,13 @@ class Spectrum:
         In decreasing order.
     rest : float
         Sum of the squares of those that are not in `values`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import Spectrum
+    >>> int(Spectrum(np.array([3.0, 2.0, 1.0])).tail(1))
+    5
     """
 
     values: Array
@@ -35,6 +42,8 @@ class Spectrum:
 class SubsetPromise:
     """What a method promises of its columns C, beside the best approximation X_k of rank k.
 
+    A selector of your own returns one from `subset_promise(spectrum, rank)`, and `certify_subset` holds it to that.
+
     Attributes
     ----------
     rank : int
@@ -48,6 +57,14 @@ class SubsetPromise:
     expectation : bool
         Whether they hold in expectation only: one selection can neither meet nor miss that.
     source : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import Spectrum, SubsetPromise
+    >>> promise = SubsetPromise(2, frobenius=3.0, source="by construction")
+    >>> promise.against(1, Spectrum(np.array([3.0, 2.0, 1.0, 1.0]))).frobenius  # times 2 / 6, the tails
+    1.0
     """
 
     rank: int
