@@ -108,7 +108,7 @@ class SubsetApproximation(Theorem):
         promise = _promise(selector, spectrum, min(columns.size, rank, k or rank))
         target = min(promise.rank if k is None else k, rank)
         promise = promise.against(target, spectrum)
-        facts = _facts(view, target, truncated)
+        facts = _facts(view, target, m if truncated else None)
         error = _error(view, columns, truncated)
         scales = np.asarray(getattr(selector, "dual_weights_", selector.weights_), dtype=np.float64)
         used = scales > 0  # those that only fill a dual set up
@@ -225,10 +225,10 @@ def _spectrum(view: TrainingView, m: int, truncated: bool) -> tuple[Spectrum, in
     return spectrum_by_products(view.X, leading), min(leading.rank, m)
 
 
-def _facts(view: TrainingView, k: int, truncated: bool) -> _Facts:
+def _facts(view: TrainingView, k: int, m: int | None) -> _Facts:
     eps = max(view.X.shape) * np.finfo(np.float64).eps
-    if truncated:
-        leading = _truncated(view, k)
+    if m is not None:
+        leading = _truncated(view, m + 1).truncated(k)
         return _Facts(leading, DeflatedTail(view.X, leading.V), eps * float(leading.singular_values[0]) ** 2)
     basis = _complete(view)
     relative = eps if sparse.issparse(view.X) else eps**2

@@ -148,4 +148,4 @@ def random_pivots_expectation(spectrum: Spectrum, r: int, k: int) -> float:
     squares, rest = spectrum.values**2 / largest, spectrum.rest / largest
     for _ in range(r):
         squares = np.maximum(squares - squares**2 / (squares.sum() + rest), 0.0)
-    return float(min((squares.sum() + rest) * largest / tail, 2.0**k))
+    return float(min((squares.sum() + rest) * largest / tail, 2.0 ** min(k, 1000)))
