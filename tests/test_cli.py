@@ -312,12 +312,16 @@ def test_verify_from_nothing_to_complete(paper, capsys):
     assert set(frame["verdict"]) == {"not run"}
     assert set(frame["state"]) == {"not run"}
     assert frame.loc["made2000.zero", "detail"].startswith("r=30: not run (nothing stored for BSS)")
-    assert "4 claims: 0 replicated, 0 contradicted, 0 inconclusive, 4 not run" in capsys.readouterr().out
+    assert (
+        "4 claims: 0 replicated, 0 contradicted, 0 no difference, 0 inconclusive, 0 vacuous, 4 not run"
+        in capsys.readouterr().out
+    )
     compute()
     capsys.readouterr()
     frame = verdicts(*SMALL)
     out = capsys.readouterr().out
     columns = "id,paper,verdict,effect,low,high,p_value,n,test,where,claim,unit,detail,state"
+    columns += ",needed,detectable,smallest_margin,kind"
     assert Path("results/verdicts.csv").read_text().splitlines()[0] == columns
     assert frame.loc["made2000.zero", "verdict"] == "replicated"
     assert frame.loc["made2000.bound", "verdict"] == "replicated"
@@ -346,7 +350,7 @@ def test_verify_by_hand(paper):
     hard = "dataset.n_relevant=2"
     compute(hard, status=1)  # there, r = 30 is below the rank: BSS refuses
     finding = verdicts(*SMALL, hard).loc["made2000.folds"]
-    assert finding["test"] == "corrected resampled t, Holm over 1, 95 % interval"
+    assert finding["test"] == "corrected resampled t, below 0, Holm over 1, 95 % interval"
     stored = TrialStore("results/store").query(None, ["selector", "config", "fold", "error"]).to_pandas()
     stored = stored[stored["config"].str.contains('"n_features_to_select":30')]
     means = {

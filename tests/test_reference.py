@@ -9,6 +9,7 @@ import pytest
 
 import provsel.models
 import provsel.selectors
+from provlab.claims.decisions import RULES_VERSION
 from provlab.claims.judged import claim_files
 from provlab.cli import main
 from provlab.project import artefact_names, current_project
@@ -45,9 +46,20 @@ def test_every_artefact_is_there_and_complete(summary):
 def test_every_claim_has_its_verdict(summary):
     verdicts = pd.read_csv(REFERENCE / "verdicts.csv")
     assert verdicts["id"].tolist() == [claim.id for file in claim_files() for claim in file.claims]
+    if "kind" in verdicts:  # rules of version 1 counted all
+        verdicts = verdicts[verdicts["kind"] == "paper"]
     for paper, counts in summary["verdicts"].items():
         found = verdicts.loc[verdicts["paper"] == paper, "verdict"].value_counts()
         assert {verdict: n for verdict, n in counts.items() if n} == found.to_dict()
+
+
+def test_verdicts_of_older_rules_are_said_to_be_such(summary):
+    """Verdicts cannot be judged again without the trials, which are not committed: the README says whose they are."""
+    readme = " ".join((current_project().root / "README.md").read_text(encoding="utf-8").split())
+    older = (
+        f"by version {summary.get('rules', 1)} of the rules; version {RULES_VERSION} is what `provsel verify` applies"
+    )
+    assert (older in readme) == (summary.get("rules", 1) != RULES_VERSION)
 
 
 def test_it_was_written_with_these_algorithms(summary):

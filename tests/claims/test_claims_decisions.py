@@ -5,8 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from provlab.claims.decisions import better, comparable, slightly_worse
-from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding, deciding, verdict_of
+from provlab.claims.decisions import above, better, comparable, decide, not_worse, slightly_worse
+from provlab.claims.outcome import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NO_DIFFERENCE,
+    NOT_RUN,
+    REPLICATED,
+    VACUOUS,
+    Finding,
+    deciding,
+    verdict_of,
+)
 from provlab.claims.statistics import CorrectedT, SignedRank
 
 
@@ -22,33 +32,50 @@ NOISE = 40.0
 
 @pytest.mark.parametrize("make", TESTS, ids=["over data sets", "over folds"])
 @pytest.mark.parametrize(
-    ("mean", "spread", "better_is", "comparable_is", "slightly_is"),
+    ("mean", "spread", "better_is", "comparable_is", "slightly_is", "not_worse_is"),
     [
-        (-5.0, 1.0, REPLICATED, CONTRADICTED, CONTRADICTED),
-        (5.0, 1.0, CONTRADICTED, CONTRADICTED, CONTRADICTED),
-        (1.5, 0.3, CONTRADICTED, CONTRADICTED, REPLICATED),
-        (0.01, 0.3, CONTRADICTED, REPLICATED, INCONCLUSIVE),
-        (0.0, NOISE, INCONCLUSIVE, INCONCLUSIVE, INCONCLUSIVE),
-        (-0.8, 0.3, REPLICATED, REPLICATED, CONTRADICTED),
+        (-5.0, 1.0, REPLICATED, CONTRADICTED, CONTRADICTED, REPLICATED),
+        (5.0, 1.0, CONTRADICTED, CONTRADICTED, CONTRADICTED, CONTRADICTED),
+        (1.5, 0.3, CONTRADICTED, CONTRADICTED, REPLICATED, CONTRADICTED),
+        (0.01, 0.3, NO_DIFFERENCE, REPLICATED, INCONCLUSIVE, REPLICATED),
+        (0.0, NOISE, INCONCLUSIVE, INCONCLUSIVE, INCONCLUSIVE, INCONCLUSIVE),
+        (-0.8, 0.3, REPLICATED, REPLICATED, CONTRADICTED, REPLICATED),
     ],
 )
-def test_verdicts(make, mean, spread, better_is, comparable_is, slightly_is):
+def test_verdicts(make, mean, spread, better_is, comparable_is, slightly_is, not_worse_is):
     test = make(differences(mean, spread))
-    assert better("r", test, test.p_value(), margin=1.0, alpha=0.05, how="").verdict == better_is
-    assert comparable("r", test, margin=1.0, alpha=0.05).verdict == comparable_is
-    assert slightly_worse("r", test, most=2.0, alpha=0.05).verdict == slightly_is
+    rules = (better(1.0), comparable(1.0), slightly_worse(2.0), not_worse(1.0))
+    expected = [better_is, comparable_is, slightly_is, not_worse_is]
+    assert [decide("r", test, rule, alpha=0.05).verdict for rule in rules] == expected
 
 
-def test_correction_decides():
+@pytest.mark.parametrize(("number", "verdict"), [(-1.0, REPLICATED), (1.0, CONTRADICTED), (0.01, INCONCLUSIVE)])
+def test_above_a_number(number, verdict):
+    assert decide("r", CorrectedT(differences(0.0), ratio=0.0), above(number), alpha=0.05).verdict == verdict
+
+
+def test_each_criterion_is_corrected_for_its_own_family():
     test = SignedRank(differences(-0.4, 1.3))
-    assert test.p_value() < 0.05
-    assert better("r", test, test.p_value(), margin=0.1, alpha=0.05, how="").verdict == REPLICATED
-    assert better("r", test, 0.06, margin=0.1, alpha=0.05, how="").verdict == INCONCLUSIVE
+    rule = better(0.1)
+    p_value = min(1.0, 2 * test.p_value(0.0, "less"))
+    assert p_value < 0.05
+    assert decide("r", test, rule, alpha=0.05).verdict == REPLICATED
+    many = [0.9] * 30
+    found = decide("r", test, rule, [many, [], []], alpha=0.05)
+    assert (found.verdict, found.p_value) == (INCONCLUSIVE, pytest.approx(31 * p_value))
+    assert "Holm over 31" in found.test
+    assert decide("r", test, rule, [[], many, many], alpha=0.05).verdict == REPLICATED
+    worse = SignedRank(differences(0.4, 1.3))
+    assert decide("r", worse, rule, [many, [], []], alpha=0.05).verdict == CONTRADICTED
+    assert decide("r", worse, rule, [[], many, []], alpha=0.05).verdict == INCONCLUSIVE
+    same = SignedRank(differences(0.0, 1.3))
+    assert decide("r", same, better(0.5), alpha=0.05).verdict == NO_DIFFERENCE
+    assert decide("r", same, better(0.5), [[], [], [0.9] * 2000], alpha=0.05).verdict == INCONCLUSIVE
 
 
 def test_the_interval_shown_is_the_one_that_decides():
     for mean in np.linspace(0.5, 1.5, 21):
-        finding = comparable("r", CorrectedT(differences(mean, 1.0), ratio=1 / 9), margin=1.0, alpha=0.05)
+        finding = decide("r", CorrectedT(differences(mean, 1.0), ratio=1 / 9), comparable(1.0), alpha=0.05)
         inside = finding.low > -1.0 and finding.high < 1.0
         outside = finding.low > 1.0 or finding.high < -1.0
         assert finding.verdict == (REPLICATED if inside else CONTRADICTED if outside else INCONCLUSIVE)
@@ -56,18 +83,41 @@ def test_the_interval_shown_is_the_one_that_decides():
         assert "90 % interval" in finding.test
 
 
-def test_the_same_is_not_better():
-    finding = better("r", SignedRank(np.zeros(30)), 1.0, margin=1.0, alpha=0.05, how="")
-    assert finding.verdict == CONTRADICTED
-    assert "the same within the margin" in finding.line()
-    assert finding.test.startswith("TOST")
+def test_the_same_is_no_difference():
+    finding = decide("r", SignedRank(np.zeros(30)), better(1.0), alpha=0.05)
+    assert finding.verdict == NO_DIFFERENCE
+    assert finding.test.startswith("TOST (Wilcoxon signed-rank), above -1 and below 1")
 
 
 def test_better_by_less_than_the_margin_says_so():
-    test = SignedRank(differences(-0.5, 0.2))
-    finding = better("r", test, test.p_value(), margin=1.0, alpha=0.05, how="")
+    finding = decide("r", SignedRank(differences(-0.5, 0.2)), better(1.0), alpha=0.05)
     assert finding.verdict == REPLICATED
     assert "smaller than the margin" in finding.note
+
+
+@pytest.mark.parametrize("make", TESTS, ids=["over data sets", "over folds"])
+def test_the_smallest_margin_is_where_the_verdict_turns(make):
+    test = make(differences(0.1, 1.0))
+    for rule, verdict in ((better, NO_DIFFERENCE), (comparable, REPLICATED), (not_worse, REPLICATED)):
+        margin = decide("r", test, rule(1.0), alpha=0.01).smallest_margin
+        assert decide("r", test, rule(margin * 1.02), alpha=0.01).verdict == verdict
+        assert decide("r", test, rule(margin * 0.98), alpha=0.01).verdict == INCONCLUSIVE
+    assert math.isnan(decide("r", test, slightly_worse(1.0), alpha=0.01).smallest_margin)
+
+
+def test_an_inconclusive_finding_says_the_number_that_would_decide():
+    values = differences(-0.3, 3.0)
+    test = CorrectedT(values, ratio=0.0)
+    finding = decide("r", test, better(0.1), alpha=0.05)
+    assert finding.verdict == INCONCLUSIVE
+    needed = int(finding.needed)
+    assert test.power(needed, 0.3, 0.025, "less") >= 0.9 > test.power(needed - 1, 0.3, 0.025, "less")
+    assert f"n={needed} would decide it with power 0.9; n=40 can show" in finding.line()
+    assert test.power(40, finding.detectable, 0.025, "less") == pytest.approx(0.9, abs=1e-3)
+    family = decide("r", test, better(0.1), [[0.9] * 9, [0.9] * 9, [0.9] * 9], alpha=0.05)
+    assert family.needed > finding.needed
+    assert family.detectable > finding.detectable
+    assert math.isnan(decide("r", CorrectedT(values - 9, ratio=0.0), better(0.1), alpha=0.05).needed)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +129,10 @@ def test_better_by_less_than_the_margin_says_so():
         ((REPLICATED, NOT_RUN, NOT_RUN), INCONCLUSIVE),
         ((CONTRADICTED, NOT_RUN, INCONCLUSIVE), CONTRADICTED),
         ((NOT_RUN, NOT_RUN), NOT_RUN),
+        ((REPLICATED, NO_DIFFERENCE, INCONCLUSIVE), NO_DIFFERENCE),
+        ((CONTRADICTED, NO_DIFFERENCE), CONTRADICTED),
+        ((VACUOUS, VACUOUS), VACUOUS),
+        ((VACUOUS, REPLICATED), INCONCLUSIVE),
         ((), NOT_RUN),
     ],
 )

@@ -9,8 +9,10 @@ from made_trials import MadeArtefacts
 from provlab.claims import (
     CONTRADICTED,
     INCONCLUSIVE,
+    NO_DIFFERENCE,
     NOT_RUN,
     REPLICATED,
+    VACUOUS,
     Claim,
     RankingRequest,
     judge,
@@ -19,7 +21,7 @@ from provlab.claims import (
 )
 from provlab.claims.display import draw_rankings, ranking_frame
 from provlab.claims.evaluators import evaluator_class, evaluator_names
-from provlab.claims.statistics import CorrectedT, SignedRank, holm
+from provlab.claims.statistics import CorrectedT, DisjointT, DyadicT, SignedRank, holm
 
 SETS = [f"set{k}" for k in range(20)]
 FIGURE, COLUMNS = "made/figure", ["r=1", "r=2"]
@@ -148,21 +150,92 @@ def test_repeats_beyond_the_plan_do_not_count(made):
     assert after.state == "partial (80 of 160)"
 
 
-def test_holm_over_the_family_of_a_column(made):
+def raw(row, than, side, shift=0.0, values=None):
+    """The uncorrected p-values of both columns; what is not stored counts as 1."""
+    stored = values or {"A": [-0.35, -0.4], "B": [0.0, 0.0], "C": [0.1, 2.0]}
+    if not {row, than} <= set(stored):
+        return [1.0, 1.0]
+    means = {name: [spread(m, 1.3) if m else np.full(20, 30.0) for m in stored[name]] for name in (row, than)}
+    tests = [SignedRank(a - b) for a, b in zip(means[row], means[than], strict=True)]
+    return [min(1.0, (2 if shift == 0 else 1) * test.p_value(shift, side)) for test in tests]
+
+
+def test_holm_over_the_family_of_a_claim(made):
+    """Better in all columns: over the claims, each with its largest p-value. Worse in one: over claims and columns."""
     base(made)
-    put(made, "A", -0.35, 1.3)
-    put(made, "C", 0.1, 2.0)
+    for row, means in {"A": [-0.35, -0.4], "C": [0.1, 2.0]}.items():
+        for column, mean in zip(COLUMNS, means, strict=True):
+            made.put_means(FIGURE, row, column, spread(mean, 1.3))
     pairs = [("A", "B"), ("A", "C"), ("C", "B"), ("A", "D")]  # D has nothing, and counts
     claims = [compare("better", name=f"made.{a}{b}", row=a, than=b, margin=0.1) for a, b in pairs]
-    finding = verdict_on(made, *claims).finding
-    differences = dict.fromkeys(pairs)
-    values = {"A": spread(-0.35, 1.3), "B": np.full(20, 30.0), "C": spread(0.1, 2.0)}
-    raw = [SignedRank(values[a] - values[b]).p_value() if b != "D" else math.nan for a, b in differences]
-    assert finding.p_value == pytest.approx(holm(raw)[0])
-    assert "Holm over 4" in finding.test
-    assert verdict_on(made, claims[0]).finding.p_value == pytest.approx(raw[0])
+    verdicts = judge(claims, made.evidence())
+    weakest = [max(raw(a, b, "less")) for a, b in pairs]
+    assert verdicts[0].finding.p_value == pytest.approx(holm(weakest)[0])
+    assert "Holm over 4" in verdicts[0].finding.test
+    worse = [p_value for a, b in pairs for p_value in raw(a, b, "greater")]
+    assert verdicts[2].verdict == CONTRADICTED
+    assert verdicts[2].finding.part == "r=2"
+    assert verdicts[2].finding.p_value == pytest.approx(holm(worse)[5])
+    assert "Holm over 8" in verdicts[2].finding.test
+    assert verdict_on(made, claims[0]).finding.p_value == pytest.approx(weakest[0])
     elsewhere = compare("better", name="made.x", than="A", than_artefact="made/other", margin=0.1)
-    assert verdict_on(made, claims[0], elsewhere).finding.p_value == pytest.approx(raw[0])
+    assert verdict_on(made, claims[0], elsewhere).finding.p_value == pytest.approx(weakest[0])
+
+
+@pytest.mark.parametrize("n_columns", [1, 7])
+def test_one_of_many_columns_contradicts_no_claim_by_chance(made, n_columns):
+    """The same column, p = 0.015: alone it contradicts the claim, among seven it does not."""
+    columns = [f"r={k}" for k in range(n_columns)]
+    made.add("made/many", ["A", "B"], columns, SETS, n_splits=2)
+    for k, column in enumerate(columns):
+        made.put_means("made/many", "B", column, np.full(len(SETS), 30.0))
+        made.put_means("made/many", "A", column, spread(4.0 if k == 0 else 3.0, 3.0))
+    found = verdict_on(made, compare("not_worse", artefact="made/many", columns=columns, margin=3.0))
+    assert found.verdict == (CONTRADICTED if n_columns == 1 else INCONCLUSIVE)
+
+
+def test_the_same_everywhere_is_no_difference(made):
+    base(made)
+    put(made, "A", 0.0)
+    found = verdict_on(made, compare("better", margin=1.0))
+    assert found.verdict == NO_DIFFERENCE
+    assert verdict_on(made, compare("better_somewhere", margin=1.0)).verdict == NO_DIFFERENCE
+    assert verdict_on(made, compare("comparable", margin=1.0)).verdict == REPLICATED
+    assert found.finding.smallest_margin < 0.5
+
+
+def test_an_inconclusive_claim_says_what_would_decide_all_of_its_parts(made):
+    base(made)
+    put(made, "A", 0.4, 6.0, columns=COLUMNS[:1])
+    put(made, "A", 0.8, 6.0, columns=COLUMNS[1:])
+    found = verdict_on(made, compare("better", margin=0.1))
+    assert found.verdict == INCONCLUSIVE
+    parts = [part.needed for part, _ in found.parts]
+    assert parts[0] > parts[1] > len(SETS)
+    assert found.needed == parts[0]
+    frame = verdict_frame([found])
+    assert frame.loc[0, "needed"] == parts[0]
+    assert "would decide it with power 0.9" in found.detail
+
+
+def test_data_sets_that_share_categories(made):
+    names = [f"Exp_{a}_{b}" for a in range(5) for b in range(a + 1, 5)]
+    made.add("made/pairs", ["A", "B"], ["r=1"], names, n_splits=2)
+    values = np.random.default_rng(1).normal(30, 1, len(names))
+    made.put_means("made/pairs", "A", "r=1", values)
+    made.put_means("made/pairs", "B", "r=1", np.full(len(names), 30.0))
+    options = {"artefact": "made/pairs", "columns": ["r=1"], "margin": 1.0}
+    found = verdict_on(made, compare("comparable", dependence="dyadic", **options)).finding
+    expected = DyadicT(values - 30, pairs=[tuple(name.split("_")[1:]) for name in names])
+    assert (found.low, found.high) == pytest.approx(expected.interval(0.9))
+    assert "dyadic-robust t" in found.test
+    base(made)
+    put(made, "A", 0.0)
+    with pytest.raises(ValueError, match=r"dependence: expected data sets named like Exp_<one>_<other> .* got 'set0'"):
+        verdict_on(made, compare("better", dependence="dyadic", margin=1.0))
+    for wrong in ({"dependence": "dyad"}, {"dependence": "dyadic", "over": "folds"}):
+        with pytest.raises(ValueError, match="dependence: expected dyadic, over datasets, or nothing, got"):
+            compare("better", margin=1.0, **wrong)
 
 
 def test_one_method_under_two_settings(made):
@@ -174,19 +247,24 @@ def test_one_method_under_two_settings(made):
     assert verdict.state == "partial (80 of 160)"
 
 
-@pytest.mark.parametrize(("ratio", "sizes"), [(1 / 9, (90, 10)), (9.0, (10, 90))])
-def test_comparison_over_folds(made, ratio, sizes):
-    """Draws of a fold are averaged first; the inverse protocol has nine times as many test rows as training rows."""
+@pytest.mark.parametrize("split", ["kfold", "kfold_inverse"])
+def test_comparison_over_folds(made, split):
+    """Draws of a fold are averaged first; inverse folds have disjoint training sets, and share test rows."""
     rng = np.random.default_rng(0)
     draws = 0.10 + 0.02 * rng.standard_normal((10, 5))
-    made.add("made/one", ["A", "B"], COLUMNS, ["ccat"], draws=5)
-    made.put("made/one", "A", "r=1", draws, n_train=sizes[0], n_test=sizes[1])
-    made.put("made/one", "B", "r=1", np.full(10, 0.12), n_train=sizes[0], n_test=sizes[1])
+    sizes = {"n_train": 90, "n_test": 10} if split == "kfold" else {"n_train": 1000, "n_test": 9000}
+    made.add("made/one", ["A", "B"], COLUMNS, ["ccat"], draws=5, split=split)
+    made.put("made/one", "A", "r=1", draws, **sizes)
+    made.put("made/one", "B", "r=1", np.full(10, 0.12), **sizes)
     verdict = verdict_on(made, compare("comparable", artefact="made/one", over="folds", columns=["r=1"], margin=3.0))
-    expected = CorrectedT(100 * (draws.mean(axis=1) - 0.12), ratio=ratio)
+    differences = 100 * (draws.mean(axis=1) - 0.12)
+    expected = CorrectedT(differences, ratio=1 / 9)
+    if split == "kfold_inverse":
+        variance = 100**2 * (draws.mean() + 0.12 - (draws.mean() - 0.12) ** 2)
+        expected = DisjointT(differences, n_folds=10, shared=variance / 10_000)
     assert verdict.finding.effect == pytest.approx(expected.estimate)
     assert (verdict.finding.low, verdict.finding.high) == pytest.approx(expected.interval(0.9))
-    assert verdict.verdict == (REPLICATED if ratio < 1 else INCONCLUSIVE)
+    assert verdict.verdict == REPLICATED
 
 
 def test_one_fold_has_no_test(made):
@@ -315,11 +393,11 @@ def test_numbers_of_features_over_folds(made):
     ("states", "verdict", "share"),
     [
         (["held"] * 6 + ["vacuous"] * 4, REPLICATED, 60.0),
-        (["held"] * 5 + ["vacuous"] * 5, INCONCLUSIVE, 50.0),  # not most of them
+        (["held"] * 5 + ["vacuous"] * 5, VACUOUS, 50.0),  # not most of them
         (["held"] * 3 + ["not separable"] * 7, REPLICATED, 100.0),
-        (["vacuous"] * 8 + ["not separable"] * 2, INCONCLUSIVE, 0.0),
+        (["vacuous"] * 8 + ["not separable"] * 2, VACUOUS, 0.0),
         (["held"] * 9 + ["violated"], CONTRADICTED, 90.0),
-        (["no bound"] * 10, INCONCLUSIVE, math.nan),
+        (["no bound"] * 10, VACUOUS, math.nan),
     ],
 )
 def test_certificates(made, states, verdict, share):
@@ -340,6 +418,19 @@ def test_a_theorem_with_high_probability_may_fail_now_and_then(made, violated, v
     assert found.verdict == verdict
     assert found.finding.p_value == pytest.approx({0: 1.0, 1: 0.4013, 5: 6.37e-5}[violated], rel=1e-3)
     assert verdict_on(made, claim("certificates", **claimed)).verdict == (CONTRADICTED if violated else REPLICATED)
+
+
+def test_a_theorem_that_fails_on_one_data_set_of_many_does_not_drown(made):
+    """Ten of ten violated on one set, none on 19: 5 % in all, which the theorem allows."""
+    made.add("made/tens", ["A"], ["r=1"], SETS)
+    for data in SETS:
+        states = ["violated" if data == "set7" else "held"] * 10
+        made.put("made/tens", "A", "r=1", np.zeros(10), data=data, certificate_cost=states)
+    options = {"artefact": "made/tens", "row": "A", "quantity": "cost", "at_most": 0.05, "columns": ["r=1"]}
+    found = verdict_on(made, claim("certificates", **options))
+    assert found.verdict == CONTRADICTED
+    assert found.finding.p_value == pytest.approx(21 * 0.05**10)
+    assert "clearest on set7" in found.detail
 
 
 def test_certificates_of_nothing(made):
@@ -496,7 +587,7 @@ def test_within_a_bound(made, above, at_most, verdict):
     assert found.finding.note == ("from 0.2 to 0.3" if above else "from 0.2 to 0.2")
 
 
-@pytest.mark.parametrize(("zero", "verdict"), [(0.1, INCONCLUSIVE), (0.21, REPLICATED)])
+@pytest.mark.parametrize(("zero", "verdict"), [(0.1, VACUOUS), (0.21, REPLICATED)])
 def test_within_a_bound_that_says_nothing(made, zero, verdict):
     found = within(made, [0.05] * 10, [zero] * 10, trivial="certificate_zero_delta")
     assert found.verdict == verdict

@@ -54,9 +54,28 @@ def test_reading(write):
     assert file.rankings[0].columns == ("r=30", "r=40")
 
 
+def test_what_counts_in_the_headline(write):
+    claims = [
+        changed(),
+        changed(id="made.other", origin="alternative", certain=True),
+        changed(id="made.control", origin="control"),
+        changed(id="made.certain", certain=True, repeats="made.one"),
+        changed(id="made.again", repeats="made.one"),
+    ]
+    found = load_claims(write({"paper": "made", "claims": claims})).claims
+    assert [claim.kind for claim in found] == ["paper", "alternative", "control", "certain", "repeated"]
+    for wrong in ("made.again", "made.nothing"):
+        claims[3] = changed(id="made.certain", repeats=wrong)
+        path = write({"paper": "made", "claims": claims})
+        with pytest.raises(ValueError, match=rf"made\.certain: expected repeats to name a claim .*got '{wrong}'"):
+            load_claims(path)
+
+
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
+        (changed(origin="ours"), r"expected origin to be one of paper, alternative, control, .*got 'ours', False, ''"),
+        (changed(certain="yes"), r"certain true or false, .*got 'paper', 'yes', ''"),
         (changed(test="nicer"), r"claim made\.one: test: expected one of .*better, .*certificates, .*got 'nicer'"),
         (changed(test="_base"), r"test: expected one of .*got '_base'"),
         (changed(artefact="made/nope"), r"made\.one: artefact: expected one of made/table, got 'made/nope'"),

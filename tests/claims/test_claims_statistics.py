@@ -11,10 +11,24 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
-from provlab.claims.statistics import CorrectedT, SignedRank, equivalence_p_value, holm, rank_methods
+from provlab.claims.decisions import near
+from provlab.claims.statistics import (
+    CorrectedT,
+    DisjointT,
+    DyadicT,
+    SignedRank,
+    holm,
+    observations_needed,
+    rank_methods,
+)
+from provlab.claims.statistics.dyadic_t import share_a_member
 from provlab.claims.statistics.signed_rank import null_distribution, walsh_averages
 
 ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+def equivalence_p_value(test, low, high):
+    return near(low, high)[0].p_value(lambda bound: test.p_value(bound.at, bound.alternative))
 
 
 def sample(seed, n=25, mean=0.5):
@@ -215,3 +229,104 @@ def test_ranking_of_ties():
     ranking = rank_methods(pd.DataFrame(np.ones((5, 3)), columns=list("abc")))
     assert ranking.p_value == 1.0
     assert set(ranking.ranks) == {2.0}
+
+
+def test_folds_with_disjoint_training_sets_have_no_term_for_their_overlap():
+    """By hand: s^2 / n, and what one row's difference can vary, over the number of rows."""
+    values = np.array([1.0, 2.0, 4.0, 1.0])
+    test = DisjointT(values, n_folds=4, shared=0.3)
+    assert test.p_value() == pytest.approx(2 * stats.t.sf(2.0 / math.sqrt(2.0 / 4 + 0.3), 3))
+    twice = DisjointT(np.tile(values, 2), n_folds=4, shared=0.3)  # a second repeat trains on the same rows
+    assert twice.spread(8)[1] == 3
+    assert twice.standard_error == pytest.approx(math.sqrt(np.var(np.tile(values, 2), ddof=1) / 4 + 0.3))
+
+
+def test_two_classifiers_of_the_same_error_by_inverse_cross_validation():
+    """Nine tenths are tested on, so that folds share test rows: without the shared term t finds too much."""
+    rng = np.random.default_rng(11)
+    found = plain = 0
+    for _ in range(400):
+        # Losses of two methods at an error rate of 0.2, of which a row decides most and the training set some.
+        hard = rng.random((2, 400)) < 0.2
+        losses = np.where(rng.random((2, 10, 400)) < 0.3, rng.random((2, 10, 400)) < 0.2, hard[:, None])
+        parts = np.array_split(rng.permutation(400), 10)
+        errors = np.array([[np.delete(losses[m, k], parts[k]).mean() for k in range(10)] for m in (0, 1)])
+        differences = 100 * (errors[0] - errors[1])
+        variance = 1e4 * (errors.mean(axis=1).sum() - np.diff(errors.mean(axis=1))[0] ** 2)
+        found += DisjointT(differences, n_folds=10, shared=variance / 400).p_value() < 0.05
+        plain += CorrectedT(differences, ratio=0.0).p_value() < 0.05
+    assert found / 400 <= 0.05
+    assert plain / 400 >= 0.3
+
+
+PAIRS = [("a", "b"), ("a", "c"), ("c", "d"), ("e", "f"), ("f", "a"), ("g", "h"), ("i", "j")]
+
+
+def test_pairs_that_share_a_member_by_brute_force():
+    values = np.array([1.0, 3.0, -2.0, 0.5, 4.0, 2.0, -1.0])
+    shared = share_a_member(PAIRS)
+    for (i, first), (j, second) in itertools.product(enumerate(PAIRS), repeat=2):
+        assert shared[i, j] == bool(set(first) & set(second))
+    n, u = len(values), values - values.mean()
+    away = np.eye(n) - 1 / n
+    b = away @ shared @ away
+    variance = max(u @ shared @ u / (n * np.trace(b)), u @ u / (n - 1) / n)
+    df = min(n - 1, np.trace(b) ** 2 / np.trace(b @ b))
+    test = DyadicT(values, pairs=PAIRS)
+    assert test.standard_error == pytest.approx(math.sqrt(variance))
+    assert test.p_value(0.2, "greater") == pytest.approx(stats.t.sf((values.mean() - 0.2) / math.sqrt(variance), df))
+    apart = DyadicT(values, pairs=[(str(k), f"{k}'") for k in range(n)])
+    assert apart.p_value() == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
+
+
+def test_common_members_mislead_the_plain_test():
+    """80 pairs of 40 categories, with half of the variance theirs; the signed rank takes them for independent."""
+    rng = np.random.default_rng(12)
+    every = list(itertools.combinations(range(40), 2))
+    pairs = [every[k] for k in rng.choice(len(every), 80, replace=False)]
+    names = [(str(a), str(b)) for a, b in pairs]
+    dyadic = ranks = 0
+    for _ in range(400):
+        of = rng.standard_normal(40)
+        values = np.array([of[a] + of[b] for a, b in pairs]) / 2 + math.sqrt(0.5) * rng.standard_normal(80)
+        dyadic += DyadicT(values, pairs=names).p_value() < 0.05
+        ranks += SignedRank(values).p_value() < 0.05
+    assert dyadic / 400 <= 0.075
+    assert ranks / 400 >= 0.12
+
+
+@pytest.mark.parametrize("n", [8, 30])
+@pytest.mark.parametrize("side", ["less", "greater"])
+def test_power_is_the_share_of_samples_that_reject(n, side):
+    """From a large sample with heavy tails; the normal limit of ranks is coarser at n = 8."""
+    rng = np.random.default_rng(13)
+    pilot = rng.logistic(size=400)
+    pilot -= pilot.mean()
+    for make, tolerance in ((lambda x: CorrectedT(x, ratio=0.0), 0.06), (SignedRank, 0.09 if n == 8 else 0.05)):
+        test = make(pilot)
+        centre, distance = test.estimate, 0.9
+        sign = 1 if side == "greater" else -1
+        promised = test.power(n, distance, 0.05, side)
+        samples = rng.choice(pilot, (600, n)) - centre + sign * distance
+        found = np.mean([make(x).p_value(0.0, side) < 0.05 for x in samples])
+        assert 0.2 < promised < 1
+        assert found == pytest.approx(promised, abs=tolerance)
+
+
+def test_the_number_that_is_needed_by_statsmodels():
+    from statsmodels.stats.power import TTestPower
+
+    values = sample(14, 40, 0.6)
+    test = CorrectedT(values, ratio=0.0)
+    needed = observations_needed([lambda n: test.power(n, test.estimate, 0.025, "greater")])
+    effect = values.mean() / values.std(ddof=1)
+    assert needed == math.ceil(TTestPower().solve_power(effect, None, 0.025, 0.9, alternative="larger"))
+    detectable = TTestPower().solve_power(None, 40, 0.025, 0.9, alternative="larger") * values.std(ddof=1)
+    assert test.detectable(0.025, "greater") == pytest.approx(detectable, rel=1e-4)
+
+
+def test_more_folds_of_the_same_data_do_not_decide_everything():
+    values = sample(15, 10, 0.3)
+    test = CorrectedT(values, ratio=1 / 9)
+    assert observations_needed([lambda n: test.power(n, test.estimate, 0.025, "greater")]) == math.inf
+    assert observations_needed([lambda n: test.power(n, 100.0, 0.025, "greater")]) < 10

@@ -38,7 +38,7 @@ def test_a_page_has_what_the_command_found(results):
     found = readings_of(results)["known2000.better"]
     assert [place.id for place in found.places] == ["method", "C"]
     assert (found.n_universes, found.n_run, found.default, found.same) == (4, 4, "replicated", 0.5)
-    assert found.flips == (("method=a coin", "contradicted"),)
+    assert found.flips == (("method=a coin", "no difference"),)
     effects = [line.effect for line in found.universes]
     assert effects == sorted(effects)
     assert [line.options for line in found.universes if line.is_default] == [("elimination", "1")]

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from made_report import EVIL, hostile_report, made_claim
 
+from provlab.claims import VERDICTS
 from provlab.site.claim_plot import axis_range, claim_svg
 from provlab.site.model_claims import ClaimPart
 from provlab.site.svg import ICONS, KINDS, icon, nice_ticks, strip, tally_bar
@@ -42,7 +43,7 @@ def test_pieces_of_a_bar_are_as_long_as_their_counts():
 
 
 def test_verdicts_differ_in_shape_and_not_only_in_colour():
-    verdicts = ("replicated", "contradicted", "inconclusive", "not run")
+    verdicts = VERDICTS
     states = ("complete", "partial", "not run", "data missing", "broken")
     for group in (verdicts, states):
         assert len({icon(name) for name in group}) == len(group)

@@ -15,14 +15,17 @@ from rich.text import Text
 from provlab.claims.outcome import NOT_RUN, VERDICTS, interval_text
 from provlab.claims.verdicts import RankingResult, Verdict
 
-COLOURS = {"replicated": "green", "contradicted": "red", "inconclusive": "yellow", "not run": "dim"}
+COLOURS = {
+    "replicated": "green", "contradicted": "red", "no difference": "blue", "inconclusive": "yellow",
+    "vacuous": "yellow", "not run": "dim",
+}  # fmt: skip
 
 
 def verdict_table(verdicts: Iterable[Verdict]) -> Table:
-    """Return one line a claim: verdict, id, effect with its interval, p-value, n, state."""
+    """Return one line a claim: verdict, id, effect with its interval, p-value, n, the n that would decide it, state."""
     table = Table(
         Column("verdict", min_width=12), Column("claim", overflow="fold"), Column("effect [interval]", min_width=12),
-        "unit", Column("p", no_wrap=True), Column("n", no_wrap=True), "trials",
+        "unit", Column("p", no_wrap=True), Column("n", no_wrap=True), "n needed", "trials",
     )  # fmt: skip
     for made in verdicts:
         finding = made.finding
@@ -34,15 +37,19 @@ def verdict_table(verdicts: Iterable[Verdict]) -> Table:
             finding.unit,
             "" if math.isnan(finding.p_value) else f"{finding.p_value:.2g}",
             str(finding.n) if shown else "",
+            "" if math.isnan(made.needed) else "no n" if math.isinf(made.needed) else f"{made.needed:.0f}",
             Text(made.detail.split("; ")[0] if made.verdict == NOT_RUN and made.state == NOT_RUN else made.state),
         )
     return table
 
 
 def totals(verdicts: Sequence[Verdict]) -> str:
-    """Return how many claims have each verdict."""
-    counts = Counter(made.verdict for made in verdicts)
-    return f"{len(verdicts)} claims: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+    """Return how many of the papers' own claims have each verdict, and how many other ones stand beside."""
+    own = [made for made in verdicts if made.claim.kind == "paper"]
+    counts = Counter(made.verdict for made in own)
+    text = f"{len(own)} claims: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+    beside = Counter(made.claim.kind for made in verdicts if made.claim.kind != "paper")
+    return text + "".join(f"; beside: {n} {kind}" for kind, n in sorted(beside.items()))
 
 
 def ranking_table(results: Iterable[RankingResult]) -> Table:

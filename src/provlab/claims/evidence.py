@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from provlab.claims.folds import Folds, Sample, common_folds
 from provlab.claims.outcome import UnavailableError
-from provlab.claims.statistics import AbstractPairedTest, CorrectedT, SignedRank
+from provlab.claims.statistics import AbstractPairedTest, Alternative, CorrectedT, DisjointT, DyadicT, SignedRank
 from provlab.configs import Artefact, Entry, artefact_part, config_errors, remembered_artefact
 from provlab.datasets import MissingDataError
 from provlab.project import paper_of
 from provlab.project.components import component_class
+from provlab.protocols import InverseKFold
 from provlab.reports.features import DRAWS, selections_of
 from provlab.store import StoreSnapshot
 from provsel.certificates import Theorem
@@ -90,9 +91,9 @@ class Evidence:
         self._rows: dict[Place, _Rows] = {}
         self._folds: dict[tuple[Place, str], Folds] = {}
         self._selections: dict[Place, list[NDArray[np.int32]]] = {}
-        self._samples: dict[tuple[Place, Place, str], tuple[Sample, float]] = {}
+        self._samples: dict[tuple[Place, Place, str], Sample] = {}
         self._tests: dict[tuple[Place, Place, str], AbstractPairedTest] = {}
-        self._p_values: dict[tuple[Place, Place, str], float] = {}
+        self._p_values: dict[tuple[Place, Place, str, float, Alternative], float] = {}
 
     def artefact(self, name: str) -> Artefact:
         """Return an artefact under the user's settings.
@@ -197,10 +198,11 @@ class Evidence:
         Parameters
         ----------
         place, other : (artefact, row, column)
-        over : {"datasets", "folds", "draws"}
-            Differences of the data sets' mean errors (signed rank), or of the folds of one data set (corrected t);
-            where all rows are clustered, a fold is a seed. Or of the draws of `place` on the only fold, against the
-            one error of `other`, which draws nothing (t): then the test is about the randomness of the method alone.
+        over : {"datasets", "dyadic", "folds", "draws"}
+            Differences of the data sets' mean errors (signed rank; dyadic-robust t where these are pairs of
+            categories), or of the folds of one data set (t, corrected for what folds share); where all rows are
+            clustered, a fold is a seed. Or of the draws of `place` on the only fold, against the one error of `other`,
+            which draws nothing (t): then the test is about the randomness of the method alone.
 
         Raises
         ------
@@ -209,24 +211,23 @@ class Evidence:
         """
         key = (place, other, over)
         if key not in self._tests:
-            differences, ratio = self._differences(*key)
-            if over == "datasets":
-                self._tests[key] = SignedRank(differences.at_least_two("data sets"))
-            else:
-                self._tests[key] = CorrectedT(differences.at_least_two(over), ratio=ratio)
+            self._tests[key] = self._test(*key)
         return self._tests[key]
 
     def sample(self, place: Place, other: Place, over: str) -> tuple[tuple[str, float], ...]:
         """Return what `paired_test` is over, each difference in percentage points with its name."""
-        differences, _ = self._differences(place, other, over)
-        return differences.named()
+        return self._differences(place, other, over).named()
 
-    def p_value(self, place: Place, other: Place, over: str) -> float:
-        """Return the two-sided p-value of `paired_test`; families of comparisons ask for it again and again."""
-        key = (place, other, over)
+    def p_value(self, place: Place, other: Place, over: str, shift: float, side: Alternative) -> float:
+        """Return a p-value of `paired_test`; families of comparisons ask for it again and again."""
+        key = (place, other, over, shift, side)
         if key not in self._p_values:
-            self._p_values[key] = self.paired_test(place, other, over).p_value()
+            self._p_values[key] = self.paired_test(place, other, over).p_value(shift, side)
         return self._p_values[key]
+
+    def inverse_folds(self, place: Place) -> bool:
+        """Return whether each fold trains on one part and tests on all others, so that training sets are disjoint."""
+        return any(entry.cell.protocol["split"] == InverseKFold.name for entry in self.entries(place))
 
     def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
         """Return mean errors in percent, data sets x those rows that have any, on the folds that these all have."""
@@ -243,22 +244,40 @@ class Evidence:
         if self.unfitting and len(self.unfitting) == len(self._artefacts):
             raise next(iter(self.unfitting.values()))
 
-    def _differences(self, place: Place, other: Place, over: str) -> tuple[Sample, float]:
-        """Return error(place) - error(other) in points, by data set, fold or draw, and n_test / n_train of folds."""
+    def _test(self, place: Place, other: Place, over: str) -> AbstractPairedTest:
+        differences = self._differences(place, other, over)
+        what = "data sets" if over in ("datasets", "dyadic") else over
+        values = differences.at_least_two(what)
+        if over == "datasets":
+            return SignedRank(values)
+        if over == "dyadic":
+            return DyadicT(values, pairs=differences.pairs())
+        if over == "draws":
+            return CorrectedT(values, ratio=0.0)
+        own, against = common_folds([self.folds(place), self.folds(other)])
+        if not self.inverse_folds(place):
+            return CorrectedT(values, ratio=float(own.ratio.mean()))
+        errors = [100 * float(part.means["error"].mean()) for part in (own, against)]
+        variance = 100 * sum(errors) - (errors[0] - errors[1]) ** 2
+        n_rows = float((own.means["n_train"] + own.means["n_test"]).mean())
+        return DisjointT(values, n_folds=np.unique(own.fold).size, shared=max(0.0, variance) / n_rows)
+
+    def _differences(self, place: Place, other: Place, over: str) -> Sample:
+        """Return error(place) - error(other) in points, by data set, fold or draw."""
         key = (place, other, over)
         if key not in self._samples:
             self._samples[key] = self._of_draws(place, other) if over == "draws" else self._of_folds(*key)
         return self._samples[key]
 
-    def _of_folds(self, place: Place, other: Place, over: str) -> tuple[Sample, float]:
+    def _of_folds(self, place: Place, other: Place, over: str) -> Sample:
         own, against = common_folds([self.folds(place), self.folds(other)])
         differences = own.sample(100 * own.means["error"] - 100 * against.means["error"])
-        if over == "datasets":
-            return differences.means(), 0.0
+        if over != "folds":
+            return differences.means()
         differences.check_one_data_set()
-        return differences, float(own.ratio.mean()) if len(own) else np.nan
+        return differences
 
-    def _of_draws(self, place: Place, other: Place) -> tuple[Sample, float]:
+    def _of_draws(self, place: Place, other: Place) -> Sample:
         own, against = (self._known(side) for side in (place, other))
         errors, folds, draws = (self._column(name)[own.rows] for name in ("error", "fold", "draw"))
         baseline = self._column("error")[against.rows]
@@ -266,7 +285,7 @@ class Evidence:
         sample.check_one_data_set()
         if baseline.size != 1 or np.unique(folds).size != 1:
             raise UnavailableError(f"needs draws on one fold, and one trial of {other[1]}, found {baseline.size}")
-        return replace(sample, values=sample.values - 100 * baseline[0]), 0.0
+        return replace(sample, values=sample.values - 100 * baseline[0])
 
     def _known(self, place: Place) -> _Rows:
         """Return the trials that have an error."""

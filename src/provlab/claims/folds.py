@@ -48,6 +48,15 @@ class Sample:
         means = np.bincount(of, self.values) / np.bincount(of)
         return Sample(means, tuple(self.names[k] for k in found), np.arange(found.size), {})
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the two categories that each data set is a pair of, from its name, ..._<one>_<other>."""
+        parts = [self.names[k].split("_") for k in self.dataset.tolist()]
+        if wrong := next((part for part in parts if len(part) < 3), None):
+            raise ValueError(
+                f"dependence: expected data sets named like Exp_<one>_<other> for dyadic, got {'_'.join(wrong)!r}."
+            )
+        return [(part[-2], part[-1]) for part in parts]
+
     def check_one_data_set(self) -> None:
         """Check that folds are those of one data set: folds of different sets have no common scale."""
         n_sets = np.unique(self.dataset).size

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 
 from provsel.values import ValuesWithNaN
 
-REPLICATED, CONTRADICTED, INCONCLUSIVE, NOT_RUN = "replicated", "contradicted", "inconclusive", "not run"
+REPLICATED, CONTRADICTED, NO_DIFFERENCE = "replicated", "contradicted", "no difference"
+INCONCLUSIVE, VACUOUS, NOT_RUN = "inconclusive", "vacuous", "not run"
 
-VERDICTS = (REPLICATED, CONTRADICTED, INCONCLUSIVE, NOT_RUN)
+VERDICTS = (REPLICATED, CONTRADICTED, NO_DIFFERENCE, INCONCLUSIVE, VACUOUS, NOT_RUN)
+"""No difference: shown to be the same within the claim's margin, where it says that one is better. Inconclusive: the
+sample is too small for either. Vacuous: what the claim says holds whatever happens, such as a bound above the
+maximum."""
 
 
 class UnavailableError(Exception):
@@ -40,6 +44,13 @@ class Finding(ValuesWithNaN):
         Thresholds that decided, where they are in `unit`.
     sample : tuple of (name, value)
         What the test was over, such as the difference on each data set.
+    needed : float
+        Inconclusive: the n that would decide it with a power of 0.9, were location and spread those seen; infinite
+        where no n would.
+    detectable : float
+        Inconclusive: the distance from the threshold, in `unit`, that n can show with a power of 0.9.
+    smallest_margin : float
+        The smallest margin, in `unit`, with which this part would be shown to be the same, or not worse.
     """
 
     part: str
@@ -54,6 +65,18 @@ class Finding(ValuesWithNaN):
     note: str = ""
     margins: tuple[float, ...] = ()
     sample: tuple[tuple[str, float], ...] = ()
+    needed: float = math.nan
+    detectable: float = math.nan
+    smallest_margin: float = math.nan
+
+    @property
+    def size_text(self) -> str:
+        """Return how many observations would decide it, and what these can show; "" where it is decided."""
+        if math.isnan(self.needed):
+            return ""
+        n = "no n" if math.isinf(self.needed) else f"n={self.needed:.0f}"
+        text = f"{n} would decide it with power 0.9"
+        return text if math.isnan(self.detectable) else f"{text}; n={self.n} can show {self.detectable:.3g} {self.unit}"
 
     def line(self) -> str:
         """Return the finding as a phrase."""
@@ -62,7 +85,8 @@ class Finding(ValuesWithNaN):
             text += f", {self.effect:.4g}{interval_text(self.low, self.high)}"
             text += "" if math.isnan(self.p_value) else f", p={self.p_value:.2g}"
             text += f", n={self.n}"
-        return f"{text} ({self.note})" if self.note else text
+        beside = "; ".join(filter(None, (self.note, self.size_text)))
+        return f"{text} ({beside})" if beside else text
 
 
 def interval_text(low: float, high: float) -> str:
@@ -73,15 +97,17 @@ def interval_text(low: float, high: float) -> str:
 def verdict_of(findings: Sequence[Finding]) -> str:
     """Return the verdict of a claim that speaks of all its parts.
 
-    Replicated where every part is; contradicted as soon as one part is, since the claim is then wrong there; not run
-    where no part has evidence; else inconclusive.
+    Replicated or vacuous where every part is; contradicted as soon as one part is, since the claim is then wrong there;
+    else no difference as soon as one part shows none, for the same reason; not run where no part has evidence; else
+    inconclusive.
     """
     verdicts = {finding.verdict for finding in findings}
     if verdicts <= {NOT_RUN}:
         return NOT_RUN
-    if CONTRADICTED in verdicts:
-        return CONTRADICTED
-    return REPLICATED if verdicts == {REPLICATED} else INCONCLUSIVE
+    for one_suffices in (CONTRADICTED, NO_DIFFERENCE):
+        if one_suffices in verdicts:
+            return one_suffices
+    return verdicts.pop() if len(verdicts) == 1 else INCONCLUSIVE
 
 
 def deciding(findings: Sequence[Finding]) -> Finding:
@@ -96,6 +122,6 @@ def deciding(findings: Sequence[Finding]) -> Finding:
     def order(finding: Finding) -> tuple[float, float]:
         p_value = 1.0 if math.isnan(finding.p_value) else finding.p_value
         size = 0.0 if math.isnan(finding.effect) else abs(finding.effect)
-        return (p_value if verdict == CONTRADICTED else -p_value), -size
+        return (p_value if verdict in (CONTRADICTED, NO_DIFFERENCE) else -p_value), -size
 
     return min(candidates, key=order)

@@ -8,13 +8,17 @@ claims:
     claim: BSS has the lower error.               # our words
     artefact: smith2020/figure1
     test: better                                  # a module of provlab.claims.evaluators
+    origin: paper           # whose statement: the paper's (default), an alternative of ours, or a control that it lacks
+    certain: false          # true: mathematics forces it, so that only a bug could contradict it
+    repeats: smith2020.x    # it is the same statement as that claim, asked at another place
     parameters: {row: BSS, than: RRQR, columns: [r=300], over: datasets, margin: 1.0}
 rankings:                                         # Friedman and Nemenyi, no claims of their own
   - artefact: smith2020/figure1
     rows: [BSS, Lvg, RRQR]
     columns: [r=300]
 ```
-Other top-level keys may hold YAML anchors.
+The last three keys may be left out. Headline counts are of the paper's own claims that are neither certain nor repeat
+another. Other top-level keys may hold YAML anchors.
 """
 
 from __future__ import annotations
@@ -32,16 +36,30 @@ from provlab.claims.evidence import artefact_datasets, artefact_layout
 
 KEYS = ("id", "where", "claim", "artefact", "test", "parameters")
 
+OPTIONAL = ("origin", "certain", "repeats")
+
+ORIGINS = ("paper", "alternative", "control")
+
 
 @dataclass(frozen=True)
 class Claim:
-    """One atomic statement of a paper, and the test of it."""
+    """One atomic statement of a paper, and the test of it; the last three as in the YAML."""
 
     id: str
     paper: str
     where: str
     text: str
     evaluator: AbstractEvaluator
+    origin: str = "paper"
+    certain: bool = False
+    repeats: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What it counts as: "paper" in the headline, else why it stands beside."""
+        if self.origin != "paper":
+            return self.origin
+        return "certain" if self.certain else "repeated" if self.repeats else "paper"
 
 
 @dataclass(frozen=True)
@@ -85,6 +103,12 @@ def load_claims(path: Path) -> ClaimFile:
         if claim.id in claims:
             raise ValueError(f"{subject}: expected each id once, got it twice.")
         claims[claim.id] = claim
+    for claim in claims.values():
+        if claim.repeats and (claim.repeats not in claims or claims[claim.repeats].repeats):
+            raise ValueError(
+                f"{path}: claim {claim.id}: expected repeats to name a claim of this file that repeats none itself, "
+                f"got {claim.repeats!r}."
+            )
     rankings = content.get("rankings") or []
     checked = tuple(_ranking(f"{path}: ranking {number}", entry) for number, entry in enumerate(rankings, 1))
     return ClaimFile(paper, tuple(claims.values()), checked)
@@ -105,7 +129,13 @@ def check_names(subject: str, artefact: str, rows: tuple[str, ...], columns: tup
 
 
 def _claim(subject: str, paper: str, entry: Any) -> Claim:
-    _check_keys(subject, entry, KEYS)
+    _check_keys(subject, entry, KEYS, OPTIONAL)
+    origin, certain, repeats = entry.get("origin", "paper"), entry.get("certain", False), entry.get("repeats", "")
+    if origin not in ORIGINS or not isinstance(certain, bool) or not isinstance(repeats, str):
+        raise ValueError(
+            f"{subject}: expected origin to be one of {', '.join(ORIGINS)}, certain true or false, and repeats an id, "
+            f"got {origin!r}, {certain!r}, {repeats!r}."
+        )
     if not str(entry["id"]).startswith(f"{paper}."):
         raise ValueError(f"{subject}: expected an id that starts with {paper + '.'!r}, got {entry['id']!r}.")
     parameters = entry["parameters"]
@@ -123,7 +153,8 @@ def _claim(subject: str, paper: str, entry: Any) -> Claim:
             f"{subject}: expected a data set of {entry['artefact']} and columns that it has, of {listed}, "
             f"got {evaluator.dataset!r} with {', '.join(evaluator.columns)}."
         )
-    return Claim(str(entry["id"]), paper, str(entry["where"]), " ".join(str(entry["claim"]).split()), evaluator)
+    text = " ".join(str(entry["claim"]).split())
+    return Claim(str(entry["id"]), paper, str(entry["where"]), text, evaluator, origin, certain, repeats)
 
 
 def _ranking(subject: str, entry: Any) -> RankingRequest:
@@ -133,9 +164,14 @@ def _ranking(subject: str, entry: Any) -> RankingRequest:
     return RankingRequest(entry["artefact"], rows, columns)
 
 
-def _check_keys(subject: str, entry: Any, keys: tuple[str, ...]) -> None:
+def _check_keys(subject: str, entry: Any, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
     if not isinstance(entry, Mapping):
         raise ValueError(f"{subject}: expected a mapping with {', '.join(keys)}, got {entry!r}.")
-    wrong = [f"no {key}" for key in keys if key not in entry] + [f"the unknown {key}" for key in entry.keys() - {*keys}]
+    wrong = [f"no {key}" for key in keys if key not in entry] + [
+        f"the unknown {key}" for key in entry.keys() - {*keys, *optional}
+    ]
     if wrong:
-        raise ValueError(f"{subject}: expected exactly the keys {', '.join(keys)}, got {', '.join(sorted(wrong))}.")
+        more = f", and at most {', '.join(optional)}" if optional else ""
+        raise ValueError(
+            f"{subject}: expected exactly the keys {', '.join(keys)}{more}, got {', '.join(sorted(wrong))}."
+        )

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from provlab.claims.evidence import Evidence
-from provlab.claims.outcome import NOT_RUN, Finding, UnavailableError, deciding, verdict_of
+from provlab.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError, deciding, verdict_of
 from provlab.claims.schema import Claim, RankingRequest
 from provlab.claims.statistics import Ranking, rank_methods
 from provlab.configs import counted_state
 
 COLUMNS = [
     "id", "paper", "verdict", "effect", "low", "high", "p_value", "n", "test",
-    "where", "claim", "unit", "detail", "state",
+    "where", "claim", "unit", "detail", "state", "needed", "detectable", "smallest_margin",
+    "kind",
 ]  # fmt: skip
 """Columns of results/verdicts.csv."""
 
@@ -52,6 +54,20 @@ class Verdict:
     def full_state(self) -> str:
         """State, with the settings that it is about."""
         return f"{self.state}, with {self.settings}" if self.settings and self.state != NOT_RUN else self.state
+
+    @property
+    def needed(self) -> float:
+        """The n at which each part that is inconclusive would be decided with a power of 0.9; NaN if none is."""
+        if self.verdict != INCONCLUSIVE:
+            return math.nan
+        open_parts = [part.needed for part, decides in self.parts if decides and part.verdict == INCONCLUSIVE]
+        return max((needed for needed in open_parts if not math.isnan(needed)), default=math.nan)
+
+    @property
+    def smallest_margin(self) -> float:
+        """The smallest margin with which all parts would be shown to be the same, or not worse; NaN if none has one."""
+        margins = [part.smallest_margin for part, decides in self.parts if decides]
+        return max((margin for margin in margins if not math.isnan(margin)), default=math.nan)
 
     @property
     def detail(self) -> str:
@@ -113,7 +129,8 @@ def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
         claim, finding = made.claim, made.finding
         numbers = (finding.effect, finding.low, finding.high, finding.p_value, finding.n, finding.test)
         rest = (claim.where, claim.text, finding.unit, made.detail, made.full_state)
-        lines.append((claim.id, claim.paper, made.verdict, *numbers, *rest))
+        sizes = (made.needed, finding.detectable, made.smallest_margin, claim.kind)
+        lines.append((claim.id, claim.paper, made.verdict, *numbers, *rest, *sizes))
     return pd.DataFrame(lines, columns=COLUMNS)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from provlab.claims import VERDICTS, Evidence
+from provlab.claims.decisions import RULES_VERSION
 from provlab.claims.judged import Judged, claim_files, judge_files
 from provlab.configs import COMPLETE, Artefact, compose_artefact
 from provlab.datasets import MissingDataError
@@ -102,6 +103,7 @@ def _fill(folder: Path, store: StoreSnapshot, overrides: Sequence[str]) -> None:
         **computed_with(everything),
         "algorithm_versions": algorithm_versions(composed),
         "artefacts": lines,
+        "rules": RULES_VERSION,
         "verdicts": _totals(judged),
     }
     write_text(folder / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
@@ -125,6 +127,8 @@ def _keep(folder: Path) -> None:
 def _totals(judged: Judged) -> dict[str, dict[str, int]]:
     papers: dict[str, dict[str, int]] = {}
     for made in judged.verdicts:
+        if made.claim.kind != "paper":
+            continue
         counts = papers.setdefault(made.claim.paper, dict.fromkeys(VERDICTS, 0))
         counts[made.verdict] += 1
     return papers
@@ -156,7 +160,7 @@ def _readme(summary: dict[str, Any]) -> str:
             "",
             *([unfinished, ""] if missing else []),
             markdown_table(["artefact", "state", "trials", "CPU hours"], artefacts, "Artefacts", note),
-            markdown_table(["paper", *VERDICTS], verdicts, "Verdicts on the claims"),
+            markdown_table(["paper", *VERDICTS], verdicts, "Verdicts on the papers' own claims"),
         ]
     )
 

@@ -68,6 +68,9 @@ def claim_page(made: Verdict) -> ClaimPage:
         parts=tuple(_part(finding, decides) for finding, decides in made.parts),
         state=made.full_state,
         reason="" if made.parts else made.detail,
+        kind=claim.kind,
+        needed=made.needed,
+        smallest_margin=made.smallest_margin,
     )
 
 

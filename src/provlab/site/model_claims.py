@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from provlab.claims.outcome import Finding
@@ -39,7 +40,7 @@ class ClaimPage:
     parameters : tuple of (name, value)
         Rows, columns, margins of the test.
     verdict : str
-        "replicated", "contradicted", "inconclusive" or "not run".
+        One of `provlab.claims.VERDICTS`.
     headline : ClaimPart
         The part that decided.
     parts : tuple of ClaimPart
@@ -50,6 +51,12 @@ class ClaimPage:
         Why it was not run, else "".
     readings : ClaimReadings or None
         None where no reading was asked.
+    needed : float
+        Inconclusive: the n that would decide all parts, infinite where none would; else NaN.
+    kind : str
+        "paper" where it counts in the headline, else why it stands beside: alternative, control, certain, repeated.
+    smallest_margin : float
+        Where all parts would be shown to be the same, or not worse; NaN where the claim has no margin.
     """
 
     id: str
@@ -65,6 +72,9 @@ class ClaimPage:
     state: str
     reason: str = ""
     readings: ClaimReadings | None = None
+    kind: str = "paper"
+    needed: float = math.nan
+    smallest_margin: float = math.nan
 
     @property
     def href(self) -> str:

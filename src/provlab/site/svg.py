@@ -17,13 +17,14 @@ _SHAPES = {
     "half": '<circle cx="8" cy="8" r="5"/><path class="solid" d="M8 3a5 5 0 0 1 0 10z"/>',
     "down": '<path d="M8 2.5v8M4.5 7.5 8 11l3.5-3.5M3 13.5h10"/>',
     "alert": '<path d="M8 2.5 14 13H2zM8 6.5v3M8 11v.5"/>',
+    "dash": '<path d="M3 8h10"/>',
     "same": '<path d="M3.5 6h9M3.5 10h9"/>',
 }
 
 ICONS = {
-    "replicated": "check", "contradicted": "cross", "inconclusive": "wave", "not run": "ring",
+    "replicated": "check", "contradicted": "cross", "no difference": "same", "inconclusive": "wave", "not run": "ring",
     "complete": "check", "partial": "half", "data missing": "down", "broken": "alert", "missing": "ring",
-    "held": "check", "violated": "cross", "vacuous": "wave", "not separable": "ring", "no bound": "ring",
+    "held": "check", "violated": "cross", "vacuous": "dash", "not separable": "ring", "no bound": "ring",
 }  # fmt: skip
 """Shape of each verdict and state: told apart without colour."""
 
@@ -31,7 +32,7 @@ KINDS = {
     "replicated": "good", "complete": "good", "held": "good",
     "contradicted": "bad", "broken": "bad", "violated": "bad",
     "inconclusive": "open", "partial": "open", "vacuous": "open",
-    "data missing": "info",
+    "data missing": "info", "no difference": "info",
 }  # fmt: skip
 """Class of each verdict and state; the others are "mute"."""
 

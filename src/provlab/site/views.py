@@ -45,7 +45,7 @@ def index_view(report: Report) -> View:
         "papers": [paper_view(paper) for paper in report.papers],
         "n_artefacts": len(artefacts),
         "n_complete": sum(page.state == COMPLETE for page in artefacts),
-        "n_claims": len(claims),
+        "n_claims": sum(claim.kind == "paper" for claim in claims),
         "verdicts": tally(claims),
         **_held(certificates),
         "audit": audits[0] if audits else None,
@@ -109,8 +109,8 @@ def environment_view(page: EnvironmentPage) -> View:
 
 
 def tally(claims: Iterable[ClaimPage]) -> list[tuple[str, int]]:
-    """Return how many claims have each verdict."""
-    counts = Counter(claim.verdict for claim in claims)
+    """Return how many of the papers' own claims have each verdict; the others stand beside, in the lists."""
+    counts = Counter(claim.verdict for claim in claims if claim.kind == "paper")
     return [(verdict, counts[verdict]) for verdict in VERDICTS]
 
 

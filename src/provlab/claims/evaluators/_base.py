@@ -98,6 +98,12 @@ class AbstractRowEvaluator(AbstractEvaluator):
         return [(self.artefact, self.row, column) for column in columns]
 
 
+def check_dependence(dependence: str, over: str) -> None:
+    """Check what the data sets of a sample share."""
+    if dependence not in ("", "dyadic") or (dependence and over != "datasets"):
+        raise ValueError(f"dependence: expected dyadic, over datasets, or nothing, got {dependence!r}, over {over!r}.")
+
+
 def _typed(name: str, value: Any, hint: Any) -> Any:
     if hint == tuple[str, ...]:
         if isinstance(value, list) and value and all(isinstance(item, str) for item in value):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar
 
-from provlab.claims.evaluators._base import ALPHA, AbstractEvaluator
+from provlab.claims.decisions import Rule, decide
+from provlab.claims.evaluators._base import ALPHA, AbstractEvaluator, check_dependence
 from provlab.claims.evidence import OVER, Evidence, Place
 from provlab.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError
-from provlab.claims.statistics import AbstractPairedTest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,9 @@ class AbstractComparison(AbstractEvaluator):
         What the sample consists of: data sets (signed rank), folds of the only one (corrected resampled t), or draws
         of a random `row` on one fold, where `than` draws nothing (t).
     alpha : float
+    dependence : {"", "dyadic"}
+        What data sets share. "dyadic": each is a pair of categories, named ..._<one>_<other>, and those with a category
+        in common may be correlated (dyadic-robust t in place of the signed rank).
     """
 
     row: str
@@ -33,10 +37,12 @@ class AbstractComparison(AbstractEvaluator):
     over: str
     than_artefact: str = ""
     alpha: float = ALPHA
+    dependence: str = ""
 
     def __post_init__(self) -> None:
         if self.over not in (*OVER, "draws"):
             raise ValueError(f"over: expected one of {', '.join(OVER)}, draws, got {self.over!r}.")
+        check_dependence(self.dependence, self.over)
 
     def pair(self, column: str) -> tuple[Place, Place]:
         """Return both numbers of a column."""
@@ -50,30 +56,71 @@ class AbstractComparison(AbstractEvaluator):
         """See the base class; one finding a column."""
         return [self._finding(column, evidence, peers) for column in columns]
 
+    @property
     @abstractmethod
-    def decide(self, column: str, test: AbstractPairedTest, evidence: Evidence, peers: Sequence[Any]) -> Finding:
-        """Return the verdict on a column from the test of its differences."""
+    def rule(self) -> Rule:
+        """How a column is decided."""
 
-    def _finding(self, column: str, evidence: Evidence, peers: Sequence[Any]) -> Finding:
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """Differences in percentage points at which the verdict turns, beside 0."""
+        return tuple(sorted({bound.at for criterion in self.rule for bound in criterion.bounds} - {0.0}))
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """Comparisons of one kind with the same family are corrected together."""
+        return self.artefact, self.than_artefact, self.sampling, self.dataset
+
+    @property
+    def sampling(self) -> str:
+        """How `Evidence.paired_test` calls the sample."""
+        return self.dependence or self.over
+
+    def _finding(self, column: str, evidence: Evidence, peers: Sequence[AbstractComparison]) -> Finding:
         empty = [f"{place[1]} of {place[0]}" for place in self.pair(column) if not len(evidence.folds(place))]
         if empty:
             return Finding(column, NOT_RUN, note=f"nothing stored for {', '.join(empty)}")
         try:
-            test = evidence.paired_test(*self.pair(column), self.over)
+            test = evidence.paired_test(*self.pair(column), self.sampling)
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))
-        found = self.decide(column, test, evidence, peers)
-        return replace(found, margins=self.margins, sample=evidence.sample(*self.pair(column), self.over))
+        found = decide(column, test, self.rule, self._others(column, evidence, peers), alpha=self.alpha)
+        return replace(found, margins=self.margins, sample=evidence.sample(*self.pair(column), self.sampling))
 
-    @property
-    @abstractmethod
-    def margins(self) -> tuple[float, ...]:
-        """Differences in percentage points at which the verdict turns, beside 0."""
+    def _others(self, column: str, evidence: Evidence, peers: Sequence[AbstractComparison]) -> list[list[float]]:
+        """Return for each criterion the p-values of the rest of the family, see `decisions`."""
+        members = {(self.row, self.than): self}
+        for peer in peers:
+            if peer.family == self.family:
+                members.setdefault((peer.row, peer.than), peer)
+        beside = column not in self.columns
+        found = []
+        for k, criterion in enumerate(self.rule):
+            p_values = [
+                [
+                    member.p_value(k, other, evidence)
+                    for other in (member.also if beside else member.columns)
+                    if (member, other) != (self, column) and not (criterion.all_columns and member is self)
+                ]
+                for member in members.values()
+            ]
+            found.append([max(part) for part in p_values if part] if criterion.all_columns else [*chain(*p_values)])
+        return found
+
+    def p_value(self, k: int, column: str, evidence: Evidence) -> float:
+        """Return the uncorrected p-value of a criterion of the rule; 1 where it cannot be had."""
+        pair = self.pair(column)
+        try:
+            return self.rule[k].p_value(
+                lambda bound: evidence.p_value(*pair, self.sampling, bound.at, bound.alternative)
+            )
+        except UnavailableError:
+            return 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractMarginComparison(AbstractComparison):
-    """A comparison whose verdict is one rule of `decisions` with a margin.
+    """A comparison whose verdict is a rule of `decisions` with a margin.
 
     Parameters
     ----------
@@ -82,8 +129,9 @@ class AbstractMarginComparison(AbstractComparison):
     """
 
     margin: float
-    rule: ClassVar[Callable[..., Finding]]
+    rule_of: ClassVar[Callable[..., Rule]]
 
-    def decide(self, column: str, test: AbstractPairedTest, evidence: Evidence, peers: Sequence[Any]) -> Finding:
+    @property
+    def rule(self) -> Rule:
         """See the base class."""
-        return type(self).rule(column, test, margin=self.margin, alpha=self.alpha)
+        return type(self).rule_of(self.margin)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
+from provlab.claims.decisions import Bound, Rule, decide
+from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator, check_dependence
 from provlab.claims.evidence import OVER, Evidence, Place
+from provlab.claims.folds import Sample
 from provlab.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError
-from provlab.claims.statistics import CorrectedT
+from provlab.claims.statistics import AbstractPairedTest, CorrectedT, DyadicT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,14 +26,18 @@ class AbstractCounting(AbstractRowEvaluator):
     over : {"datasets", "folds"}
         The sample: means of data sets (independent), or folds of the only one (corrected for their overlap).
     alpha : float
+    dependence : {"", "dyadic"}
+        "dyadic": data sets are pairs of categories, see `AbstractComparison`.
     """
 
     over: str
     alpha: float = ALPHA
+    dependence: str = ""
 
     def __post_init__(self) -> None:
         if self.over not in OVER:
             raise ValueError(f"over: expected one of {', '.join(OVER)}, got {self.over!r}.")
+        check_dependence(self.dependence, self.over)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -39,29 +46,53 @@ class AbstractCounting(AbstractRowEvaluator):
 
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""
-        return [self._finding(place, evidence) for place in self.places(columns)]
+        found: dict[str, tuple[Sample, AbstractPairedTest] | Finding] = {
+            place[-1]: self._test(place, evidence) for place in self.places(columns)
+        }
+        tests = {column: made[1] for column, made in found.items() if not isinstance(made, Finding)}
+        return [
+            made if isinstance(made, Finding) else self._decide(column, made[0], tests)
+            for column, made in found.items()
+        ]
 
     @property
     @abstractmethod
+    def rule(self) -> Rule:
+        """How a column is decided."""
+
+    @property
     def margins(self) -> tuple[float, ...]:
         """Numbers of features at which the verdict turns."""
+        return tuple(sorted({bound.at for criterion in self.rule for bound in criterion.bounds}))
 
-    @abstractmethod
-    def decide(self, column: str, test: CorrectedT) -> Finding:
-        """Return the verdict on a column from the test of the numbers of features."""
+    def _decide(self, column: str, numbers: Sample, tests: Mapping[str, AbstractPairedTest]) -> Finding:
+        others = [test for name, test in tests.items() if name != column]
+        families = [
+            [] if criterion.all_columns else [criterion.p_value(partial(_p_value, test)) for test in others]
+            for criterion in self.rule
+        ]
+        found = decide(column, tests[column], self.rule, families, alpha=self.alpha, unit="features")
+        return replace(found, margins=self.margins, sample=numbers.named())
 
-    def _finding(self, place: Place, evidence: Evidence) -> Finding:
+    def _test(self, place: Place, evidence: Evidence) -> tuple[Sample, AbstractPairedTest] | Finding:
         folds, column = evidence.folds(place, "n_selected"), place[-1]
         if not len(folds):
             return Finding(column, NOT_RUN, note=f"nothing stored for {self.row}")
-        numbers, ratio = folds.sample(folds.means["n_selected"]), float(folds.ratio.mean())
+        numbers = folds.sample(folds.means["n_selected"])
         try:
             if self.over == "folds":
                 numbers.check_one_data_set()
-            else:
-                numbers, ratio = numbers.means(), 0.0
-            what = "folds" if self.over == "folds" else "data sets"
-            found = self.decide(column, CorrectedT(numbers.at_least_two(what), ratio=ratio))
-            return replace(found, margins=self.margins, sample=numbers.named())
+                # What is selected depends on the training rows alone; those of inverse folds are disjoint.
+                ratio = 0.0 if evidence.inverse_folds(place) else float(folds.ratio.mean())
+                return numbers, CorrectedT(numbers.at_least_two("folds"), ratio=ratio)
+            numbers = numbers.means()
+            values = numbers.at_least_two("data sets")
+            if self.dependence:
+                return numbers, DyadicT(values, pairs=numbers.pairs())
+            return numbers, CorrectedT(values, ratio=0.0)
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))
+
+
+def _p_value(test: AbstractPairedTest, bound: Bound) -> float:
+    return test.p_value(bound.at, bound.alternative)

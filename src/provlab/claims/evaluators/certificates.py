@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from scipy.stats import binomtest
 
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.evidence import Evidence, artefact_theorems
-from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
-from provsel.certificates import HELD, THEOREMS, VACUOUS, VIOLATED
+from provlab.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, VACUOUS, Finding
+from provlab.claims.statistics import holm
+from provsel.certificates import HELD, THEOREMS, VIOLATED
+from provsel.certificates import VACUOUS as VACUOUS_STATE
 
 QUANTITIES = {theorem.name: theorem.state_column() for theorem in THEOREMS}
 
@@ -22,9 +26,10 @@ class Certificates(AbstractRowEvaluator):
     """The bound on `quantity` holds in all trials of `row`, or in all but the share that the theorem lets fail.
 
     One violation contradicts a theorem that holds surely; one that fails with probability `at_most` is contradicted by
-    significantly more violations than that (binomial test). A bound that says nothing supports nothing. So:
-    contradicted, else replicated where most of those that apply hold, else inconclusive: most are vacuous. The effect
-    is the share that held of those that apply: held, violated or vacuous.
+    significantly more violations than that (binomial test, on a data set or on all together, corrected by Holm's
+    method). A bound that says nothing supports nothing. So: contradicted, else replicated where most of those that
+    apply hold, else vacuous, as most are. The effect is the share that held of those that apply: held, violated or
+    vacuous.
 
     Parameters
     ----------
@@ -54,25 +59,48 @@ class Certificates(AbstractRowEvaluator):
 
     def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, over all columns."""
-        part = self.quantity
-        counts: dict[str, int] = {}
-        for place in self.places(columns):
-            for state, count in evidence.trials(place, self.reads)[self.reads[0]].value_counts().items():
-                counts[str(state)] = counts.get(str(state), 0) + int(count)
-        if not counts:
-            return [Finding(part, NOT_RUN, note=f"nothing stored for {self.row}")]
-        note = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+        column = self.reads[0]
+        trials = pd.concat([evidence.trials(place, self.reads) for place in self.places(columns)]).dropna()
+        if trials.empty:
+            return [Finding(self.quantity, NOT_RUN, note=f"nothing stored for {self.row}")]
+        counts = trials.groupby("dataset", sort=True)[column].value_counts().unstack(fill_value=0)
+        total = counts.sum()
+        note = ", ".join(f"{count} {state}" for state, count in total.items())
         test = "certificate of every trial"
-        held, violated, vacuous = (counts.get(state, 0) for state in (HELD, VIOLATED, VACUOUS))
+        states = counts.reindex(columns=[HELD, VIOLATED, VACUOUS_STATE], fill_value=0)
+        held, violated, vacuous = (int(n) for n in states.sum())
         applicable = held + violated + vacuous
         if not applicable:
-            return [Finding(part, INCONCLUSIVE, test=test, note=f"applies to no trial: {note}")]
+            return [Finding(self.quantity, VACUOUS, test=test, note=f"applies to no trial: {note}")]
         p_value = math.nan
         contradicted = violated > 0
         if self.at_most and held + violated:
-            p_value = float(binomtest(violated, held + violated, self.at_most, alternative="greater").pvalue)
+            worst, p_value = self._most_violated(states)
             contradicted = p_value < self.alpha
             test += f", more than {100 * self.at_most:g} % violated (binomial)"
-        verdict = CONTRADICTED if contradicted else REPLICATED if 2 * held > applicable else INCONCLUSIVE
+            if len(states) > 1:
+                test += f", Holm over {len(states)} data sets and all together"
+                note += f"; clearest on {worst}"
+        verdict = CONTRADICTED if contradicted else REPLICATED if 2 * held > applicable else VACUOUS
         share = 100 * held / applicable
-        return [Finding(part, verdict, share, math.nan, math.nan, p_value, applicable, test, "% of trials held", note)]
+        return [
+            Finding(self.quantity, verdict, share, p_value=p_value, n=applicable, test=test, unit="% of trials held",
+                    note=note)
+        ]  # fmt: skip
+
+    def _most_violated(self, states: pd.DataFrame) -> tuple[str, float]:
+        """Return where the bound is violated most clearly, and the corrected p-value of more than the share allowed.
+
+        Each data set is tested by itself, as one on which the theorem always fails would drown among many on which it
+        never does, and all of them together, as each may be a little above.
+        """
+        if len(states) > 1:
+            states = pd.concat([states, states.sum().to_frame("all together").T])
+        bound = states[HELD] + states[VIOLATED]
+        p_values = [
+            float(binomtest(int(k), int(n), self.at_most, alternative="greater").pvalue) if n else 1.0
+            for k, n in zip(states[VIOLATED], bound, strict=True)
+        ]
+        adjusted = holm(p_values)
+        worst = int(np.argmin(adjusted))
+        return str(states.index[worst]), adjusted[worst]

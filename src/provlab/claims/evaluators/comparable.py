@@ -18,9 +18,4 @@ class Comparable(AbstractMarginComparison):
         Percentage points.
     """
 
-    rule = staticmethod(decisions.comparable)
-
-    @property
-    def margins(self) -> tuple[float, ...]:
-        """See the base class."""
-        return (-self.margin, self.margin)
+    rule_of = staticmethod(decisions.comparable)

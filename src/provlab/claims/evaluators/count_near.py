@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from provlab.claims.decisions import near
+from provlab.claims import decisions
 from provlab.claims.evaluators._counting import AbstractCounting
-from provlab.claims.outcome import Finding
-from provlab.claims.statistics import CorrectedT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +20,7 @@ class CountNear(AbstractCounting):
     near: float
     margin: float
 
-    def decide(self, column: str, test: CorrectedT) -> Finding:
-        """See the base class."""
-        low, high = self.margins
-        return near(column, test, low=low, high=high, alpha=self.alpha, unit="features")
-
     @property
-    def margins(self) -> tuple[float, ...]:
+    def rule(self) -> decisions.Rule:
         """See the base class."""
-        return (self.near - self.margin, self.near + self.margin)
+        return decisions.near(self.near - self.margin, self.near + self.margin)

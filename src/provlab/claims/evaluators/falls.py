@@ -13,7 +13,7 @@ import numpy as np
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.evidence import Evidence
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
-from provlab.claims.statistics import holm
+from provlab.claims.statistics import holm, observations_for_p
 
 QUANTITIES = ("error", "objective", "scaled_objective", "n_selected", "certificate_delta", "certificate_objective")
 
@@ -66,10 +66,11 @@ class Falls(AbstractRowEvaluator):
         verdict = CONTRADICTED if highest < self.alpha else REPLICATED if falls else INCONCLUSIVE
         p_value = highest if verdict == CONTRADICTED else tau.pvalue
         note = ", ".join(f"{np.median(numbers):.4g}" for numbers in samples)
+        needed = observations_for_p(order.size, float(tau.pvalue), self.alpha) if verdict == INCONCLUSIVE else math.nan
         how = "a step up (Mann-Whitney, Holm)" if verdict == CONTRADICTED else "trend (Kendall)"
         return [
             Finding(part, verdict, float(tau.statistic), p_value=float(p_value), n=order.size, test=how, unit="tau",
-                    note=f"medians {note}")
+                    note=f"medians {note}", needed=needed)
         ]  # fmt: skip
 
     def _numbers(self, place: tuple[str, str, str], evidence: Evidence) -> np.ndarray:

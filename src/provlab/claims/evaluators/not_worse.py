@@ -18,9 +18,4 @@ class NotWorse(AbstractMarginComparison):
         Percentage points.
     """
 
-    rule = staticmethod(decisions.not_worse)
-
-    @property
-    def margins(self) -> tuple[float, ...]:
-        """See the base class."""
-        return (self.margin,)
+    rule_of = staticmethod(decisions.not_worse)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from provlab.claims import decisions
 from provlab.claims.evaluators._comparison import AbstractComparison
-from provlab.claims.evidence import Evidence
-from provlab.claims.outcome import Finding
-from provlab.claims.statistics import AbstractPairedTest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,11 +20,7 @@ class SlightlyWorse(AbstractComparison):
 
     most: float
 
-    def decide(self, column: str, test: AbstractPairedTest, evidence: Evidence, peers: Sequence[Any]) -> Finding:
-        """See the base class."""
-        return decisions.slightly_worse(column, test, most=self.most, alpha=self.alpha)
-
     @property
-    def margins(self) -> tuple[float, ...]:
+    def rule(self) -> decisions.Rule:
         """See the base class."""
-        return (self.most,)
+        return decisions.slightly_worse(self.most)

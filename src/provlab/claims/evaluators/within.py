@@ -11,7 +11,8 @@ from scipy.stats import binomtest
 
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.evidence import Evidence, Place
-from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
+from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, VACUOUS, Finding
+from provlab.claims.statistics import observations_for_p
 from provsel.certificates import THEOREMS
 
 QUANTITIES = tuple(
@@ -24,8 +25,8 @@ class Within(AbstractRowEvaluator):
     """`quantity` is at most `bound` in all but a share `at_most` of the trials, in every column on its own.
 
     Contradicted: significantly more trials are above the bound (binomial test; without `at_most` one is enough).
-    Replicated: at most this share is, and the bound says something in most trials. Else inconclusive. The effect is
-    the share of trials within.
+    Vacuous: the bound says nothing in half of the trials or more. Replicated: at most this share is above. Else
+    inconclusive. The effect is the share of trials within.
 
     Parameters
     ----------
@@ -76,8 +77,9 @@ class Within(AbstractRowEvaluator):
         if contradicted:
             verdict = CONTRADICTED
         else:
-            verdict = REPLICATED if above <= self.at_most * n and 2 * empty < n else INCONCLUSIVE
+            verdict = VACUOUS if 2 * empty >= n else REPLICATED if above <= self.at_most * n else INCONCLUSIVE
         low, high = trials[self.quantity].min(), trials[self.quantity].max()
         note = f"from {low:.4g} to {high:.4g}" + (f"; in {empty} of {n} it says nothing" if self.trivial else "")
+        needed = observations_for_p(n, p_value, self.alpha) if verdict == INCONCLUSIVE else math.nan
         return Finding(column, verdict, 100 * (n - above) / n, p_value=p_value, n=n, test=test, unit="% within",
-                       note=note)  # fmt: skip
+                       note=note, needed=needed)  # fmt: skip

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
-from provlab.claims.statistics._base import AbstractPairedTest, Alternative, Interval
+from provlab.claims.statistics._base import AbstractPairedTest, Alternative, Interval, Side
 
 DECIMALS = 10
 """Differences are rounded to it: means of the same errors in another order must tie."""
@@ -52,6 +54,38 @@ class SignedRank(AbstractPairedTest):
             return -np.inf, np.inf
         averages = np.sort(walsh_averages(self.differences))
         return float(averages[k - 1]), float(averages[len(averages) - k])
+
+    def power(self, n: int, distance: float, level: float, side: Side) -> float:
+        """See the base class: by the normal limit of the statistic, its mean and variance those of this sample, moved.
+
+        References
+        ----------
+        Lehmann (1975), Nonparametrics, section 4.2: mean and variance under any alternative.
+        """
+        if 2.0**-n >= level:
+            return 0.0
+        sign = 1.0 if side == "greater" else -1.0
+        one, two, three = _positive(sign * (self.differences - self.estimate) + distance)
+        mean = n * one + n * (n - 1) / 2 * two
+        variance = n * one * (1 - one) + n * (n - 1) * (
+            two * (1 - two) / 2 + one**2 + two - 2 * one * two + (n - 2) * (three - two**2)
+        )
+        null_sd = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        over = mean - n * (n + 1) / 4 - float(-ndtri(level)) * null_sd
+        return float(ndtr(over / math.sqrt(variance))) if variance > 0 else float(over > 0)
+
+
+def _positive(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return P(X > 0), P(X + Y > 0), and P(X + Y > 0 and X + Z > 0) of a sample; ties count half."""
+    n = len(values)
+    sums = np.sign(np.round(values[:, None] + values, DECIMALS)) / 2 + 0.5
+    one, with_others = float(np.diag(sums).mean()), sums.sum(axis=1) - np.diag(sums)
+    if n < 3:
+        two = float(with_others.sum()) / max(1, n * (n - 1))
+        return one, two, two**2
+    squares = (sums**2).sum(axis=1) - np.diag(sums) ** 2
+    three = float((with_others**2 - squares).sum()) / (n * (n - 1) * (n - 2))
+    return one, float(with_others.sum()) / (n * (n - 1)), three
 
 
 def walsh_averages(values: NDArray[np.float64]) -> NDArray[np.float64]:
