@@ -20,6 +20,7 @@ from pages_reader import broken_links, read_pages
 
 from provlab.site.links import local_href
 from provlab.site.model import ArtefactPage, Number, PaperPage, Report
+from provlab.site.model_claims import ClaimPart
 from provlab.site.model_environment import EnvironmentPage
 from provlab.site.pages import trace_href, write_report
 from provlab.site.views import numbers_text
@@ -270,6 +271,25 @@ def test_a_claim_shows_verdict_evidence_and_where_it_is_tested(ordinary):
     assert drawing.count('class="zero"') == 1
     other = pages[folder / "claims/paul2016.table4.lpsvm-size.html"].text
     assert "Nothing was tested: no trial of paul2016/table4 is stored." in other
+
+
+def test_a_claim_says_what_would_decide_it_and_what_does_not_count(tmp_path):
+    part = ClaimPart("r=300", "inconclusive", -0.4, -1.0, 0.2, 0.2, 49, "t", "percentage points", needed=137.0,
+                     detectable=0.83, smallest_margin=0.91)  # fmt: skip
+    own = made_claim(headline=part, parts=(part,), verdict="inconclusive", needed=137.0, smallest_margin=0.91)
+    other = made_claim("control", "no difference", kind="control")
+    write_report(Report((PaperPage("paul2016", "P", "", (), (own, other), ()),)), tmp_path)
+    pages = read_pages(tmp_path)
+    text = pages[tmp_path / own.href].text
+    for words in ("n that would decide 137", "Smallest margin 0.91", "n=49 can show 0.83 percentage points"):
+        assert words in text
+    beside = pages[tmp_path / other.href].text
+    assert "control, not in the headline counts" in beside
+    assert "would decide" not in beside
+    overview = pages[tmp_path / "index.html"].text
+    assert "1 inconclusive" in overview
+    assert "no difference" not in overview
+    assert "no difference" in pages[tmp_path / "claims/index.html"].text
 
 
 def test_a_trace_shows_what_was_run_and_how_to_run_it_again(ordinary):
