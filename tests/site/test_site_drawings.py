@@ -1,5 +1,6 @@
 """Small drawings and the words of the templates, against what they are made from."""
 
+import dataclasses
 import json
 import math
 import re
@@ -10,6 +11,7 @@ from made_report import EVIL, hostile_report, made_claim
 
 from provlab.claims import VERDICTS
 from provlab.site.claim_plot import axis_range, claim_svg
+from provlab.site.margin_curve import margin_svg, margins_of
 from provlab.site.model_claims import ClaimPart
 from provlab.site.svg import ICONS, KINDS, icon, nice_ticks, strip, tally_bar
 from provlab.site.templating import environment, like, number, pattern, script_json, settings, size, step, when
@@ -71,6 +73,20 @@ def test_a_claim_is_drawn_to_scale():
     assert margins == pytest.approx([190 + (end - low) * scale for part in parts for end in part.margins], abs=0.06)
     assert low < min(value for _, value in sample)
     assert high > 1
+
+
+def test_the_curve_of_margins_rises_by_one_at_each_claim():
+    part = made_claim().headline
+    claims = [made_claim(headline=part, smallest_margin=margin) for margin in (4.0, 1.0, 2.0, math.inf, math.nan)]
+    claims.append(made_claim(headline=part, smallest_margin=3.0, kind="control"))
+    claims.append(made_claim(headline=dataclasses.replace(part, unit="features"), smallest_margin=50.0))
+    margins = margins_of(claims)
+    assert margins == [1.0, 2.0, 4.0]
+    steps = re.search(r'class="interval k-info" d="M60 180([^"]*)H700"', margin_svg(margins))[1]
+    corners = [(float(x), float(y)) for x, y in re.findall(r"H([\d.]+)V([\d.]+)", steps)]
+    assert [x for x, _ in corners] == pytest.approx([60 + 640 * m / 4.2 for m in margins], abs=0.06)
+    assert [y for _, y in corners] == pytest.approx([180 - 168 * k / 3 for k in (1, 2, 3)], abs=0.06)
+    assert margin_svg([1.0]) == ""
 
 
 def test_foreign_names_are_text_in_the_drawing_of_a_claim():

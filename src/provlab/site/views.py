@@ -16,6 +16,7 @@ from provlab.reports.frames import NO_TRIALS
 from provlab.site import charts
 from provlab.site.claim_views import claim_view
 from provlab.site.links import trace_href
+from provlab.site.margin_curve import margin_svg, margins_of
 from provlab.site.model import DATA_MISSING, ArtefactPage, CertificateCount, PaperPage, Report
 from provlab.site.model_claims import ClaimPage
 from provlab.site.model_environment import EnvironmentPage
@@ -67,7 +68,11 @@ def paper_view(paper: PaperPage) -> View:
 
 def paper_page_view(paper: PaperPage) -> View:
     """Return what a paper's page shows; its notes were made safe by `render_notes`."""
-    return {"paper": paper_view(paper), "notes": Markup(paper.notes)}
+    margins = margins_of(paper.claims)
+    return {
+        "paper": paper_view(paper), "notes": Markup(paper.notes), "margin_curve": margin_svg(margins),
+        "n_margins": len(margins),
+    }  # fmt: skip
 
 
 def artefact_view(page: ArtefactPage, known: Callable[[str], str]) -> View:
