@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from provlab import Measure, MeasuredTrial, Project, compare, load_dataset
 from provsel.certificates import (
     HELD,
+    IN_EXPECTATION,
     NO_BOUND,
     NOT_MEASURED,
     NOT_SEPARABLE,
@@ -25,7 +26,9 @@ from provsel.certificates import (
     RidgeSparsification,
     SoftMarginBound,
     SpectralSparsification,
+    Spectrum,
     SubsetApproximation,
+    SubsetPromise,
     Theorem,
     certify,
     certify_compression,
@@ -159,7 +162,8 @@ OWN += [
     SpectralSparsification,
     *THEOREMS,
 ]
-print(OWN[0].columns(), Mean(mean=1.0).as_record(), NO_BOUND, NOT_MEASURED, NOT_SEPARABLE, VACUOUS)
+print(OWN[0].columns(), Mean(mean=1.0).as_record(), NO_BOUND, NOT_MEASURED, NOT_SEPARABLE, VACUOUS, IN_EXPECTATION)
+print(SubsetPromise, Spectrum)
 print(certify_subset(SingleSVDSelector(3).fit(X), X, 2).frobenius_ratio)
 certify_compression(CompressedLinearSVM(3).fit(X, y), X, y)
 print(list(column_blocks(X, block_size=3)), list(row_chunks(X, y=y)), Cost.now(), Meter())

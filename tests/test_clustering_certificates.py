@@ -110,7 +110,9 @@ def test_keeping_everything_proves_nothing():
     assert found.held
 
 
-@pytest.mark.parametrize("options", [{"n_features_to_select": 200}, {"sampling_rate": 1.0}, {"ridge": 1.0}])
+@pytest.mark.parametrize(
+    "options", [{"n_features_to_select": 200}, {"sampling_rate": 1.0}, {"outside_span": "ridge", "ridge": 1.0}]
+)
 def test_nothing_is_promised_at_another_rate_or_with_a_ridge(view, options):
     found = all_certificates(fitted(view, **options), view)
     assert (found.spectral.state, found.scores.state, found.cost.state, found.partition.state) == (NO_BOUND,) * 4

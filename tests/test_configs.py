@@ -68,7 +68,7 @@ def test_papers_protocol_is_the_default():
     [cell] = cells_of(compose_config())
     assert dict(cell.protocol) == {
         "split": "kfold", "n_splits": 10, "repeats": 10, "draws": 5,
-        "setting": "supervised", "seed": 0, "certify": True,
+        "setting": "supervised", "seed": 0, "certify": True, "stream": "per_trial",
     }  # fmt: skip
 
 

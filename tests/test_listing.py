@@ -77,7 +77,7 @@ def test_selectors_say_chance_and_guarantee():
     guaranteed = {name for name, text in found.items() if "Guarantee: " in text}
     classes = {name: compose_config([f"selector={name}"]).selector["_target_"].rsplit(".", 1)[-1] for name in found}
     assert guaranteed == {name for name, cls in classes.items() if hasattr(getattr(provsel.selectors, cls), "budget")}
-    assert guaranteed == {"approximate_bss", "bss", "leverage"}
+    assert guaranteed == {"approximate_bss", "bss", "dual_set", "leverage", "randomly_pivoted_qr"}
 
 
 def test_models():

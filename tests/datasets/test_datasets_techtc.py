@@ -84,7 +84,7 @@ def test_an_incomplete_official_folder(mirror, part):
         ({"set": "Exp_1_2\n"}, "set must look like"),
         ({"set": None}, "set must look like 'Exp_10341_10755', got None"),
         ({"min_word_length": 0}, "min_word_length must be an integer of at least 1, got 0"),
-        ({"weighting": "idf"}, "weighting must be one of counts, l2, log_l2, tfidf_l2, got 'idf'"),
+        ({"weighting": "idf"}, "weighting must be one of counts, binary, log, l2, log_l2, tfidf_l2, got 'idf'"),
         ({"weighting": ["l2"]}, "weighting must be one of"),
         ({"form": "pickle"}, "form must be one of auto, tokens, official, got 'pickle'"),
     ],

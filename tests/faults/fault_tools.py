@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from provlab.configs import compose_artefact
+from provlab.reports.frames import error_summary
 from provlab.reports.recipe import Recipe
 from provlab.reports.tables import write_tables
 from provlab.store import TrialStore
@@ -34,6 +35,10 @@ def _render(made):
     return write_tables(made.tables, ["row", "column", "value", "sd", "n"], rows, caption="Made", note=made.note)
 
 
+def _summary(entry, trials, *, ties):
+    return error_summary(entry, trials)
+
+
 @cache
 def small_artefact():
     """Return an artefact with two rows and one column on synthetic data: 9 trials in 3 tasks."""
@@ -46,7 +51,7 @@ def small_artefact():
 
 def reproduce(results, executor=None):
     """Do what an artefact's script does after it has composed its config."""
-    artefact, store, recipe = small_artefact(), TrialStore(results / "store"), Recipe(NAME, _render)
+    artefact, store, recipe = small_artefact(), TrialStore(results / "store"), Recipe(NAME, _render, _summary)
     report, _ = run_quietly(artefact.cells, store, executor)
     frame = recipe.frame(artefact, store)
     recipe.write(artefact, store, frame, results / "tables" / NAME, results / "figures" / NAME)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from provlab.claims.outcome import Finding
 from provlab.site.model_readings import ClaimReadings
+from provsel.values import ValuesWithNaN
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +26,8 @@ class ClaimPart(Finding):
     decides: bool = True
 
 
-@dataclass(frozen=True)
-class ClaimPage:
+@dataclass(frozen=True, eq=False)
+class ClaimPage(ValuesWithNaN):
     """A claim with its verdict.
 
     Attributes

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from provsel.values import ValuesWithNaN
 
 
-@dataclass(frozen=True)
-class ReadPlace:
+@dataclass(frozen=True, eq=False)
+class ReadPlace(ValuesWithNaN):
     """An open place of the paper that touches a claim."""
 
     id: str
@@ -34,8 +34,8 @@ class UniverseLine(ValuesWithNaN):
     is_default: bool
 
 
-@dataclass(frozen=True)
-class ClaimReadings:
+@dataclass(frozen=True, eq=False)
+class ClaimReadings(ValuesWithNaN):
     """A claim under all readings that touch it.
 
     Attributes

@@ -65,7 +65,7 @@ class StoreSnapshot:
         named = [pc.is_valid(table[name]) for name in ("key", "cell") if name in table.column_names]
         named += [pc.fill_null(pc.greater_equal(table[name], 0), False) for name in NUMBERS]
         whole, n_nameless = reduce(pc.and_, named), 0
-        if not pc.all(whole).as_py():
+        if not pc.all(whole, min_count=0).as_py():
             table, n_nameless = table.filter(whole).combine_chunks(), pc.sum(pc.invert(whole)).as_py()
         cells = table["cell"].combine_chunks()
         if isinstance(cells, pa.ChunkedArray):  # without any rows

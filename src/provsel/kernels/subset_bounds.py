@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from provsel.kernels.spectral import Array
 from provsel.kernels.tails import Tail
+from provsel.values import ValuesWithNaN
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +39,8 @@ class Spectrum:
         return float((self.values[k:] ** 2).sum() + self.rest)
 
 
-@dataclass(frozen=True)
-class SubsetPromise:
+@dataclass(frozen=True, eq=False)
+class SubsetPromise(ValuesWithNaN):
     """What a method promises of its columns C, beside the best approximation X_k of rank k.
 
     A selector of your own returns one from `subset_promise(spectrum, rank)`, and `certify_subset` holds it to that.
