@@ -13,8 +13,15 @@ import provsel
 from provlab.claims.outcome import Finding
 from provlab.reports.trace import Distribution, TracedTrial
 from provlab.site.model import Number
-from provlab.site.model_claims import ClaimPart
-from provsel.certificates import THEOREMS, Certificate, SpectralSparsification
+from provlab.site.model_claims import ClaimPage, ClaimPart
+from provsel.certificates import (
+    THEOREMS,
+    Certificate,
+    RidgeSparsification,
+    SpectralSparsification,
+    SubsetApproximation,
+    SubsetPromise,
+)
 from provsel.values import ValuesWithNaN
 
 
@@ -28,11 +35,15 @@ def numbers_of(cls):
 
 
 MADE = {
-    **{theorem: theorem for theorem in THEOREMS},
+    **{theorem: theorem for theorem in (*THEOREMS, RidgeSparsification, SubsetApproximation)},
     Finding: lambda: Finding("r=300", "not run", sample=(("Exp_1_2", nan()),), margins=(nan(), 1.0)),
     ClaimPart: lambda: ClaimPart("r=300", "not run", sample=(("Exp_1_2", nan()),)),
     Distribution: lambda: Distribution("error", "%", "fold", (nan(), 2.0), 2),
     TracedTrial: lambda: TracedTrial("a", 0, 0, 0, 1, 2, {"nmi": nan(), "error": 0.5}, "e", "r"),
+    SubsetPromise: lambda: SubsetPromise(3),
+    ClaimPage: lambda: ClaimPage(
+        "a", "b", "c", "d", "e", "f", (), "not run", ClaimPart("r=300", "not run"), (), "not run"
+    ),
     Number: lambda: Number("BSS", "r=30", "synthetic", "text"),
 }
 """A record of each kind, with other NaN objects each time."""

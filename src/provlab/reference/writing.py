@@ -60,6 +60,7 @@ def write_reference(results: Path, overrides: Sequence[str] = ()) -> Path:
         )
     with replacing_folder(target) as folder:
         _fill(folder, store, overrides)
+        _copy_readings(results, folder)
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         if size > MAX_BYTES:
             raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
@@ -111,6 +112,15 @@ def _fill(folder: Path, store: StoreSnapshot, overrides: Sequence[str]) -> None:
     _keep(folder)
 
 
+def _copy_readings(results: Path, folder: Path) -> None:
+    """Copy what `provsel readings` wrote: every universe, robustness, distances to the print, the letter."""
+    for path in sorted(results.glob("readings/*/*")):
+        if path.suffix in KEPT:
+            target = folder / path.relative_to(results)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
+
+
 def _render(artefact: Artefact, store: TrialReader, folder: Path) -> None:
     recipe = load_recipe(artefact.name)
     with only_formats("svg"):
@@ -156,7 +166,8 @@ def _readme(summary: dict[str, Any]) -> str:
             "",
             "What a full run gave, written by `provsel reference` from its store: tables (CSV, Markdown),",
             "figures (SVG), `verdicts.csv`, `rankings.csv`, `summary.json` (environment, revisions, costs, states of",
-            "certificates), and `sample/`, some records of trials on made data, which the tests compute again.",
+            "certificates), `readings/`, what `provsel readings` found, and `sample/`, some records of trials on",
+            "synthetic data, which the tests compute again.",
             "",
             *([unfinished, ""] if missing else []),
             markdown_table(["artefact", "state", "trials", "CPU hours"], artefacts, "Artefacts", note),

@@ -1,0 +1,230 @@
+"""More repeats where a claim is open: a group-sequential rule, fixed before the first of them.
+
+Of an inconclusive claim the sample says how many observations would decide it (`Finding.needed`). Its looks are planned
+up to there, and the level of each by alpha spending; both are written down before anything is computed, and a later
+call continues with the same plan. The chance that a claim gets a wrong verdict at any of its looks is at most alpha:
+the levels add up to it, which holds for every test and is conservative, since it does not count that looks share data.
+
+References
+----------
+Lan and DeMets (1983), Biometrika 70, for spending functions; O'Brien and Fleming (1979), Biometrics 35, for this one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from omegaconf import OmegaConf
+from scipy.stats import norm
+
+from provlab.claims import INCONCLUSIVE, Claim, Evidence, Verdict, judge
+from provlab.configs import Artefact, compose_artefact
+from provlab.reports.tables import write_text
+from provlab.runner import run_cells
+from provlab.store import StoreSnapshot, TrialStore
+from provlab.trials import Cell
+from provlab.trials.plan import unique_cells
+
+LOOKS = 4
+MOST = 150
+"""Repeats that nobody would go beyond, by default."""
+
+HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at a claim: repeats of the protocol, and the level of its tests."""
+
+    repeats: int
+    level: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The looks of a claim, and what they cost together.
+
+    Attributes
+    ----------
+    claim : Claim
+    family : tuple of Claim
+        All of its paper.
+    looks : tuple of Look
+    cpu_hours : float
+        Of what is missing, by what similar trials have cost; NaN where nothing similar is stored.
+    """
+
+    claim: Claim
+    family: tuple[Claim, ...]
+    looks: tuple[Look, ...]
+    cpu_hours: float
+
+
+def spending_levels(fractions: Sequence[float], alpha: float) -> list[float]:
+    """Return the level of each look, which together spend alpha.
+
+    Parameters
+    ----------
+    fractions : sequence of float
+        Of the observations that are planned in all, increasing; the last is 1.
+    alpha : float
+    """
+    spent = [2 * float(norm.sf(norm.isf(alpha / 2) / math.sqrt(fraction))) for fraction in fractions]
+    return np.diff([0.0, *spent]).tolist()
+
+
+def looks_of(repeats: int, last: int, alpha: float, n_looks: int = LOOKS) -> tuple[Look, ...]:
+    """Return the looks after `repeats` up to `last`, evenly spaced."""
+    places = sorted({math.ceil(repeats + (last - repeats) * k / n_looks) for k in range(1, n_looks + 1)})
+    levels = spending_levels([place / last for place in places], alpha)
+    return tuple(map(Look, places, levels))
+
+
+@dataclass
+class Decider:
+    """Decides open claims, the cheapest first, within a budget.
+
+    Parameters
+    ----------
+    results : path
+        With the store; plans and looks are kept in its decisions.json.
+    overrides : sequence of str
+        The user's settings.
+    most : int
+        Repeats of the last look at most; a claim that needs more is left open.
+    n_looks : int
+    """
+
+    results: Path
+    overrides: Sequence[str] = ()
+    most: int = MOST
+    n_looks: int = LOOKS
+
+    def __post_init__(self) -> None:
+        for name, least in (("most", 2), ("n_looks", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"decide: expected {name} of at least {least}, got {getattr(self, name)}; raise it.")
+        self.store = TrialStore(self.results / "store")
+        self._path = self.results / "decisions.json"
+        self.kept: dict[str, Any] = json.loads(self._path.read_text()) if self._path.is_file() else {}
+
+    def plans(self, claims: Sequence[Claim], family: Sequence[Claim]) -> Iterator[Plan | str]:
+        """Yield a plan for each claim that more repeats can decide, and why there is none for each other open one."""
+        evidence = self._evidence([claim for claim in claims if _over_repeats(claim)], ())
+        for made in judge(claims, evidence, family):
+            if made.verdict == INCONCLUSIVE:
+                yield self._plan(made, tuple(family))
+
+    def run(self, plan: Plan, cpu_hours: float) -> Iterator[tuple[Look, Verdict, float]]:
+        """Take the looks of a claim until one decides or the budget is spent: look, verdict and CPU hours so far."""
+        found, spent = self.kept[plan.claim.id]["looks"], 0.0
+        for look in plan.looks[len(found) :]:
+            artefact = self._artefact(plan.claim, look.repeats)
+            cells = list(_cells(plan.claim, artefact))
+            if spent + _cost(cells, self._snapshot([plan.claim])) > cpu_hours:
+                return
+            before = _spent(cells, self._snapshot([plan.claim]))
+            executor: Any = OmegaConf.to_container(artefact.config.executor, resolve=True)
+            report = run_cells(cells, self.store, executor, label=f"{plan.claim.id}, {look.repeats} repeats")
+            if report.failures:
+                raise ValueError(f"decide {plan.claim.id}: {report.reason()}; see provsel reproduce {artefact.name}.")
+            spent += _spent(cells, self._snapshot([plan.claim])) - before
+            made = self._look(plan, look)
+            found.append({"repeats": look.repeats, "level": look.level, "verdict": made.verdict, "detail": made.detail})
+            self._keep()
+            yield look, made, spent
+            if made.verdict != INCONCLUSIVE:
+                return
+
+    def _look(self, plan: Plan, look: Look) -> Verdict:
+        level = {"alpha": look.level}
+        claim, *family = (replace(each, evaluator=each.evaluator.changed(level)) for each in (plan.claim, *plan.family))
+        evidence = self._evidence([plan.claim], [f"protocol.repeats={look.repeats}"])
+        [made] = judge([claim], evidence, family)
+        return made
+
+    def _plan(self, made: Verdict, family: tuple[Claim, ...]) -> Plan | str:
+        claim, name = made.claim, made.claim.id
+        if not _over_repeats(claim):
+            return f"{name}: its sample is not of repeats, more of them decide nothing"
+        open_parts = [part for part, decides in made.parts if decides and part.verdict == INCONCLUSIVE]
+        needed = max((part.needed / part.n for part in open_parts if part.n), default=math.nan)
+        now = self._artefact(claim, None)
+        repeats = max(int(cell.protocol["repeats"]) for cell in _cells(claim, now))
+        if name not in self.kept:
+            if not math.isfinite(needed):
+                return f"{name}: no number of repeats would decide it"
+            last = math.ceil(repeats * needed)
+            if last > self.most:
+                return f"{name}: {last} repeats would decide it, more than {self.most}; raise --most"
+            looks = looks_of(repeats, max(last, repeats + 1), claim.evaluator.alpha, self.n_looks)  # type: ignore[attr-defined]
+            self.kept[name] = {"plan": [[look.repeats, look.level] for look in looks], "looks": []}
+        looks = tuple(Look(int(k), float(level)) for k, level in self.kept[name]["plan"])
+        done = self.kept[name]["looks"]
+        if done and done[-1]["verdict"] != INCONCLUSIVE:
+            return f"{name}: {done[-1]['verdict']} at {done[-1]['repeats']} repeats, decided before"
+        cells = list(_cells(claim, self._artefact(claim, looks[-1].repeats)))
+        return Plan(claim, family, looks, _cost(cells, self._snapshot([claim])))
+
+    def _artefact(self, claim: Claim, repeats: int | None) -> Artefact:
+        more = [] if repeats is None else [f"protocol.repeats={repeats}"]
+        return compose_artefact(claim.evaluator.artefact, [*self.overrides, *more])
+
+    def _evidence(self, claims: Sequence[Claim], more: Sequence[str]) -> Evidence:
+        return Evidence(self._snapshot(claims), [*self.overrides, *more])
+
+    def _snapshot(self, claims: Sequence[Claim]) -> StoreSnapshot:
+        reads = {name for claim in claims for name in claim.evaluator.reads}
+        return StoreSnapshot.take(self.store, {"error", "n_train", "n_test", "task_cpu", *reads})
+
+    def _keep(self) -> None:
+        write_text(self._path, json.dumps(self.kept, indent=1) + "\n")
+
+    def fix(self, plans: Sequence[Plan]) -> None:
+        """Write down the looks and levels of some claims, before anything is computed."""
+        fixed = {plan.claim.id for plan in plans}
+        self.kept = {name: found for name, found in self.kept.items() if name in fixed or found["looks"]}
+        self._keep()
+
+
+def _over_repeats(claim: Claim) -> bool:
+    test = claim.evaluator
+    return getattr(test, "over", "") == "folds" and hasattr(test, "alpha")
+
+
+def _cells(claim: Claim, artefact: Artefact) -> Iterator[Cell]:
+    test = claim.evaluator
+    places = {place[1:] for place in test.places(test.columns) if place[0] == artefact.name}
+    chosen = [
+        entry.cell
+        for entry in artefact.entries
+        if (entry.row, entry.column) in places and test.dataset in ("", entry.dataset)
+    ]
+    yield from unique_cells(chosen)
+
+
+def _spent(cells: Sequence[Cell], store: StoreSnapshot) -> float:
+    cpu = store.table["task_cpu"].to_numpy()
+    return sum(float(np.nansum(cpu[store.rows(cell)])) for cell in cells) / HOUR
+
+
+def _cost(cells: Sequence[Cell], store: StoreSnapshot) -> float:
+    """Return the CPU hours of the missing trials, each like the stored ones of its cell."""
+    cpu, hours = store.table["task_cpu"].to_numpy(), 0.0
+    for cell in cells:
+        rows = store.rows(cell)
+        missing = cell.n_trials - rows.size
+        if missing:
+            hours += missing * float(np.nanmean(cpu[rows])) / HOUR if rows.size else math.nan
+    return hours
+
+
+def by_worth(plans: Sequence[Plan]) -> list[Plan]:
+    """Return plans, the decision that costs least first; those of unknown cost last."""
+    return sorted(plans, key=lambda plan: (math.isnan(plan.cpu_hours), plan.cpu_hours, plan.claim.id))

@@ -1,0 +1,132 @@
+"""`provsel decide`: more repeats for open claims, by looks and levels that are fixed beforehand."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import norm, ttest_1samp
+
+from provlab.claims.evidence import artefact_datasets, artefact_layout
+from provlab.cli import main
+from provlab.deciding import Look, looks_of, spending_levels
+
+ARTEFACT = """# @package _global_
+defaults:
+  - override /dataset: gaussian_clusters
+  - override /model: kmeans
+  - override /protocol: clustering
+dataset: {n_samples: 60, n_features: 40}
+protocol: {repeats: 4}
+artefact:
+  title: Seeds
+  rows: {Random: [selector=uniform], Full: [selector=full]}
+  columns: {"4": [selector.n_features_to_select=4], "20": [selector.n_features_to_select=20]}
+"""
+
+CLAIMS = """
+paper: seeds2000
+claims:
+  - id: seeds2000.open
+    where: Figure 1
+    claim: Twenty features at random are not much worse than all.
+    artefact: seeds2000/seeds
+    test: not_worse
+    parameters: {row: Random, than: Full, columns: ["20"], over: folds, margin: 20.0}
+  - id: seeds2000.clear
+    where: Figure 1
+    claim: Four features at random are as good as all.
+    artefact: seeds2000/seeds
+    test: not_worse
+    parameters: {row: Random, than: Full, columns: ["4"], over: folds, margin: 0.0}
+"""
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    room = tmp_path / "experiments" / "seeds2000"
+    room.mkdir(parents=True)
+    (room / "seeds.yaml").write_text(ARTEFACT)
+    (room / "seeds.py").write_text(
+        'from provlab.reports.recipe import Recipe\nRECIPE = Recipe("seeds2000/seeds", lambda made: "")\n'
+    )
+    (room / "claims.yaml").write_text(CLAIMS)
+    (tmp_path / "provsel.toml").write_text("")
+    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for known in (artefact_layout, artefact_datasets):
+        known.cache_clear()
+    assert main(["reproduce", "seeds", "executor=serial"]) == 0
+    return tmp_path
+
+
+def test_levels_spend_alpha_and_no_more():
+    levels = spending_levels([0.25, 0.5, 0.75, 1.0], 0.05)
+    assert sum(levels) == pytest.approx(0.05)
+    assert levels == sorted(levels)
+    assert levels[0] == pytest.approx(2 * norm.sf(norm.isf(0.025) / 0.5))  # O'Brien and Fleming at a quarter
+    assert spending_levels([1.0], 0.05) == pytest.approx([0.05])
+
+
+def test_looks_are_evenly_spaced_and_end_where_planned():
+    assert [look.repeats for look in looks_of(10, 50, 0.05)] == [20, 30, 40, 50]
+    assert [look.repeats for look in looks_of(10, 12, 0.05)] == [11, 12]
+    assert looks_of(4, 5, 0.05, 1) == (Look(5, pytest.approx(0.05)),)
+
+
+def test_looking_four_times_is_wrong_as_rarely_as_promised():
+    """Of 2,000 null samples that are looked at four times at most 5 % are rejected; without spending far more are.
+
+    By chance more than 130 of 2,000 would be with a probability below 0.002.
+    """
+    samples = np.random.default_rng(0).standard_normal((2000, 40))
+    places, levels = [10, 20, 30, 40], spending_levels([0.25, 0.5, 0.75, 1.0], 0.05)
+    p_values = np.array([ttest_1samp(samples[:, :n], 0, axis=1).pvalue for n in places])
+    wrong = (p_values < np.array(levels)[:, None]).any(axis=0).sum()
+    assert wrong <= 130
+    assert (p_values < 0.05).any(axis=0).sum() > 180
+
+
+def test_an_open_claim_is_decided_by_the_looks_that_were_written_down(study, capsys):
+    assert main(["decide", "executor=serial"]) == 0
+    said = capsys.readouterr().out
+    assert "seeds2000.clear" not in said  # it is decided already
+    assert not (study / "results" / "decisions.json").exists()  # only shown
+    assert main(["decide", "--cpu-hours", "1", "executor=serial"]) == 0
+    said = capsys.readouterr().out
+    kept = json.loads((study / "results" / "decisions.json").read_text())["seeds2000.open"]
+    assert kept["looks"]
+    assert [[look["repeats"], look["level"]] for look in kept["looks"]] == kept["plan"][: len(kept["looks"])]
+    assert all(look["verdict"] == "inconclusive" for look in kept["looks"][:-1])
+    last = kept["looks"][-1]
+    assert last["verdict"] != "inconclusive" or len(kept["looks"]) == len(kept["plan"])
+    assert re.search(rf"seeds2000.open: {last['verdict']} at {last['repeats']} repeats", said)
+    assert "CPU hours spent" in said
+
+
+def test_a_budget_that_is_too_small_computes_nothing_and_the_plan_stays(study, capsys):
+    assert main(["decide", "--cpu-hours", "1e-9", "executor=serial"]) == 0
+    kept = json.loads((study / "results" / "decisions.json").read_text())["seeds2000.open"]
+    assert kept["looks"] == []
+    plan = kept["plan"]
+    assert main(["decide", "--cpu-hours", "1", "--looks", "1", "executor=serial"]) == 0
+    kept = json.loads((study / "results" / "decisions.json").read_text())["seeds2000.open"]
+    assert kept["plan"] == plan  # later settings do not move looks that are written down
+
+
+def test_what_needs_too_many_repeats_is_said(study, capsys):
+    assert main(["decide", "--most", "5", "executor=serial"]) == 0
+    assert re.search(r"seeds2000.open: \d+ repeats would decide it, more than 5; raise --most", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cpu-hours", "0"], "--cpu-hours: expected more than 0, got 0"),
+        (["--most", "1"], "decide: expected most of at least 2, got 1"),
+        (["--looks", "0"], "decide: expected n_looks of at least 1, got 0"),
+    ],
+)
+def test_bad_options(study, capsys, options, message):
+    assert main(["decide", *options]) == 2
+    assert message in capsys.readouterr().err
