@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
+from provlab.reports.figures import TWO_COLUMNS, legend_of, save_titled, style
+from provlab.reports.looks import Look, looks
 
 
 @dataclass(frozen=True)
@@ -59,37 +59,35 @@ def draw_against_components(trials: pd.DataFrame, panels: Sequence[Panel], stem:
         PDF, PNG and SVG.
     """
     methods, datasets = list(trials["row"].unique()), list(trials["dataset"].unique())
+    look = looks(methods)
     with style():
         size = TWO_COLUMNS, 0.9 + 1.7 * len(panels)
         figure = Figure(figsize=size, layout="constrained")
         grid = figure.subplots(len(panels), max(1, len(datasets)), squeeze=False, sharex="col", sharey="row")
         for line, panel in zip(grid, panels, strict=True):
             for axes, dataset in zip(line, datasets, strict=False):
-                _draw(axes, trials[trials["dataset"] == dataset], panel, methods)
+                _draw(axes, trials[trials["dataset"] == dataset], panel, look)
             line[0].set_ylabel(panel.label)
         for axes, dataset in zip(grid[0], datasets, strict=False):
             axes.set_title(dataset)
         for axes in grid[-1]:
             axes.set_xlabel(r"$\ell$")
-        found = {
-            text: handle for axes in grid.flat for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)
-        }
-        legend_below(figure, list(found.values()), list(found))
+        legend_of(figure, grid.flat, methods)
         return save_titled(figure, stem, title)
 
 
-def _draw(axes: Axes, trials: pd.DataFrame, panel: Panel, methods: Sequence[str]) -> None:
-    for k, method in enumerate(methods):
+def _draw(axes: Axes, trials: pd.DataFrame, panel: Panel, looks_of: Mapping[str, Look]) -> None:
+    for method, kind in looks_of.items():
         part = trials[trials["row"] == method].dropna(subset=[panel.quantity])
-        look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "label": method}
+        if part.empty:
+            continue
         if part["l"].isna().all():
-            if len(part):
-                axes.axhline(float(part[panel.quantity].median()), linestyle="--", **look)
+            axes.axhline(float(part[panel.quantity].median()), linestyle="--", color=kind.colour, label=method)
             continue
         groups = part.groupby("l")[panel.quantity]
         x, middle = groups.median().index.to_numpy(float), groups.median().to_numpy()
-        axes.fill_between(x, groups.min(), groups.max(), color=look["color"], alpha=0.15, linewidth=0)
-        axes.plot(x, middle, MARKERS[k % len(MARKERS)] + "-", markersize=2.5, **look)
+        axes.fill_between(x, groups.min(), groups.max(), color=kind.colour, alpha=0.15, linewidth=0)
+        axes.plot(x, middle, kind.marker + kind.linestyle, markersize=2.5, color=kind.colour, label=method)
     if panel.limit is not None:
         axes.axhline(panel.limit, color="black", linewidth=0.6)
     if panel.beside:

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from provlab.configs import Entry
-from provlab.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
+from provlab.reports.figures import TWO_COLUMNS, legend_of, save_titled, style
+from provlab.reports.looks import looks
 from provlab.reports.tables import Traced
 from provsel.kernels.gaussian_blocks import is_kept
 
@@ -145,8 +145,9 @@ def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
             panel_row[0].set_ylabel(f"{kind}: memory (MB)")
         for panel, text in zip(panels[1], ("rows n", "features m"), strict=True):
             panel.set_xlabel(text)
-        entries = _legend(sizes, others)
-        legend_below(figure, entries, [str(entry.get_label()) for entry in entries], ncols=4)
+        # column by column: what was measured and its line below each other
+        order = [f"l = {size:.0f}, {what}" for size in sizes for what in ("measured", "line")]
+        legend_of(figure, panels.flat, [*order, *others], ncols=4)
         return save_titled(figure, stem, title)
 
 
@@ -155,33 +156,29 @@ def _draw_panel(panel: Axes, points: pd.DataFrame, kind: str, x: str, fixed: str
         return
     value = points.groupby(fixed)[x].nunique().idxmax()
     found = points[points[fixed] == value].sort_values(x)
-    for k, size in enumerate(sizes):
+    # a size is no method: it takes what is left of the looks
+    look = looks([*(f"l = {size:.0f}" for size in sizes), *others])
+    for size in sizes:
         part = found[(found["kind"] == kind) & (found["l"] == size)]
-        panel.plot(part[x], part["measured"], MARKERS[k] + "-", color=PALETTE[k], markersize=3.5)
-        panel.plot(part[x], part["line"], "--", color=PALETTE[k])
+        if part.empty:
+            continue
+        name = f"l = {size:.0f}"
+        color = look[name].colour
+        measured = {"color": color, "label": f"{name}, measured", "markersize": 3.5}
+        panel.plot(part[x], part["measured"], look[name].marker + "-", **measured)
+        panel.plot(part[x], part["line"], "--", color=color, label=f"{name}, line")
     for other in others:
         part = found[found["kind"] == other].drop_duplicates([x])
-        panel.plot(part[x], part["measured"], "x-", color="black", markersize=4)
+        if len(part):
+            style_of = {"color": look[other].colour, "label": other, "markersize": 4}
+            panel.plot(part[x], part["measured"], look[other].marker + "-", **style_of)
     values = np.array(sorted(found[x].unique()), dtype=float)
     n, m = (values, float(value)) if x == "n" else (float(value), values)
-    panel.plot(values, report_megabytes(n, m), ":", color="0.4", linewidth=1.2)
+    report = f"8 (n + m) l, l = {LOG_FACTOR} ln n"
+    panel.plot(values, report_megabytes(n, m), ":", color="0.4", linewidth=1.2, label=report)
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xticks(values, [f"{number:,.0f}" for number in values])
     panel.minorticks_off()
     panel.set_title(f"{fixed} = {value:,}")
     panel.grid(axis="y", linewidth=0.3, color="0.85")
-
-
-def _legend(sizes: Any, others: Any) -> list[Line2D]:
-    measured = [
-        Line2D([], [], marker=MARKERS[k], color=PALETTE[k], markersize=3.5, label=f"l = {size:.0f}, measured")
-        for k, size in enumerate(sizes)
-    ]
-    lines = [
-        Line2D([], [], linestyle="--", color=PALETTE[k], label=f"l = {size:.0f}, line") for k, size in enumerate(sizes)
-    ]
-    beside = [Line2D([], [], marker="x", color="black", markersize=4, label=other) for other in others]
-    report = Line2D([], [], linestyle=":", color="0.4", linewidth=1.2, label=f"8 (n + m) l, l = {LOG_FACTOR} ln n")
-    # column by column: what was measured and its line below each other
-    return [handle for pair in zip(measured, lines, strict=True) for handle in pair] + [*beside, report]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
 from matplotlib.figure import Figure
 
-from provlab.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
+from provlab.reports.figures import TWO_COLUMNS, legend_of, save_titled, style
+from provlab.reports.looks import Look, looks
 
 CERTIFICATES = {"spectral": "Lemmas 1-2", "margin": "Theorems 1-4", "soft": "equation 11", "radius": "Theorem 5"}
 """Certificates in a record, and where the paper promises what they check."""
@@ -23,9 +25,19 @@ TRIAL_COLUMNS = [
 ]
 """Columns of the records that this module reads."""
 
+RATIOS = ("margin", "radius")
+
+HEXAGONS = (40, 18)
+"""Across and up, in a panel."""
+
+PALEST, DARKEST = 0.25, 0.45
+"""Shares of a method's colour in a hexagon of one trial, and of its brightness in that of the most."""
+
 
 def draw_certificates(trials: pd.DataFrame, settings: dict[str, list[str]], stem: Path, title: str) -> list[Path]:
-    """Draw ||E||_2, margin and radius ratios of all trials against their bounds, a row of panels a setting.
+    """Draw ||E||_2, margin and radius ratios of all trials against their bounds, counted in hexagons.
+
+    A row of panels is a setting and a method, in its colour, as two methods in one panel would hide each other.
 
     Parameters
     ----------
@@ -41,57 +53,79 @@ def draw_certificates(trials: pd.DataFrame, settings: dict[str, list[str]], stem
     list of path
         PDF, PNG and SVG.
     """
-    methods = list(trials["row"].unique())
+    look = looks(trials["row"])
+    lines = [(setting, method) for setting in settings for method in look]
     with style():
-        figure = Figure(figsize=(TWO_COLUMNS, 0.7 + 2.1 * len(settings)), layout="constrained")
-        panels = figure.subplots(len(settings), 3, squeeze=False)
-        for line, (setting, columns) in zip(panels, settings.items(), strict=True):
-            found = trials[trials["column"].isin(columns)]
-            _spectral(line[0], found, methods, setting)
-            _ratio(line[1], found, methods, "margin")
-            _ratio(line[2], found, methods, "radius")
-        handles, labels = panels[0, 0].get_legend_handles_labels()
-        legend_below(figure, handles, labels)
+        figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.6 * max(len(lines), 1)), layout="constrained")
+        panels = figure.subplots(max(len(lines), 1), 3, squeeze=False)
+        counted = []
+        for line, (setting, method) in zip(panels, lines, strict=False):  # one empty line where nothing is stored
+            found = trials[(trials["row"] == method) & trials["column"].isin(settings[setting])]
+            shades = _shades(look[method])
+            bins = [_spectral(line[0], found, shades)]
+            bins += [_ratio(panel, found, which, shades) for panel, which in zip(line[1:], RATIOS, strict=True)]
+            counted.append((line, [drawn for drawn in bins if drawn is not None]))
+            line[0].set_ylabel(f"{setting}\n{method}: " + r"$\|E\|_2$")
+        most = max((float(drawn.get_array().max()) for _, bins in counted for drawn in bins), default=1.0)
+        for line, bins in counted:
+            for drawn in bins:  # one scale of counts, so that all panels can be compared
+                drawn.set_norm(LogNorm(1, max(most, 10.0)))
+            if bins:
+                figure.colorbar(bins[0], ax=list(line), label="trials", aspect=12, pad=0.01)
+        legend_of(figure, panels.flat)
         return save_titled(figure, stem, title)
 
 
-def _spectral(panel: Axes, trials: pd.DataFrame, methods: list[str], setting: str) -> None:
-    _points(panel, trials["rank"] / trials["r"], trials["certificate_spectral_error"], trials["row"], methods)
-    x = np.linspace(0, max(1.0, float((trials["rank"] / trials["r"]).max() or 0)), 200)
-    panel.plot(x, 3 * np.sqrt(x), color="black", label=r"bound (of $\|E\|_2$: for BSS)")
+def _shades(look: Look) -> LinearSegmentedColormap:
+    """Return the colour of a method from pale to full."""
+    full = np.array(to_rgb(look.colour))
+    return LinearSegmentedColormap.from_list("shades", [1 - PALEST * (1 - full), full, DARKEST * full])
+
+
+def _spectral(panel: Axes, trials: pd.DataFrame, shades: LinearSegmentedColormap) -> PolyCollection | None:
+    x = trials["rank"].astype(float) / trials["r"]
+    drawn = _bins(panel, x, trials["certificate_spectral_error"], shades)
+    line = np.linspace(0, max(1.0, float(x.max()) if len(x) else 0.0), 200)
+    panel.plot(line, 3 * np.sqrt(line), color="black", label=r"bound (of $\|E\|_2$: for BSS)")
     panel.axhline(0.5, color="0.5", linestyle=":", label=r"$\|E\|_2=1/2$: above it no margin bound")
     panel.set_xlabel(r"rank / $r$")
-    panel.set_ylabel(f"{setting}\n" + r"$\|E\|_2$")
     panel.set_ylim(bottom=0)
+    return drawn
 
 
-def _ratio(panel: Axes, trials: pd.DataFrame, methods: list[str], which: str) -> None:
+def _ratio(panel: Axes, trials: pd.DataFrame, which: str, shades: LinearSegmentedColormap) -> PolyCollection | None:
     error, ratio = trials["certificate_spectral_error"], trials[f"certificate_{which}_ratio"]
     panel.set_xlabel(r"$\|E\|_2$")
     if not ratio.notna().any():
         panel.set_axis_off()
         panel.text(0.5, 0.5, f"{which}: not stated\nfor this setting", ha="center", va="center", color="0.4")
-        return
-    _points(panel, error, ratio, trials["row"], methods)
+        return None
+    drawn = _bins(panel, error, ratio, shades)
     top = float(error.max())
     if which == "margin":
         x = np.linspace(0, 0.5, 100)
         panel.plot(x, 1 - x / (1 - x), color="black")
         panel.axvline(0.5, color="0.5", linestyle=":")
-        panel.set_ylabel(r"margin$^2$ after / before")
         panel.set_xlim(0, max(1.0, top * 1.02))
     else:
         x = np.linspace(0, max(1.0, top), 2)
         panel.plot(x, 1 + x, color="black")
-        panel.set_ylabel(r"radius$^2$ after / before")
+    panel.set_ylabel(rf"{which}$^2$ after / before")
     panel.set_ylim(bottom=0)
+    return drawn
 
 
-def _points(panel: Axes, x: pd.Series, y: pd.Series, rows: pd.Series, methods: list[str]) -> None:
-    """Draw one point a trial, as pixels: a vector file with a hundred thousand circles opens in no reader."""
-    for k, method in enumerate(methods):
-        chosen = rows == method
-        look: dict[str, Any] = {"color": PALETTE[k], "marker": MARKERS[k], "s": 2.0, "linewidths": 0, "alpha": 0.25}
-        look["zorder"] = 1 + (len(methods) - k) / 10  # the first method on top
-        panel.scatter(x[chosen], y[chosen], rasterized=True, **look)
-        panel.scatter([], [], label=method, **(look | {"s": 16.0, "alpha": 1.0}))
+def _bins(panel: Axes, x: pd.Series, y: pd.Series, shades: LinearSegmentedColormap) -> PolyCollection | None:
+    """Draw how many trials fall into each hexagon: a hundred thousand points hide each other, and open in no reader."""
+    known = x.notna() & y.notna()
+    if not known.any():
+        return None
+    return panel.hexbin(
+        x[known].astype(float),
+        y[known].astype(float),
+        gridsize=HEXAGONS,
+        mincnt=1,
+        cmap=shades,
+        linewidths=0.1,
+        rasterized=True,
+    )

@@ -1,6 +1,7 @@
 """make reproduce-figure1 | provsel reproduce paul2016/figure1 [protocol.repeats=1] [dataset.set=[A,B]]."""
 
 from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
+from provlab.reports.forest import TRIAL_COLUMNS, draw_forest, paired_differences
 from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import write_tables
 
@@ -21,6 +22,9 @@ def render(made: Rendering) -> str:
         note=note.strip(),
     )
     paths = draw_error_bars(made.frame, made.figures, title=f"{made.artefact.title} ({how}). {made.note}".strip())
+    differences = paired_differences(made.trials(TRIAL_COLUMNS), baseline="Full")
+    title = f"{made.artefact.title}: paired differences to full data with 95 % intervals ({how}). {made.note}".strip()
+    paths += draw_forest(differences, made.figures, title, xlabel="test error minus that of full data (points)")
     return text + "\n" + "\n".join(str(path) for path in paths)
 
 

@@ -12,7 +12,8 @@ def render(made: Rendering) -> str:
     config, accuracy = made.artefact.config, made.frame[made.frame["column"].str.isdecimal()].astype({"value": float})
     how = f"k-means, mean and sd over seeds: {config.protocol.repeats}"
     title = f"{made.artefact.title} ({how}). {made.note}".strip()
-    paths = draw_curves(accuracy, made.figures, title, ylabel="clustering accuracy (%)", flat="k-means")
+    axes = {"ylabel": "clustering accuracy (%)", "from_zero": True}  # as the paper's
+    paths = draw_curves(accuracy, made.figures, title, flat="k-means", **axes)
     table = accuracy.groupby(["row", "dataset"], sort=False)["value"].mean().unstack(sort=False)
     datasets = list(table.columns)
     text = write_tables(

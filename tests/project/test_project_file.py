@@ -1,5 +1,6 @@
 """Which project one is in, and what its file may say."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_named_by_the_environment(outside, monkeypatch, tmp_path_factory):
     ("text", "message"),
     [
         ("trust = [", r"provsel\.toml: expected TOML, got "),
-        ("paper = 'x'", r"expected papers, conf, trust, got 'paper'; correct the name"),
+        ("paper = 'x'", r"expected papers, conf, trust, methods, got 'paper'; correct the name"),
         ("papers = '/etc'", r"papers: expected a folder below it, such as 'experiments', got '/etc'"),
         ("conf = '../conf'", r"conf: expected a folder below it, .* got '\.\./conf'"),
         ("papers = 3", r"papers: expected a folder below it, .* got 3"),
@@ -86,4 +87,6 @@ def test_groups_of_the_project_stand_before_the_package_s(outside):
 
 def test_this_repository_is_a_project_like_any_other():
     root = Path(__file__).parents[2]
-    assert Project.find(root / "tests") == Project(root, root / "experiments", root / "conf", ())
+    found = Project.find(root / "tests")
+    assert dataclasses.replace(found, methods={}) == Project(root, root / "experiments", root / "conf", ())
+    assert found.methods["BSS"] == "blue circle"

@@ -3,7 +3,8 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from provlab.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, save_titled, style
+from provlab.reports.figures import TWO_COLUMNS, save_titled, style
+from provlab.reports.looks import looks
 from timing.exponents import exponent_text
 
 COLUMNS = 3
@@ -13,15 +14,10 @@ LOWEST_RANGE = 5.0
 """Highest over lowest of the axis of costs, at least: noise of a flat cost should look flat."""
 
 
-def look(k):
-    """Return colour and marker of the k-th method; no two of the first 49 are alike."""
-    return {"color": PALETTE[k % len(PALETTE)], "marker": MARKERS[(k + k // len(PALETTE)) % len(MARKERS)]}
-
-
 def draw_panels(sweeps, stem, title):
     """Write the figure of measured sweeps (see scaling.py), as PDF, PNG and SVG."""
     variables = list(dict.fromkeys(sweep["variable"] for sweep in sweeps))
-    methods = list(dict.fromkeys(sweep["method"] for sweep in sweeps))
+    methods = looks(sweep["method"] for sweep in sweeps)
     lines = -(-len(variables) // COLUMNS)
     with style():
         figure = Figure(figsize=(TWO_COLUMNS, 0.4 + 3.0 * lines), layout="constrained")
@@ -39,7 +35,7 @@ def draw_panel(panel, sweeps, methods):
         fit, sizes = sweep["fit"], sweep["sizes"]
         theory = "none" if sweep["theory"] is None else f"{sweep['theory']:g}"
         label = f"{sweep['method']}: {exponent_text(fit)} ({theory})"
-        kind = look(methods.index(sweep["method"]))
+        kind = {"color": methods[sweep["method"]].colour, "marker": methods[sweep["method"]].marker}
         panel.plot(sizes, sweep["seconds"], linestyle="none", markersize=3.5, label=label, **kind)
         panel.plot(fit.sizes, [fit.at(size) for size in fit.sizes], color=kind["color"])
         if len(sweeps) <= FEW and sweep["theory"] is not None:

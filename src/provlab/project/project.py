@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ FILE = "provsel.toml"
 VARIABLE = "PROVSEL_PROJECT"
 """Environment variable: the root of the project, for a process that is started elsewhere."""
 
-_SETTINGS = ("papers", "conf", "trust")
+_SETTINGS = ("papers", "conf", "trust", "methods")
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,15 @@ class Project:
         Folder of config groups of its own.
     trust : tuple of str
         Top-level modules whose classes a config may name, beside provsel's own. Nothing but this file says so.
+    methods : mapping of str
+        How figures show a method, by its name in artefacts: see `provlab.reports.looks`.
     """
 
     root: Path
     papers: Path | None = None
     conf: Path | None = None
     trust: tuple[str, ...] = field(default=())
+    methods: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
     def find(cls, start: Path | None = None) -> Project:
@@ -80,7 +84,10 @@ class Project:
             raise ValueError(f'{where}: trust: expected top-level modules such as ["sklearn"], got {trust!r:.80}.')
         for name in trust:
             _check_trusted(where, root, name)
-        return cls(root, folders["papers"], folders["conf"], tuple(trust))
+        methods = settings.get("methods", {})
+        if not isinstance(methods, dict) or not all(isinstance(look, str) for look in methods.values()):
+            raise ValueError(f'{where}: methods: expected lines such as BSS = "blue circle", got {methods!r:.80}.')
+        return cls(root, folders["papers"], folders["conf"], tuple(trust), methods)
 
 
 def current_project() -> Project:

@@ -9,7 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.reports.figures import ONE_COLUMN, PALETTE, save_titled, style
+from provlab.reports.figures import ONE_COLUMN, save_titled, style
+from provlab.reports.looks import Look, looks
 
 MARGIN = 0.15
 """Ranks between the outermost method and the names beside the axis."""
@@ -25,7 +26,7 @@ def draw_critical_difference(
     ranks : Series
         Average rank of each method, 1 is best.
     pairs : DataFrame
-        p-value of each pair of methods; its order gives the colours.
+        p-value of each pair of methods.
     stem : path
         Where the files go, without suffix.
     title : str
@@ -42,7 +43,7 @@ def draw_critical_difference(
     ----------
     Demsar (2006), JMLR 7, section 3.2.4.
     """
-    colors = {name: PALETTE[k % len(PALETTE)] for k, name in enumerate(pairs.index)}  # as in the error bars
+    methods = looks(pairs.index)
     ranks = ranks.sort_values(kind="stable")
     half = (len(ranks) + 1) // 2
     with style():
@@ -55,8 +56,8 @@ def draw_critical_difference(
         axes.xaxis.set_ticks_position("top")
         below = _draw_bars(axes, ranks, groups(ranks, pairs, alpha))
         left, right = ranks.iloc[:half], ranks.iloc[half:][::-1]
-        _draw_names(axes, left, ranks.iloc[0] - MARGIN, below, colors, "{name} ({rank:.2f}) ", "right")
-        _draw_names(axes, right, ranks.iloc[-1] + MARGIN, below, colors, " ({rank:.2f}) {name}", "left")
+        _draw_names(axes, left, ranks.iloc[0] - MARGIN, below, methods, "{name} ({rank:.2f}) ", "right")
+        _draw_names(axes, right, ranks.iloc[-1] + MARGIN, below, methods, " ({rank:.2f}) {name}", "left")
         _draw_scale(axes, float(ranks.iloc[0]), difference)
         return save_titled(figure, stem, title)
 
@@ -94,13 +95,14 @@ def _draw_bars(axes: Axes, ranks: pd.Series, found: list[tuple[str, str]]) -> fl
 
 
 def _draw_names(
-    axes: Axes, ranks: pd.Series, x: float, below: float, colors: Mapping[str, str], text: str, align: str
+    axes: Axes, ranks: pd.Series, x: float, below: float, methods: Mapping[str, Look], text: str, align: str
 ) -> None:
     """Draw names below each other at x, the outermost method first, each with a line to its rank on the axis."""
     for line, (name, rank) in enumerate(ranks.items(), start=1):
-        color = colors[str(name)]
+        look = methods[str(name)]
+        color = look.colour
         axes.plot([x, rank, rank], [below - line, below - line, 0], color=color)
-        axes.scatter(rank, 0, s=12, color=color, zorder=3)
+        axes.scatter(rank, 0, s=12, color=color, marker=look.marker, linewidths=0.8, zorder=3)
         axes.text(x, below - line, text.format(name=name, rank=rank), color=color, ha=align, va="center")
 
 

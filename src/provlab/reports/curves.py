@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from provlab.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
+from provlab.reports.figures import TWO_COLUMNS, legend_of, save_titled, style
+from provlab.reports.looks import Look, looks
 
 PANELS = 3
 """Panels in a row, at two columns."""
+
+LARGER = 1.5
+"""How much larger an inset must show the curves to be worth its place."""
+
+AROUND = 0.09, 0.13
+"""Parts of a panel's height below an inset, for the numbers of its axis, and between it and the curves."""
 
 
 def draw_curves(
@@ -26,6 +34,7 @@ def draw_curves(
     flat: str = "",
     xlabel: str = "number of selected features",
     log: str = "",
+    from_zero: bool = False,
 ) -> list[Path]:
     """Draw a line a method with bars of one sd, in one panel a data set.
 
@@ -41,6 +50,9 @@ def draw_curves(
     xlabel : str, optional
     log : {"", "x", "y", "xy"}
         Axes that are logarithmic.
+    from_zero : bool, optional
+        Let the y axis begin at 0, which a logarithmic one cannot. Where that leaves the curves close together and room
+        below them, an inset shows them without their bars.
 
     Returns
     -------
@@ -50,6 +62,7 @@ def draw_curves(
     methods, datasets = list(frame["row"].unique()), list(frame["dataset"].unique())
     columns = min(PANELS, max(len(datasets), 1))  # one empty panel where nothing is stored
     lines = max(math.ceil(len(datasets) / PANELS), 1)
+    look = looks(methods)
     with style():
         figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.9 * lines), layout="constrained")
         panels = figure.subplots(lines, columns, squeeze=False)
@@ -59,11 +72,13 @@ def draw_curves(
             x = sorted({float(column) for column in found["column"]})
             for k, method in enumerate(methods):
                 part = found[found["row"] == method]
-                look = {"color": PALETTE[k % len(PALETTE)], "label": method}
+                if part.empty:
+                    continue
                 if method == flat:
-                    _draw_flat(panel, part, **look)
+                    _draw_flat(panel, part, method, look[method])
                 else:
-                    _draw_line(panel, part, (k - len(methods) / 2) * 0.004, k, "x" in log, max(x, default=1), **look)
+                    shift = (k - len(methods) / 2) * 0.004
+                    _draw_line(panel, part, shift, "x" in log, max(x, default=1), method, look[method])
             panel.set_title(dataset)
             if "x" in log and x:
                 panel.set_xscale("log")
@@ -74,35 +89,64 @@ def draw_curves(
             panel.tick_params(axis="x", labelrotation=45 if len(x) > 6 else 0)
             panel.grid(axis="y", linewidth=0.3, color="0.85")
             panel.set_axisbelow(True)
+            if from_zero:
+                panel.set_ylim(bottom=0)
+                _draw_inset(panel, found, look, flat)
         for panel in panels.flat[len(datasets) :]:
             panel.set_axis_off()
         for line in panels:
             line[0].set_ylabel(ylabel)
         for panel in panels.flat[: len(datasets)][-panels.shape[1] :]:  # with none below
             panel.set_xlabel(xlabel)
-        handles, labels = panels[0, 0].get_legend_handles_labels()
-        legend_below(figure, handles, labels)
+        legend_of(figure, panels.flat, methods)
         return save_titled(figure, stem, title)
 
 
-def _draw_line(
-    panel: Axes, part: pd.DataFrame, shift: float, k: int, log: bool, widest: float, *, color: str, label: str
-) -> None:
+def _draw_line(panel: Axes, part: pd.DataFrame, shift: float, log: bool, widest: float, label: str, look: Look) -> None:
+    x, y, spread = _points(part)
+    # bars a little apart, so that those of one x do not hide each other
+    beside = x * (1 + 4 * shift) if log else x + shift * widest
+    panel.vlines(beside, y - spread, y + spread, color=look.colour, linewidth=0.5, alpha=0.4)
+    panel.plot(x, y, look.marker + look.linestyle, color=look.colour, label=label, markersize=2.5)
+
+
+def _draw_flat(panel: Axes, part: pd.DataFrame, label: str, look: Look) -> None:
+    """Draw a method that has one number in every column."""
+    y, spread = float(part["value"].iloc[0]), float(part["sd"].iloc[0])
+    panel.axhline(y, color=look.colour, linestyle="--", label=label)
+    if spread > 0:
+        panel.axhspan(y - spread, y + spread, color=look.colour, alpha=0.07, linewidth=0)
+
+
+def _draw_inset(panel: Axes, found: pd.DataFrame, look: Mapping[str, Look], flat: str) -> None:
+    """Show the means larger in the room below them, where there is enough of it."""
+    values, spreads = found["value"].astype(float), found["sd"].astype(float).fillna(0)
+    if values.empty:
+        return
+    top, (below, between) = panel.get_ylim()[1], AROUND
+    height = float((values - spreads).min()) / top - below - between
+    if height < LARGER * float(values.max() - values.min()) / top:
+        return
+    inset = panel.inset_axes((0.12, below, 0.86, height))
+    for method, part in found.groupby("row", sort=False):
+        kind = look[str(method)]
+        if method == flat:
+            inset.axhline(float(part["value"].iloc[0]), color=kind.colour, linestyle="--")
+        else:
+            x, y, _ = _points(part)
+            inset.plot(x, y, kind.marker + kind.linestyle, color=kind.colour, markersize=2.0, linewidth=0.6)
+    inset.set_xscale(panel.get_xscale())
+    inset.set_xlim(panel.get_xlim())
+    inset.set_xticks([])
+    inset.tick_params(axis="y", labelsize=5, length=2, pad=1)
+    inset.grid(axis="y", linewidth=0.3, color="0.85")
+    inset.patch.set_alpha(0)
+    inset.spines[["top", "right"]].set_visible(True)
+    inset.spines[:].set_linewidth(0.4)
+
+
+def _points(part: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return x, y and the sd of a method, by x."""
     x = part["column"].astype(float).to_numpy()
     order = np.argsort(x)
-    y, spread = part["value"].to_numpy(float)[order], part["sd"].to_numpy(float)[order]
-    # bars a little apart, so that those of one x do not hide each other
-    beside = x[order] * (1 + 4 * shift) if log else x[order] + shift * widest
-    panel.vlines(beside, y - spread, y + spread, color=color, linewidth=0.5, alpha=0.4)
-    panel.plot(x[order], y, MARKERS[k % len(MARKERS)] + "-", color=color, label=label, markersize=2.5)
-
-
-def _draw_flat(panel: Axes, part: pd.DataFrame, *, color: str, label: str) -> None:
-    """Draw a method that has one number in every column."""
-    if part.empty:
-        panel.plot([], [], "--", color=color, label=label)
-        return
-    y, spread = float(part["value"].iloc[0]), float(part["sd"].iloc[0])
-    panel.axhline(y, color=color, linestyle="--", label=label)
-    if spread > 0:
-        panel.axhspan(y - spread, y + spread, color=color, alpha=0.07, linewidth=0)
+    return x[order], part["value"].to_numpy(float)[order], part["sd"].to_numpy(float)[order]

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from provlab.reports.figures import MARKERS, PALETTE, TWO_COLUMNS, legend_below, save_titled, style
+from provlab.reports.figures import TWO_COLUMNS, legend_of, save_titled, style
+from provlab.reports.looks import looks
 from provlab.reports.tables import Traced
 
 
@@ -28,7 +29,8 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
     list of path
         PDF, PNG and SVG.
     """
-    rows, columns = frame["row"].unique(), frame["column"].unique()
+    rows, columns = list(frame["row"].unique()), frame["column"].unique()
+    look = looks(rows)
     datasets = _by_error(frame)
     place = {name: k for k, name in enumerate(datasets)}
     with style():
@@ -37,28 +39,22 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
         for panel, column in zip(panels, columns, strict=True):
             for k, row in enumerate(rows):
                 part = frame[(frame["row"] == row) & (frame["column"] == column)].dropna(subset=["value"])
+                if part.empty:
+                    continue
                 shift = 0.6 * ((k + 0.5) / len(rows) - 0.5)
                 x = [place[name] + 1 + shift for name in part["dataset"]]
                 y, spread = part["value"].astype(float), part["sd"].astype(float)
                 # bars stay pale, so that hundreds of them do not hide the markers
-                panel.vlines(x, y - spread, y + spread, color=PALETTE[k % len(PALETTE)], linewidth=0.4, alpha=0.35)
-                panel.plot(
-                    x,
-                    y,
-                    MARKERS[k % len(MARKERS)],
-                    color=PALETTE[k % len(PALETTE)],
-                    markersize=2.2,
-                    markeredgewidth=0.6,
-                    label=row,
-                )
+                panel.vlines(x, y - spread, y + spread, color=look[row].colour, linewidth=0.4, alpha=0.35)
+                size = {"markersize": 2.2, "markeredgewidth": 0.6}
+                panel.plot(x, y, look[row].marker, color=look[row].colour, label=row, **size)
             panel.set_ylabel(f"test error (%)\n{column}")
             panel.set_xlim(0, len(datasets) + 1)
             panel.set_ylim(bottom=0)
             panel.grid(axis="y", linewidth=0.3, color="0.85")
             panel.set_axisbelow(True)
         panels[-1].set_xlabel("data set, by the mean error of all methods (names in the CSV file)")
-        handles, labels = panels[0].get_legend_handles_labels()
-        legend_below(figure, handles, labels)
+        legend_of(figure, panels, rows)
         return save_titled(figure, stem, title)
 
 

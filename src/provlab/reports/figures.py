@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from provsel.files import replacing
-
-PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-"""Okabe and Ito: told apart by colour-blind readers and in grey print."""
-
-MARKERS = ["o", "s", "^", "D", "v", "P", "x"]
 
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 """Widths in inches."""
@@ -76,6 +72,27 @@ def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], 
         if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return
         legend.remove()
+
+
+def legend_of(figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (), ncols: int = 0) -> None:
+    """Put a legend of what the panels show below them: each label once, those of `order` first, none without a drawing.
+
+    Parameters
+    ----------
+    figure : Figure
+    panels : iterable of Axes
+        Whose labelled lines and points have an entry.
+    order : sequence of str, optional
+        Labels, as they should follow.
+    ncols : int, optional
+        See `legend_below`.
+    """
+    shown: dict[str, Any] = {}
+    for panel in panels:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            shown.setdefault(label, handle)
+    labels = sorted(shown, key=lambda label: order.index(label) if label in order else len(order))
+    legend_below(figure, [shown[label] for label in labels], labels, ncols)
 
 
 def save_titled(figure: Figure, stem: Path, title: str) -> list[Path]:

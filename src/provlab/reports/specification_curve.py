@@ -10,7 +10,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.reports.figures import PALETTE, TWO_COLUMNS, legend_below, save_titled, style
+from provlab.reports.figures import TWO_COLUMNS, legend_below, save_titled, style
+from provlab.reports.looks import PALETTE
 
 COLOURS = {
     "replicated": PALETTE[2], "contradicted": PALETTE[1], "no difference": PALETTE[0], "inconclusive": "0.55",

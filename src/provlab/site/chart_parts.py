@@ -14,8 +14,8 @@ from typing import Any
 
 Spec = dict[str, Any]
 
-SYMBOLS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x"]
-DASHES = ["solid", "dash", "dot", "dashdot"]
+DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
+"""Plotly's names of `provlab.reports.looks.LINES`."""
 
 
 def plain(text: str) -> str:

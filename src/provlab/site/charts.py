@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from math import isfinite, isnan
 from typing import Any
 
-from provlab.reports.figures import PALETTE
-from provlab.site.chart_parts import DASHES, SYMBOLS, Spec, plain, short, unique
+from provlab.reports.looks import PALETTE, Look, looks
+from provlab.site.chart_parts import DASHES, Spec, plain, short, unique
 from provlab.site.model import ArtefactPage, Number
 
 Keys = tuple[str, ...]
@@ -74,11 +74,11 @@ def _spec(
 def _lines(numbers: Sequence[Number], unit: str, linked: bool) -> Spec:
     placed = [(x, number) for number in numbers if (x := column_parts(number.column)[0]) is not None]
     data, printed = [], []
-    for k, row in enumerate(unique(number.row for _, number in placed)):
+    for row, look in looks(number.row for _, number in placed).items():
         series = sorted(((x, number) for x, number in placed if number.row == row), key=lambda pair: pair[0])
         xs, own = [x for x, _ in series], [number for _, number in series]
-        data.append(_series(row, k, xs, own, "lines+markers", linked))
-        printed.append(_printed(k, xs, own))
+        data.append(_series(row, look, xs, own, "lines+markers", linked))
+        printed.append(_printed(look, xs, own))
     layout = {"xaxis": _number_axis({x for x, _ in placed}), "yaxis": {"title": {"text": plain(unit)}}}
     return {"data": data + _with_one_legend(printed), "layout": layout}
 
@@ -95,11 +95,11 @@ def _number_axis(places: set[float]) -> Spec:
 def _markers(numbers: Sequence[Number], unit: str, linked: bool) -> Spec:
     data, printed = [], []
     order = _by_mean(numbers)
-    for k, row in enumerate(unique(number.row for number in numbers)):
+    for row, look in looks(number.row for number in numbers).items():
         series = [number for number in numbers if number.row == row]
         x = [plain(number.dataset) or "all" for number in series]
-        data.append(_series(row, k, x, series, "markers", linked))
-        printed.append(_printed(k, x, series))
+        data.append(_series(row, look, x, series, "markers", linked))
+        printed.append(_printed(look, x, series))
     layout = {"xaxis": {**order, "type": "category"}, "yaxis": {"title": {"text": plain(unit)}}}
     return {"data": data + _with_one_legend(printed), "layout": layout}
 
@@ -114,7 +114,9 @@ def _by_mean(numbers: Sequence[Number]) -> Spec:
 
 
 def _dots(numbers: Sequence[Number], unit: str, linked: bool) -> Spec:
-    trace = _series("ours", 0, [number.value for number in numbers], numbers, "markers", linked)
+    trace = _series(
+        "ours", Look(PALETTE[0], "circle"), [number.value for number in numbers], numbers, "markers", linked
+    )
     trace["x"], trace["y"] = trace["y"], [plain(number.row) for number in numbers]
     trace["hovertemplate"] = "%{y}: %{x}<extra></extra>"
     if "error_y" in trace:
@@ -135,16 +137,16 @@ def _dots(numbers: Sequence[Number], unit: str, linked: bool) -> Spec:
     return {"data": data, "layout": layout}
 
 
-def _series(name: str, k: int, x: Sequence[Any], numbers: Sequence[Number], mode: str, linked: bool) -> Spec:
-    colour = PALETTE[k % len(PALETTE)]
+def _series(name: str, look: Look, x: Sequence[Any], numbers: Sequence[Number], mode: str, linked: bool) -> Spec:
+    colour = look.colour
     trace: Spec = {
         "type": "scatter", "mode": mode, "name": plain(name),
         "x": list(x), "y": [short(number.value) for number in numbers],
-        "marker": {"color": colour, "symbol": SYMBOLS[k % len(SYMBOLS)], "size": 7},
+        "marker": {"color": colour, "symbol": look.symbol, "size": 7},
         "hovertemplate": "%{x}: %{y}<extra>%{fullData.name}</extra>",
     }  # fmt: skip
     if mode != "markers":
-        trace["line"] = {"color": colour, "width": 1.5, "dash": DASHES[k // len(PALETTE) % len(DASHES)]}
+        trace["line"] = {"color": colour, "width": 1.5, "dash": DASHES[look.line]}
     if any(isfinite(number.sd) for number in numbers):
         spread = [0.0 if isnan(number.sd) else short(number.sd) for number in numbers]
         trace["error_y"] = {"type": "data", "array": spread, "thickness": 1, "width": 3, "color": colour}
@@ -153,15 +155,14 @@ def _series(name: str, k: int, x: Sequence[Any], numbers: Sequence[Number], mode
     return trace
 
 
-def _printed(k: int, x: Sequence[Any], numbers: Sequence[Number]) -> Spec | None:
+def _printed(look: Look, x: Sequence[Any], numbers: Sequence[Number]) -> Spec | None:
     """Return what is printed as hollow markers in the colour of ours."""
     pairs = [
         (place, shown) for place, number in zip(x, numbers, strict=True) if (shown := printed_value(number)) is not None
     ]
     if not pairs:
         return None
-    colour = PALETTE[k % len(PALETTE)]
-    marker = {"color": colour, "symbol": SYMBOLS[k % len(SYMBOLS)] + "-open", "size": 12, "line": {"width": 1.5}}
+    marker = {"color": look.colour, "symbol": f"{look.symbol}-open", "size": 12, "line": {"width": 1.5}}
     return {
         "type": "scatter", "mode": "markers", "name": "printed (hollow)", "x": [place for place, _ in pairs],
         "y": [shown for _, shown in pairs], "marker": marker, "legendgroup": "printed", "showlegend": False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from provlab.reports.figures import PALETTE
+from provlab.reports.looks import PALETTE
 from provlab.reports.trace import Distribution, Trace
 from provlab.site.chart_parts import Spec, plain, unique
 

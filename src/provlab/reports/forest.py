@@ -1,0 +1,144 @@
+"""Forest plot: paired differences to a baseline with intervals, a line a data set with its name, and all below."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.special import stdtrit
+
+from provlab.reports.figures import TWO_COLUMNS, save_titled, style
+from provlab.reports.frames import standard_error_scale
+from provlab.reports.looks import Look, looks
+
+TRIAL_COLUMNS = ["error", "n_train", "n_test"]
+"""Columns of the records that `paired_differences` reads."""
+
+LINE = 0.115
+"""Inches of a data set: 80 are a page."""
+
+OVERALL = "all data sets"
+
+
+def paired_differences(trials: pd.DataFrame, baseline: str, *, level: float = 0.95) -> pd.DataFrame:
+    """Return the mean difference in test error to a baseline's in points, with its interval, and that over data sets.
+
+    Differences are of the same fold, after the mean over its draws. The interval of a data set is Student's with the
+    standard error of Nadeau and Bengio (2003), see `frames.standard_error_scale`; that of all is Student's over the
+    data sets' means, which counts these as independent.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        `row`, `column`, `dataset`, `repeat`, `fold` and `TRIAL_COLUMNS`, see `Rendering.trials`.
+    baseline : str
+        A row; its lines of the same column are the baseline.
+    level : float, optional
+
+    Returns
+    -------
+    DataFrame
+        row, column, dataset (`OVERALL` for that of all), difference, low, high (NaN for fewer than two folds), n: folds
+        or data sets. Empty where the baseline has no trials.
+    """
+    names, place = ["row", "column", "dataset"], ["column", "dataset", "repeat", "fold"]
+    folds = (
+        trials.astype(dict.fromkeys(TRIAL_COLUMNS, float)).groupby(["row", *place], sort=False)[TRIAL_COLUMNS].mean()
+    )
+    folds = folds.reset_index()
+    own = folds[folds["row"] == baseline].set_index(place)["error"].rename("of_baseline")
+    paired = folds[folds["row"] != baseline].join(own, on=place, how="inner")
+    paired["difference"] = 100 * (paired["error"] - paired["of_baseline"])
+    lines = []
+    for key, found in paired.dropna(subset=["difference"]).groupby(names, sort=False):
+        lines.append((*key, *_interval(found["difference"], standard_error_scale(found), level)))
+    each = pd.DataFrame(lines, columns=[*names, "difference", "low", "high", "n"])
+    over = [
+        (row, column, OVERALL, *_interval(found["difference"], 1 / np.sqrt(len(found)), level))
+        for (row, column), found in each.groupby(["row", "column"], sort=False)
+    ]
+    return pd.DataFrame([*each.itertuples(index=False, name=None), *over], columns=each.columns)
+
+
+def _interval(values: pd.Series, scale: float, level: float) -> tuple[float, float, float, int]:
+    """Return mean, ends of its interval, and how many there are; `scale` is from their sd to the standard error."""
+    n, mean = len(values), float(values.mean())
+    half = float(stdtrit(n - 1, 0.5 + level / 2) * scale * values.std(ddof=1)) if n > 1 else np.nan
+    return mean, mean - half, mean + half, n
+
+
+def draw_forest(differences: pd.DataFrame, stem: Path, title: str, *, xlabel: str) -> list[Path]:
+    """Draw a file a column of the artefact, with a panel a method and a line a data set, sorted by mean difference.
+
+    A mark is filled where its interval leaves out 0. Below the line is the mean over data sets.
+
+    Parameters
+    ----------
+    differences : DataFrame
+        See `paired_differences`.
+    stem : path
+        Where the files go: `stem`-differences-<column>, without what is no letter or digit.
+    title, xlabel : str
+
+    Returns
+    -------
+    list of path
+        PDF, PNG and SVG of each column.
+    """
+    paths: list[Path] = []
+    for column, found in differences.groupby("column", sort=False):
+        name = f"{stem.name}-differences-{re.sub(r'[^A-Za-z0-9]+', '', str(column))}"
+        paths += _draw_column(found, stem.with_name(name), f"{title} {column}.", xlabel)
+    return paths
+
+
+def _draw_column(found: pd.DataFrame, stem: Path, title: str, xlabel: str) -> list[Path]:
+    each = found[found["dataset"] != OVERALL]
+    means = each.groupby("dataset", sort=False)["difference"].mean().sort_values(kind="stable")
+    names = [str(name) for name in means.index]
+    methods = looks(found["row"])
+    with style():
+        figure = Figure(figsize=(TWO_COLUMNS, 1.1 + LINE * (len(names) + 2)), layout="constrained")
+        panels = figure.subplots(1, len(methods), sharex=True, sharey=True, squeeze=False)[0]
+        for panel, (method, look) in zip(panels, methods.items(), strict=True):
+            _draw_method(panel, found[found["row"] == method], names, look)
+            panel.set_title(method, color=look.colour)
+        panels[0].set_yticks([*range(len(names)), len(names) + 1], [*names, OVERALL])
+        panels[0].get_yticklabels()[-1].set_fontweight("bold")
+        panels[0].set_ylim(len(names) + 1.8, -0.8)
+        figure.supxlabel(xlabel, fontsize=8)
+        return save_titled(figure, stem, title)
+
+
+def _draw_method(panel: Axes, found: pd.DataFrame, names: Sequence[str], look: Look) -> None:
+    places = {name: k for k, name in enumerate([*names, "", OVERALL])}
+    y = found["dataset"].map(places).to_numpy(float)
+    x, low, high = (found[name].to_numpy(float) for name in ("difference", "low", "high"))
+    for k in range(0, len(names), 2):  # so that the eye finds the name of a mark
+        panel.axhspan(k - 0.5, k + 0.5, color="0.95", linewidth=0, zorder=0)
+    panel.axvline(0, color="0.3", linewidth=0.6)
+    panel.axhline(len(names), color="0.3", linewidth=0.4)
+    panel.hlines(y, low, high, color=look.colour, linewidth=0.7)
+    clear = (low > 0) | (high < 0)
+    size: dict[str, Any] = {"markersize": 3.0, "markeredgewidth": 0.6}
+    for chosen, face in ((clear, look.colour), (~clear, "white")):
+        kind: dict[str, Any] = {
+            "marker": look.marker,
+            "linestyle": "none",
+            "color": look.colour,
+            "markerfacecolor": face,
+            "zorder": 3,
+        }
+        panel.plot(x[chosen], y[chosen], **kind, **size)
+    for mean, end in zip(x[y == places[OVERALL]], high[y == places[OVERALL]], strict=True):
+        at = np.nanmax([mean, end]), places[OVERALL]
+        panel.annotate(f"{mean:+.1f}", at, (4, 0), textcoords="offset points", fontsize=6, va="center")
+    panel.tick_params(axis="y", length=0, labelsize=5.5)
+    panel.tick_params(axis="x", labelsize=6)
+    panel.spines["left"].set_visible(False)

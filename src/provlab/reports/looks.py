@@ -1,0 +1,117 @@
+"""Colour, marker and line of each method, by its name: the same in all figures of a project, on paper and on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from provlab.project import current_project
+
+COLOURS = {
+    "blue": "#0072B2", "vermilion": "#D55E00", "green": "#009E73", "purple": "#CC79A7", "orange": "#E69F00",
+    "sky": "#56B4E9", "black": "#000000",
+}  # fmt: skip
+"""Okabe and Ito: told apart by colour-blind readers; in grey print the markers tell."""
+
+PALETTE = list(COLOURS.values())
+
+GREY = "#737373"
+"""Beside the palette, for what is declared to have it: what methods are compared with."""
+
+MARKERS = {
+    "circle": "o", "square": "s", "triangle-up": "^", "diamond": "D", "triangle-down": "v", "cross": "P", "x": "X",
+    "star": "*", "pentagon": "p", "triangle-right": ">", "triangle-left": "<", "hexagon": "h",
+}  # fmt: skip
+"""Plotly's name of a symbol, and Matplotlib's."""
+
+LINES = {"solid": "-", "dashed": "--", "dotted": ":"}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a method is drawn.
+
+    Attributes
+    ----------
+    colour : str
+        As "#0072B2".
+    symbol : str
+        A name of `MARKERS`.
+    line : str
+        A name of `LINES`.
+    """
+
+    colour: str
+    symbol: str
+    line: str = "solid"
+
+    @property
+    def marker(self) -> str:
+        """Matplotlib's marker."""
+        return MARKERS[self.symbol]
+
+    @property
+    def linestyle(self) -> str:
+        """Matplotlib's line style."""
+        return LINES[self.line]
+
+
+_SYMBOLS = list(MARKERS)
+# the first seven differ in both; no two of the 84 are alike
+_CYCLE = [
+    Look(colour, _SYMBOLS[(k + turn) % len(_SYMBOLS)])
+    for turn in range(len(_SYMBOLS))
+    for k, colour in enumerate(PALETTE)
+]
+
+
+def looks(methods: Iterable[str]) -> dict[str, Look]:
+    """Return how each method of a figure is drawn.
+
+    As `methods` of the project's file says; a method without an entry takes, in its order, a colour that no method of
+    the figure has, and no look that the file gives to another.
+
+    Parameters
+    ----------
+    methods : iterable of str
+
+    Raises
+    ------
+    ValueError
+        For an entry that is not a colour, a marker and perhaps a line.
+    """
+    methods = list(dict.fromkeys(methods))
+    declared = declared_looks(current_project().methods)
+    taken = {(look.colour, look.symbol) for look in declared.values()}
+    found = {method: declared[method] for method in methods if method in declared}
+    free: list[Look] = []
+    for method in methods:
+        if method not in found:
+            free = free or [look for look in _CYCLE if (look.colour, look.symbol) not in taken] or list(_CYCLE)
+            used = {look.colour for look in found.values()}
+            found[method] = next((look for look in free if look.colour not in used), free[0])
+            free.remove(found[method])
+    return {method: found[method] for method in methods}
+
+
+def declared_looks(methods: Mapping[str, str]) -> dict[str, Look]:
+    """Return the looks of a project's `methods`, such as {"BSS": "blue circle", "Random": "black x dotted"}.
+
+    Raises
+    ------
+    ValueError
+        For an entry that is not a colour, a marker and perhaps a line.
+    """
+    return {method: _look(method, text) for method, text in methods.items()}
+
+
+def _look(method: str, text: str) -> Look:
+    colours = COLOURS | {"grey": GREY}
+    match text.split():
+        case [colour, symbol, *line] if colour in colours and symbol in MARKERS and line in ([], *([n] for n in LINES)):
+            return Look(colours[colour], symbol, *line)
+    raise ValueError(
+        f"project: methods: {method!r:.80}: expected a colour ({', '.join(colours)}), a marker ({', '.join(MARKERS)}) "
+        f"and perhaps a line ({', '.join(LINES)}), such as 'blue circle dashed', got {text!r:.80}; correct it in the "
+        f"project's file."
+    )

@@ -1,0 +1,183 @@
+"""What figures show: a look a method, legends of what is drawn, axes from 0, differences with their intervals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from scipy import stats
+
+from provlab.configs.artefacts import artefact_part
+from provlab.project import Project, artefact_names, current_project, papers
+from provlab.reports.curves import draw_curves
+from provlab.reports.error_bars import draw_error_bars
+from provlab.reports.figures import only_formats
+from provlab.reports.forest import OVERALL, draw_forest, paired_differences
+from provlab.reports.looks import PALETTE, declared_looks, looks
+
+DRAWN = [
+    "paul2016/figure1", "paul2016/figure2", "paul2016/certificates", "wang2018/ofs-figure1",
+    "giesen2013/compression-gap", "giesen2013/feature-selective", "giesen2013/feature-selective-peers",
+    "giesen2013/theorem5", "giesen2013/theorem7",
+]  # fmt: skip
+
+
+@pytest.fixture
+def figures(monkeypatch):
+    """Return the list of all figures that are saved from now on."""
+    drawn, savefig = [], Figure.savefig
+
+    def kept(figure, *arguments, **options):
+        drawn.append(figure)
+        return savefig(figure, *arguments, **options)
+
+    monkeypatch.setattr(Figure, "savefig", kept)
+    with only_formats("svg"):
+        yield drawn
+
+
+def legend_texts(figure):
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def drawn_colours(panel):
+    return {line.get_label(): line.get_color() for line in panel.get_lines() if not line.get_label().startswith("_")}
+
+
+def made_frame(values, columns=("10", "20")):
+    lines = [(row, column, "data", value + k, 1.0) for row, value in values.items() for k, column in enumerate(columns)]
+    return pd.DataFrame(lines, columns=["row", "column", "dataset", "value", "sd"])
+
+
+def test_no_two_methods_of_the_project_are_alike_and_those_of_a_figure_differ_in_colour():
+    declared = declared_looks(current_project().methods)
+    assert len({(look.colour, look.symbol) for look in declared.values()}) == len(declared)
+    assert set(DRAWN) <= set(artefact_names())
+    for name in DRAWN:
+        rows = [str(row) for row in artefact_part(name)["rows"]]
+        assert set(rows) <= set(declared), name
+        assert (
+            len({declared[row].colour for row in rows}) == len({declared[row].symbol for row in rows}) == len(rows)
+        ), name
+
+
+def test_a_method_without_an_entry_takes_what_is_left(monkeypatch, tmp_path):
+    (tmp_path / "provsel.toml").write_text('[methods]\nb = "sky circle dotted"\n')
+    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
+    found = looks(["a", "b", "c"])
+    assert list(found) == ["a", "b", "c"]
+    assert (found["b"].colour, found["b"].marker, found["b"].linestyle) == ("#56B4E9", "o", ":")
+    assert len({look.colour for look in found.values()}) == 3
+    many = looks(str(k) for k in range(80))
+    assert len({(look.colour, look.symbol) for look in many.values()}) == 80
+    assert [look.colour for look in list(many.values())[:7]] == PALETTE
+
+
+@pytest.mark.parametrize(
+    "text", ["blue", "pink circle", "blue ring", "blue circle wavy", "blue circle solid solid", ""]
+)
+def test_bad_looks_are_one_clear_error(text):
+    with pytest.raises(
+        ValueError, match=r"methods: 'BSS': expected a colour \(blue.*such as 'blue circle dashed', got"
+    ):
+        declared_looks({"BSS": text})
+
+
+def test_a_project_says_looks_as_text(tmp_path):
+    (tmp_path / "provsel.toml").write_text("[methods]\nBSS = 3\n")
+    with pytest.raises(ValueError, match=r'methods: expected lines such as BSS = "blue circle", got'):
+        Project.find(tmp_path)
+
+
+def test_a_method_looks_the_same_in_both_kinds_of_figures_and_legends_have_no_orphans(figures, tmp_path):
+    frame = made_frame({"Random": 50.0, "empty": np.nan, "OFS": 40.0})
+    draw_curves(frame, tmp_path / "curves", "T", ylabel="accuracy")
+    draw_error_bars(frame, tmp_path / "bars", "T")
+    for figure in figures:
+        assert legend_texts(figure) == ["Random", "OFS"]
+        colours = drawn_colours(figure.axes[0])
+        assert colours == {name: looks(["OFS", "Random"])[name].colour for name in ("OFS", "Random")}
+
+
+def test_axes_from_zero_have_an_inset_only_where_curves_lie_close_together(figures, tmp_path):
+    for values in ({"OFS": 80.0, "Random": 85.0}, {"OFS": 20.0, "Random": 85.0}):
+        draw_curves(made_frame(values), tmp_path / "c", "T", ylabel="accuracy", from_zero=True)
+    close, far = (figure.axes[0] for figure in figures)
+    assert close.get_ylim()[0] == far.get_ylim()[0] == 0
+    assert [len(panel.child_axes) for panel in (close, far)] == [1, 0]
+    low, high = close.child_axes[0].get_ylim()
+    assert 75 < low < 80
+    assert 86 < high < 90
+
+
+def made_trials(shift, n_sets=5, seed=0):
+    rng, lines = np.random.default_rng(seed), []
+    for dataset in range(n_sets):
+        for repeat in range(2):
+            for fold in range(5):
+                base = rng.random()
+                lines.append(("Full", "r=3", f"set {dataset}", repeat, fold, 0, base, 80, 20))
+                for draw in range(3):
+                    error = base + shift + 0.01 * rng.standard_normal()
+                    lines.append(("BSS", "r=3", f"set {dataset}", repeat, fold, draw, error, 80, 20))
+    names = ["row", "column", "dataset", "repeat", "fold", "draw", "error", "n_train", "n_test"]
+    return pd.DataFrame(lines, columns=names)
+
+
+def test_paired_differences_are_those_of_the_same_folds():
+    trials = made_trials(-0.05)
+    found = paired_differences(trials, "Full").set_index("dataset")
+    pivot = trials.pivot_table(index=["dataset", "repeat", "fold"], columns="row", values="error", aggfunc="mean")
+    gaps = 100 * (pivot["BSS"] - pivot["Full"])
+    for name in [f"set {k}" for k in range(5)]:
+        own, line = gaps[name], found.loc[name]
+        half = stats.t.ppf(0.975, 9) * own.std(ddof=1) * np.sqrt(1 / 10 + 20 / 80)
+        assert [line["low"], line["high"]] == pytest.approx([own.mean() - half, own.mean() + half])
+    means = gaps.groupby("dataset").mean()
+    low, high = stats.t.interval(0.95, 4, means.mean(), stats.sem(means))
+    assert found.loc[OVERALL, ["difference", "low", "high", "n"]].tolist() == pytest.approx(
+        [means.mean(), low, high, 5]
+    )
+    assert paired_differences(trials[trials["row"] == "BSS"], "Full").empty
+    one = paired_differences(trials.query("repeat == 0 and fold == 0 and dataset == 'set 0'"), "Full")
+    assert one["difference"].notna().all()
+    assert one["low"].isna().all()
+
+
+def test_forest_names_the_data_sets_by_difference_and_fills_what_is_clear(figures, tmp_path):
+    names = ["dataset", "difference", "low", "high"]
+    lines = [
+        ("worst", 3.0, 1.0, 5.0),
+        ("best", -2.0, -5.0, 1.0),
+        ("middle", 0.0, np.nan, np.nan),
+        (OVERALL, 1.0, 0.5, 1.5),
+    ]
+    made = pd.DataFrame(lines, columns=names).assign(row="BSS", column="r=3", n=3)
+    paths = draw_forest(made, tmp_path / "figure", "T", xlabel="points")
+    assert [path.name for path in paths] == ["figure-differences-r3.svg"]
+    before = paths[0].read_bytes()
+    assert draw_forest(made, tmp_path / "figure", "T", xlabel="points")[0].read_bytes() == before
+    [panel] = figures[0].axes
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["best", "middle", "worst", OVERALL]
+    assert panel.get_title() == "BSS"
+    filled, hollow = (set(line.get_xdata()) for line in panel.get_lines() if line.get_marker() == "o")
+    assert (filled, hollow) == ({3.0, 1.0}, {-2.0, 0.0})
+    assert draw_forest(made.iloc[:0], tmp_path / "none", "T", xlabel="points") == []
+
+
+def test_certificates_are_counted_a_panel_a_method(figures, tmp_path):
+    module = papers()["paul2016"].module("certificate_figure")
+    rng, n = np.random.default_rng(0), 500
+    trials = pd.DataFrame({"row": np.repeat(["BSS", "Lvg"], n), "column": "s, r=300", "r": 300.0, "rank": 90})
+    trials["certificate_spectral_error"] = rng.random(2 * n)
+    trials["certificate_radius_ratio"] = rng.random(2 * n)
+    trials["certificate_margin_ratio"] = np.nan
+    module.draw_certificates(trials, {"s": ["s, r=300"]}, tmp_path / "c", "T")
+    bins = [
+        drawn for panel in figures[0].axes for drawn in panel.collections if drawn.get_label().startswith("_child0")
+    ]
+    counts = [float(drawn.get_array().sum()) for drawn in bins if len(drawn.get_offsets()) > 1]
+    assert counts == [n] * 4  # spectral and radius of both; no bound is stated for the margin
+    assert len(legend_texts(figures[0])) == 2
+    assert {"s\nBSS", "s\nLvg"} == {
+        panel.get_ylabel().split(":")[0] for panel in figures[0].axes if "s\n" in panel.get_ylabel()
+    }
