@@ -74,6 +74,7 @@ from provsel.selectors import (
     WithEnclosingBallCenter,
     checked_count,
 )
+from provsel.stability import StabilityReport, StabilityTest, stability
 from provsel.streams import column_blocks, row_chunks
 from provsel.training_view import Cost, Meter, TrainingView
 
@@ -167,5 +168,8 @@ print(SubsetPromise, Spectrum)
 print(certify_subset(SingleSVDSelector(3).fit(X), X, 2).frobenius_ratio)
 certify_compression(CompressedLinearSVM(3).fit(X, y), X, y)
 print(list(column_blocks(X, block_size=3)), list(row_chunks(X, y=y)), Cost.now(), Meter())
+steady: StabilityReport = StabilityReport.of(RRQRSelector(3), X, y, cv=3)
+test: StabilityTest = steady.compare(stability([[0, 1], [0, 2], [1, 2]], 10))
+print(steady.index, steady.interval(0.9), steady.most_frequent(3), test.p_value)
 frame = compare(X, y, {"mine": Mine(2)}, repeats=1)
 print(frame.draw(), load_dataset("digits").X, Project.find().root)

@@ -10,7 +10,14 @@ import pytest
 import provsel
 
 MODULES = [found.name for found in pkgutil.walk_packages(provsel.__path__, "provsel.")]
-PUBLIC = ["provsel.selectors", "provsel.models", "provsel.certificates", "provsel.streams", "provsel.training_view"]
+PUBLIC = [
+    "provsel.stability",
+    "provsel.selectors",
+    "provsel.models",
+    "provsel.certificates",
+    "provsel.streams",
+    "provsel.training_view",
+]
 
 
 def examples(name):

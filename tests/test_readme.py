@@ -44,7 +44,7 @@ def test_a_type_checker_finds_no_error_in_them_and_one_in_a_wrong_name(tmp_path)
 
 
 def test_the_snippets_are_all_there():
-    assert len(BLOCKS) == 6
+    assert len(BLOCKS) == 7
     assert sum(NEW_METHOD in block for block in BLOCKS) == 1
 
 

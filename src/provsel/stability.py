@@ -1,0 +1,329 @@
+"""Stability of feature selection: how much the selected features depend on which rows there happened to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import ndtr, ndtri
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state, resample
+from sklearn.utils.multiclass import type_of_target
+
+from provsel.checks import check_integer
+from provsel.values import ValuesWithNaN
+
+__all__ = ["StabilityReport", "StabilityTest", "stability"]
+
+TOP = 10
+"""Features that a printed report names."""
+
+
+class StabilityTest(NamedTuple):
+    """The test that two stabilities are the same.
+
+    Attributes
+    ----------
+    difference : float
+        The index of the first less that of the second.
+    statistic : float
+        The difference over its standard error, standard normal where the stabilities are the same.
+    p_value : float
+        Two-sided.
+
+    Examples
+    --------
+    >>> from provsel.stability import stability
+    >>> steady = stability([[0, 1], [0, 1], [0, 2], [0, 1]], 9)
+    >>> erratic = stability([[0, 1], [2, 3], [4, 5], [0, 6]], 9)
+    >>> steady.compare(erratic).p_value < 0.05
+    True
+    """
+
+    difference: float
+    statistic: float
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StabilityReport(ValuesWithNaN):
+    r"""Stability of feature selection, with an interval, a test and the frequency of each feature.
+
+    Use it beside an error: a selection that changes with every sample of rows cannot be interpreted, however well a
+    model does with it. With Z, shape (M, d), binary, row i for the i-th selection of k_i features, p_f the frequency
+    of feature f, and k the mean of the k_i,
+
+        index = 1 - (1/d) sum_f M/(M-1) p_f (1 - p_f) / ((k/d) (1 - k/d)),
+
+    which is 1 where all selections are the same, at least -1/(M-1), and 0 in expectation where each is drawn at random,
+    whatever the size; where sizes differ, below 0 by their variance over d^2 (M-1) (k/d) (1 - k/d). It is
+    asymptotically normal as M grows, with the variance (4/M^2) sum_i (phi_i - phi)^2, phi the mean of
+
+        phi_i = ((1/d) sum_f z_if p_f - k_i k/d^2 + (index/2) (2 k_i k/d^2 - k_i/d - k/d + 1)) / ((k/d) (1 - k/d)).
+
+    Interval and test are for selections from independent samples. Bootstrap samples are that given the rows; folds
+    share rows, so that selections of folds resemble each other more than those of new data would.
+
+    Attributes
+    ----------
+    index : float
+    variance : float
+        Of the index; NaN for two selections, which tell nothing about it.
+    frequencies : tuple of float
+        Share of the selections that have each feature, one number a feature.
+    sizes : tuple of int
+        Number of features of each selection.
+    feature_names : tuple of str
+        Empty where there are none.
+
+    References
+    ----------
+    Nogueira, Sechidis and Brown, "On the stability of feature selection algorithms", JMLR 18 (174), 2018: Definition 4
+    for the index; variance, interval and test are theirs too. That its mean is below 0 by chance where sizes differ is
+    elementary: the sample variance of z_f counts the spread of the sizes as well.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from provsel.selectors import RRQRSelector
+    >>> from provsel.stability import StabilityReport
+    >>> X, y = load_digits(return_X_y=True)
+    >>> report = StabilityReport.of(RRQRSelector(10), X, y, cv=5)
+    >>> print(str(report).partition("\n    ")[0])
+    stability 0.407, 95 % interval [0.213, 0.602]
+    5 selections of 10 of 64 features: 1 always, 43 never
+    >>> report.most_frequent(2)
+    [(37, 1.0), (21, 0.8)]
+    """
+
+    index: float
+    variance: float
+    frequencies: tuple[float, ...]
+    sizes: tuple[int, ...]
+    feature_names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, selector: Any, X: Any, y: Any = None, *, cv: Any = None, n_resamples: int = 50, random_state: Any = None
+    ) -> StabilityReport:
+        """Fit copies of a selector on samples of the rows, and compare what they select.
+
+        A selector that draws is fitted with its own seed: with `random_state=None` its chance counts as instability,
+        with a number it does not.
+
+        Parameters
+        ----------
+        selector : estimator
+            Any with `get_support`, of scikit-learn as well; it is not changed.
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+        y : array of shape (n_samples,), optional
+        cv : int, splitter or iterable, optional
+            Folds, whose training rows the selector gets; None takes bootstrap samples, within each class where y has
+            classes.
+        n_resamples : int, default=50
+            Bootstrap samples, where cv is None.
+        random_state : int, RandomState or None, default=None
+            Of the bootstrap samples.
+
+        Returns
+        -------
+        StabilityReport
+
+        Raises
+        ------
+        ValueError
+            No `get_support`, another number of labels than of rows, or less than two samples.
+        """
+        if not hasattr(selector, "get_support"):
+            raise ValueError(
+                f"StabilityReport: expected a selector with get_support, got {type(selector).__name__}; of a pipeline, "
+                f"pass the step that selects."
+            )
+        X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
+        labels = None if y is None else np.asarray(y)
+        if X.ndim != 2 or (labels is not None and len(labels) != X.shape[0]):
+            raise ValueError(
+                f"StabilityReport: expected X with two dimensions and as many labels as rows, got X of shape {X.shape} "
+                f"and {'no' if labels is None else len(labels)} labels."
+            )
+        found = []
+        for rows in _samples(X, labels, cv, n_resamples, random_state):
+            fitted = clone(selector).fit(X.iloc[rows] if hasattr(X, "iloc") else X[rows], *_of_rows(labels, rows))
+            found.append(fitted.get_support(indices=True))
+        names = tuple(map(str, X.columns)) if hasattr(X, "columns") else ()
+        return stability(found, X.shape[1], feature_names=names)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the confidence interval of the index, the normal one: its ends can be above 1.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Between 0 and 1.
+
+        Returns
+        -------
+        tuple of float
+            NaN where the variance is.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"StabilityReport.interval: expected a level between 0 and 1, got {level!r}.")
+        half = float(ndtri((1 + level) / 2)) * self.variance**0.5
+        return self.index - half, self.index + half
+
+    def compare(self, other: StabilityReport) -> StabilityTest:
+        """Test whether two stabilities are the same; the two are to be of different samples.
+
+        Parameters
+        ----------
+        other : StabilityReport
+
+        Returns
+        -------
+        StabilityTest
+        """
+        difference, spread = self.index - other.index, (self.variance + other.variance) ** 0.5
+        if np.isnan(spread):
+            return StabilityTest(difference, np.nan, np.nan)
+        statistic = difference / spread if spread > 0 else np.copysign(np.inf, difference) if difference else 0.0
+        return StabilityTest(difference, float(statistic), float(2 * ndtr(-abs(statistic))))
+
+    def most_frequent(self, top: int = TOP) -> list[tuple[int | str, float]]:
+        """Return the features that were selected most often, with their frequencies.
+
+        Parameters
+        ----------
+        top : int, default=10
+            At most so many; features that were never selected are left out.
+
+        Returns
+        -------
+        list of (int or str, float)
+            Index or, where they have one, name; equally frequent ones by index.
+        """
+        check_integer("StabilityReport.most_frequent", "top", top, minimum=1)
+        share = np.array(self.frequencies)
+        order = [int(k) for k in np.argsort(-share, kind="stable")[:top] if share[k] > 0]
+        return [(self.feature_names[k] if self.feature_names else k, float(share[k])) for k in order]
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        small, large = min(self.sizes), max(self.sizes)
+        sizes = str(small) if small == large else f"{small} to {large}"
+        share = np.array(self.frequencies)
+        lines = [
+            f"stability {self.index:.3f}, 95 % interval [{low:.3f}, {high:.3f}]",
+            f"{len(self.sizes)} selections of {sizes} of {share.size} features: {np.sum(share == 1)} always, "
+            f"{np.sum(share == 0)} never",
+        ]
+        return "\n".join([*lines, *(f"    {name!s:20} {share:6.1%}" for name, share in self.most_frequent())])
+
+
+def stability(
+    selections: Iterable[Any], n_features: int, *, feature_names: Iterable[str] | None = None
+) -> StabilityReport:
+    """Return the stability of selections that are there already, such as those of the folds of a cross-validation.
+
+    Parameters
+    ----------
+    selections : iterable of array
+        Two or more: indices of the selected features, in any order, or a boolean mask of shape (n_features,).
+    n_features : int
+        Number d of features that there were to select from.
+    feature_names : iterable of str, optional
+        d of them, for printing.
+
+    Returns
+    -------
+    StabilityReport
+
+    Raises
+    ------
+    ValueError
+        Less than two selections, no index of a feature, one that is there twice, or selections that are all empty or
+        all of everything, which have no stability.
+
+    Examples
+    --------
+    >>> from provsel.stability import stability
+    >>> stability([[0, 1, 2], [0, 1, 2], [2, 1, 0]], 10).index
+    1.0
+    >>> report = stability([[0, 1, 2], [0, 1, 3], [0, 1, 2], [0, 4, 5]], 10)
+    >>> round(report.index, 3), [round(end, 2) for end in report.interval()]
+    (0.365, [0.08, 0.65])
+    """
+    check_integer("stability", "n_features", n_features, minimum=1)
+    d = int(n_features)
+    chosen = [_indices(selection, d, place) for place, selection in enumerate(selections)]
+    names = () if feature_names is None else tuple(map(str, feature_names))
+    if names and len(names) != d:
+        raise ValueError(f"stability: expected {d} feature names, one a feature, got {len(names)}.")
+    m, sizes = len(chosen), np.array([each.size for each in chosen], dtype=np.int64)
+    if m < 2:
+        raise ValueError(f"stability: expected two or more selections, got {m}; take more folds or samples.")
+    if sizes.sum() in (0, m * d):
+        raise ValueError(
+            f"stability: expected selections that choose among {d} features, got {m} "
+            f"{'of all of them' if sizes[0] else 'empty ones'}: these cannot differ, and have no stability."
+        )
+    p = np.bincount(np.concatenate(chosen), minlength=d) / m
+    mean = sizes.mean() / d
+    scale = mean * (1 - mean)
+    index = float(1 - m / (m - 1) * np.mean(p * (1 - p)) / scale)
+    shares = sizes / d
+    agreement = np.array([p[each].sum() for each in chosen]) / d  # (1/d) sum_f z_if p_f
+    phi = (agreement - shares * mean + index / 2 * (2 * shares * mean - shares - mean + 1)) / scale
+    variance = float(4 / m**2 * np.sum((phi - phi.mean()) ** 2)) if m > 2 else np.nan
+    return StabilityReport(index, variance, tuple(p.tolist()), tuple(sizes.tolist()), names)
+
+
+def _indices(selection: Any, d: int, place: int) -> NDArray[np.int64]:
+    """Return a selection as distinct indices below d."""
+    given = np.asarray(selection)
+    subject = f"stability: selection {place}"
+    if given.dtype == bool:
+        if given.shape != (d,):
+            raise ValueError(
+                f"{subject}: expected a mask of shape ({d},), got {given.shape}; pass n_features = its size."
+            )
+        return np.flatnonzero(given)
+    if given.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
+        raise ValueError(
+            f"{subject}: expected a list of indices or a boolean mask, got an array of {given.dtype} of shape "
+            f"{given.shape}; of a matrix of 0 and 1 pass its rows == 1."
+        )
+    if given.min() < 0 or given.max() >= d:
+        raise ValueError(
+            f"{subject}: expected indices from 0 to {d - 1}, got {given.min()} to {given.max()}; n_features is the "
+            f"number of features before selection."
+        )
+    if np.unique(given).size < given.size:
+        raise ValueError(f"{subject}: expected each feature once, got {given.size - np.unique(given).size} again.")
+    return given.astype(np.int64)
+
+
+def _samples(X: Any, y: Any, cv: Any, n_resamples: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
+    """Yield the rows of each sample: the training rows of folds, or bootstrap samples."""
+    discrete = y is not None and type_of_target(y) in ("binary", "multiclass")
+    if cv is not None:
+        if isinstance(cv, Integral) and not isinstance(cv, bool) and cv < 2:
+            raise ValueError(f"StabilityReport: expected cv of two or more folds, got {cv!r}.")
+        for train, _ in check_cv(cv, y, classifier=discrete).split(X, y):
+            yield train
+        return
+    check_integer("StabilityReport", "n_resamples", n_resamples, minimum=2)
+    rng, rows = check_random_state(random_state), np.arange(X.shape[0])
+    for _ in range(n_resamples):
+        yield resample(rows, random_state=rng, stratify=y if discrete else None)
+
+
+def _of_rows(labels: Any, rows: Any) -> tuple[Any, ...]:
+    return () if labels is None else (labels[rows],)

@@ -1,0 +1,235 @@
+"""Stability of selections, against the paper's equations written down plainly, known cases, and chance."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse, stats
+from sklearn.datasets import load_digits
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+
+from provsel.selectors import LeverageScoreSelector, RRQRSelector, UniformSelector
+from provsel.stability import StabilityReport, stability
+
+
+def draws(rng, m, d, sizes):
+    return [rng.choice(d, size=int(rng.choice(sizes)), replace=False) for _ in range(m)]
+
+
+def plain(selections, d):
+    """Index and variance as the paper prints them, one feature and one set after the other."""
+    m = len(selections)
+    Z = [[1 if f in set(map(int, chosen)) else 0 for f in range(d)] for chosen in selections]
+    p = [sum(row[f] for row in Z) / m for f in range(d)]
+    k = [sum(row) for row in Z]
+    mean = sum(k) / m
+    scale = mean / d * (1 - mean / d)
+    index = 1 - sum(m / (m - 1) * p[f] * (1 - p[f]) for f in range(d)) / d / scale
+    phi = []
+    for i in range(m):
+        agreement = sum(Z[i][f] * p[f] for f in range(d)) / d
+        correction = index / 2 * (2 * mean * k[i] / d**2 - k[i] / d - mean / d + 1)
+        phi.append((agreement - k[i] * mean / d**2 + correction) / scale)
+    average = sum(phi) / m
+    return index, 4 / m**2 * sum((each - average) ** 2 for each in phi)
+
+
+@pytest.mark.parametrize(
+    ("m", "d", "sizes"), [(3, 7, [2]), (10, 40, [5]), (25, 12, [0, 3, 9, 12]), (60, 200, [1, 150])]
+)
+def test_index_variance_interval_are_the_papers(m, d, sizes):
+    selections = draws(np.random.default_rng(m), m, d, sizes)
+    found, (index, variance) = stability(selections, d), plain(selections, d)
+    assert found.index == pytest.approx(index, rel=1e-12, abs=1e-14)
+    assert found.variance == pytest.approx(variance, rel=1e-10)
+    low, high = found.interval(0.9)
+    assert (low, high) == pytest.approx(stats.norm.interval(0.9, index, math.sqrt(variance)))
+    assert found.sizes == tuple(map(len, selections))
+    assert found.frequencies == pytest.approx([np.mean([f in chosen for chosen in selections]) for f in range(d)])
+
+
+@pytest.mark.parametrize(("d", "size"), [(10, 3), (50, 20)])
+def test_of_equal_sizes_it_is_the_mean_of_kunchevas_index_over_pairs(d, size):
+    selections = draws(np.random.default_rng(0), 8, d, [size])
+    pairs = [(len({*a} & {*b}) - size**2 / d) / (size - size**2 / d) for a, b in combinations(map(list, selections), 2)]
+    assert stability(selections, d).index == pytest.approx(np.mean(pairs))
+
+
+def test_the_variance_is_that_of_repeated_samples():
+    """Negative control: half of it is not."""
+    rng, m = np.random.default_rng(1), 60
+    inclusion = np.r_[np.full(5, 0.9), np.full(45, 0.1)]  # independent of each other, so that sizes vary
+    found = [stability(rng.random((m, 50)) < inclusion, 50) for _ in range(400)]
+    spread = np.var([each.index for each in found], ddof=1)
+    stated = np.mean([each.variance for each in found])
+    # 399 s^2 / sigma^2 is chi2 with 399 degrees for a normal index; a tenth for the bias at this m
+    low, high = np.array(stats.chi2.interval(1 - 1e-6, 399)) / 399
+    assert 0.9 * low * stated < spread < 1.1 * high * stated
+    assert spread > 1.1 * high * stated / 2
+
+
+@pytest.mark.parametrize("sizes", [[10] * 10, [90] * 10, [1, 30, 90] * 3])
+def test_random_selections_have_none_whatever_their_sizes(sizes):
+    """A false alarm in one of 100,000 runs, by the normal law of the mean of 200 independent indices.
+
+    The expectation is zero exactly where sizes are equal. Where they differ, that of the sample variance of a feature
+    exceeds (k/d) (1 - k/d) by the variance of the k_i/d over M - 1, and the index is less by as much.
+    """
+    rng, m = np.random.default_rng(2), len(sizes)
+    found = [stability([rng.choice(100, size=size, replace=False) for size in sizes], 100).index for _ in range(200)]
+    shares = np.array(sizes) / 100
+    expected = -np.var(shares) / ((m - 1) * shares.mean() * (1 - shares.mean()))
+    error = np.std(found, ddof=1) / math.sqrt(len(found))
+    assert abs(np.mean(found) - expected) < stats.norm.isf(0.5e-5) * error
+    assert error < 0.01
+    assert (expected == 0) == (len({*sizes}) == 1)
+    # without the correction for chance: the share of what two of them have in common grows with their sizes
+    both = draws(rng, 2, 100, [90])
+    assert len({*both[0]} & {*both[1]}) / 90 > 0.8
+
+
+def test_the_extremes():
+    same = stability([[3, 1], [1, 3], np.array([False, True, False, True, False])], 5)
+    assert (same.index, same.variance, same.interval()) == (1.0, 0.0, (1.0, 1.0))
+    assert stability([[0], [1], [2], [3]], 4).index == pytest.approx(-1 / 3)  # the least there is: -1 / (M - 1)
+    two = stability([[0, 1], [1, 2]], 6)
+    assert np.isnan(two.variance)
+    assert np.isnan(two.interval()).all()
+    assert np.isnan(two.compare(same).p_value)
+
+
+def test_two_stabilities_are_compared():
+    rng = np.random.default_rng(3)
+    first, second = (stability(rng.random((40, 30)) < share, 30) for share in (np.linspace(0, 1, 30), np.full(30, 0.5)))
+    found = first.compare(second)
+    statistic = (first.index - second.index) / math.sqrt(first.variance + second.variance)
+    assert found.difference == first.index - second.index
+    assert found.statistic == pytest.approx(statistic)
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(statistic)))
+    assert found.p_value < 1e-6
+    assert second.compare(first).statistic == -found.statistic
+    assert first.compare(first) == (0.0, 0.0, 1.0)
+    same = stability([[0, 1]] * 3, 4)
+    assert same.compare(same) == (0.0, 0.0, 1.0)
+
+
+def test_the_test_keeps_its_level():
+    """Of two equal stabilities 5 % are told apart: at most 10 % of 300, binomial, has a false alarm in 4,000."""
+    rng, inclusion = np.random.default_rng(4), np.r_[np.full(6, 0.8), np.full(34, 0.1)]
+    found = [
+        stability(rng.random((50, 40)) < inclusion, 40).compare(stability(rng.random((50, 40)) < inclusion, 40)).p_value
+        for _ in range(300)
+    ]
+    rejected = int(np.sum(np.array(found) < 0.05))
+    assert stats.binom.sf(30, 300, 0.05) < 1 / 4000
+    assert 0 < rejected <= 30
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits(return_X_y=True)
+
+
+def test_of_a_selector_over_folds(digits):
+    X, y = digits
+    report = StabilityReport.of(SelectKBest(f_classif, k=12), X, y, cv=4)
+    sets = [
+        np.argsort(-np.nan_to_num(f_classif(X[train], y[train])[0]))[:12] for train, _ in StratifiedKFold(4).split(X, y)
+    ]
+    assert report == stability(sets, 64)
+    assert StabilityReport.of(RRQRSelector(12), X, cv=ShuffleSplit(3, random_state=0)).sizes == (12, 12, 12)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+def test_sparse_rows_are_not_made_dense(digits, make, monkeypatch):
+    X, y = digits
+    dense = StabilityReport.of(SelectKBest(f_classif, k=9), X, y, n_resamples=5, random_state=0)
+    given = make(X)
+    monkeypatch.setattr(type(given.tocsr()), "toarray", lambda *_: pytest.fail("made dense"))
+    assert StabilityReport.of(SelectKBest(f_classif, k=9), given, y, n_resamples=5, random_state=0) == dense
+
+
+def test_bootstrap_samples_have_all_classes_and_one_seed(digits):
+    X, y = digits
+    few = np.flatnonzero(y < 2)[:40]
+    found = [
+        StabilityReport.of(SelectKBest(f_classif, k=5), X[few], y[few], n_resamples=6, random_state=s)
+        for s in (0, 0, 1)
+    ]
+    assert found[0] == found[1]
+    assert found[0] != found[2]
+    assert len(found[0].sizes) == 6
+    assert StabilityReport.of(VarianceThreshold(30), X, n_resamples=4).index > 0.5  # without labels
+
+
+def test_chance_of_a_selector_counts_unless_it_is_seeded(digits):
+    X, _ = digits
+    assert StabilityReport.of(UniformSelector(8, random_state=0), X, n_resamples=3).index == 1
+    assert StabilityReport.of(UniformSelector(8), X, n_resamples=20).index < 0.3
+    selector = LeverageScoreSelector(8)
+    assert min(StabilityReport.of(selector, X, n_resamples=3).sizes) >= 2
+    assert not hasattr(selector, "indices_")
+
+
+def test_it_prints_well(digits):
+    X, y = digits
+    names = [f"pixel {k}" for k in range(64)]
+    report = StabilityReport.of(SelectKBest(f_classif, k=3), pd.DataFrame(X, columns=names), y, cv=3)
+    first, second, *features = str(report).splitlines()
+    low, high = report.interval()
+    assert first == f"stability {report.index:.3f}, 95 % interval [{low:.3f}, {high:.3f}]"
+    always = sum(share == 1 for share in report.frequencies)
+    assert second == f"3 selections of 3 of 64 features: {always} always, {report.frequencies.count(0)} never"
+    assert [line.split("  ")[2] for line in features] == [name for name, _ in report.most_frequent()]
+    assert all(str(name).startswith("pixel ") for name, _ in report.most_frequent(2))
+    mixed = stability([[0], [0, 1], [0, 1, 2]], 5)
+    assert "3 selections of 1 to 3 of 5 features: 1 always, 2 never" in str(mixed)
+    assert mixed.most_frequent(9) == [(0, 1.0), (1, pytest.approx(2 / 3)), (2, pytest.approx(1 / 3))]
+
+
+@pytest.mark.parametrize(
+    ("selections", "d", "message"),
+    [
+        ([[0, 1]], 5, "stability: expected two or more selections, got 1; take more"),
+        ([[0], [5]], 5, "stability: selection 1: expected indices from 0 to 4, got 5 to 5; n_features is"),
+        ([[0], [-1]], 5, "stability: selection 1: expected indices from 0 to 4, got -1 to -1"),
+        ([[0], [1, 1, 2]], 5, "stability: selection 1: expected each feature once, got 1 again"),
+        (
+            [[0], [1.5]],
+            5,
+            "stability: selection 1: expected a list of indices or a boolean mask, got an array of float64",
+        ),
+        ([[[0]], [1]], 5, r"stability: selection 0: expected a list of indices .* of shape \(1, 1\)"),
+        ([[0], np.ones(4, bool)], 5, r"stability: selection 1: expected a mask of shape \(5,\), got \(4,\)"),
+        ([[], []], 5, "stability: expected selections that choose among 5 features, got 2 empty ones"),
+        ([[0, 1], [1, 0]], 2, "stability: expected selections that choose among 2 features, got 2 of all of them"),
+        ([[0], [1]], 0, "stability: n_features must be an integer of at least 1, got 0"),
+    ],
+)
+def test_bad_selections(selections, d, message):
+    with pytest.raises(ValueError, match=message):
+        stability(selections, d)
+
+
+def test_bad_arguments(digits):
+    X, y = digits
+    k_best = SelectKBest(f_classif, k=3)
+    with pytest.raises(ValueError, match="expected a selector with get_support, got Pipeline; of a pipeline, pass"):
+        StabilityReport.of(make_pipeline(k_best), X, y)
+    with pytest.raises(ValueError, match=r"as many labels as rows, got X of shape \(1797, 64\) and 3 labels"):
+        StabilityReport.of(k_best, X, y[:3])
+    with pytest.raises(ValueError, match="expected cv of two or more folds, got 1"):
+        StabilityReport.of(k_best, X, y, cv=1)
+    with pytest.raises(ValueError, match="n_resamples must be an integer of at least 2, got 1"):
+        StabilityReport.of(k_best, X, y, n_resamples=1)
+    with pytest.raises(ValueError, match="expected 4 feature names, one a feature, got 2"):
+        stability([[0], [1]], 4, feature_names="ab")
+    report = stability([[0], [1], [1]], 4)
+    with pytest.raises(ValueError, match="expected a level between 0 and 1, got 95"):
+        report.interval(95)
+    with pytest.raises(ValueError, match="top must be an integer of at least 1, got 0"):
+        report.most_frequent(0)
