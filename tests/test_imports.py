@@ -86,6 +86,20 @@ print(sorted(set(MODULES) & set(sys.modules)))
     assert done.stdout == "[]\n", done.stderr
 
 
+def test_theorems_are_declared_without_what_measures_them(tmp_path):
+    script = """
+import sys
+from provsel.certificates import THEOREMS
+assert all(theorem.columns() for theorem in THEOREMS)
+print(*sys.modules)
+"""
+    done = run_python(["-c", script], tmp_path)
+    assert done.returncode == 0, done.stderr
+    library = ("models", "reducers", "selectors", "streams", "training_view")
+    measures = ("scipy", "sklearn", *(f"provsel.{name}" for name in library))
+    assert [name for name in done.stdout.split() if name.startswith(measures)] == []
+
+
 @pytest.mark.parametrize("package", [provsel.selectors, provsel.models], ids=lambda package: package.__name__)
 def test_every_class_of_the_folder_is_imported_by_name(package):
     source = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))

@@ -1,4 +1,8 @@
-"""Certificates: what a selection or a compression preserved, measured beside what its theorem promises."""
+"""Certificates: what a selection or a compression preserved, measured beside what its theorem promises.
+
+To declare a theorem is to name its columns: kernels, models and scikit-learn are imported where one is measured, as the
+laboratory reads the declarations for every command.
+"""
 
 from provsel.certificates.certifying import certify
 from provsel.certificates.clustering import ClusteringCost, PartitionCost

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from provsel.certificates.margin import MarginPreservation, SoftMarginBound
 from provsel.certificates.online_scores import OnlineScoreSum
 from provsel.certificates.radius import RadiusPreservation
 from provsel.certificates.spectral import SpectralSparsification
 from provsel.certificates.theorem import Certificate, MeasuredTrial, Theorem
-from provsel.selectors import BaseSelector, OnSupportVectors
-from provsel.training_view import TrainingView
+
+if TYPE_CHECKING:
+    from provsel.selectors import BaseSelector
 
 
 def certify(
@@ -68,6 +68,11 @@ def certify(
 
 def measured_trial(who: str, selector: BaseSelector, X: Any, y: Any = None, model: Any = None) -> MeasuredTrial:
     """Return what theorems are measured of: a fitted selector and the rows that it was fitted on; `who` asks."""
+    from sklearn.utils.validation import check_array
+
+    from provsel.selectors import OnSupportVectors
+    from provsel.training_view import TrainingView
+
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     view = TrainingView(X, None if y is None else np.asarray(y))
     inner: Any = selector

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.cluster import KMeans
 
 from provsel.certificates.spectral import SpectralSparsification
 from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, MeasuredTrial, Theorem
-from provsel.kernels.clustering_cost import kmeans_cost
-from provsel.kernels.spectral import Matrix
-from provsel.reducers import leaves_nothing_out, reduced_rows
-from provsel.training_view import TrainingView, described
+
+if TYPE_CHECKING:
+    from provsel.kernels.spectral import Matrix
+    from provsel.training_view import TrainingView
 
 Costs = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -118,6 +116,10 @@ class PartitionCost(Theorem):
 
 def clusterer_of_all(model: Any, view: TrainingView) -> Any:
     """Return a copy of a clusterer, fitted on all features; fits on the same view share it."""
+    from sklearn.base import clone
+
+    from provsel.training_view import described
+
     return view.shared(f"clusters {described(model)}", lambda: clone(model).fit(view.X, view.y))
 
 
@@ -127,6 +129,9 @@ def _says_nothing(trial: MeasuredTrial) -> bool:
 
 def _partition_costs(trial: MeasuredTrial) -> Costs:
     """Return what three partitions cost on all features and on the reduced rows; the last is that of all features."""
+    from provsel.kernels.clustering_cost import kmeans_cost
+    from provsel.reducers import leaves_nothing_out, reduced_rows
+
     view = trial.rows
     rows = view.X if leaves_nothing_out(trial.reducer, view) else reduced_rows(trial.reducer, view.X)
     full = clusterer_of_all(trial.model, view).labels_
@@ -137,6 +142,8 @@ def _partition_costs(trial: MeasuredTrial) -> Costs:
 
 def _improved(rows: Matrix, labels: NDArray[np.int64], rounds: int = 100) -> NDArray[np.int64]:
     """Return the partition after Lloyd's iterations from the means of `labels`: its cost on `rows` never rises."""
+    from sklearn.cluster import KMeans
+
     names, codes = np.unique(labels, return_inverse=True)
     starts = np.vstack([np.asarray(rows[codes == k].mean(axis=0)).ravel() for k in range(names.size)])
     return KMeans(names.size, init=starts, n_init=1, max_iter=rounds, tol=0.0).fit(rows).labels_

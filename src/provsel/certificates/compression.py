@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.optimize import brentq
-from sklearn.base import clone
 
 from provsel.certificates.theorem import HELD, SLACK, VACUOUS, VIOLATED, Certificate, MeasuredTrial, Theorem
-from provsel.kernels.spectral import Matrix
-from provsel.models.compressed_svm import CompressedLinearSVM
-from provsel.models.feature_selective_svm import FeatureSelectiveSVM
-from provsel.models.hinge_svm import HingeSVM
-from provsel.training_view import TrainingView
+
+if TYPE_CHECKING:
+    from provsel.kernels.spectral import Matrix
 
 Lower = Callable[[float, float], float]
 
@@ -67,6 +62,8 @@ class CompressedRecovery(Theorem):
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
         """Return what the recovery of `trial.model` lost on the rows, after solving the problem without compression."""
+        from provsel.models import HingeSVM
+
         model, view = trial.model, trial.rows
         optimal = view.svm(HingeSVM(c=model.c))
         w, w_bar, blocks = optimal.coef_[0], model.compressed_coef_, model.blocks_
@@ -119,6 +116,8 @@ class FeatureSelectiveRecovery(Theorem):
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
         """Return what the recovery of `trial.model` lost on the rows, after solving the problem without compression."""
+        from sklearn.base import clone
+
         model, view = trial.model, trial.rows
         whole = view.svm(clone(model).set_params(n_components=None))
         loss = compression_objective(view.X, view.y, model.coef_[0], 0.0)
@@ -132,6 +131,8 @@ class FeatureSelectiveRecovery(Theorem):
 
 def is_compressed(model: Any) -> bool:
     """Tell whether Theorem 5 or 7 is about a model."""
+    from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM
+
     return isinstance(model, CompressedLinearSVM) or (
         isinstance(model, FeatureSelectiveSVM) and model.n_components is not None
     )
@@ -182,6 +183,10 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     ----------
     Giesen, Laue, Mueller (2013), Lemmas 1, 2 and 4, Theorems 5 and 7.
     """
+    from scipy import sparse
+
+    from provsel.training_view import TrainingView
+
     if not is_compressed(model):
         raise ValueError(
             f"certify_compression: expected a CompressedLinearSVM, or a FeatureSelectiveSVM with n_components, got "
@@ -198,6 +203,8 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
 
 def certify_compressed_trial(trial: MeasuredTrial) -> Certificate:
     """Certify the model of a trial, whose others share the problem without compression; see `certify_compression`."""
+    from provsel.models import CompressedLinearSVM
+
     recovery = CompressedRecovery if isinstance(trial.model, CompressedLinearSVM) else FeatureSelectiveRecovery
     return Certificate((recovery.measure(trial),))
 
@@ -246,6 +253,8 @@ def _lower7(objective: float, delta: float) -> float:
 
 def _smallest_delta(objective: float, optimum: float, lower: Lower) -> float:
     """Return delta with `lower` = optimum; it falls with delta, from the objective to below 0 at 1 or the objective."""
+    from scipy.optimize import brentq
+
     if objective <= optimum:
         return 0.0
     end = 1.0 if lower is _lower7 else objective

@@ -17,9 +17,7 @@ from provsel.certificates.theorem import (
     MeasuredTrial,
     Theorem,
 )
-from provsel.kernels.hard_margin import hard_margin
 from provsel.labels import signs_of_two_classes
-from provsel.models.libsvm import fit_gram
 
 
 class MarginPreservation(Theorem):
@@ -64,6 +62,8 @@ class MarginPreservation(Theorem):
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
         """Return the ratio of the margins of two hard-margin SVMs, each with its duality gap as tolerance."""
+        from provsel.kernels.hard_margin import hard_margin
+
         signs = _signs(trial)
         if signs is None:
             return cls()
@@ -137,6 +137,8 @@ def _signs(trial: MeasuredTrial) -> NDArray[np.float64] | None:
 
 def _dual_optimum(gram: NDArray[np.float64], signs: NDArray[np.float64], C: float) -> tuple[float, float, float]:
     """Return the dual value, the duality gap and ||w||^2 of the soft-margin SVM on a Gram matrix."""
+    from provsel.models.libsvm import fit_gram
+
     svm = fit_gram(gram, signs, C=C, tol=1e-6)
     coef = np.zeros(signs.size)
     coef[svm.support_] = svm.dual_coef_[0]

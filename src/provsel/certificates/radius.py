@@ -7,7 +7,6 @@ from typing import Self
 import numpy as np
 
 from provsel.certificates.theorem import HELD, MAX_ROWS, SLACK, VIOLATED, MeasuredTrial, Theorem
-from provsel.kernels.enclosing_ball import minimum_enclosing_ball
 
 
 class RadiusPreservation(Theorem):
@@ -43,6 +42,8 @@ class RadiusPreservation(Theorem):
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
         """Return the ratio of the squared radii of two balls, each with its gap as tolerance."""
+        from provsel.kernels.enclosing_ball import minimum_enclosing_ball
+
         if trial.rows.n_samples > MAX_ROWS:
             return cls()
         after, before = minimum_enclosing_ball(trial.reduced_gram), trial.rows.enclosing_ball()

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from provsel.certificates.certifying import measured_trial
 from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VIOLATED, MeasuredTrial, Theorem
-from provsel.kernels.spectral import SpectralBasis
-from provsel.kernels.subset_bounds import Spectrum, SubsetPromise, oblique_bound
-from provsel.kernels.subset_errors import (
-    ProjectionError,
-    dense_basis,
-    error_by_products,
-    error_from_basis,
-    error_ratio,
-    is_elongated,
-    is_rounding,
-    spectrum_by_products,
-)
-from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, needs_truncation, truncated_basis
-from provsel.selectors import BaseSelector
-from provsel.training_view import TrainingView
+
+if TYPE_CHECKING:
+    from provsel.selectors import BaseSelector
 
 TWICE = 2.0
 """Ratio up to which columns count as good for an approximation: what `DualSetSelector` tends to with more columns."""
@@ -95,27 +82,40 @@ class SubsetApproximation(Theorem):
     @classmethod
     def measure(cls, trial: MeasuredTrial, k: int | None = None) -> Self:
         """Return the ratios of any selection, without an n x d residual; `k` as in `certify_subset`."""
+        from scipy import sparse
+
+        from provsel.certificates._subset_parts import (
+            best_approximation,
+            error_of,
+            promise_of,
+            spectrum_of,
+            spectrum_value,
+        )
+        from provsel.kernels.subset_bounds import oblique_bound
+        from provsel.kernels.subset_errors import error_ratio, is_rounding
+        from provsel.kernels.tails import needs_truncation
+
         selector, view = trial.reducer, trial.rows
         columns = selector.indices_
         m = columns.size if k is None else max(k, columns.size)
         truncated = needs_truncation(view.X, m + 1)
-        spectrum, rank = _spectrum(view, m, truncated)
+        spectrum, rank = spectrum_of(view, m, truncated)
         if rank == 0:
             raise ValueError(
                 f"SubsetApproximation: expected rows with a non-zero value, got all zeros ({view.n_samples} rows, "
                 f"{view.n_features} columns); nothing approximates them better than nothing."
             )
-        promise = _promise(selector, spectrum, min(columns.size, rank, k or rank))
+        promise = promise_of(selector, spectrum, min(columns.size, rank, k or rank))
         target = min(promise.rank if k is None else k, rank)
         promise = promise.against(target, spectrum)
-        facts = _facts(view, target, m if truncated else None)
-        error = _error(view, columns, truncated)
+        facts = best_approximation(view, target, m if truncated else None)
+        error = error_of(view, columns, truncated)
         scales = np.asarray(getattr(selector, "dual_weights_", selector.weights_), dtype=np.float64)
         used = scales > 0  # those that only fill a dual set up
         V_S = facts.basis.V[columns]
         least = float(np.linalg.svd(V_S, compute_uv=False)[target - 1]) if columns.size >= target else 0.0
         basis_bound = 1.0 / least**2 if least > max(V_S.shape) * np.finfo(np.float64).eps else np.inf
-        tail, top = spectrum.tail(target), _value(spectrum, target) ** 2
+        tail, top = spectrum.tail(target), spectrum_value(spectrum, target) ** 2
         if tail <= facts.zero and sparse.issparse(view.X) and not is_rounding(view.X, columns):
             # squares have no digits left there, and rank k is not the reason
             return cls(k=float(target), sigma_min=least, basis_bound=basis_bound)
@@ -193,60 +193,3 @@ def certify_subset(selector: BaseSelector, X: Any, k: int | None = None) -> Subs
     if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
         raise ValueError(f"certify_subset: expected k None or a positive integer, got {k!r}.")
     return SubsetApproximation.measure(measured_trial("certify_subset", selector, X), None if k is None else int(k))
-
-
-class _Facts(NamedTuple):
-    """The k leading vectors, what they leave, and the square up to which an error is rounding."""
-
-    basis: SpectralBasis
-    tail: Tail
-    zero: float
-
-
-def _complete(view: TrainingView) -> SpectralBasis:
-    """Return the complete basis, of dense X without a Gram matrix, which would lose half the digits."""
-    if sparse.issparse(view.X) or not is_elongated(view.X):
-        return view.basis()
-    basis: SpectralBasis = view.shared("basis without a gram matrix", lambda: dense_basis(view.X))
-    return basis
-
-
-def _truncated(view: TrainingView, k: int) -> SpectralBasis:
-    basis: SpectralBasis = view.shared(f"leading basis {k}", lambda: truncated_basis(view.X, k))
-    return basis
-
-
-def _spectrum(view: TrainingView, m: int, truncated: bool) -> tuple[Spectrum, int]:
-    """Return the spectrum, of large sparse X m + 1 values of it, and the rank as far as it is known."""
-    if not truncated:
-        basis = _complete(view)
-        return Spectrum(basis.singular_values), basis.rank
-    leading = _truncated(view, m + 1)
-    return spectrum_by_products(view.X, leading), min(leading.rank, m)
-
-
-def _facts(view: TrainingView, k: int, m: int | None) -> _Facts:
-    eps = max(view.X.shape) * np.finfo(np.float64).eps
-    if m is not None:
-        leading = _truncated(view, m + 1).truncated(k)
-        return _Facts(leading, DeflatedTail(view.X, leading.V), eps * float(leading.singular_values[0]) ** 2)
-    basis = _complete(view)
-    relative = eps if sparse.issparse(view.X) else eps**2
-    return _Facts(basis.truncated(k), SpectralTail(basis, k), relative * float(basis.singular_values[0]) ** 2)
-
-
-def _error(view: TrainingView, columns: Any, truncated: bool) -> ProjectionError:
-    if truncated:
-        return error_by_products(view.X, columns)
-    return error_from_basis(_complete(view), columns)
-
-
-def _promise(selector: Any, spectrum: Spectrum, rank: int) -> SubsetPromise:
-    if hasattr(selector, "subset_promise"):
-        promise: SubsetPromise = selector.subset_promise(spectrum, rank)
-        return promise
-    return SubsetPromise(rank)
-
-
-def _value(spectrum: Spectrum, k: int) -> float:
-    return float(spectrum.values[k]) if k < spectrum.values.size else 0.0

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import NoneType
-from typing import Any, ClassVar, Self, dataclass_transform, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.kernels.spectral import gram_matrix
-from provsel.reducers import reduced_rows
-from provsel.training_view import TrainingView
 from provsel.values import ValuesWithNaN
+
+if TYPE_CHECKING:
+    from provsel.training_view import TrainingView
 
 HELD, VIOLATED, VACUOUS = "held", "violated", "vacuous"
 NO_BOUND, NOT_SEPARABLE, NOT_MEASURED = "no bound", "not separable", "not measured"
@@ -92,6 +92,9 @@ class MeasuredTrial:
     @cached_property
     def reduced_gram(self) -> NDArray[np.float64]:
         """X R R^T X^T, shape (n_samples, n_samples): inner products of the reduced rows."""
+        from provsel.kernels.spectral import gram_matrix
+        from provsel.reducers import reduced_rows
+
         return gram_matrix(reduced_rows(self.reducer, self.rows.X))
 
 

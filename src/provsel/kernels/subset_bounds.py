@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.kernels.spectral import Array
-from provsel.kernels.tails import Tail
 from provsel.values import ValuesWithNaN
+
+if TYPE_CHECKING:  # a promise is read where nothing is computed
+    from provsel.kernels.spectral import Array
+    from provsel.kernels.tails import Tail
 
 
 @dataclass(frozen=True, eq=False)
