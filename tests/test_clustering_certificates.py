@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from provlab.protocols.clustering import cluster_rows
+from provlab.protocols.partitions import cluster_rows
 from provsel.certificates import (
     HELD,
     NO_BOUND,

@@ -281,3 +281,5 @@ def test_the_commands_say_the_same_from_memory(command, tmp_path, capsys, compos
         said.append((capsys.readouterr().out, *(path.read_bytes() for path in (tmp_path / "results").glob("*.csv"))))
     assert said[0] == said[1]
     assert len(composed) == len({*composed})
+    script = f"import sys\nfrom provlab.cli import main\nmain({arguments})\nprint('sklearn' in sys.modules)"
+    assert run_python(["-c", script], tmp_path).stdout.splitlines()[-1] == "False"

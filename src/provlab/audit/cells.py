@@ -60,7 +60,7 @@ def _component(identity: Mapping[str, Any], foreign: str = "") -> dict[str, Any]
     kind = next((kind for kind in REGISTRIES if name in registered(kind)), None)
     if kind is None and "." not in name:
         raise CannotRebuild(cut_reason(f"the class {name} does not exist now"))
-    target = f"{REGISTRIES[kind].__name__}.{name}" if kind else name
+    target = f"{REGISTRIES[kind]}.{name}" if kind else name
     now = version_of(component_class(foreign or inner_kind({"_target_": target}), {"_target_": target}))
     if version != now:
         raise CannotRebuild(cut_reason(f"another algorithm_version: {name} had {version}, has {now} now"))

@@ -12,30 +12,40 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sklearn.base import BaseEstimator, TransformerMixin
-
-import provsel.models
-import provsel.selectors
 from provlab.project.given import FUNCTION, given_object
 from provlab.project.project import Project, current_project
 from provlab.project.versions import version_of
 from provsel.certificates import Measure
 
-REGISTRIES: dict[str, ModuleType] = {"selector": provsel.selectors, "model": provsel.models}
-BASES: dict[str, type] = {"selector": TransformerMixin, "model": BaseEstimator}
-"""What a registered component inherits from. Plain transformers can stand in the place of a selector."""
+REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models"}
+"""Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
+none, and would wait for them longer than for all the rest."""
 
 METHODS = {"selector": "transform", "model": "predict", "measure": "measure"}
 """What a class from elsewhere has to have."""
 
-FROM_ELSEWHERE: dict[str, type] = {"selector": BaseEstimator, "model": BaseEstimator, "measure": Measure}
-"""What it inherits from, so that nothing else is ever called."""
+
+def base_of(kind: str, *, registered: bool = False) -> type:
+    """Return what a component inherits from, so that nothing else is ever called.
+
+    Plain transformers can stand in the place of a selector.
+    """
+    if kind == "measure":
+        return Measure
+    from sklearn.base import BaseEstimator, TransformerMixin
+
+    return TransformerMixin if registered and kind == "selector" else BaseEstimator
+
+
+def registry_of(kind: str) -> ModuleType:
+    """Return the package of provsel's classes of `kind`."""
+    return importlib.import_module(REGISTRIES[kind])
 
 
 @cache
 def registered(kind: str) -> tuple[str, ...]:
     """Return the names of provsel's classes of `kind`, "selector" (or transformer) or "model"."""
-    registry, base = REGISTRIES[kind], BASES[kind]
+    registry, base = registry_of(kind), base_of(kind, registered=True)
     return tuple(
         name
         for name, value in vars(registry).items()
@@ -63,14 +73,14 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     target = config.get("_target_")
     package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
     registry = REGISTRIES.get(kind)
-    if registry is not None and package == registry.__name__ and name in registered(kind):
-        return getattr(registry, name)
-    if isinstance(in_hand := given_object(target), type) and issubclass(in_hand, FROM_ELSEWHERE[kind]):
+    if registry is not None and package == registry and name in registered(kind):
+        return getattr(registry_of(kind), name)
+    if isinstance(in_hand := given_object(target), type) and issubclass(in_hand, base_of(kind)):
         _check_method(kind, in_hand)
         return in_hand
     if package and package.split(".")[0] in current_project().trust:
         return _trusted(kind, package, name, current_project())
-    known = sorted(f"{registry.__name__}.{name}" for name in registered(kind)) if registry is not None else []
+    known = sorted(f"{registry}.{name}" for name in registered(kind)) if registry is not None else []
     own = f"among {', '.join(known)}, or a class " if known else ""
     trust = ", ".join(current_project().trust) or "none"
     raise ValueError(
@@ -82,7 +92,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
 def is_own(config: Mapping[str, Any]) -> bool:
     """Tell whether a config names one of provsel's classes."""
     package = str(config.get("_target_")).rpartition(".")[0]
-    return package in {registry.__name__ for registry in REGISTRIES.values()}
+    return package in REGISTRIES.values()
 
 
 def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,7 +175,7 @@ def is_component(value: Any) -> bool:
 def inner_kind(config: Mapping[str, Any]) -> str:
     """Return the kind of a component that is an argument of another one: by what its class has."""
     if is_own(config):
-        return "model" if str(config["_target_"]).startswith(f"{REGISTRIES['model'].__name__}.") else "selector"
+        return "model" if str(config["_target_"]).startswith(f"{REGISTRIES['model']}.") else "selector"
     package, _, name = str(config["_target_"]).rpartition(".")
     project = current_project()
     if (in_hand := given_object(config["_target_"])) is not None:
@@ -183,7 +193,7 @@ def _trusted(kind: str, package: str, name: str, project: Project) -> type:
         found = getattr(_module(package, project.root), name)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"{subject}: expected a class {package}.{name}, got {error}; correct the name.") from error
-    base = FROM_ELSEWHERE[kind or "model"]
+    base = base_of(kind or "model")
     if not isinstance(found, type) or not issubclass(found, base):
         raise ValueError(
             f"{subject}: expected a subclass of {base.__module__}.{base.__name__}, got {package}.{name}, which is "

@@ -7,10 +7,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given")
 
@@ -44,6 +46,8 @@ def as_config(value: Any) -> Any:
     ValueError
         An argument that is no plain value, function or estimator.
     """
+    from sklearn.base import BaseEstimator
+
     if isinstance(value, BaseEstimator):
         defaults = {name: each.default for name, each in inspect.signature(type(value)).parameters.items()}
         arguments = value.get_params(deep=False)
@@ -78,6 +82,8 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def _collect(value: Any, found: dict[str, Any]) -> None:
+    from sklearn.base import BaseEstimator
+
     if isinstance(value, BaseEstimator):
         found[public_name(type(value))] = type(value)
         for each in value.get_params(deep=False).values():

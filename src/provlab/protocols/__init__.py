@@ -1,14 +1,15 @@
 """How trials are measured: one class a protocol, in a module each.
 
 A protocol checks a cell, takes its rows, runs a trial, and declares the columns of the record that it fills.
+What only a trial needs, scikit-learn and what fits, is imported where it runs: a plan and a store are read without.
 """
 
 from provlab.protocols._base import AbstractProtocol
 from provlab.protocols.clustering import Clustering
 from provlab.protocols.columns import Column, union
-from provlab.protocols.fitting import Fitted, Method
 from provlab.protocols.fold import Fold
 from provlab.protocols.k_fold import InverseKFold, KFold
+from provlab.protocols.method import SELECTED, Method
 from provlab.protocols.official_split import OfficialSplit
 from provlab.protocols.selection_only import SelectionOnly
 from provlab.protocols.streamed_training import StreamedTraining
@@ -19,7 +20,7 @@ PROTOCOLS: dict[str, AbstractProtocol] = {
 }
 """By what configs and keys call them: `protocol.split`."""
 
-MEASURED = union([Fold.COLUMNS, Fitted.COLUMNS, *(protocol.columns for protocol in PROTOCOLS.values())])
+MEASURED = union([Fold.COLUMNS, SELECTED, *(protocol.columns for protocol in PROTOCOLS.values())])
 """Columns that some protocol fills."""
 
 
@@ -42,7 +43,6 @@ __all__ = [
     "AbstractProtocol",
     "Clustering",
     "Column",
-    "Fitted",
     "Fold",
     "InverseKFold",
     "KFold",

@@ -6,16 +6,15 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.base import is_clusterer
-
-from provlab.datasets import Dataset
 from provlab.project.components import build, component_class
 from provlab.protocols.columns import Column
-from provlab.protocols.fitting import SETTINGS, Method, Record
 from provlab.protocols.fold import Fold
-from provsel.selectors import BaseSelector
+from provlab.protocols.method import SETTINGS, Method, Record
+
+if TYPE_CHECKING:
+    from provlab.datasets import Dataset
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +66,10 @@ class AbstractProtocol(ABC):
         ValueError
             Names the setting, and what to choose instead.
         """
+        from sklearn.base import is_clusterer
+
+        from provsel.selectors import BaseSelector
+
         selector = component_class("selector", method.selector)
         if method.setting not in SETTINGS:
             raise ValueError(f"protocol.setting: expected one of {SETTINGS}, got {method.setting!r}.")
@@ -98,7 +101,7 @@ class AbstractProtocol(ABC):
 
     @abstractmethod
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-        """Return what one trial measures: the columns of `Fitted`, and those declared."""
+        """Return what one trial measures: the columns of a selection, and those declared."""
 
 
 class AbstractOwnSplit(AbstractProtocol):

@@ -1,4 +1,4 @@
-"""Fit the selector of a cell on the rows of a fold, in one of three settings, and say what that gave."""
+"""Fit the selector of a cell on the rows of a fold, in one of three settings, test a model, and say what that gave."""
 
 from __future__ import annotations
 
@@ -7,31 +7,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from provlab.project.components import build, component_class
 from provlab.project.measures import checked_values
-from provlab.protocols.columns import columns
+from provlab.protocols.fold import Fold
+from provlab.protocols.method import Method, Record
 from provsel import reducers
 from provsel.certificates import MeasuredTrial
-from provsel.reducers import fit_reducer, is_random, is_random_model, kept_features, n_columns
+from provsel.certificates.certifying import certify_trial
+from provsel.certificates.compression import certify_compressed_trial, is_compressed
+from provsel.models import LibsvmSVM
+from provsel.reducers import (
+    fit_reducer,
+    is_random,
+    is_random_model,
+    kept_features,
+    leaves_nothing_out,
+    n_columns,
+    reduced_rows,
+)
 from provsel.selectors import BaseSelector, OnSupportVectors, WithEnclosingBallCenter
 from provsel.training_view import Meter, TrainingView, described
-
-SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
-"""On the support vectors of the model on all features; on all training rows; on these and the centre of their ball."""
-
-Record = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Method:
-    """What a cell measures: a selector and a model, as configs, and how they are used."""
-
-    selector: Mapping[str, Any]
-    model: Mapping[str, Any]
-    setting: str
-    certify: bool
-    measures: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass
@@ -41,14 +38,6 @@ class Fitted:
     reducer: Any
     rows: TrainingView
     selecting: Meter
-
-    COLUMNS = (
-        *columns("text", "selector"),
-        *columns("int32", "n_rows", "rank", "n_selected", "n_repeats"),
-        *columns("number", "sampling_rate"),
-        *columns("features", "features"),
-        *columns("seconds", "select_cpu", "select_wall", "shared_cpu", "shared_wall"),
-    )
 
     def as_record(self, n_features: int) -> Record:
         """Return what was selected, of so many features, and the cost of that."""
@@ -95,6 +84,34 @@ def _fit_on_support_vectors(selector: Any, model: Any, view: TrainingView) -> Fi
         rows = view.on_support_vectors(model)
         selector.fit(rows.X, rows.y)
     return Fitted(selector, rows, selecting)
+
+
+def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
+    """Return the record of a fitted selection, with the test error of a model on it and its certificates."""
+    model = seeded(method.model, seed)
+    inner, view, rows = fitted.reducer, fold.view, fitted.rows
+    with view.metered() as training:
+        if leaves_nothing_out(inner, view) and not is_random_model(model):
+            # the SVM that gave the support vectors is the trained model
+            trained = view.svm(model)
+        else:
+            trained = clone(model).fit(reduced_rows(inner, rows.X), rows.y)
+        predicted = trained.predict(reduced_rows(inner, fold.X_test))
+        error = float(np.mean(predicted != fold.y_test))
+    record = fitted.as_record(view.n_features)
+    record |= {"error": error, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
+    record |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
+    if hasattr(trained, "indices_"):  # a model that drops features itself, of those that the selector left it
+        left = kept_features(inner)
+        features = trained.indices_ if left is None else np.sort(left)[trained.indices_]
+        record |= {"n_selected": features.size, "features": None if left is None else features.astype(np.int32)}
+    trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted)
+    if method.certify and is_compressed(model) and leaves_nothing_out(inner, view):
+        record |= certify_compressed_trial(trial).as_record()
+    elif is_certified(method, inner):
+        C = model.C if isinstance(model, LibsvmSVM) else None
+        record |= certify_trial(trial, C=C, radius=method.setting != "supervised").as_record()
+    return record | own_measures(method, trial)
 
 
 def seeded(model: Mapping[str, Any], seed: int) -> Any:

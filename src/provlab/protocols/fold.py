@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provlab.datasets import Dataset
 from provlab.protocols.columns import columns
-from provsel.kernels.spectral import Matrix
-from provsel.training_view import TrainingView
+
+if TYPE_CHECKING:
+    from provlab.datasets import Dataset
+    from provsel.kernels.spectral import Matrix
+    from provsel.training_view import TrainingView
 
 Rows = NDArray[np.int64]
 
@@ -39,11 +41,15 @@ class Fold:
     @classmethod
     def of(cls, dataset: Dataset, train: Rows, test: Rows) -> Fold:
         """Return the fold of some rows of a data set."""
+        from provsel.training_view import TrainingView
+
         return cls(TrainingView(dataset.X[train], dataset.y[train]), dataset.X[test], dataset.y[test])
 
     @classmethod
     def all_rows(cls, dataset: Dataset) -> Fold:
         """Return all rows as they are: a copy of the largest data sets would cost half a gigabyte."""
+        from provsel.training_view import TrainingView
+
         return cls(TrainingView(dataset.X, dataset.y), dataset.X[:0], dataset.y[:0])
 
     def as_record(self) -> dict[str, int]:

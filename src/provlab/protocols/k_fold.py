@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
-from provlab.datasets import Dataset
 from provlab.protocols.classifying import AbstractClassification
 from provlab.protocols.fold import Fold, Rows
+
+if TYPE_CHECKING:
+    from provlab.datasets import Dataset
 
 
 class KFold(AbstractClassification):
@@ -28,6 +29,8 @@ class KFold(AbstractClassification):
         return Fold.of(dataset, *self._rows(dataset, n_splits, split_seed, fold))
 
     def _rows(self, dataset: Dataset, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        from sklearn.model_selection import StratifiedKFold
+
         smallest = int(np.unique(dataset.y, return_counts=True)[1].min())
         if smallest < n_splits:
             raise ValueError(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from provlab.protocols._base import AbstractWholeRows
 from provlab.protocols.columns import certificate_columns, columns
-from provlab.protocols.fitting import Fitted, Method, Record, fit_selector, is_certified, own_measures
 from provlab.protocols.fold import Fold
+from provlab.protocols.method import Method, Record
 from provsel.certificates import MeasuredTrial, OnlineScoreSum, SpectralSparsification
 from provsel.certificates.certifying import certify_trial
-from provsel.training_view import Cost, TrainingView
+
+if TYPE_CHECKING:
+    from provlab.protocols.fitting import Fitted
 
 
 class SelectionOnly(AbstractWholeRows):
@@ -25,6 +29,8 @@ class SelectionOnly(AbstractWholeRows):
 
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
         """Return selection, its cost, and what can be certified without labels."""
+        from provlab.protocols.fitting import fit_selector, is_certified, own_measures
+
         fitted = fit_selector(method, seed, fold.view)
         record = fitted.as_record(fold.view.n_features) | _search_and_pass(fitted, seed)
         trial = MeasuredTrial(fitted.reducer, fitted.rows, fold.X_test, fold.y_test)
@@ -35,6 +41,8 @@ class SelectionOnly(AbstractWholeRows):
 
 def _search_and_pass(fitted: Fitted, seed: int) -> Record:
     """Time the fit again with what its search found, where the method searches for a parameter."""
+    from provsel.training_view import Cost, TrainingView
+
     if not hasattr(fitted.reducer, "calibrated"):
         return {}
     start = Cost.now()

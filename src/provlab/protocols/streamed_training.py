@@ -12,16 +12,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import dump_svmlight_file
 
 from provlab.project.components import build, component_class
 from provlab.project.given import as_config
 from provlab.protocols._base import AbstractOwnSplit
 from provlab.protocols.columns import columns
-from provlab.protocols.fitting import Method, Record, fit_selector, seeded
 from provlab.protocols.fold import Fold
-from provsel.models import BaseLinearSVM
-from provsel.selectors import FullDataSelector
+from provlab.protocols.method import Method, Record
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Set to 1 before the libraries load: the buffers of more threads would be counted as memory."""
@@ -40,6 +37,9 @@ class StreamedTraining(AbstractOwnSplit):
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
         """Refuse a selection, as the rows are trained on as they are in the file, and what is no linear model."""
+        from provsel.models import BaseLinearSVM
+        from provsel.selectors import FullDataSelector
+
         super().check(protocol, method)
         if method.measures:
             raise ValueError("protocol.measures: expected none with streamed, where the model is in another process.")
@@ -56,6 +56,8 @@ class StreamedTraining(AbstractOwnSplit):
 
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
         """Return test error, file size, memory, and times with the reading of the file."""
+        from provlab.protocols.fitting import fit_selector, seeded
+
         fitted = fit_selector(method, seed, fold.view)
         return fitted.as_record(fold.view.n_features) | classify_streamed(as_config(seeded(method.model, seed)), fold)
 
@@ -84,6 +86,8 @@ def classify_streamed(config: Mapping[str, Any], fold: Fold) -> dict[str, Any]:
     ValueError
         The process failed: with the last line that it wrote, or the signal that ended it.
     """
+    from sklearn.datasets import dump_svmlight_file
+
     with TemporaryDirectory(prefix="provsel-") as folder:
         path = Path(folder) / "train.svm"
         dump_svmlight_file(fold.view.X, fold.view.y, str(path), zero_based=False)

@@ -18,7 +18,6 @@ from provlab.project.components import build, component_identity, is_component, 
 from provlab.protocols import AbstractProtocol, Method, protocol_named
 from provlab.trials.columns import check_own_columns
 from provlab.trials.first_release import content_then
-from provsel.reducers import is_random, is_random_model
 
 STREAMS = ("per_trial", "restarted")
 """Each trial has random numbers of its own, or one stream begins anew in every fold."""
@@ -155,6 +154,8 @@ class Cell:
 @lru_cache(maxsize=4096)
 def _draws(kind: str, config: str) -> bool:
     """Tell whether a component draws anything; thousands of cells have the same few."""
+    from provsel.reducers import is_random, is_random_model
+
     component = build(kind, json.loads(config))
     return is_random_model(component) if kind == "model" else is_random(component)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.evidence import Evidence, artefact_theorems
@@ -94,6 +93,8 @@ class Certificates(AbstractRowEvaluator):
         Each data set is tested by itself, as one on which the theorem always fails would drown among many on which it
         never does, and all of them together, as each may be a little above.
         """
+        from scipy.stats import binomtest
+
         if len(states) > 1:
             states = pd.concat([states, states.sum().to_frame("all together").T])
         bound = states[HELD] + states[VIOLATED]

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.stats import binomtest
-
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.evidence import Evidence, Place
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, VACUOUS, Finding
@@ -70,6 +68,8 @@ class Within(AbstractRowEvaluator):
         contradicted = above > 0
         test = f"{self.quantity.removeprefix('certificate_')} at most {self.bound:g}"
         if self.at_most:
+            from scipy.stats import binomtest
+
             p_value = float(binomtest(above, n, self.at_most, alternative="greater").pvalue)
             contradicted = p_value < self.alpha
             test += f", more than {100 * self.at_most:g} % above (binomial)"
