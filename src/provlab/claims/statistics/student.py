@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import nctdtr, ndtr, ndtri, stdtr, stdtrit
 
 from provlab.claims.statistics._base import AbstractPairedTest, Alternative, Interval, Side
 
@@ -60,9 +60,8 @@ class AbstractStudentT(AbstractPairedTest):
             return float(distance > 0 and 2.0**-n < level)
         if df > NORMAL_FROM:
             return float(ndtr(distance / error + ndtri(level)))
-        from scipy.stats import nct
-
-        found = float(nct.sf(-stdtrit(df, level), df, distance / error))
+        # a tenth of the time of scipy.stats.nct, and thousands are asked for
+        found = 1.0 - float(nctdtr(df, distance / error, -stdtrit(df, level)))
         return found if math.isfinite(found) else float(distance > 0)  # SciPy's series ends far out
 
     def _sign_test(self, distance: float, alternative: Alternative) -> float:
