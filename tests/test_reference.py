@@ -21,6 +21,8 @@ from provlab.trials.environment import environment
 REFERENCE = current_project().root / "results" / FOLDER
 OLDER = {"RRQRSelector": ("table1_sets", "figure1", "figure2", "table4")}
 """Classes that have changed since the reference was written, and artefacts whose numbers are still the older ones."""
+NEWER = ("selection/selectors",)
+"""Artefacts that came after it, and wait for the next one."""
 
 SAME_SD = 0.1
 """Of a number's standard deviation over trials: how far another machine's rounding may move the number. A single
@@ -33,7 +35,7 @@ def summary():
 
 
 def test_every_artefact_is_there_and_complete(summary):
-    assert list(summary["artefacts"]) == artefact_names()
+    assert list(summary["artefacts"]) == [name for name in artefact_names() if name not in NEWER]
     for name, line in summary["artefacts"].items():
         assert line["state"] == "complete", name
         frame = pd.read_csv(REFERENCE / "tables" / f"{name}.csv", dtype={"row": str, "column": str})

@@ -15,7 +15,8 @@ CONTENT = "c775e5c6c6d7ad16736e699c10454031761295b578095b6528b7c82d92a8e657"
 
 
 def test_every_data_set_of_the_artefacts_is_listed_and_nothing_else():
-    cells = unique_cells(cell for name in artefact_names() for cell in compose_artefact(name).cells)
+    then = [name for name in artefact_names() if not name.startswith("selection/")]  # a room of later
+    cells = unique_cells(cell for name in then for cell in compose_artefact(name).cells)
     listed = json.loads(Path(first_release.__file__).with_suffix(".json").read_text(encoding="utf-8"))
     assert {cell.data for cell in cells} == set(listed)
     assert len(set(listed.values())) == len(listed)

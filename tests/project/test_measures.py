@@ -153,7 +153,7 @@ def test_without_them_keys_are_what_they_were():
         (["{a:1}"], r"protocol\.measures: expected a list of mappings with a _target_"),
         (
             ["{_target_:os.system}"],
-            r"config of the measure: expected a _target_ of the modules that",
+            r"measure: expected a _target_ among provsel.certificates.*SubsetApproximation.* of the modules that",
         ),
         (["np"], r"expected a subclass of provsel\.certificates\.theorem\.Measure, got measuring_study\.np"),
     ],

@@ -17,7 +17,7 @@ from provlab.project.project import Project, current_project
 from provlab.project.versions import version_of
 from provsel.certificates import Measure
 
-REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models"}
+REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models", "measure": "provsel.certificates"}
 """Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
 none, and would wait for them longer than for all the rest."""
 
@@ -44,7 +44,7 @@ def registry_of(kind: str) -> ModuleType:
 
 @cache
 def registered(kind: str) -> tuple[str, ...]:
-    """Return the names of provsel's classes of `kind`, "selector" (or transformer) or "model"."""
+    """Return the names of provsel's classes of `kind`: "selector" (or transformer), "model" or "measure"."""
     registry, base = registry_of(kind), base_of(kind, registered=True)
     return tuple(
         name
@@ -63,7 +63,8 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     ----------
     kind : {"selector", "model", "measure"}
     config : mapping
-        `_target_: provsel.<kind>s.<Class>`, or a class of a module that the project trusts, and its arguments.
+        `_target_: provsel.<kind>s.<Class>`, of a measure `provsel.certificates.<Class>`, or a class of a module that
+        the project trusts, and its arguments.
 
     Raises
     ------

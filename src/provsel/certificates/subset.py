@@ -63,6 +63,7 @@ class SubsetApproximation(Theorem):
     question = "rank-k approximation"
     source = "Column subset selection: the method's own bound"
     prefix = "subset_"
+    algorithm_version = 1  # of keys, where a protocol measures it
 
     k: float = np.nan
     frobenius_ratio: float = np.nan

@@ -1,0 +1,157 @@
+"""make reproduce-selectors | provsel reproduce selection/selectors [protocol.repeats=1] [artefact.only=[digits]]."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from provlab.claims.statistics.ranking import rank_methods
+from provlab.reports.figures import TWO_COLUMNS, legend_below, save_titled, style
+from provlab.reports.frames import selection_seconds
+from provlab.reports.looks import looks
+from provlab.reports.recipe import Recipe, Rendering
+from provlab.reports.tables import write_tables, write_text
+from provsel.stability import stability
+
+CLUSTERS = "clusters"
+QUALITIES = {
+    "error": ("test error of a linear SVM (%)", 1),
+    CLUSTERS: ("clustering accuracy (%)", -1),
+    "ratio": ("squared error over the best of rank k", 1),
+    "stability": ("stability over folds", -1),
+    "seconds": ("CPU seconds of a selection", 1),
+}
+"""What is measured, and the sign with which less is better."""
+ALL = "all features"
+ROUNDING = 1e-12
+
+
+def summarise(entry, trials):
+    size, _, kind = entry.column.partition(", ")
+    if kind == CLUSTERS:
+        accuracy = 100 * (1 - trials["error"].astype(float))
+        return [{"column": entry.column, "value": accuracy.mean(), "sd": accuracy.std(ddof=1)}]
+    folds = trials.assign(seconds=selection_seconds(trials)).groupby(["repeat", "fold"])
+    means = folds[["error", "subset_frobenius_ratio", "seconds"]].mean().astype(float)
+    numbers = {"error": 100 * means["error"], "ratio": means["subset_frobenius_ratio"], "seconds": means["seconds"]}
+    lines = [
+        {"column": f"{size}, {name}", "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()
+    ]
+    return [*lines, {"column": f"{size}, stability", **_stability(trials)}]
+
+
+def _stability(trials):
+    """Mean over repeats and draws of the index of the folds, and of its standard error; none where all are kept."""
+    d, found = int(trials["n_features"].iloc[0]), []
+    for _, part in trials.groupby(["repeat", "draw"]):
+        chosen = [features for features in part["features"] if features is not None]
+        if len(chosen) == len(part) > 1:
+            found.append(stability(chosen, d))
+    if not found:
+        return {"value": np.nan, "sd": np.nan}
+    return {"value": np.mean([each.index for each in found]), "sd": np.mean([each.variance**0.5 for each in found])}
+
+
+def render(made: Rendering) -> str:
+    frame = made.frame.assign(value=pd.to_numeric(made.frame["value"]))
+    frame[["size", "quality"]] = frame["column"].str.split(", ", n=1, expand=True).fillna("error").to_numpy()
+    methods = list(made.artefact.config.artefact.rows)
+    means = frame.pivot_table(index="row", columns="quality", values="value", aggfunc="mean", sort=False)
+    means = means.reindex(index=methods, columns=list(QUALITIES))
+    ranked = {name: _ranked(frame, name, sign, methods) for name, (_, sign) in QUALITIES.items()}
+    title, note = made.artefact.title, made.note
+    blocks = frame["dataset"].nunique()
+    text = write_tables(
+        made.tables,
+        ["method", *QUALITIES],
+        [[row, *(_cell(means.loc[row, name], ranked[name], row) for name in QUALITIES)] for row in methods],
+        caption=f"{title}. Mean over data sets and sizes, and in parentheses the average rank, 1 the best.",
+        note=f"{note} Ranks are over {blocks} data sets, each with the mean over its sizes; two that differ by less "
+        f"than the critical difference (Nemenyi, 5 %) are not told apart: {_differences(ranked)}. "
+        f"Ratio: ||X - C C^+ X||_F^2 over that of the best rank {made.artefact.config.protocol.measures[0].k}, "
+        "training rows; below 1 where more columns than that do better. LPSVM, L1-SVM, FS-SVM and alpha-investing may "
+        "keep fewer features than asked. Each size is in the CSV file.".strip(),
+    )
+    paths = _draw(means, made.figures, f"{title}: quality against time. {note}".strip())
+    advice = made.tables.with_name("advice.md")
+    write_text(advice, _advice(means, ranked, blocks, note))
+    return "\n".join([text, *map(str, paths), str(advice)])
+
+
+def _ranked(frame, quality, sign, methods):
+    part = frame[(frame["quality"] == quality) & (frame["row"] != ALL)]
+    table = part.pivot_table(index="dataset", columns="row", values="value", aggfunc="mean", sort=False)
+    return rank_methods(sign * table.reindex(columns=[name for name in methods if name in table]))
+
+
+def _cell(value, ranking, row):
+    rank = "" if ranking is None or row not in ranking.ranks else f" ({ranking.ranks[row]:.1f})"
+    return "" if np.isnan(value) else f"{value if abs(value) > ROUNDING else 0:.3g}{rank}"
+
+
+def _differences(ranked):
+    known = [f"{name} {found.critical_difference:.1f}" for name, found in ranked.items() if found is not None]
+    return ", ".join(known) or "no test with fewer than two data sets"
+
+
+def _front(means, quality):
+    """Return the methods that no other one beats in quality and time together."""
+    sign = QUALITIES[quality][1]
+    known = means[["seconds", quality]].dropna().drop(index=ALL, errors="ignore")
+    best, front = np.inf, []
+    for row, (_, value) in (
+        known.assign(**{quality: sign * known[quality]}).sort_values(["seconds", quality]).iterrows()
+    ):
+        if value < best:
+            best = value
+            front.append(row)
+    return front
+
+
+def _draw(means, stem, title):
+    shown = [name for name in QUALITIES if name != "seconds"]
+    with style():
+        figure = Figure(figsize=(TWO_COLUMNS, 6.4), layout="constrained")
+        for panel, quality in zip(figure.subplots(2, 2).flat, shown, strict=True):
+            for row, look in looks(means.index).items():
+                x, y = means.loc[row, ["seconds", quality]]
+                panel.plot([x], [y], look.marker, color=look.colour, markersize=4, label=row)
+            front = means.loc[_front(means, quality)]
+            panel.plot(front["seconds"], front[quality], color="0.6", zorder=0, drawstyle="steps-post")
+            panel.set_xscale("log")
+            if quality == "ratio":
+                panel.set_ylim(bottom=means.loc[means[quality] > ROUNDING, quality].min() / 2)  # all features have 0
+            panel.set_yscale("log" if quality == "ratio" else "linear")
+            panel.set_xlabel(QUALITIES["seconds"][0])
+            panel.set_ylabel(QUALITIES[quality][0])
+        legend_below(figure, *panel.get_legend_handles_labels())
+        return save_titled(figure, stem, title)
+
+
+def _advice(means, ranked, blocks, note):
+    """Say what the numbers carry, and where they carry nothing."""
+    lines = ["# Which selector should I take?", "", f"From {blocks} data sets. {note}".strip(), ""]
+    for quality, (label, _) in QUALITIES.items():
+        found, front = ranked[quality], _front(means, quality) if quality != "seconds" else []
+        lines += [f"## {label[0].upper()}{label[1:]}", ""]
+        if found is None:
+            lines += ["No test: it takes two data sets and three methods that have this number on all.", ""]
+            continue
+        best = found.ranks.index[0]
+        alike = [row for row in found.ranks.index if found.ranks[row] < found.ranks.iloc[0] + found.critical_difference]
+        told = f"Friedman's test that all are the same: p = {found.p_value:.2g}, {found.n} data sets."
+        if found.p_value >= 0.05:
+            lines += [f"{told} No method is to be preferred for this.", ""]
+            continue
+        lines += [f"{told} Best average rank: {best} ({found.ranks.iloc[0]:.1f}).", ""]
+        lines += [f"Not told apart from it: {'; '.join(alike[1:]) or 'none'}.", ""]
+        if quality == "seconds":
+            continue
+        lines += [f"Of these the fastest: {means.loc[alike, 'seconds'].idxmin()}.", ""]
+        if "random" in alike:
+            lines += ["Random features are among them: these data sets do not tell the best from chance.", ""]
+        lines += [f"No other is better and faster, by the means: {'; '.join(front)}.", ""] if front else []
+    return "\n".join(lines)
+
+
+READ = ["error", "features", "n_features", "subset_frobenius_ratio", "select_cpu", "shared_cpu", "pass_cpu"]
+RECIPE = Recipe("selection/selectors", render, summarise=summarise, columns=READ)

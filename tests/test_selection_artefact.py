@@ -1,0 +1,80 @@
+"""The comparison of selectors, end to end on small data: its numbers, tables, figure and advice."""
+
+import re
+
+import numpy as np
+import pytest
+
+from provlab.configs import compose_artefact
+from provlab.reports.recipe import load_recipe
+from provlab.store import TrialStore
+from provsel.stability import stability
+from small_runs import artefact_command
+
+SIZES = ["'10'", "'20'", "'10, clusters'", "'20, clusters'"]
+TINY = [
+    "artefact.only=[Made,Other]", "protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2",
+    *(
+        f"+artefact.datasets.{name}={{choose:['dataset=synthetic','dataset.n_samples=45','dataset.n_features=60',"
+        f"'dataset.seed={seed}'],columns:[{','.join(SIZES)}]}}"
+        for seed, name in enumerate(["Made", "Other"])
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return tmp_path_factory.mktemp("selection")
+
+
+def test_from_trials_to_advice(results, monkeypatch, capsys):
+    run = artefact_command("selection", results, monkeypatch, capsys)
+    frame, text = run("selectors", *TINY)
+    rows = list(compose_artefact("selection/selectors").config.artefact.rows)
+    assert list(frame["row"].unique()) == rows
+    assert set(frame["state"]) == {"complete"}
+    value = frame.set_index(["dataset", "row", "column"])["value"].astype(float)
+    assert set(frame["column"]) == {
+        f"{r}, {name}" for r in (10, 20) for name in ("error", "clusters", "ratio", "stability", "seconds")
+    }
+    # rank 5 of the best against 10 columns: RRQR's do better than random ones, and more columns than fewer
+    ratio = value.xs("10, ratio", level="column")
+    assert ratio["Made", "RRQR"] < ratio["Made", "random"]
+    assert value["Made", "RRQR", "20, ratio"] < ratio["Made", "RRQR"]
+    assert ratio["Made", "all features"] < 1e-12
+    assert np.isnan(value["Made", "all features", "10, stability"])
+    assert value["Made", "random", "10, stability"] < value["Made", "RRQR", "10, stability"]
+    ranked = [float(rank) for rank in re.findall(r"\((\d+\.\d)\)", text)]
+    assert len(ranked) == 5 * (len(rows) - 1)  # all features have none
+    assert sum(ranked) == pytest.approx(5 * 20 * 21 / 2, abs=5)  # as printed, to one decimal
+    assert "PARTIAL" not in text
+    figure = (results / "figures" / "selection" / "selectors.svg").read_text()
+    assert all(f">{word}<" in figure for word in rows)
+    advice = (results / "tables" / "selection" / "advice.md").read_text()
+    assert "From 2 data sets." in advice
+    assert advice.count("## ") == 5
+    # what the page says is what the numbers say
+    times = value.xs("10, seconds", level="column").unstack()
+    assert (times > 0).all().all()
+    assert advice.count("Friedman's test") == 5
+
+
+def test_the_stability_is_that_of_the_stored_features(results, monkeypatch, capsys):
+    artefact = compose_artefact("selection/selectors", TINY)
+    trials = TrialStore(results / "store")
+    recipe = load_recipe("selection/selectors")
+    frame = recipe.frame(artefact, trials).set_index(["dataset", "row", "column"])
+    entry = next(e for e in artefact.entries if (e.dataset, e.row, e.column) == ("Made", "RRQR", "10"))
+    found = trials.query([entry.cell.id], ["features", "n_features"]).to_pandas()
+    assert len(found) == 3
+    assert frame.loc[("Made", "RRQR", "10, stability"), "value"] == pytest.approx(
+        stability(found["features"], 60).index
+    )
+
+
+def test_of_one_data_set_there_is_no_test_and_no_advice(results, monkeypatch, capsys):
+    run = artefact_command("selection", results, monkeypatch, capsys)
+    run("selectors", "artefact.only=[Made]", *TINY[1:], "--render")
+    advice = (results / "tables" / "selection" / "advice.md").read_text()
+    assert advice.count("No test: it takes two data sets") == 5
+    assert "Best average rank" not in advice
