@@ -17,7 +17,7 @@ PAPERS := $(sort $(patsubst %/,%,$(dir $(FULL))))
 # These neither draw nor read images, which a test checks; the others get the packages for it.
 TABLES := $(filter table%,$(ARTEFACTS))
 
-.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor bench bench-scaling test coverage test-processors screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
+.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test coverage test-processors screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -27,6 +27,7 @@ help:
 	@echo "make report      results/report/index.html: every number, claim and trace, as pages"
 	@echo "make reference   results/reference: what a full run gave, small enough to be committed"
 	@echo "make doctor      what this installation has and lacks"
+	@echo "make docs        docs/_build/html/index.html: guide, gallery and reference, built without warnings"
 	@echo "make bench       speed and memory beside peers, the machine's limits and the last run (minutes; a quiet machine);"
 	@echo "                 OVERRIDES='--full', '--quick', '--against FILE', '--strict', or names of benchmarks"
 	@echo "make bench-scaling   cost against sizes, with fitted exponents: results/benchmarks/scaling.svg"
@@ -88,6 +89,10 @@ status doctor: $(RUN)
 
 reference: $(REPORT)
 	$(BIN)/provsel reference
+
+# Incremental; examples of the gallery that did not change are not run again.
+docs: $(DEV)
+	$(BIN)/python -m sphinx --nitpicky --fail-on-warning --keep-going -b html docs docs/_build/html
 
 bench: $(DEV)
 	$(BIN)/python experiments/benchmarks/run.py $(OVERRIDES)

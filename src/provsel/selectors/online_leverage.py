@@ -106,19 +106,17 @@ class OnlineLeverageSelector(BaseSelector):
     >>> selector.n_seen_, bool(selector.indices_.size < 2000)
     (2000, True)
 
-    References
-    ----------
-    Wang, Shen, Li (2018), Algorithm 1, Theorems 1 and 2; Cohen, Musco, Pachocki (2020), Theory of Computing 16, for
-    scores outside the span and the ridge. That a ridge bounds what columns leave of X is provsel's own corollary.
+    With a ridge all columns count down to it:
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from provsel.selectors import OnlineLeverageSelector
     >>> X = np.random.default_rng(0).standard_normal((2, 5000))
     >>> selector = OnlineLeverageSelector(outside_span="ridge", ridge=100.0, random_state=0).fit(X)
     >>> selector.ridge_range_, selector.indices_.size < 1000
     ((0.5, 1.5), True)
+
+    References
+    ----------
+    Wang, Shen, Li (2018), Algorithm 1, Theorems 1 and 2; Cohen, Musco, Pachocki (2020), Theory of Computing 16, for
+    scores outside the span and the ridge. That a ridge bounds what columns leave of X is provsel's own corollary.
     """
 
     algorithm_version = 2

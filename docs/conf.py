@@ -1,0 +1,96 @@
+"""Sphinx's settings for these pages: `make docs`."""
+
+import logging
+import re
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "provsel"
+author = "The provsel developers"
+copyright = author
+version = release = version_of("provsel")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+    "measured",
+]
+exclude_patterns = ["_build", "examples", "measured", "sg_execution_times.rst"]
+templates_path = ["_templates"]
+
+# Docstrings say types in words; signatures without annotations stay readable.
+autodoc_typehints = "none"
+autosummary_generate = True
+numpydoc_show_class_members = False
+default_role = "code"  # single backticks in docstrings are code
+myst_heading_anchors = 3
+myst_enable_extensions = ["deflist"]
+
+nitpicky = True
+# What other projects define: linked where their inventories can be reached, and never checked here.
+nitpick_ignore_regex = [
+    ("py:.*", r"(numpy|np|scipy|sklearn|pandas|rich|matplotlib|collections|typing|abc|pathlib)(\..*)?")
+]
+
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+    "pandas": ("https://pandas.pydata.org/docs", None),
+}
+intersphinx_timeout = 5
+
+
+def without_network(record: logging.LogRecord) -> bool:
+    """Make the missing inventories a message: Sphinx gives that warning no type, so `suppress_warnings` cannot."""
+    if record.levelno == logging.WARNING and "failed to reach any of the inventories" in str(record.msg):
+        record.levelno, record.levelname = logging.INFO, "INFO"
+    return True
+
+
+logging.getLogger("sphinx.sphinx.ext.intersphinx").addFilter(without_network)
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 1e6,
+    "doc_module": ("provsel", "provlab"),
+    "reference_url": {"provsel": None},
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "provsel"
+html_static_path = ["_static"]
+html_css_files = ["provsel.css"]
+html_copy_source = html_show_sourcelink = False
+html_theme_options = {"navigation_with_keys": False, "show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+
+
+def plain_text(app, what, name, obj, options, lines):
+    """Escape what docstrings mean literally, |w| and `rank_`, after numpydoc has made its sections."""
+    example = False
+    for number, line in enumerate(lines):
+        example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
+        if not example:
+            parts = re.split(r"(`[^`]*`)", line)
+            parts[::2] = [re.sub(r"(?<=\w)_(?!\w)", r"\_", part.replace("|", r"\|")) for part in parts[::2]]
+            lines[number] = "".join(parts)
+
+
+def setup(app):
+    """Register what is written here."""
+    app.connect("autodoc-process-docstring", plain_text, priority=900)
