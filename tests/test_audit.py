@@ -149,8 +149,9 @@ def test_cells_come_back_from_their_configs():
         assert again.selector == cell.selector
         if cell.protocol["split"] != "selection_only":
             assert again.model == cell.model
-    assert not set(registered("selector")) & set(registered("model"))  # a name alone says which of them it is
-    assert set(REGISTRIES) == {"selector", "model"}
+    named = [name for kind in REGISTRIES for name in registered(kind)]
+    assert len(named) == len({*named})  # a name alone says of which kind it is
+    assert set(REGISTRIES) == {"selector", "model", "measure"}
 
 
 @pytest.mark.parametrize("column", ["error", "certificate_spectral_error", "objective"])

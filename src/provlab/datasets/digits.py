@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sklearn.datasets import load_digits
-
 from provsel.checks import check_classes
 
 from ._classes import keep_classes
@@ -37,6 +35,8 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     ValueError
         When `classes` does not hold at least two distinct digits.
     """
+    from sklearn.datasets import load_digits  # its identity is known without
+
     bunch = load_digits()
     rows, y, name = keep_classes("digits", bunch.target, classes)
     return make_dataset(bunch.data[rows], y, bunch.feature_names, name=name, source=_SOURCE)
