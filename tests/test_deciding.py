@@ -69,8 +69,8 @@ def test_levels_spend_alpha_and_no_more():
 
 
 def test_looks_are_evenly_spaced_and_end_where_planned():
-    assert [look.repeats for look in looks_of(10, 50, 0.05)] == [20, 30, 40, 50]
-    assert [look.repeats for look in looks_of(10, 12, 0.05)] == [11, 12]
+    assert [look.repeats for look in looks_of(10, 50, 0.05, 4)] == [20, 30, 40, 50]
+    assert [look.repeats for look in looks_of(10, 12, 0.05, 4)] == [11, 12]
     assert looks_of(4, 5, 0.05, 1) == (Look(5, pytest.approx(0.05)),)
 
 

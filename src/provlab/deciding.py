@@ -20,22 +20,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from omegaconf import OmegaConf
 from scipy.stats import norm
 
 from provlab.claims import INCONCLUSIVE, Claim, Evidence, Verdict, judge
-from provlab.configs import Artefact, compose_artefact
+from provlab.claims.judged import columns_read
+from provlab.configs import Artefact, compose_artefact, executor_settings
+from provlab.readings.cost import HOUR
 from provlab.reports.tables import write_text
 from provlab.runner import run_cells
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.trials import Cell
 from provlab.trials.plan import unique_cells
-
-LOOKS = 4
-MOST = 150
-"""Repeats that nobody would go beyond, by default."""
-
-HOUR = 3600.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +74,7 @@ def spending_levels(fractions: Sequence[float], alpha: float) -> list[float]:
     return np.diff([0.0, *spent]).tolist()
 
 
-def looks_of(repeats: int, last: int, alpha: float, n_looks: int = LOOKS) -> tuple[Look, ...]:
+def looks_of(repeats: int, last: int, alpha: float, n_looks: int) -> tuple[Look, ...]:
     """Return the looks after `repeats` up to `last`, evenly spaced."""
     places = sorted({math.ceil(repeats + (last - repeats) * k / n_looks) for k in range(1, n_looks + 1)})
     levels = spending_levels([place / last for place in places], alpha)
@@ -102,9 +97,9 @@ class Decider:
     """
 
     results: Path
-    overrides: Sequence[str] = ()
-    most: int = MOST
-    n_looks: int = LOOKS
+    overrides: Sequence[str]
+    most: int
+    n_looks: int
 
     def __post_init__(self) -> None:
         for name, least in (("most", 2), ("n_looks", 1)):
@@ -116,10 +111,10 @@ class Decider:
 
     def plans(self, claims: Sequence[Claim], family: Sequence[Claim]) -> Iterator[Plan | str]:
         """Yield a plan for each claim that more repeats can decide, and why there is none for each other open one."""
-        evidence = self._evidence([claim for claim in claims if _over_repeats(claim)], ())
-        for made in judge(claims, evidence, family):
+        store = self._snapshot(claims)
+        for made in judge(claims, Evidence(store, self.overrides), family):
             if made.verdict == INCONCLUSIVE:
-                yield self._plan(made, tuple(family))
+                yield self._plan(made, tuple(family), store)
 
     def run(self, plan: Plan, cpu_hours: float) -> Iterator[tuple[Look, Verdict, float]]:
         """Take the looks of a claim until one decides or the budget is spent: look, verdict and CPU hours so far."""
@@ -127,29 +122,30 @@ class Decider:
         for look in plan.looks[len(found) :]:
             artefact = self._artefact(plan.claim, look.repeats)
             cells = list(_cells(plan.claim, artefact))
-            if spent + _cost(cells, self._snapshot([plan.claim])) > cpu_hours:
+            before = self._snapshot([plan.claim])
+            if spent + _cost(cells, before) > cpu_hours:
                 return
-            before = _spent(cells, self._snapshot([plan.claim]))
-            executor: Any = OmegaConf.to_container(artefact.config.executor, resolve=True)
-            report = run_cells(cells, self.store, executor, label=f"{plan.claim.id}, {look.repeats} repeats")
+            settings = executor_settings(artefact.config)
+            report = run_cells(cells, self.store, settings, label=f"{plan.claim.id}, {look.repeats} repeats")
             if report.failures:
                 raise ValueError(f"decide {plan.claim.id}: {report.reason()}; see provsel reproduce {artefact.name}.")
-            spent += _spent(cells, self._snapshot([plan.claim])) - before
-            made = self._look(plan, look)
+            after = self._snapshot([plan.claim])
+            spent += _spent(cells, after) - _spent(cells, before)
+            made = self._look(plan, look, after)
             found.append({"repeats": look.repeats, "level": look.level, "verdict": made.verdict, "detail": made.detail})
             self._keep()
             yield look, made, spent
             if made.verdict != INCONCLUSIVE:
                 return
 
-    def _look(self, plan: Plan, look: Look) -> Verdict:
+    def _look(self, plan: Plan, look: Look, store: StoreSnapshot) -> Verdict:
         level = {"alpha": look.level}
         claim, *family = (replace(each, evaluator=each.evaluator.changed(level)) for each in (plan.claim, *plan.family))
-        evidence = self._evidence([plan.claim], [f"protocol.repeats={look.repeats}"])
+        evidence = Evidence(store, [*self.overrides, f"protocol.repeats={look.repeats}"])
         [made] = judge([claim], evidence, family)
         return made
 
-    def _plan(self, made: Verdict, family: tuple[Claim, ...]) -> Plan | str:
+    def _plan(self, made: Verdict, family: tuple[Claim, ...], store: StoreSnapshot) -> Plan | str:
         claim, name = made.claim, made.claim.id
         if not _over_repeats(claim):
             return f"{name}: its sample is not of repeats, more of them decide nothing"
@@ -170,18 +166,14 @@ class Decider:
         if done and done[-1]["verdict"] != INCONCLUSIVE:
             return f"{name}: {done[-1]['verdict']} at {done[-1]['repeats']} repeats, decided before"
         cells = list(_cells(claim, self._artefact(claim, looks[-1].repeats)))
-        return Plan(claim, family, looks, _cost(cells, self._snapshot([claim])))
+        return Plan(claim, family, looks, _cost(cells, store))
 
     def _artefact(self, claim: Claim, repeats: int | None) -> Artefact:
         more = [] if repeats is None else [f"protocol.repeats={repeats}"]
         return compose_artefact(claim.evaluator.artefact, [*self.overrides, *more])
 
-    def _evidence(self, claims: Sequence[Claim], more: Sequence[str]) -> Evidence:
-        return Evidence(self._snapshot(claims), [*self.overrides, *more])
-
     def _snapshot(self, claims: Sequence[Claim]) -> StoreSnapshot:
-        reads = {name for claim in claims for name in claim.evaluator.reads}
-        return StoreSnapshot.take(self.store, {"error", "n_train", "n_test", "task_cpu", *reads})
+        return StoreSnapshot.take(self.store, {"task_cpu", *columns_read(claims)})
 
     def _keep(self) -> None:
         write_text(self._path, json.dumps(self.kept, indent=1) + "\n")
@@ -210,18 +202,17 @@ def _cells(claim: Claim, artefact: Artefact) -> Iterator[Cell]:
 
 
 def _spent(cells: Sequence[Cell], store: StoreSnapshot) -> float:
-    cpu = store.table["task_cpu"].to_numpy()
-    return sum(float(np.nansum(cpu[store.rows(cell)])) for cell in cells) / HOUR
+    return sum(float(np.nansum(store.cpu(cell))) for cell in cells) / HOUR
 
 
 def _cost(cells: Sequence[Cell], store: StoreSnapshot) -> float:
     """Return the CPU hours of the missing trials, each like the stored ones of its cell."""
-    cpu, hours = store.table["task_cpu"].to_numpy(), 0.0
+    hours = 0.0
     for cell in cells:
-        rows = store.rows(cell)
-        missing = cell.n_trials - rows.size
+        seconds = store.cpu(cell)
+        missing = cell.n_trials - seconds.size
         if missing:
-            hours += missing * float(np.nanmean(cpu[rows])) / HOUR if rows.size else math.nan
+            hours += missing * float(np.nanmean(seconds)) / HOUR if seconds.size else math.nan
     return hours
 
 

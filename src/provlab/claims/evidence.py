@@ -75,7 +75,7 @@ class Evidence:
     overrides : sequence of str
         The user's settings. Trials that are stored are counted as far as these settings plan them.
     artefacts : mapping, optional
-        Artefacts that were composed with these settings before, or why one could not be.
+        Artefacts that are taken as they are here, or why one is not there, rather than composed with these settings.
     """
 
     def __init__(
@@ -85,7 +85,8 @@ class Evidence:
         self.overrides = list(overrides)
         self.dataset = ""
         self.unfitting: dict[str, Exception] = {}
-        self._artefacts: dict[str, Artefact | str] = dict(artefacts or {})
+        self._given = dict(artefacts or {})
+        self._artefacts: dict[str, Artefact | str] = {}
         self._entries: dict[str, dict[tuple[str, str], list[Entry]]] = {}
         self._columns: dict[str, NDArray[np.float64]] = {}
         self._rows: dict[Place, _Rows] = {}
@@ -309,8 +310,11 @@ class Evidence:
         return self._columns[name]
 
     def _compose(self, name: str) -> Artefact | str:
+        artefact = self._given.get(name)
+        if isinstance(artefact, str):
+            return artefact
         try:
-            artefact = remembered_artefact(name, self.overrides)
+            artefact = artefact or remembered_artefact(name, self.overrides)
             artefact.check_data(self.store.has_any(artefact.cells))
         except MissingDataError as error:
             return f"data missing: provsel fetch {error.dataset}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from provlab.claims.display import draw_rankings, ranking_frame
 from provlab.claims.evidence import FOLD_COLUMNS, Evidence
-from provlab.claims.schema import ClaimFile, load_claims
+from provlab.claims.schema import Claim, ClaimFile, load_claims
 from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, verdict_frame
 from provlab.project import current_project, papers
 from provlab.reports.tables import write_frame
@@ -57,10 +58,9 @@ def _paths() -> dict[str, Path]:
     return {name: path for name, path in sorted(files.items()) if path.is_file()}
 
 
-def columns_read(files: list[ClaimFile]) -> set[str]:
-    """Return the columns of the records that the claims of some papers are about."""
-    tests = (claim.evaluator for file in files for claim in file.claims)
-    return {*FOLD_COLUMNS, *(name for test in tests for name in test.reads)}
+def columns_read(claims: Iterable[Claim]) -> set[str]:
+    """Return the columns of the records that some claims are about."""
+    return {*FOLD_COLUMNS, *(name for claim in claims for name in claim.evaluator.reads)}
 
 
 def judge_files(files: list[ClaimFile], evidence: Evidence) -> Judged:

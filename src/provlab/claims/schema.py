@@ -23,14 +23,12 @@ another. Other top-level keys may hold YAML anchors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from provlab._yaml import SAFE_LOADER
+from provlab._yaml import check_keys, one_line, read_listing
 from provlab.claims.evaluators import AbstractEvaluator, evaluator_class
 from provlab.claims.evidence import artefact_datasets, artefact_layout
 
@@ -79,6 +77,10 @@ class ClaimFile:
     claims: tuple[Claim, ...]
     rankings: tuple[RankingRequest, ...] = ()
 
+    def named(self, texts: Sequence[str]) -> list[Claim]:
+        """Return the claims with one of some texts in their id; all where there are no texts."""
+        return [claim for claim in self.claims if not texts or any(text in claim.id for text in texts)]
+
 
 def load_claims(path: Path) -> ClaimFile:
     """Read and check a file of claims.
@@ -89,12 +91,7 @@ def load_claims(path: Path) -> ClaimFile:
         Names the file and the claim: broken YAML, a missing or unknown key, a repeated id, an unknown test,
         artefact, row or column, or a parameter of the wrong kind.
     """
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=SAFE_LOADER)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: expected YAML, got {' '.join(str(error).split())}.") from error
-    if not isinstance(content, dict) or not isinstance(content.get("claims"), list) or not content.get("paper"):
-        raise ValueError(f"{path}: expected the keys paper, and claims with a list, see provlab.claims.schema.")
+    content = read_listing(path, "claims", __name__)
     paper = str(content["paper"])
     claims: dict[str, Claim] = {}
     for number, entry in enumerate(content["claims"], 1):
@@ -129,7 +126,7 @@ def check_names(subject: str, artefact: str, rows: tuple[str, ...], columns: tup
 
 
 def _claim(subject: str, paper: str, entry: Any) -> Claim:
-    _check_keys(subject, entry, KEYS, OPTIONAL)
+    check_keys(subject, entry, KEYS, OPTIONAL)
     origin, certain, repeats = entry.get("origin", "paper"), entry.get("certain", False), entry.get("repeats", "")
     if origin not in ORIGINS or not isinstance(certain, bool) or not isinstance(repeats, str):
         raise ValueError(
@@ -153,25 +150,12 @@ def _claim(subject: str, paper: str, entry: Any) -> Claim:
             f"{subject}: expected a data set of {entry['artefact']} and columns that it has, of {listed}, "
             f"got {evaluator.dataset!r} with {', '.join(evaluator.columns)}."
         )
-    text = " ".join(str(entry["claim"]).split())
-    return Claim(str(entry["id"]), paper, str(entry["where"]), text, evaluator, origin, certain, repeats)
+    text, where = one_line(entry["claim"]), str(entry["where"])
+    return Claim(str(entry["id"]), paper, where, text, evaluator, origin, certain, repeats)
 
 
 def _ranking(subject: str, entry: Any) -> RankingRequest:
-    _check_keys(subject, entry, ("artefact", "rows", "columns"))
+    check_keys(subject, entry, ("artefact", "rows", "columns"))
     rows, columns = tuple(map(str, entry["rows"])), tuple(map(str, entry["columns"]))
     check_names(subject, entry["artefact"], rows, columns)
     return RankingRequest(entry["artefact"], rows, columns)
-
-
-def _check_keys(subject: str, entry: Any, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
-    if not isinstance(entry, Mapping):
-        raise ValueError(f"{subject}: expected a mapping with {', '.join(keys)}, got {entry!r}.")
-    wrong = [f"no {key}" for key in keys if key not in entry] + [
-        f"the unknown {key}" for key in entry.keys() - {*keys, *optional}
-    ]
-    if wrong:
-        more = f", and at most {', '.join(optional)}" if optional else ""
-        raise ValueError(
-            f"{subject}: expected exactly the keys {', '.join(keys)}{more}, got {', '.join(sorted(wrong))}."
-        )

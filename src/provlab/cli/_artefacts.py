@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from rich.console import Console
 
 from provlab.cli._guard import guarded
-from provlab.configs import Entry, cells_of, compose_artefact
+from provlab.configs import Entry, cells_of, compose_artefact, executor_settings
 from provlab.project import reproduce_command
 from provlab.reports.frames import error_summary
 from provlab.reports.recipe import Recipe
@@ -147,6 +147,4 @@ def _run(
     executor: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> RunReport:
-    if executor is None:
-        executor = OmegaConf.to_container(config.executor, resolve=True)  # type: ignore[assignment]
-    return run_cells(cells, store, executor, **options)  # type: ignore[arg-type]
+    return run_cells(cells, store, executor_settings(config) if executor is None else executor, **options)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import yaml
 from omegaconf import DictConfig, OmegaConf
@@ -87,6 +87,11 @@ def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
         config = compose("config", overrides=list(overrides))
     check_parts(as_parts(config))
     return config
+
+
+def executor_settings(config: DictConfig) -> dict[str, Any]:
+    """Return where the trials of a config run, as plain values."""
+    return cast("dict[str, Any]", OmegaConf.to_container(config.executor, resolve=True))
 
 
 def config_errors() -> tuple[type[Exception], ...]:

@@ -50,7 +50,6 @@ def estimate(entries: RowEntries, store: StoreSnapshot) -> Cost:
 
     Most similar is the same row, column and data set under any choice; then the same data set; then the artefact.
     """
-    cpu = store.table["task_cpu"].to_numpy().astype(float)
     known: dict[Likeness, list[float]] = defaultdict(lambda: [0.0, 0.0])
     missing: list[tuple[tuple[Likeness, ...], int]] = []
     n_planned = n_stored = 0
@@ -60,21 +59,21 @@ def estimate(entries: RowEntries, store: StoreSnapshot) -> Cost:
             if entry.cell.id in seen:
                 continue
             seen.add(entry.cell.id)
-            rows = store.rows(entry.cell)
-            n_planned, n_stored = n_planned + entry.cell.n_trials, n_stored + rows.size
+            seconds = store.cpu(entry.cell)
+            n_planned, n_stored = n_planned + entry.cell.n_trials, n_stored + seconds.size
             likes = tuple(_likenesses(artefact, row, entry.column, entry.dataset))
-            measured = cpu[rows][~np.isnan(cpu[rows])]
+            measured = seconds[~np.isnan(seconds)]
             for like in likes:
                 known[like][0] += float(measured.sum())
                 known[like][1] += measured.size
-            if rows.size < entry.cell.n_trials:
-                missing.append((likes, entry.cell.n_trials - rows.size))
-    seconds, n_unknown = 0.0, 0
+            if seconds.size < entry.cell.n_trials:
+                missing.append((likes, entry.cell.n_trials - seconds.size))
+    total, n_unknown = 0.0, 0
     for likes, n in missing:
         similar = next((known[like] for like in likes if known[like][1]), None)
-        seconds += n * similar[0] / similar[1] if similar else 0.0
+        total += n * similar[0] / similar[1] if similar else 0.0
         n_unknown += 0 if similar else n
-    return Cost(n_planned, n_stored, seconds / HOUR, n_unknown)
+    return Cost(n_planned, n_stored, total / HOUR, n_unknown)
 
 
 def _likenesses(artefact: str, row: str, column: str, dataset: str) -> Iterator[Likeness]:

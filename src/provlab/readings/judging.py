@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 
 from provlab.claims import Claim, Evidence, Verdict, judge
-from provlab.configs import Artefact
-from provlab.datasets import MissingDataError
 from provlab.readings.schema import MEASURED
 from provlab.readings.universes import Multiverse, RowEntries, Universe
 from provlab.store import StoreSnapshot
@@ -33,7 +31,8 @@ def judge_universes(multiverse: Multiverse, entries: RowEntries, store: StoreSna
     order = {claim.id: k for k, claim in enumerate(multiverse.claims)}
     lines = []
     for universe, claims in asked.items():
-        evidence = Evidence(store, multiverse.overrides, _artefacts(entries, universe, store))
+        artefacts = {name: entries.artefact(name, universe) for name in entries.composed}
+        evidence = Evidence(store, multiverse.overrides, artefacts)
         asked_here = [multiverse.read(claim, universe) for claim in claims]
         family = [multiverse.read(claim, universe) for claim in multiverse.family]
         judged = judge(asked_here, evidence, family)
@@ -63,16 +62,3 @@ def _measured(made: Verdict) -> dict[str, Any]:
     mean = float(np.mean(known)) if known and len(known) == len(effects) else np.nan
     values = (made.verdict, finding.effect, finding.low, finding.high, finding.part, finding.p_value, finding.n)
     return dict(zip(MEASURED, (*values, finding.unit, mean, made.state), strict=True))
-
-
-def _artefacts(entries: RowEntries, universe: Universe, store: StoreSnapshot) -> dict[str, Artefact | str]:
-    found: dict[str, Artefact | str] = {}
-    for name in entries.composed:
-        artefact = entries.artefact(name, universe)
-        try:
-            artefact.check_data(store.has_any(artefact.cells))
-        except MissingDataError as error:
-            found[name] = f"data missing: provsel fetch {error.dataset}"
-        else:
-            found[name] = artefact
-    return found

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -135,7 +134,8 @@ def distances(multiverse: Multiverse, entries: RowEntries, artefact: str, store:
 def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
     shared, difference = frame["shared"].fillna(0).round(12), frame["difference"].fillna(0).round(12)
     order = list(zip((-frame["exact"]).tolist(), (-shared).tolist(), difference.tolist(), strict=True))
-    ranks = [1 + bisect_left(sorted(order), place) for place in order]
+    in_order = sorted(order)
+    ranks = [1 + bisect_left(in_order, place) for place in order]
     frame.insert(frame.columns.get_loc("by_default"), "rank", ranks)
     return frame.sort_values("rank", kind="stable").reset_index(drop=True)
 
@@ -155,7 +155,5 @@ def _mean(values: list[float]) -> float:
 def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
     """Return of each place the options that some nearest universe has: one where the print tells them apart."""
     best = frame[frame["rank"] == 1]
-    found: dict[str, list[str]] = defaultdict(list)
-    for name in frame.columns[: frame.columns.get_loc("rank")]:
-        found[str(name)] = sorted({*best[name]})
-    return dict(found)
+    places = frame.columns[: frame.columns.get_loc("rank")]
+    return {str(name): sorted({*best[name]}) for name in places}

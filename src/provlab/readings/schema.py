@@ -33,9 +33,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from provlab._yaml import SAFE_LOADER
+from provlab._yaml import check_keys, one_line, read_listing
 from provlab.claims.evidence import artefact_layout
 from provlab.configs.unused import setting
 
@@ -154,12 +152,7 @@ def load_readings(path: Path) -> Readings:
         Names the file and the place: broken YAML, a missing or unknown key, a repeated id, an unknown artefact or row,
         fewer than two options, or a default that changes something.
     """
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=SAFE_LOADER)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: expected YAML, got {' '.join(str(error).split())}.") from error
-    if not isinstance(content, dict) or not isinstance(content.get("places"), list) or not content.get("paper"):
-        raise ValueError(f"{path}: expected the keys paper, and places with a list, see provlab.readings.schema.")
+    content = read_listing(path, "places", __name__)
     found: dict[str, Place] = {}
     if len(content["places"]) > MAX_PLACES:
         raise ValueError(f"{path}: expected at most {MAX_PLACES} places, got {len(content['places'])}; leave some out.")
@@ -179,7 +172,7 @@ def load_readings(path: Path) -> Readings:
 
 
 def _place(subject: str, entry: Any) -> Place:
-    _check_keys(subject, entry, PLACE_KEYS)
+    check_keys(subject, entry, PLACE_KEYS)
     touches, options = entry["touches"], entry["options"]
     if not isinstance(touches, dict) or not touches:
         raise ValueError(f"{subject}: touches: expected artefacts with all or a list of rows, got {touches!r:.80}.")
@@ -192,7 +185,7 @@ def _place(subject: str, entry: Any) -> Place:
             f"got {options[made[0].name]!r:.80}; put it after the default, or change the artefact."
         )
     rows = {str(name): _rows(subject, str(name), chosen) for name, chosen in touches.items()}
-    return Place(str(entry["id"]), _line(entry["asks"]), _line(entry["where"]), rows, made)
+    return Place(str(entry["id"]), one_line(entry["asks"]), one_line(entry["where"]), rows, made)
 
 
 def _rows(subject: str, artefact: str, chosen: Any) -> tuple[str, ...]:
@@ -217,9 +210,9 @@ def _option(subject: str, name: str, content: Any) -> Option:
 
 
 def _part(subject: str, artefact: str, entry: Any) -> Part:
-    _check_keys(subject, entry, ("why", "overrides"))
+    check_keys(subject, entry, ("why", "overrides"))
     _rows(subject, artefact, ALL)
-    return Part(_line(entry["why"]), _overrides(subject, entry["overrides"]))
+    return Part(one_line(entry["why"]), _overrides(subject, entry["overrides"]))
 
 
 def _overrides(subject: str, found: Any) -> tuple[str, ...]:
@@ -232,13 +225,3 @@ def _mapping(subject: str, found: Any) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"{subject}: parameters: expected a mapping, got {found!r:.80}.")
     return {str(name): value for name, value in found.items()}
-
-
-def _check_keys(subject: str, entry: Any, keys: tuple[str, ...]) -> None:
-    if not isinstance(entry, Mapping) or entry.keys() != {*keys}:
-        got = sorted(map(str, entry)) if isinstance(entry, Mapping) else repr(entry)[:80]
-        raise ValueError(f"{subject}: expected exactly the keys {', '.join(keys)}, got {got}.")
-
-
-def _line(text: Any) -> str:
-    return " ".join(str(text).split())

@@ -10,8 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.claims import Claim
-from provlab.claims.evidence import FOLD_COLUMNS
-from provlab.claims.judged import claim_files
+from provlab.claims.judged import claim_files, columns_read
 from provlab.project import full_name, papers
 from provlab.readings.cost import Cost, estimate
 from provlab.readings.judging import judge_universes
@@ -66,12 +65,7 @@ class Study:
         [file] = claim_files(paper)
         wanted = {full_name(name) for name in artefacts}
         touched = {name for place in readings.places for name in place.touches}
-        chosen = [
-            claim
-            for claim in file.claims
-            if claim.evaluator.artefact in (wanted or touched)
-            and (not claims or any(text in claim.id for text in claims))
-        ]
+        chosen = [claim for claim in file.named(claims) if claim.evaluator.artefact in (wanted or touched)]
         if not chosen:
             raise ValueError(
                 f"readings of {paper}: expected claims about {', '.join(sorted(wanted or touched))} with "
@@ -88,9 +82,7 @@ class Study:
 
     def snapshot(self, store: TrialStore) -> StoreSnapshot:
         """Read what judging needs of the store."""
-        tests = (claim.evaluator for claim in self.multiverse.claims)
-        names = {"task_cpu", "error", *FOLD_COLUMNS, *(name for test in tests for name in test.reads)}
-        return StoreSnapshot.take(store, names)
+        return StoreSnapshot.take(store, {"task_cpu", *columns_read(self.multiverse.claims)})
 
     def cost(self, store: StoreSnapshot) -> Cost:
         """Count trials, and estimate the cost of the missing ones."""
@@ -186,8 +178,8 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     if unknown := [*{*frame["claim"]} - {*claims}]:
         raise ValueError(f"{path}: expected claims of {paper}, got {unknown[0]!r:.80}; {AGAIN}")
     for place in readings.places:
-        known = {"", *(option.name for option in place.options)}
-        if unknown := [*{*frame[place.id]} - known]:
+        known = [option.name for option in place.options]
+        if unknown := [*{*frame[place.id]} - {"", *known}]:
             raise ValueError(
                 f"{path}: expected options of {place.id} ({', '.join(known)}), got {unknown[0]!r:.80}; {AGAIN}"
             )

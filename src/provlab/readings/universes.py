@@ -56,11 +56,6 @@ class Multiverse:
     printed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     _touching: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
 
-    @property
-    def default(self) -> Universe:
-        """The universe of the defaults."""
-        return (0,) * len(self.readings.places)
-
     def touching(self, claim: Claim) -> tuple[int, ...]:
         """Return which places the verdict on a claim can depend on."""
         if claim.id not in self._touching:
@@ -114,14 +109,6 @@ class Multiverse:
     def entries(self) -> RowEntries:
         """Compose what all universes need."""
         return RowEntries.of(self, self.needed)
-
-    def choices(self, universe: Universe) -> dict[str, str]:
-        """Return the place and the option of each choice that is not the default."""
-        return {
-            place.id: place.options[chosen].name
-            for place, chosen in zip(self.readings.places, universe, strict=True)
-            if chosen
-        }
 
     def read(self, claim: Claim, universe: Universe) -> Claim:
         """Return a claim with the parameters of its test that a universe changes."""

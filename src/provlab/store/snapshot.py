@@ -115,6 +115,10 @@ class StoreSnapshot:
             return np.arange(place.start, place.stop)
         return place.start + np.flatnonzero((self._numbers[:, place] < np.array(limits)[:, None]).all(axis=0))
 
+    def cpu(self, cell: Cell) -> NDArray[np.float64]:
+        """Return the CPU seconds of each stored trial of a cell, NaN where its record does not say them."""
+        return self.table["task_cpu"].to_numpy()[self.rows(cell)].astype(float)
+
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the records of some cells, sorted as `table` is, each trial once; see `TrialStore.query`."""
         all_columns = [*SCHEMA.names, *(name for name in self.table.column_names if name not in SCHEMA.names)]

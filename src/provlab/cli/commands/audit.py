@@ -63,9 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
     """Return where trials run; what they are stands in their records."""
-    from omegaconf import OmegaConf
-
-    from provlab.configs import compose_config
+    from provlab.configs import compose_config, executor_settings
 
     for text in overrides:
         if text.split("=", 1)[0].split(".")[0] != "executor":
@@ -75,7 +73,7 @@ def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
             )
     config = compose_config(overrides)
     config.results = results
-    return OmegaConf.to_container(config.executor, resolve=True)  # type: ignore[return-value]
+    return executor_settings(config)
 
 
 def summary_table(found: AuditRun) -> Table:

@@ -37,10 +37,7 @@ def run(options: argparse.Namespace) -> int:
     console, decider = wide_console(), Decider(Path(options.results), options.overrides, options.most, options.looks)
     found: list[Plan | str] = []
     for file in claim_files():
-        chosen = [
-            claim for claim in file.claims if not options.claim or any(text in claim.id for text in options.claim)
-        ]
-        found += decider.plans(chosen, file.claims)
+        found += decider.plans(file.named(options.claim), file.claims)
     plans = by_worth([each for each in found if isinstance(each, Plan)])
     table = Table("open claim", "looks at repeats", "levels", "CPU hours")
     for plan in plans:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from provlab.cli.commands import add_store_arguments
 
@@ -34,9 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
-    from omegaconf import OmegaConf
-
     from provlab.cli._guard import wide_console
+    from provlab.configs import executor_settings
     from provlab.readings import Study
     from provlab.readings.display import parts_text, plan_text, print_tables, robustness_table
     from provlab.readings.letter import write_letter
@@ -56,8 +54,7 @@ def run(options: argparse.Namespace) -> int:
     failures = 0
     if not options.render:
         [config, *_] = (artefact.config for artefact in study.entries.composed.values())
-        executor: Any = OmegaConf.to_container(config.executor, resolve=True)
-        report = run_cells(study.entries.cells, store, executor, label=f"readings of {options.paper}")
+        report = run_cells(study.entries.cells, store, executor_settings(config), label=f"readings of {options.paper}")
         print(report.summary(), file=sys.stderr)
         failures = len(report.failures)
     outcome = study.outcome(study.snapshot(store))

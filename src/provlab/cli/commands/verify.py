@@ -40,9 +40,10 @@ def run(options: argparse.Namespace) -> int:
 
     results = Path(options.results)
     files = claim_files(options.paper)
+    claims = [claim for file in files for claim in file.claims]
     store = TrialStore(results / "store")
     with ThreadPoolExecutor(1) as beside:
-        reading = beside.submit(StoreSnapshot.take, store, columns_read(files))
+        reading = beside.submit(StoreSnapshot.take, store, columns_read(claims))
         if store.folder.is_dir():
             import_module("scipy.stats")  # the claims' tests need it, and it takes as long as the reading
     judged = judge_files(files, Evidence(reading.result(), options.overrides))
