@@ -21,6 +21,7 @@ from provlab.claims.evidence import artefact_layout
 from provlab.project import artefact_file, paper_of
 from provlab.readings.schema import DISTANCE
 from provlab.readings.universes import Multiverse, RowEntries, Universe
+from provlab.reports.frames import printed_numbers
 from provlab.reports.recipe import Recipe, load_recipe
 from provlab.store import TrialReader
 
@@ -69,10 +70,8 @@ class Likeness:
 
 
 def published(artefact: str) -> pd.DataFrame:
-    """Return what is printed of an artefact, all as text."""
-    path = paper_of(artefact).folder / "published.csv"
-    printed = pd.read_csv(path, dtype=str) if path.is_file() else pd.DataFrame(columns=["artefact", "row", "column"])
-    return printed[printed["artefact"] == artefact.partition("/")[2]]
+    """Return what the paper prints of an artefact, see `PRINTED`."""
+    return printed_numbers(paper_of(artefact).folder / "published.csv", artefact.partition("/")[2])
 
 
 def printed_rows(artefact: str) -> list[str]:
@@ -89,7 +88,7 @@ def printed_effect(claim: Claim) -> float | None:
     if not isinstance(test, AbstractComparison) or test.than_artefact:
         return None
     printed = published(test.artefact)
-    printed = printed[printed["dataset"].fillna("") == test.dataset] if len(printed) else printed
+    printed = printed[printed["dataset"].fillna("") == test.dataset]
     values = {(line["row"], line["column"]): line["printed_value"] for line in printed.to_dict("records")}
     try:
         differences = [float(values[test.row, column]) - float(values[test.than, column]) for column in test.columns]

@@ -19,6 +19,9 @@ ORIGIN = ["of_row", "of_column", "scale"]
 """Columns of `artefact_frame` beside those: row and column of the entry that a line was computed from, whose names
 differ where a summary has several lines; and the factor from `sd` to a standard error, see `standard_error_scale`."""
 
+PRINTED = ["row", "column", "dataset", "printed_value", "printed_sd"]
+"""Columns of a paper's published.csv beside the artefact; the values are text, with the decimals that are printed."""
+
 TIMES = ["select_cpu", "shared_cpu", "pass_cpu"]
 """Columns of the records that `selection_seconds` reads."""
 
@@ -172,16 +175,19 @@ def value_text(value: object) -> str:
     return "" if value is None else str(value)
 
 
+def printed_numbers(published: Path | None, artefact: str) -> pd.DataFrame:
+    """Return `PRINTED` of an artefact, named without its paper, from that paper's published.csv, if it has one."""
+    if published is None or not published.is_file():
+        return pd.DataFrame(columns=PRINTED)
+    printed = pd.read_csv(published, dtype=dict.fromkeys(["artefact", *PRINTED[:-1]], str))
+    return printed.loc[printed["artefact"] == artefact, PRINTED]
+
+
 def _with_printed(frame: pd.DataFrame, artefact: str, published: Path | None) -> pd.DataFrame:
-    empty = pd.DataFrame(columns=["row", "column", "printed_value", "printed_sd"])
-    printed = (
-        empty if published is None or not published.exists() else pd.read_csv(published, dtype={"printed_value": str})
-    )
-    if len(printed):
-        printed = printed[printed["artefact"] == artefact].drop(columns="artefact")
+    printed = printed_numbers(published, artefact)
     on = ["row", "column"]
-    if "dataset" in printed and printed["dataset"].notna().any():
+    if printed["dataset"].notna().any():
         on.append("dataset")
     else:
-        printed = printed.drop(columns="dataset", errors="ignore")
+        printed = printed.drop(columns="dataset")
     return frame.merge(printed, on=on, how="left", validate="many_to_one")
