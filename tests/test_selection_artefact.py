@@ -51,8 +51,8 @@ def test_from_trials_to_advice(results, monkeypatch, capsys):
     figure = (results / "figures" / "selection" / "selectors.svg").read_text()
     assert all(f">{word}<" in figure for word in rows)
     advice = (results / "tables" / "selection" / "advice.md").read_text()
-    assert "From 2 data sets." in advice
-    assert advice.count("## ") == 5
+    assert "## From 2 data sets, all methods\n" in advice
+    assert advice.count("### ") == 5
     # what the page says is what the numbers say
     times = value.xs("10, seconds", level="column").unstack()
     assert (times > 0).all().all()
@@ -78,3 +78,31 @@ def test_of_one_data_set_there_is_no_test_and_no_advice(results, monkeypatch, ca
     advice = (results / "tables" / "selection" / "advice.md").read_text()
     assert advice.count("No test: it takes two data sets") == 5
     assert "Best average rank" not in advice
+
+
+def test_data_of_many_classes_have_the_methods_that_can_use_them(tmp_path, monkeypatch, capsys):
+    shared = ["RRQR", "leverage", "random", "all features"]
+    three = (
+        "+artefact.datasets.Three={choose:['dataset=gaussian_clusters','dataset.n_samples=45','dataset.n_features=60'],"
+        f"rows:[{','.join(shared)}],columns:[{','.join(SIZES)}]}}"
+    )
+    run = artefact_command("selection", tmp_path, monkeypatch, capsys)
+    frame, text = run("selectors", "artefact.only=[Made,Three]", *TINY[1:], three)
+    assert list(frame.loc[frame["dataset"] == "Three", "row"].unique()) == shared
+    assert "1 data set of two classes, all methods" in text
+    folder = tmp_path / "tables" / "selection"
+    page = (folder / "selectors_all_data.md").read_text()
+    assert all(row in page for row in shared)
+    assert "RFE" not in page
+    assert "RFE" in (folder / "selectors.md").read_text()
+    advice = (folder / "advice.md").read_text()
+    assert advice.count("No test: it takes two data sets") == 5  # one data set of two classes
+    assert "## From all 2 data sets, methods that need no two classes" in advice
+
+
+def test_rows_of_a_data_set_must_exist():
+    with pytest.raises(ValueError, match=r"expected rows of Made among \['BSS', .*got \['SVD'\]; add them to rows"):
+        compose_artefact(
+            "selection/selectors",
+            ["artefact.only=[Made]", "+artefact.datasets.Made={choose:['dataset=synthetic'],rows:[SVD]}"],
+        )

@@ -54,27 +54,48 @@ def _stability(trials):
 def render(made: Rendering) -> str:
     frame = made.frame.assign(value=pd.to_numeric(made.frame["value"]))
     frame[["size", "quality"]] = frame["column"].str.split(", ", n=1, expand=True).fillna("error").to_numpy()
-    methods = list(made.artefact.config.artefact.rows)
+    advice = made.tables.with_name("advice.md")
+    groups = list(_groups(frame, list(made.artefact.config.artefact.rows)))
+    texts, pages = zip(*(_compare(made, *group) for group in groups), strict=True)
+    head = ["# Which selector should I take?", "", *([made.note, ""] if made.note else [])]
+    write_text(advice, "\n".join([*head, *pages]))
+    return "\n".join([*texts, str(advice)])
+
+
+def _groups(frame, methods):
+    """Yield a suffix, what the data are, their numbers and the methods: all methods, and then all data."""
+    having = frame.groupby("dataset", sort=False)["row"].unique()
+    whole = [name for name, rows in having.items() if {*rows} == {*methods}]
+    if whole:
+        what = f"{len(whole)} data set{'s' if len(whole) > 1 else ''}"
+        two = "" if len(whole) == len(having) else " of two classes"
+        yield "", f"{what}{two}, all methods", frame[frame["dataset"].isin(whole)], methods
+    if len(whole) < len(having):
+        shared = [row for row in methods if all(row in rows for rows in having)]
+        what = f"all {len(having)} data sets, methods that need no two classes"
+        yield "_all_data", what, frame[frame["row"].isin(shared)], shared
+
+
+def _compare(made, suffix, what, frame, methods):
+    """Write the table and the figure of a group; return the table as text and a section of advice."""
+    tables, figures = (path.with_name(path.name + suffix) for path in (made.tables, made.figures))
     means = frame.pivot_table(index="row", columns="quality", values="value", aggfunc="mean", sort=False)
     means = means.reindex(index=methods, columns=list(QUALITIES))
     ranked = {name: _ranked(frame, name, sign, methods) for name, (_, sign) in QUALITIES.items()}
-    title, note = made.artefact.title, made.note
-    blocks = frame["dataset"].nunique()
+    title = f"{made.artefact.title} ({what})"
     text = write_tables(
-        made.tables,
+        tables,
         ["method", *QUALITIES],
         [[row, *(_cell(means.loc[row, name], ranked[name], row) for name in QUALITIES)] for row in methods],
         caption=f"{title}. Mean over data sets and sizes, and in parentheses the average rank, 1 the best.",
-        note=f"{note} Ranks are over {blocks} data sets, each with the mean over its sizes; two that differ by less "
-        f"than the critical difference (Nemenyi, 5 %) are not told apart: {_differences(ranked)}. "
+        note=f"{made.note} Ranks are of the data sets' means over sizes; two that differ by less than the "
+        f"critical difference (Nemenyi, 5 %) are not told apart: {_differences(ranked)}. "
         f"Ratio: ||X - C C^+ X||_F^2 over that of the best rank {made.artefact.config.protocol.measures[0].k}, "
         "training rows; below 1 where more columns than that do better. LPSVM, L1-SVM, FS-SVM and alpha-investing may "
         "keep fewer features than asked. Each size is in the CSV file.".strip(),
     )
-    paths = _draw(means, made.figures, f"{title}: quality against time. {note}".strip())
-    advice = made.tables.with_name("advice.md")
-    write_text(advice, _advice(means, ranked, blocks, note))
-    return "\n".join([text, *map(str, paths), str(advice)])
+    paths = _draw(means, figures, f"{title}: quality against time. {made.note}".strip())
+    return "\n".join([text, *map(str, paths)]), "\n".join(_advice(means, ranked, what))
 
 
 def _ranked(frame, quality, sign, methods):
@@ -127,12 +148,12 @@ def _draw(means, stem, title):
         return save_titled(figure, stem, title)
 
 
-def _advice(means, ranked, blocks, note):
+def _advice(means, ranked, what):
     """Say what the numbers carry, and where they carry nothing."""
-    lines = ["# Which selector should I take?", "", f"From {blocks} data sets. {note}".strip(), ""]
+    lines = [f"## From {what}", ""]
     for quality, (label, _) in QUALITIES.items():
         found, front = ranked[quality], _front(means, quality) if quality != "seconds" else []
-        lines += [f"## {label[0].upper()}{label[1:]}", ""]
+        lines += [f"### {label[0].upper()}{label[1:]}", ""]
         if found is None:
             lines += ["No test: it takes two data sets and three methods that have this number on all.", ""]
             continue
@@ -150,7 +171,7 @@ def _advice(means, ranked, blocks, note):
         if "random" in alike:
             lines += ["Random features are among them: these data sets do not tell the best from chance.", ""]
         lines += [f"No other is better and faster, by the means: {'; '.join(front)}.", ""] if front else []
-    return "\n".join(lines)
+    return lines
 
 
 READ = ["error", "features", "n_features", "subset_frobenius_ratio", "select_cpu", "shared_cpu", "pass_cpu"]

@@ -112,8 +112,8 @@ def compose_artefact(
     """Return an artefact: its rows x its columns x its data sets.
 
     The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
-    `choose`, overrides, and optionally `columns`, those of the artefact that this data set has. `artefact.only` is a
-    list of some of their names.
+    `choose`, overrides, and optionally `rows` and `columns`, those of the artefact that this data set has.
+    `artefact.only` is a list of some of their names.
 
     Parameters
     ----------
@@ -124,24 +124,26 @@ def compose_artefact(
         where that of the row does not have it: full data has no number of features. One that no row has is an error,
         and so is one of the user's that each row or column replaces.
     rows : mapping, optional
-        Names and overrides of rows in the place of the artefact's, such as one row under several readings.
+        Names and overrides of rows in the place of the artefact's, such as one row under several readings; all data
+        sets have them.
     """
     paper_of(name)  # which it must be of
     base = [f"+experiment={name}", *overrides]
     compose, identify = Composer(), _remembered(identity_of)
     config = compose(base)
     artefact = resolved(config, ["artefact"])["artefact"]
-    known = list(artefact["columns"])
+    known = {kind: list(artefact[kind]) for kind in ("rows", "columns")}
     entries, composed_rows, taken = [], [], set()
     for label, chosen in _listed_datasets(name, artefact).items():
-        check_names(f"{name}: datasets.{label}", chosen, ["choose", "columns"])
-        unknown = [column for column in chosen.get("columns", []) if column not in known]
-        if unknown:
-            raise ValueError(f"{name}: expected columns of {label} among {known}, got {unknown}; add them to columns.")
-        for row, row_overrides in (rows or artefact["rows"]).items():
+        check_names(f"{name}: datasets.{label}", chosen, ["choose", *known])
+        for kind, names in known.items():
+            if other := [each for each in chosen.get(kind, []) if each not in names]:
+                raise ValueError(f"{name}: expected {kind} of {label} among {names}, got {other}; add them to {kind}.")
+        own = {row: artefact["rows"][row] for row in chosen.get("rows", known["rows"])}
+        for row, row_overrides in (rows or own).items():
             before = [*chosen["choose"], *row_overrides]
             composed_rows.append(compose([*base, *before]))
-            for column in chosen.get("columns", known):
+            for column in chosen.get("columns", known["columns"]):
                 settings = fitting(artefact["columns"][column], composed_rows[-1])
                 taken |= kept(overrides, [*before, *settings])
                 alone = (*base, *before, *settings)
@@ -149,9 +151,8 @@ def compose_artefact(
                 for cell in cells_from(composed, identify):
                     member = _member_override(composed["dataset"], cell.dataset)
                     entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
-    there = rows or artefact["rows"]
     if rows or any(_group(text) == "artefact" for text in overrides):  # a column may have settings for other rows
-        stated = artefact_part(name)["rows"]
+        there, stated = {entry.row for entry in entries}, artefact_part(name)["rows"]
         composed_rows += [compose([*base, *stated[row]]) for row in stated if row not in there]
     check_columns(name, artefact["columns"], composed_rows, _applies)
     check_users(name, overrides, taken)
