@@ -8,6 +8,7 @@ from studies import READINGS, made_study
 
 from provlab.cli import main
 from provlab.readings import Study
+from provlab.readings.robustness import stored_shares
 from provlab.reports.recipe import load_recipe
 from provlab.store import TrialStore
 
@@ -188,3 +189,17 @@ def test_a_paper_without_readings(tmp_path, monkeypatch, capsys):
     (room / "readings.yaml").unlink()
     assert main(["readings", "known2000"]) == 2
     assert "expected a paper with a readings.yaml, of none, got 'known2000'" in plain(capsys.readouterr().err)
+
+
+def test_verify_says_what_the_readings_gave(study, capsys):
+    assert main(["verify"]) == 0
+    assert "replicated in 50% of 4" in " ".join(capsys.readouterr().out.split())
+
+
+def test_verify_does_without_readings_that_cannot_be_read(study, tmp_path, caplog):
+    folder = tmp_path / "readings" / "known2000"
+    folder.mkdir(parents=True)
+    (folder / "robustness.csv").write_text("claim,default\na,b\n")
+    assert stored_shares(tmp_path) == {}
+    assert "robustness.csv cannot be read" in caplog.text
+    assert "run provsel readings again" in caplog.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -21,11 +21,19 @@ COLOURS = {
 }  # fmt: skip
 
 
-def verdict_table(verdicts: Iterable[Verdict]) -> Table:
-    """Return one line a claim: verdict, id, effect with its interval, p-value, n, the n that would decide it, state."""
+def verdict_table(verdicts: Iterable[Verdict], shares: Mapping[str, str] | None = None) -> Table:
+    """Return one line a claim: verdict, id, effect with its interval, p-value, n, the n that would decide it, state.
+
+    Parameters
+    ----------
+    verdicts : iterable of Verdict
+    shares : mapping, optional
+        Of claims by id, what becomes of them under all readings; without any, nothing is said of readings.
+    """
     table = Table(
         Column("verdict", min_width=12), Column("claim", overflow="fold"), Column("effect [interval]", min_width=12),
         "unit", Column("p", no_wrap=True), Column("n", no_wrap=True), "n needed", "trials",
+        *(["under all readings"] if shares else []),
     )  # fmt: skip
     for made in verdicts:
         finding = made.finding
@@ -39,6 +47,7 @@ def verdict_table(verdicts: Iterable[Verdict]) -> Table:
             str(finding.n) if shown else "",
             "" if math.isnan(made.needed) else "no n" if math.isinf(made.needed) else f"{made.needed:.0f}",
             Text(made.detail.split("; ")[0] if made.verdict == NOT_RUN and made.state == NOT_RUN else made.state),
+            *([shares.get(made.claim.id, "")] if shares else []),
         )
     return table
 

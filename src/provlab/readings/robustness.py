@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from provlab.claims import NOT_RUN
 from provlab.readings.schema import Readings
+
+log = logging.getLogger(__name__)
 
 COLUMNS = [
     "claim", "universes", "run", "default", "same", "shares", "turned_by", "turns", "varied_by", "variance", "flip",
@@ -90,6 +94,23 @@ def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
         numbers = (made.claim, made.n_universes, made.n_run, made.default, made.same, shares)
         lines.append((*numbers, *turned, *varied, flip.text(), flip.verdict, len(made.flips)))
     return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def stored_shares(results: Path) -> dict[str, str]:
+    """Return in how many of its universes each claim has the verdict of the defaults, as `robustness_frame` wrote it.
+
+    What cannot be read is left out with a warning: it stands beside the verdicts, which do without it.
+    """
+    found = {}
+    for path in sorted(results.glob("readings/*/robustness.csv")):
+        try:
+            frame = pd.read_csv(path, dtype={"claim": str, "default": str})
+            for claim, default, same, n in frame[["claim", "default", "same", "run"]].itertuples(index=False):
+                if n:
+                    found[claim] = f"{default} in {same:.0%} of {n}" if same == same else f"{n}, not by default"
+        except (KeyError, ValueError, TypeError, OSError) as error:
+            log.warning("%s cannot be read (%s); run provsel readings again", path, error)
+    return found
 
 
 def _robustness(readings: Readings, claim: str, frame: pd.DataFrame) -> Robustness:

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         judged.draw(results)
     verdicts, rankings = judged.verdicts, judged.rankings
     console = wide_console()
-    console.print(verdict_table(verdicts))
+    console.print(verdict_table(verdicts, _shares(results)))
     if options.detail:
         _print_details(console, verdicts)
     if rankings:
@@ -60,6 +60,15 @@ def run(options: argparse.Namespace) -> int:
     settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
     console.print(totals(verdicts) + settings, highlight=False, markup=False)
     return 0
+
+
+def _shares(results: Path) -> dict[str, str]:
+    """Return what became of claims under all readings, where these were asked."""
+    if not (results / "readings").is_dir():
+        return {}
+    from provlab.readings.robustness import stored_shares
+
+    return stored_shares(results)
 
 
 def _print_details(console: Console, verdicts: Sequence[Verdict]) -> None:
