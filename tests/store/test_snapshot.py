@@ -48,6 +48,16 @@ def test_a_snapshot_of_nothing(tmp_path):
     assert snapshot.query(["a"], ["features", "cell"]).to_pylist() == []
 
 
+def test_a_column_that_nobody_has_written_has_no_numbers_and_one_that_was_not_read_is_an_error(store):
+    snapshot = StoreSnapshot.take(store, ["error"])
+    found = snapshot.query(["a"], ["error", "measure_of_nobody", "features"])
+    assert found.column_names == ["error", "measure_of_nobody", "features"]
+    assert found["measure_of_nobody"].to_pylist() == [None] * 4
+    assert found["measure_of_nobody"].type == store.query(["a"], ["measure_of_nobody"])["measure_of_nobody"].type
+    with pytest.raises(KeyError, match="nmi"):
+        snapshot.query(["a"], ["nmi"])
+
+
 def test_columns_that_an_older_file_lacks_are_null(store):
     [path, *_] = sorted(store.folder.glob("*.parquet"))
     table = pq.read_table(path)

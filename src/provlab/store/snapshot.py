@@ -120,11 +120,16 @@ class StoreSnapshot:
         return self.table["task_cpu"].to_numpy()[self.rows(cell)].astype(float)
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the records of some cells, sorted as `table` is, each trial once; see `TrialStore.query`."""
+        """Return the records of some cells, sorted as `table` is, each trial once; see `TrialStore.query`.
+
+        A column that no record has is one of numbers that are not there, as a measure's is before its first trial.
+        """
         all_columns = [*SCHEMA.names, *(name for name in self.table.column_names if name not in SCHEMA.names)]
         wanted = list(all_columns if columns is None else columns)
         chosen = sorted(self._slices) if cells is None else sorted({*cells} & self._slices.keys())
-        small = [name for name in wanted if name not in LARGE]
+        unread = {*wanted} - {*self.table.column_names, *LARGE}
+        nowhere = unread - {*self.store.columns()} if unread else unread
+        small = [name for name in wanted if name not in LARGE and name not in nowhere]
         large = [name for name in wanted if name in LARGE]
         rows = [np.arange(place.start, place.stop) for place in map(self._slices.__getitem__, chosen)]
         found = self.table.select(list(dict.fromkeys([*small, *(("cell", *NUMBERS) if large else ())]))).take(
@@ -137,6 +142,8 @@ class StoreSnapshot:
             places = pc.index_in(_place_texts(found), _place_texts(stored))
             for name in large:
                 found = found.append_column(SCHEMA.field(name), stored[name].take(places))
+        for name in nowhere:
+            found = found.append_column(name, pa.nulls(len(found), pa.float64()))
         return found.select(wanted)
 
 
