@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import provsel.models
 import provsel.selectors
 import provsel.training_view as view_module
+from provsel.kernels.bss_columns import OrderedColumns
 from provsel.kernels.leverage import sample_with_replacement
 from provsel.models import LiblinearSVM, LibsvmSVM
 from provsel.selectors import (
@@ -363,6 +364,25 @@ def test_one_view_computes_its_parts_once(data, monkeypatch):
         np.testing.assert_array_equal(shared.weights_, alone[name].weights_)
     # all rows, the support vectors of LibsvmSVM, those of LiblinearSVM, and all rows with their ball's centre
     assert calls.count("spectral_basis") == calls.count("gram_matrix") == 4
+
+
+def test_bss_of_all_sizes_shares_the_order_of_the_columns(data, monkeypatch):
+    X, _ = data
+    made = []
+    monkeypatch.setattr(
+        "provsel.selectors.bss.OrderedColumns", lambda *args: made.append(args) or OrderedColumns(*args)
+    )
+    view = TrainingView(X)
+    for r in (40, 50, 60):
+        shared, alone = BSSSelector(r).fit_view(view), BSSSelector(r).fit(X)
+        np.testing.assert_array_equal(shared.indices_, alone.indices_)
+        np.testing.assert_array_equal(shared.weights_, alone.weights_)
+    assert len(made) == 1 + 3
+    for other in ({"columns": "sigma_V"}, {"center": True}, {"rank": 5}):
+        shared, alone = BSSSelector(40, **other).fit_view(view), BSSSelector(40, **other).fit(X)
+        np.testing.assert_array_equal(shared.indices_, alone.indices_)
+        BSSSelector(41, **other).fit_view(view)  # made once
+    assert len(made) == 4 + 2 * 3
 
 
 def test_costs_are_charged_to_whoever_uses_a_part(data):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from provsel.kernels.bss_search import TIED_NORMS, columns_by_norm
+from provsel.kernels.bss_columns import TIED_NORMS, columns_by_norm
 from provsel.kernels.column_span import ExplicitSpan, SparseSpan
 
 Columns = NDArray[np.int64]

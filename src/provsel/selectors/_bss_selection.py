@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provsel.kernels.bss import GAINS, bss
-from provsel.kernels.spectral import SpectralBasis
+from provsel.kernels.bss_columns import OrderedColumns
 from provsel.selectors._base import Selection, check_budget
 
 WEIGHTS = ("sqrt_t", "as_printed")
@@ -37,16 +36,15 @@ def check_exceeds_rank(name: str, r: int, rank: int, of: str, hint: str) -> None
         )
 
 
-def bss_selection(
-    basis: SpectralBasis, r: int, weights: str, gain: str, norms: NDArray[np.float64] | None = None
-) -> Selection:
+def bss_selection(columns: OrderedColumns, r: int, weights: str, gain: str) -> Selection:
     """Return what r > rank steps of BSS pick; the gains of a column that was picked again add up.
 
     Lemmas 1 and 2 are promised for the gains that they are proved for.
     """
-    rank, ratio = basis.rank, math.sqrt(basis.rank / r)
+    rank = columns.V.shape[1]
+    ratio = math.sqrt(rank / r)
     with np.errstate(divide="ignore", invalid="ignore"):  # a barrier may stand on an eigenvalue with the other gain
-        picks, gains, n_infeasible = bss(basis.V, r, gain=gain, norms=norms)
+        picks, gains, n_infeasible = bss(columns, r, gain=gain)
     indices, first, place = np.unique(picks, return_index=True, return_inverse=True)
     order = np.argsort(first)
     total = np.bincount(place, weights=gains)[order]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from provsel.kernels.bss_columns import OrderedColumns
 from provsel.kernels.spectral import spectral_basis
 from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
 from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_forms
@@ -114,7 +115,7 @@ class ApproximateBSSSelector(BaseSelector):
             raise all_zeros(self, view)
         hint = f"choose at least {basis.rank + 1}" if basis.rank < view.n_features else "there are no more features"
         check_exceeds_rank(name, r, basis.rank, "the sketch", f"{hint}, or n_projections < {r}")
-        return bss_selection(basis, r, self.weights, self.gain)
+        return bss_selection(OrderedColumns(basis.V), r, self.weights, self.gain)
 
 
 def gaussian_sketch(X: Any, t: int, rng: np.random.Generator) -> Any:

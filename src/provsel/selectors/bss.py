@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from provsel.kernels.bss_columns import OrderedColumns
 from provsel.selectors._base import BaseSelector, Selection, checked_basis, checked_count
 from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_forms
 from provsel.training_view import TrainingView
@@ -117,5 +118,7 @@ class BSSSelector(BaseSelector):
             else f"X has full column rank, so give rank < {view.n_features} as well"
         )
         check_exceeds_rank("BSSSelector", r, basis.rank, "X", hint)
-        norms = None if self.columns == "V" else basis.lengths(self.columns)
-        return bss_selection(basis, r, self.weights, self.gain, norms)
+        lengths = None if self.columns == "V" else basis.lengths(self.columns)
+        name = f"ordered columns {basis.rank} {self.columns!r} {self.center}"  # all r share them
+        columns = view.shared(name, lambda: OrderedColumns(basis.V, lengths))
+        return bss_selection(columns, r, self.weights, self.gain)

@@ -1,0 +1,141 @@
+"""Both barriers of a BSS step: the two shifted inverses, and the scores of columns by them."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dgetrf, dgetri
+
+Array = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+SIGNS = np.array([1.0, -1.0])
+"""Of the lower and the upper barrier: sign (A - shift I) is positive definite."""
+
+NEAR_POLE = 1.0
+"""Solve the eigenproblem early when the lower barrier comes this close to an old eigenvalue. The current
+spectrum stays more than 1 away from the barrier, so Woodbury's terms cancel at most a digit or two."""
+
+ROUNDING = 8 * float(np.finfo(np.float32).eps)
+"""Relative error of a sum of n terms in single precision, over sqrt(n): rounding errors add up like independent ones
+(Higham and Mary, 2019), and 16 units of roundoff are far beyond what is ever seen. A wrong guess would cost the
+first place in the order of norms, never feasibility, which is decided in double precision."""
+
+
+class Scores(NamedTuple):
+    """Scores L and U of some columns, each of shape (m,), and the forms z^T M z and z^T M^2 z of shape (2, m)."""
+
+    L: Array
+    U: Array
+    linear: Array
+    square: Array
+
+    def of(self, k: int) -> Scores:
+        """Return those of the k-th column."""
+        return Scores(self.L[k], self.U[k], self.linear[:, k], self.square[:, k])
+
+
+class Excess(NamedTuple):
+    """A quadratic form z^2 d + (z X^T) (z S^T)^T, of single precision, and its rounding error.
+
+    Shapes are (rank,) of d and (2 m, rank) of `factors`, which are X of shape (m, rank) above S of the same.
+    """
+
+    d: Singles
+    factors: Singles
+    rounding: float
+
+    def surely_positive(self, Z: Singles) -> NDArray[np.bool_]:
+        """Tell for each row of Z, unit vectors of shape (n, rank), whether the form is positive beyond rounding."""
+        m, images = len(self.factors) // 2, Z @ self.factors.T
+        return np.square(Z) @ self.d + np.vecdot(images[:, :m], images[:, m:]) > self.rounding
+
+
+class Diagonals:
+    """What the shifted inverses (sign (diag(lam) - shift I))^-1 of an eigenbasis are in the steps that it serves.
+
+    Parameters
+    ----------
+    lam : ndarray of shape (rank,)
+    shifts : ndarray of shape (n_steps, 2)
+        The lower and the upper barrier of the coming steps.
+
+    Attributes
+    ----------
+    powers : ndarray of shape (n_served, 2, 2, rank)
+        The two diagonals D of each step, and D^2.
+    traces : ndarray of shape (n_served, 2)
+    """
+
+    def __init__(self, lam: Array, shifts: Array) -> None:
+        is_near = (np.abs(lam - shifts[1:, :1]) < NEAR_POLE).any(axis=1)
+        self.n_served = 1 + int(is_near.argmax()) if is_near.any() else len(shifts)
+        D = SIGNS[:, None] / (lam - shifts[: self.n_served, :, None])
+        self.powers, self.traces = np.stack([D, np.square(D)], axis=2), D.sum(axis=2)
+
+
+class Barriers:
+    """M = (sign (A - shift I))^-1 for the lower and the upper barrier, with A = diag(lam) + W^T W.
+
+    The two go through the same operations, stacked in the first axis: the matrices of a step are so small that the
+    number of calls matters more than the arithmetic. By Woodbury's identity M = D + S^T K S, with D diagonal,
+    S = W D of shape (j, rank), and K = -(sign I + W D W^T)^-1 of shape (j, j).
+
+    Parameters
+    ----------
+    diagonals : Diagonals
+    step : int
+        Which of the steps of `diagonals`.
+    W : ndarray of shape (j, rank)
+    old_traces : ndarray of shape (2,)
+        Traces of both inverses before the barriers were shifted.
+
+    Attributes
+    ----------
+    traces : ndarray of shape (2,)
+    """
+
+    def __init__(self, diagonals: Diagonals, step: int, W: Array, old_traces: Array) -> None:
+        powers, (j, rank) = diagonals.powers[step], W.shape
+        scaled = powers[:, :, None] * W
+        products = (scaled.reshape(4 * j, rank) @ W.T).reshape(2, 2, j, j)
+        self._powers = powers
+        self._S, self._scaled = scaled[:, 0], scaled.reshape(2, 2 * j, rank)  # the second is S above S D
+        self._gram = np.ascontiguousarray(products[:, 1])  # S S^T
+        self._K = np.empty((2, j, j))
+        for K, sign, product in zip(self._K, SIGNS, products[:, 0], strict=True):
+            _negative_inverse(sign, product, K)
+        self.traces = diagonals.traces[step] + np.vecdot(self._K.reshape(2, j * j), self._gram.reshape(2, j * j))
+        # each potential changes with the shift: the lower one grows, the upper one falls
+        self._weights = 1.0 / (old_traces - self.traces)
+
+    def scores(self, Z: Array) -> Scores:
+        """Return the scores of the rows of Z, shape (m, rank), given in the eigenbasis."""
+        images = Z * self._powers[:, :1]  # rows z M, of shape (2, m, rank)
+        images += Z @ self._S.transpose(0, 2, 1) @ self._K @ self._S
+        linear, square = np.vecdot(images, Z), np.vecdot(images, images)
+        minus_L, U = linear + self._weights[:, None] * square
+        return Scores(-minus_L, U, linear, square)
+
+    def excess(self) -> Excess:
+        """Return the form U - L: a column is feasible where it is not positive. No product takes rank^3 operations."""
+        # M^2 = D^2 + (S D)^T K S + S^T K (S D) + S^T K (S S^T) K S. So the sum of M + weight M^2 over both is diagonal
+        # but for the symmetric part of S^T X, X = (K + weight K S S^T K) S + 2 weight K (S D).
+        weights, K, (_, j, rank) = self._weights[:, None, None], self._K, self._S.shape
+        X = np.concatenate([K + K @ (weights * self._gram) @ K, 2.0 * weights * K], axis=2) @ self._scaled
+        d = np.array([1.0, self._weights[0], 1.0, self._weights[1]]) @ self._powers.reshape(4, rank)
+        factors = np.concatenate([X, self._S], dtype=np.float32, casting="same_kind").reshape(4 * j, rank)
+        above, below = factors[: 2 * j], factors[2 * j :]
+        size = np.abs(d).max() + math.sqrt(np.vdot(above, above) * np.vdot(below, below))
+        return Excess(d.astype(np.float32), factors, ROUNDING * math.sqrt(rank) * float(size))
+
+
+def _negative_inverse(sign: float, P: Array, out: Array) -> None:
+    """Write -(sign I + P)^-1 for symmetric P, shape (j, j), to `out` (in place; P is overwritten)."""
+    if P.size:  # LAPACK refuses empty matrices; `numpy.linalg.inv` takes half as long again
+        P.flat[:: len(P) + 1] += sign
+        lu, pivots, _ = dgetrf(P.T)
+        np.negative(dgetri(lu, pivots, overwrite_lu=1)[0], out=out)
