@@ -16,10 +16,10 @@ from timing import case, cpu_seconds, report
 
 from provlab.configs import compose_artefact
 from provlab.datasets import dataset_members
-from provlab.keys import seed_from
 from provlab.project.components import build
 from provlab.protocols import protocol_named
 from provlab.trials import load_from, make_tasks, run_task
+from provlab.trials.plan import trial_seed
 from provsel.kernels.spectral import spectral_basis
 from provsel.reducers import reduced_rows
 from provsel.selectors import OnSupportVectors
@@ -46,7 +46,7 @@ def stand_alone(task):
         cell = task.cells[trial.cell]
         selector, model = build("selector", cell.selector), build("model", cell.model)
         if selector.is_random:
-            selector.set_params(random_state=seed_from(trial.key))
+            selector.set_params(random_state=trial_seed(cell, task.repeat, task.fold, trial.draw))
         rows = slice(None)
         if cell.protocol["setting"] == "supervised":
             selector = OnSupportVectors(selector, svm=model)
