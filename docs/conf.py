@@ -1,12 +1,15 @@
 """Sphinx's settings for these pages: `make docs`."""
 
 import logging
+import os
 import re
 import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+os.environ.pop("PROVSEL_PROJECT", None)  # examples make projects of their own
 
 project = "provsel"
 author = "The provsel developers"

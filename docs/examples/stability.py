@@ -2,33 +2,31 @@
 How stable a selection is
 =========================
 
-Select on random halves of the rows, and ask how many features two halves share.
-Two random sets of the same size are the control.
+Fit on bootstrap samples of the rows, and ask how much the selections agree: 1 says always the same features, 0 no more
+agreement than of random ones. Each index has an interval.
 """
 
-from itertools import combinations
-
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_digits
 
 from provsel.selectors import LeverageScoreSelector, RRQRSelector, SVMRFESelector, UniformSelector
+from provsel.stability import StabilityReport
 
 X, y = load_digits(return_X_y=True)
 X, y = X[(y == 3) | (y == 8)], y[(y == 3) | (y == 8)]
-rng = np.random.default_rng(0)
-halves = [rng.permutation(y.size)[: y.size // 2] for _ in range(8)]
 methods = {
-    "RFE": lambda seed: SVMRFESelector(12),
-    "RRQR": lambda seed: RRQRSelector(12),
-    "leverage, largest": lambda seed: LeverageScoreSelector(12, strategy="top", rank=12),
-    "random": lambda seed: UniformSelector(12, random_state=seed),
+    "RFE": SVMRFESelector(12),
+    "RRQR": RRQRSelector(12),
+    "leverage, largest": LeverageScoreSelector(12, strategy="top", rank=12),
+    "random": UniformSelector(12),
 }
-shared = {}
-for name, made in methods.items():
-    chosen = [set(made(seed).fit(X[rows], y[rows]).indices_) for seed, rows in enumerate(halves)]
-    shared[name] = [len(one & other) for one, other in combinations(chosen, 2)]
+reports = {name: StabilityReport.of(each, X, y, n_resamples=25, random_state=0) for name, each in methods.items()}
+print(reports["RFE"])
 
 figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
-axes.boxplot(list(shared.values()), tick_labels=list(shared), orientation="horizontal")
-axes.set_xlabel("of 12 features, shared by two halves")
+for place, report in enumerate(reports.values()):
+    axes.plot(report.interval(), [place, place], color="#0072B2")
+    axes.plot(report.index, place, "o", color="#0072B2")
+axes.set_yticks(range(len(reports)), list(reports))
+axes.invert_yaxis()
+axes.set(xlabel="stability, with its 95 % interval", xlim=(-0.1, 1.05))

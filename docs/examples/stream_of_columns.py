@@ -2,7 +2,8 @@
 A stream larger than memory
 ===========================
 
-The columns of a file are read in blocks. The selector decides on each column once, and never looks back.
+The columns of a file are read in blocks, and only one block is in memory. The selector decides on each column once,
+and never looks back.
 """
 
 import tempfile
@@ -20,12 +21,13 @@ seen, kept = [], []
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "columns.npy"
     np.save(path, np.asfortranarray(rng.standard_normal((30, 20_000))))
+    size = path.stat().st_size
     for block, features in column_blocks(path, block_size=500):
         selector.partial_fit_columns(block, features)
         seen.append(selector.n_seen_)
         kept.append(selector.indices_.size)
 
-print(f"{kept[-1]} of {seen[-1]} columns are kept")
+print(f"{kept[-1]} of {seen[-1]} columns are kept; {block.nbytes / size:.1%} of the file was in memory at a time")
 figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
 axes.plot(seen, kept, color="#0072B2")
 axes.set(xlabel="columns seen", ylabel="columns kept", xscale="log")

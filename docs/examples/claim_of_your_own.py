@@ -1,0 +1,47 @@
+"""
+A claim of your own
+===================
+
+A claim is fixed before the numbers are seen: a test, and a margin within which a difference does not count.
+``provsel verify`` says what becomes of it. Here the table of ``provsel new`` is made of other data, with four claims.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from sklearn.datasets import load_breast_cancer
+
+CLAIM = """
+  - id: first.claim{number}
+    where: example
+    claim: "{row} better than {than}"
+    artefact: first/comparison
+    test: better
+    parameters: {{row: {row}, than: {than}, columns: [8 features], over: folds, margin: 2.0}}
+"""
+PAIRS = [("F-test", "Random"), ("BSS", "Random"), ("Leverage scores", "F-test"), ("All features", "F-test")]
+DATA = ["dataset.path=cells.csv", "dataset.target=target", "dataset.index=null", "+dataset.column_scaling=range"]
+provsel = [sys.executable, "-m", "provlab.cli"]  # `provsel` in a terminal
+
+with tempfile.TemporaryDirectory() as folder:
+    project = Path(folder) / "cells"
+    subprocess.run([*provsel, "new", "cells"], cwd=folder, check=True)
+    load_breast_cancer(as_frame=True).frame.to_csv(project / "cells.csv", index=False)
+    claims = [CLAIM.format(number=k, row=row, than=than) for k, (row, than) in enumerate(PAIRS)]
+    (project / "experiments/first/claims.yaml").write_text("paper: first\nclaims:" + "".join(claims))
+    for command in ("reproduce comparison", "verify"):
+        settings = [*DATA, "protocol.repeats=2", "executor=serial"]
+        subprocess.run([*provsel, *command.split(), *settings], cwd=project, check=True)
+    verdicts = pd.read_csv(project / "results/verdicts.csv")
+
+figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
+axes.axvspan(-2, 2, color="#DDDDDD")
+for place, each in enumerate(verdicts.itertuples()):
+    axes.plot([each.low, each.high], [place, place], color="#0072B2")
+    axes.plot(each.effect, place, "o", color="#0072B2")
+axes.set_yticks(range(len(verdicts)), [f"{each.claim}:\n{each.verdict}" for each in verdicts.itertuples()])
+axes.set(xlabel="difference in error (points); grey: the margin", ylim=(len(verdicts) - 0.5, -0.5))
