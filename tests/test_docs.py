@@ -58,6 +58,18 @@ def test_commands_of_a_page_run_in_an_empty_folder(page, tmp_path, monkeypatch):
     assert any((folder / "results" / "store").rglob("*.parquet"))
 
 
+RECORDS = [
+    record
+    for page in sorted((DOCS / "decisions").glob("*.md"))
+    for record in page.read_text(encoding="utf-8").split("\n## ")[1:]
+]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.partition("\n")[0])
+def test_a_decision_says_context_choice_and_consequence(record):
+    assert re.findall(r"^- (\w+): \S", record, re.M) == ["Context", "Choice", "Consequence"]
+
+
 def test_numbers_and_theorems_are_read():
     measured = importlib.util.module_from_spec(MEASURED)
     MEASURED.loader.exec_module(measured)
