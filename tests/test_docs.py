@@ -2,17 +2,27 @@
 
 import importlib
 import importlib.util
+import pkgutil
 import re
 import shlex
 
 import pytest
 
+import provsel
 from provsel.certificates import THEOREMS
 from small_runs import PROVSEL, REPO, run_python
 
 DOCS = REPO / "docs"
-PACKAGES = ["provsel.selectors", "provsel.models", "provsel.certificates", "provsel.streams", "provlab"]
-PAGES = sorted(DOCS.glob("*.md"))
+PACKAGES = [
+    "provlab",
+    "provsel.training_view",
+    *(
+        found.name
+        for found in pkgutil.walk_packages(provsel.__path__, "provsel.")
+        if hasattr(importlib.import_module(found.name), "__all__")
+    ),
+]
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 SNIPPETS = [
     pytest.param(code, id=f"{page.stem}{number}")
     for page in PAGES
@@ -31,7 +41,25 @@ def listed(package):
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_reference_lists_every_public_name_once(package):
-    assert listed(package) == sorted(importlib.import_module(package).__all__)
+    assert listed(package) == sorted(public_names(importlib.import_module(package)))
+
+
+def public_names(module):
+    """Return what a module says is public, or else what it defines without an underscore."""
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    return getattr(module, "__all__", [name for name in own if not name.startswith("_")])
+
+
+def test_the_reference_lists_what_the_script_of_a_new_project_imports():
+    script = (REPO / "src/provlab/project/template/experiments/first/comparison.py").read_text(encoding="utf-8")
+    imported = {
+        f"{module}.{name}"
+        for module, names in re.findall(r"^from (provlab\.\S+) import (.+)$", script, re.M)
+        for name in names.split(", ")
+    }
+    text = (DOCS / "reference" / "provlab.reports.md").read_text(encoding="utf-8")
+    assert imported <= set(re.findall(r"^   (provlab\S+)$", text, re.M))
+    assert len(imported) >= 4
 
 
 @pytest.mark.parametrize("code", SNIPPETS)

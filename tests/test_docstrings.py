@@ -1,4 +1,4 @@
-"""The library's docstrings: every public name has an example, and every example gives what it says."""
+"""Docstrings: every public name has an example, and every example gives what it says."""
 
 import doctest
 import importlib
@@ -7,9 +7,11 @@ import pkgutil
 
 import pytest
 
+import provlab
 import provsel
 
 MODULES = [found.name for found in pkgutil.walk_packages(provsel.__path__, "provsel.")]
+MODULES += sorted({getattr(provlab, name).__module__ for name in provlab.__all__} - set(MODULES))
 PUBLIC = [
     "provsel.stability",
     "provsel.selectors",
@@ -17,6 +19,7 @@ PUBLIC = [
     "provsel.certificates",
     "provsel.streams",
     "provsel.training_view",
+    "provlab",
 ]
 
 

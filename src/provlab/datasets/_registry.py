@@ -38,6 +38,12 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
         For an unknown name, an unknown parameter, a bad value, or a damaged file.
     MissingDataError
         When a file is in none of the searched folders.
+
+    Examples
+    --------
+    >>> from provlab import load_dataset
+    >>> load_dataset("synthetic", n_samples=60, n_features=120, column_scaling="norm").X.shape
+    (60, 120)
     """
     preparation, _ = separated(name, params)
     return prepared(loader(name).load(**checked_parameters(name, params)), **preparation)

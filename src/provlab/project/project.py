@@ -33,6 +33,13 @@ class Project:
         Top-level modules whose classes a config may name, beside provsel's own. Nothing but this file says so.
     methods : mapping of str
         How figures show a method, by its name in artefacts: see `provlab.reports.looks`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from provlab import Project
+    >>> Project(Path("."), trust=("my_study",)).trust
+    ('my_study',)
     """
 
     root: Path
