@@ -5,12 +5,15 @@ import importlib.util
 import pkgutil
 import re
 import shlex
+import subprocess
+import sys
 
+import pandas as pd
 import pytest
 
 import provsel
 from provsel.certificates import THEOREMS
-from small_runs import PROVSEL, REPO, run_python
+from small_runs import PROVSEL, REPO, run_python, script_environment
 
 DOCS = REPO / "docs"
 PACKAGES = [
@@ -68,22 +71,64 @@ def test_python_of_a_page_runs_in_an_empty_folder(code, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["start", "replicate"])
-def test_commands_of_a_page_run_in_an_empty_folder(page, tmp_path, monkeypatch):
-    monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
-    [block] = re.findall(r"```console\n(.*?)```", (DOCS / f"{page}.md").read_text(encoding="utf-8"), re.S)
-    folder, ran = tmp_path, 0
-    for line in block.splitlines():
-        command, *arguments = shlex.split(line.removeprefix("$ "))
-        if command == "cd":
-            folder = folder / arguments[0]
+STEP = re.compile(r"^```(?:console|\{code-block\} \w+\n:caption: (?P<file>\S+)\n)\n(?P<text>.*?)^```", re.M | re.S)
+SHELL = {"python": [sys.executable], "provsel": [sys.executable, *PROVSEL], "rm": ["rm"]}
+
+
+def follow(page, folder):
+    """Do what a page says, in its order: write its files, run its commands; return what the last one printed, and where."""
+    ran, done = 0, None
+    for step in STEP.finditer((DOCS / page).read_text(encoding="utf-8")):
+        if step["file"]:
+            path = folder / step["file"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step["text"], encoding="utf-8")
             continue
-        assert command == "provsel"
-        done = run_python([*PROVSEL, *arguments], folder)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-        ran += 1
-    assert ran >= 3
-    assert any((folder / "results" / "store").rglob("*.parquet"))
+        for line in step["text"].splitlines():
+            command, *arguments = shlex.split(line.removeprefix("$ "))
+            if command == "cd":
+                folder = folder / arguments[0]
+                continue
+            done = subprocess.run(
+                [*SHELL[command], *arguments], cwd=folder, env=script_environment(), capture_output=True, text=True,
+                timeout=300, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, f"{line}\n{done.stderr}"
+            ran += 1
+    return ran, done.stdout, folder
+
+
+def test_a_page_that_cannot_be_followed_says_where(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```{code-block} python\n:caption: sub/x.py\n\nraise SystemExit(3)\n```\n```console\n$ python sub/x.py\n```\n"
+    )
+    with pytest.raises(AssertionError, match="python sub/x.py"):
+        follow(page, tmp_path)
+
+
+def test_your_data_in_five_minutes_in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
+    ran, printed, folder = follow("start.md", tmp_path)
+    assert ran >= 4
+    assert "complete" in printed
+    assert any((folder / "results" / "store").glob("*.parquet"))
+
+
+def test_replicate_a_paper_in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
+    ran, printed, folder = follow("replicate.md", tmp_path)
+    assert ran >= 5
+    claims = re.findall(r"^ +- id: (\S+)$", (DOCS / "replicate.md").read_text(encoding="utf-8"), re.M)[:3]
+    verdicts = pd.read_csv(folder / "results" / "verdicts.csv").set_index("id")
+    assert list(verdicts.index) == claims  # of the reader's own paper, and of no other
+    assert set(verdicts["state"]) == {"complete"}
+    assert "not run" not in set(verdicts["verdict"])
+    assert all(claim in printed for claim in claims)
+    table = (folder / "results" / "tables" / "smith2020" / "table1.md").read_text(encoding="utf-8")
+    assert re.search(r"\| Fisher score +\| [\d.]+ \(7\.4\)", table)
+    universes = pd.read_csv(folder / "results" / "readings" / "smith2020" / "universes.csv")
+    assert universes.groupby("claim")["C"].nunique().to_dict() == dict.fromkeys(sorted(claims), 2)
 
 
 RECORDS = [

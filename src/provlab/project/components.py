@@ -121,8 +121,15 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     Of a measure, it is the function of a trial, with its settings.
     """
     arguments = component_arguments(kind, config)
-    built = _with_functions(with_components(arguments, lambda inner: build(inner_kind(inner), inner)))
     cls: Any = component_class(kind, config)
+    needed = _parameters(kind, cls, vars(cls).get("__init__"))
+    missing = [name for name in needed if needed[name] and name not in arguments]
+    if missing:
+        raise ValueError(
+            f"config of the {kind} {cls.__name__}: expected a value of {', '.join(missing)}, got none; it has no "
+            f"default, so add {', '.join(f'+{kind}.{name}=...' for name in missing)}."
+        )
+    built = _with_functions(with_components(arguments, lambda inner: build(inner_kind(inner), inner)))
     return partial(cls.measure, **built) if kind == "measure" else cls(**built)
 
 
@@ -242,7 +249,11 @@ def _check_method(kind: str, cls: type) -> None:
 
 
 @cache
-def _parameters(kind: str, cls: Any, init: object) -> tuple[str, ...]:
-    if kind == "measure":
-        return tuple(inspect.signature(cls.measure).parameters)[1:]  # all but the trial
-    return tuple(inspect.signature(cls).parameters)
+def _parameters(kind: str, cls: Any, init: object) -> dict[str, bool]:
+    """Return the parameters of a component, and whether each needs a value; a measure's without the trial."""
+    found = list(inspect.signature(cls.measure if kind == "measure" else cls).parameters.values())
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {
+        each.name: each.default is each.empty and each.kind not in several
+        for each in found[1 if kind == "measure" else 0 :]
+    }
