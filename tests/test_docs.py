@@ -76,7 +76,7 @@ SHELL = {"python": [sys.executable], "provsel": [sys.executable, *PROVSEL], "rm"
 
 
 def follow(page, folder):
-    """Do what a page says, in its order: write its files, run its commands; return what the last one printed, and where."""
+    """Write the files and run the commands of a page, in its order: how many, what the last one printed, and where."""
     ran, done = 0, None
     for step in STEP.finditer((DOCS / page).read_text(encoding="utf-8")):
         if step["file"]:
@@ -103,7 +103,7 @@ def test_a_page_that_cannot_be_followed_says_where(tmp_path):
     page.write_text(
         "```{code-block} python\n:caption: sub/x.py\n\nraise SystemExit(3)\n```\n```console\n$ python sub/x.py\n```\n"
     )
-    with pytest.raises(AssertionError, match="python sub/x.py"):
+    with pytest.raises(AssertionError, match=r"python sub/x\.py"):
         follow(page, tmp_path)
 
 

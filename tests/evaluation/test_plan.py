@@ -276,6 +276,6 @@ def test_unknown_argument_lists_the_accepted_ones():
 
 
 def test_a_missing_argument_is_named_with_what_adds_it():
-    said = r"selector BSSSelector: expected a value of n_features_to_select, got none; .* \+selector\.n_features_to_select="
+    said = r"BSSSelector: expected a value of n_features_to_select, got none; .* \+selector\.n_features_to_select="
     with pytest.raises(ValueError, match=said):
         build("selector", {"_target_": BSS["_target_"], "rank": 3})
