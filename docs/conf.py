@@ -24,6 +24,7 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
     "measured",
+    "report_pages",
 ]
 exclude_patterns = ["_build", "examples", "measured", "sg_execution_times.rst"]
 templates_path = ["_templates"]
@@ -80,7 +81,16 @@ html_title = "provsel"
 html_static_path = ["_static"]
 html_css_files = ["provsel.css"]
 html_copy_source = html_show_sourcelink = False
-html_theme_options = {"navigation_with_keys": False, "show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 4,
+    "navbar_align": "left",
+}
+# A page without pages below it needs no navigation of its section.
+ALONE = ["index", "start", "which_selector", "guarantees", "replicate", "readings", "clusters", "glossary"]
+html_sidebars = {page: [] for page in ALONE}
 
 
 def plain_text(app, what, name, obj, options, lines):

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import json
 import pkgutil
 import re
 import shlex
@@ -154,6 +155,16 @@ def test_numbers_and_theorems_are_read():
     header, _, *rows, _ = measured.subset_lines()
     assert header.count("|") == rows[0].count("|") == 9
     assert min(float(cell) for row in rows for cell in row.strip("| ").split(" | ")[1:]) >= 1 - 1e-6
+    summary = json.loads((REPO / "results/reference/summary.json").read_text(encoding="utf-8"))["verdicts"]
+    for paper, counts in summary.items():
+        text = "\n".join(measured.result_lines(paper)[0])
+        assert f"{sum(counts.values())} claims: " in text
+        assert all(f"{count} {verdict}" in text for verdict, count in counts.items() if count)
+    spectral = "\n".join(measured.measured_lines(THEOREMS[0]))
+    assert re.search(
+        r"BSS keeps the eigenvalues.*`paul2016/figure1` \| 100 % of trials held \| 24000 \| replicated", spectral
+    )
+    assert all(measured.claims_of(theorem) for theorem in THEOREMS)
     lines, files = measured.result_lines("paul2016")
     assert all(path.is_file() for path in files)
     assert "### table1" in lines

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 from statistics import mean
 
@@ -14,8 +16,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import provsel.certificates
+from provlab.claims import Claim, load_claims
 from provlab.readings import schema
-from provsel.certificates import THEOREMS, Theorem
+from provsel.certificates import THEOREMS, SubsetApproximation, Theorem
 
 REPO = Path(__file__).resolve().parents[2]
 REFERENCE = REPO / "results" / "reference"
@@ -38,12 +41,86 @@ def theorem_lines(theorem: type[Theorem]) -> list[str]:
     for group in said["Attributes"]:
         columns = ", ".join(f"`{theorem.column(name.strip())}`" for name in group.name.split(","))
         lines += [f"- {columns}: {' '.join(group.desc)}"]
-    return [*lines, "", f"{{py:class}}`provsel.certificates.{theorem.__name__}` is the class.", ""]
+    lines += ["", f"{{py:class}}`provsel.certificates.{theorem.__name__}` is the class.", ""]
+    return [*lines, *measured_lines(theorem)]
+
+
+@cache
+def verdicts() -> dict[str, dict[str, str]]:
+    """Return the lines of the reference run's verdicts by the claim's id."""
+    with (REFERENCE / "verdicts.csv").open(encoding="utf-8") as file:
+        return {row["id"]: row for row in csv.DictReader(file)}
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """Return all claims of the papers that have a verdict in the reference run."""
+    found = (claim for path in sorted(REPO.glob("experiments/*/claims.yaml")) for claim in load_claims(path).claims)
+    return tuple(claim for claim in found if claim.id in verdicts())
+
+
+def claims_of(theorem: type[Theorem]) -> list[Claim]:
+    """Return the claims that read a theorem's columns; of several theorems with these, the artefact names the one."""
+    found = []
+    for claim in claims():
+        read = set(claim.evaluator.reads)
+        about = [each for each in theorems() if read & set(each.columns())]
+        if len(about) > 1:
+            artefact = claim.evaluator.artefact.rpartition("/")[2]
+            about = [each for each in about if artefact in re.sub(r"\W", "", each.source.lower())]
+        found += [claim] if theorem in about else []
+    return found
+
+
+def claim_lines(chosen: list[Claim]) -> list[str]:
+    """Return a table of claims with what the reference run found, and how often there was which verdict."""
+    rows = []
+    for claim in chosen:
+        line = verdicts()[claim.id]
+        effect = f"{float(line['effect']):.4g} {line['unit']}" if line["effect"] else ""
+        cells = [claim.text, claim.where, f"`{claim.evaluator.artefact}`", effect, line["n"], line["verdict"]]
+        rows.append([cell.replace("|", "\\|") for cell in cells])
+    counts = Counter(verdicts()[claim.id]["verdict"] for claim in chosen)
+    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    return [
+        f"{len(chosen)} claims: {said}.",
+        "",
+        *table_lines(["claim", "where", "artefact", "found", "n", "verdict"], rows),
+    ]
+
+
+def measured_lines(theorem: type[Theorem]) -> list[str]:
+    """Return what came out of a theorem in the repository's runs."""
+    if theorem is SubsetApproximation:
+        said = "**Measured**, by the benchmark `column_subset`; a single draw may exceed a bound in expectation:"
+        return [said, "", *promise_lines()]
+    chosen = claims_of(theorem)
+    if not chosen:
+        return ["**Measured**: no claim of the papers is about it, and the reference run has no trial of it.", ""]
+    return ["**Measured**, in the reference run:", "", *claim_lines(chosen)]
+
+
+def promise_lines(path: Path = SUBSETS) -> list[str]:
+    """Return, for each method that promises something, its states and how near its ratio came to the bound."""
+    found: dict[str, list[dict[str, str]]] = defaultdict(list)
+    with path.open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["subset_frobenius_bound"] not in ("", "nan"):
+                found[row["method"]].append(row)
+    rows = []
+    for method, runs in found.items():
+        states = Counter(row["subset_approximation"] for row in runs)
+        nearest = max(float(row["subset_frobenius_ratio"]) / float(row["subset_frobenius_bound"]) for row in runs)
+        promised = runs[0]["subset_promised_by"]
+        rows.append([method, promised, ", ".join(f"{n} {state}" for state, n in states.items()), f"{nearest:.2g}"])
+    return table_lines(["method", "promised by", "runs by state", "largest ratio over its bound"], rows)
 
 
 def table_lines(header: list[str], rows: list[list[str]]) -> list[str]:
-    """Return a Markdown table."""
-    return [f"| {' | '.join(cells)} |" for cells in (header, ["---"] + ["--:"] * (len(header) - 1), *rows)] + [""]
+    """Return a Markdown table; columns of numbers are flush right."""
+    numbers = [all(re.match(r"^[-\d.]*$", row[place]) for row in rows) for place in range(len(header))]
+    rule = ["--:" if each else "---" for each in numbers]
+    return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)] + [""]
 
 
 def subset_lines(path: Path = SUBSETS) -> list[str]:
@@ -62,13 +139,14 @@ def result_lines(paper: str) -> tuple[list[str], list[Path]]:
     figures = sorted((REFERENCE / "figures" / paper).glob("*.svg"))
     tables = sorted((REFERENCE / "tables" / paper).glob("*.md"))
     here = REPO / "docs" / "papers"
-    lines = ["## Figures", ""]
+    of_paper = [claim for claim in claims() if claim.paper == paper]
+    lines = ["## Claims", "", *claim_lines(of_paper), "## Figures", ""]
     for path in figures:
         lines += [f"![{paper}, {path.stem}]({os.path.relpath(path, here)})", "", f"*{path.stem}*", ""]
     lines += ["## Tables", ""]
     for path in tables:
         lines += [f"### {path.stem}", "", *path.read_text(encoding="utf-8").splitlines(), ""]
-    return lines, [*figures, *tables]
+    return lines, [*figures, *tables, REFERENCE / "verdicts.csv"]
 
 
 class FromCode(SphinxDirective):
@@ -79,7 +157,8 @@ class FromCode(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the nodes, and note the files that they are made of."""
         if self.name == "theorems":
-            lines, files = [line for each in theorems() for line in theorem_lines(each)], []
+            lines = [line for each in theorems() for line in theorem_lines(each)]
+            files = [REFERENCE / "verdicts.csv", SUBSETS]
         elif self.name == "format-of-readings":
             lines, files = (schema.__doc__ or "").split("\n", 1)[1].splitlines(), []
         elif self.name == "column-subsets":

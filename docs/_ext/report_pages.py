@@ -1,0 +1,60 @@
+"""The HTML report among the pages: the one of `results/`, or else one of the trials that the repository has."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+REPO = Path(__file__).resolve().parents[2]
+MADE = REPO / "results" / "report"
+SAMPLE = REPO / "results" / "reference" / "sample"
+OF_RESULTS = "It was made by make report, from the trials that this checkout had stored."
+OF_SAMPLE = (
+    "It was made from the sample of the reference run's trials that is committed, a few of each artefact on synthetic "
+    "data, so that most numbers wait for trials: those of the whole run stand on the pages of the papers. Who has the "
+    "trials gets them all by make report docs."
+)
+
+
+def add_report(folder: Path) -> None:
+    """Put the report below the folder of the built pages, in the place of an older one."""
+    target = folder / "report"
+    shutil.rmtree(target, ignore_errors=True)
+    if (MADE / "index.html").is_file():
+        shutil.copytree(MADE, target)
+        return
+    with tempfile.TemporaryDirectory() as made:
+        shutil.copytree(SAMPLE, Path(made) / "store")
+        command = [sys.executable, "-m", "provlab.cli", "report", f"results={made}"]
+        done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise ExtensionError(f"provsel report: {done.stderr}")
+        shutil.copytree(Path(made) / "report", target)
+
+
+class ReportLink(SphinxDirective):
+    """A link to the report, and what it was made from."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a paragraph."""
+        said = OF_RESULTS if (MADE / "index.html").is_file() else OF_SAMPLE
+        link = nodes.reference("", "Open the report", refuri="../report/index.html", internal=True)
+        return [nodes.paragraph("", "", link, nodes.Text(f". {said}"))]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the directive, and the making of the report after the pages."""
+    app.add_directive("report-link", ReportLink)
+    app.connect(
+        "build-finished",
+        lambda app, error: add_report(Path(app.outdir)) if not error and app.builder.name == "html" else None,
+    )
+    return {"parallel_read_safe": True}
