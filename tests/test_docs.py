@@ -144,6 +144,18 @@ def test_a_decision_says_context_choice_and_consequence(record):
     assert re.findall(r"^- (\w+): \S", record, re.M) == ["Context", "Choice", "Consequence"]
 
 
+def test_the_table_of_a_page_gets_the_verdicts_it_promises(tmp_path, monkeypatch):
+    monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
+    text = (DOCS / "verdicts.md").read_text(encoding="utf-8")
+    for language, name in (("csv", "rates.csv"), ("yaml", "claims.yaml")):
+        [block] = re.findall(rf"```{language}\n(.*?)```", text, re.S)
+        (tmp_path / name).write_text(block)
+    [command] = re.findall(r"```console\n\$ provsel (.*?)\n```", text, re.S)
+    done = run_python([*PROVSEL, *shlex.split(command)], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 claims: 2 replicated" in done.stdout
+
+
 def test_numbers_and_theorems_are_read():
     measured = importlib.util.module_from_spec(MEASURED)
     MEASURED.loader.exec_module(measured)

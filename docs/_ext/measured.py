@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import provsel.certificates
-from provlab.claims import Claim, load_claims
+from provlab.claims import Claim, load_claims, table
 from provlab.readings import schema
 from provsel.certificates import THEOREMS, SubsetApproximation, Theorem
 
@@ -150,7 +150,7 @@ def result_lines(paper: str) -> tuple[list[str], list[Path]]:
 
 
 class FromCode(SphinxDirective):
-    """`theorems`, `column-subsets`, `format-of-readings` and `results PAPER`: Markdown made by the build."""
+    """Markdown made by the build: `theorems`, `column-subsets`, the two `format-of-...` and `results PAPER`."""
 
     optional_arguments = 1
 
@@ -161,6 +161,8 @@ class FromCode(SphinxDirective):
             files = [REFERENCE / "verdicts.csv", SUBSETS]
         elif self.name == "format-of-readings":
             lines, files = (schema.__doc__ or "").split("\n", 1)[1].splitlines(), []
+        elif self.name == "format-of-results":
+            lines, files = (table.__doc__ or "").split("\n", 1)[1].splitlines(), []
         elif self.name == "column-subsets":
             lines, files = subset_lines(), [SUBSETS]
         else:
@@ -172,6 +174,6 @@ class FromCode(SphinxDirective):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
-    for name in ("theorems", "column-subsets", "format-of-readings", "results"):
+    for name in ("theorems", "column-subsets", "format-of-readings", "format-of-results", "results"):
         app.add_directive(name, FromCode)
     return {"parallel_read_safe": True}

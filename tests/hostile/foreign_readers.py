@@ -24,6 +24,7 @@ from scipy.io import savemat
 from provlab.audit.compare import OUTCOMES, Difference
 from provlab.audit.ledger import WITHOUT_SUM, read_audits, write_audit
 from provlab.audit.outcomes import AuditRun, TrialOutcome
+from provlab.claims.table import ResultTable
 from provlab.configs import compose_artefact
 from provlab.configs.memory import _recalled, _remember
 from provlab.datasets import _cache, dexter, techtc
@@ -355,6 +356,19 @@ def ledgers_of(path):
 
 
 RECORD = {"key": "k" * 64, "cell": "c" * 64, "dataset": "d", "error": 1.5, "features": [1, 2], "config": "{}"}
+RESULTS = b'm,d,f,e\nA,one,0,0.5\n"B",one,1,\nA,two,0,1e-1\nB,two,0,NaN\n'
+RESULT_TABLE = saved(
+    lambda f: pq.write_table(pa.table({"m": ["A", "B"], "d": ["x", "x"], "f": [0, 1], "e": [0.5, 1]}), f)
+)
+
+
+def results_of(path):
+    table = ResultTable.read(path, {"row": "m", "dataset": "d", "fold": "f", "error": "e"})
+    assert not np.isinf(table.error).any()
+    assert all(found.size == table.error.size > 0 for found in (*table.places.values(), *table.levels.values()))
+    assert all(name.isprintable() for found in table.places.values() for name in found.tolist())
+
+
 STORE = saved(lambda f: pq.write_table(
     pa.Table.from_pylist([RECORD, {**RECORD, "key": "l" * 64}], schema=SCHEMA), f,
     compression="zstd", write_page_checksum=True,
@@ -434,6 +448,7 @@ TEXT = {
     "lock file": Reader(LOCK_NAME, (LOCK,), lock_of, YAML_WORDS),
     "memory of hashes": Reader(MEMORY, (HASHES,), hashes_of, LEDGER_WORDS),
     "memory of plans": Reader("plans/a.json", (plan(),), plan_of, LEDGER_WORDS),
+    "results": Reader("results.csv", (RESULTS,), results_of, (b"m", b"e", b",", b"\"", b"A,one,0,0.5\n")),
     "audit ledger": Reader("audits/a.json", ledgers(), ledgers_of, LEDGER_WORDS),
 }  # fmt: skip
 
@@ -457,6 +472,7 @@ BINARY = {
     "parquet rows": Reader("X.parquet", (PARQUET,), rows_of),
     "parquet labels": Reader("X.parquet", (PACKED,), lambda path: rows_of(path, y="label")),
     "parquet columns": Reader("X.parquet", (PARQUET, PACKED), columns_of),
+    "results Parquet": Reader("results.parquet", (RESULT_TABLE,), results_of),
     "zip": Reader("a.zip", (zip_of(**MEMBERS),), archive_of, ARCHIVE_WORDS),
     "tar": Reader("a.tar", (tar_of(**MEMBERS), tar_of(form=tarfile.GNU_FORMAT, **MEMBERS)), archive_of, ARCHIVE_WORDS),
     "tar gz": Reader("a.tar.gz", (tar_of("w:gz", **MEMBERS),), archive_of),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from provlab.claims.display import draw_rankings, ranking_frame
-from provlab.claims.evidence import FOLD_COLUMNS, Evidence
-from provlab.claims.schema import Claim, ClaimFile, load_claims
+from provlab.claims.evidence import FOLD_COLUMNS
+from provlab.claims.pairing import AbstractEvidence
+from provlab.claims.schema import Claim, ClaimFile, load_claims, stated_results
+from provlab.claims.table import ResultTable
+from provlab.claims.table_evidence import TableEvidence
 from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, verdict_frame
 from provlab.project import current_project, papers
 from provlab.reports.tables import write_frame
@@ -63,15 +67,36 @@ def columns_read(claims: Iterable[Claim]) -> set[str]:
     return {*FOLD_COLUMNS, *(name for claim in claims for name in claim.evaluator.reads)}
 
 
-def judge_files(files: list[ClaimFile], evidence: Evidence) -> Judged:
-    """Judge the claims of some papers on what is stored.
+def judge_files(files: list[ClaimFile], evidence: AbstractEvidence) -> Judged:
+    """Judge the claims of some papers on what is stored, or on a table of results."""
+    verdicts = [verdict for file in files for verdict in judge(file.claims, evidence)]
+    rankings = [ranking for file in files for ranking in rank(file.rankings, evidence)]
+    return Judged(verdicts, rankings)
+
+
+def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> Judged:
+    """Judge a file of claims on a table of results, of any origin.
+
+    Parameters
+    ----------
+    results : Path
+        CSV, TSV or Parquet.
+    claims : Path
+    roles : mapping
+        What the columns are, beside and before what the file of claims says: see `provlab.claims.table`.
 
     Raises
     ------
     ValueError
-        When the settings fit none of the artefacts.
+        When either file is not as it should be, or they do not fit each other.
     """
-    verdicts = [verdict for file in files for verdict in judge(file.claims, evidence)]
-    rankings = [ranking for file in files for ranking in rank(file.rankings, evidence)]
-    evidence.raise_if_nothing_fits()
-    return Judged(verdicts, rankings)
+    table = ResultTable.read(results, {**stated_results(claims), **roles})
+    file = load_claims(claims, table)
+    tests = [claim.evaluator for claim in file.claims]
+    about = {place[0] for test in tests for place in test.places(test.columns)}
+    if len(about) > 1 and "artefact" not in table.named:
+        raise ValueError(
+            f"{claims}: expected claims about one artefact, as {results} does not tell several apart, got "
+            f"{', '.join(sorted(about))}; name the column that does: --column artefact=NAME."
+        )
+    return judge_files([file], TableEvidence(table))

@@ -18,15 +18,16 @@ rankings:                                         # Friedman and Nemenyi, no cla
     columns: [r=300]
 ```
 The last three keys may be left out. Headline counts are of the paper's own claims that are neither certain nor repeat
-another. Other top-level keys may hold YAML anchors.
+another. The key `results` says what the columns of a table are (`provlab.claims.table`). Other top-level keys may hold
+YAML anchors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from provlab._yaml import check_keys, one_line, read_listing
 from provlab.claims.evaluators import AbstractEvaluator, evaluator_class
@@ -82,8 +83,55 @@ class ClaimFile:
         return [claim for claim in self.claims if not texts or any(text in claim.id for text in texts)]
 
 
-def load_claims(path: Path) -> ClaimFile:
+class Layout(Protocol):
+    """What claims can be about: the artefacts of the project, or a table of results."""
+
+    def names(self, artefact: str) -> tuple[Sequence[str], Sequence[str]]:
+        """Return rows and columns of an artefact, or raise ValueError where there is none of that name."""
+
+    def datasets(self, artefact: str) -> Mapping[str, Sequence[str]]:
+        """Return the data sets that an artefact lists, and the columns of each; none where it lists none."""
+
+
+class ProjectLayout:
+    """The artefacts of the project at hand; needs no data."""
+
+    def names(self, artefact: str) -> tuple[Sequence[str], Sequence[str]]:
+        """See `Layout`."""
+        return artefact_layout(artefact)
+
+    def datasets(self, artefact: str) -> Mapping[str, Sequence[str]]:
+        """See `Layout`."""
+        return artefact_datasets(artefact)
+
+
+PROJECT = ProjectLayout()
+
+
+def stated_results(path: Path) -> dict[str, Any]:
+    """Return the section `results` of a file of claims, which says what the columns of a table are; {} without one.
+
+    Raises
+    ------
+    ValueError
+        For a file that holds no claims, or another kind of section.
+    """
+    stated = read_listing(path, "claims", __name__).get("results") or {}
+    if not isinstance(stated, dict):
+        raise ValueError(
+            f"{path}: results: expected a mapping such as {{row: method, score: accuracy}}, got {stated!r}."
+        )
+    return stated
+
+
+def load_claims(path: Path, layout: Layout = PROJECT) -> ClaimFile:
     """Read and check a file of claims.
+
+    Parameters
+    ----------
+    path : Path
+    layout : Layout
+        What the claims can be about.
 
     Raises
     ------
@@ -96,7 +144,7 @@ def load_claims(path: Path) -> ClaimFile:
     claims: dict[str, Claim] = {}
     for number, entry in enumerate(content["claims"], 1):
         subject = f"{path}: claim {entry.get('id', number) if isinstance(entry, dict) else number}"
-        claim = _claim(subject, paper, entry)
+        claim = _claim(subject, paper, entry, layout)
         if claim.id in claims:
             raise ValueError(f"{subject}: expected each id once, got it twice.")
         claims[claim.id] = claim
@@ -107,14 +155,13 @@ def load_claims(path: Path) -> ClaimFile:
                 f"got {claim.repeats!r}."
             )
     rankings = content.get("rankings") or []
-    checked = tuple(_ranking(f"{path}: ranking {number}", entry) for number, entry in enumerate(rankings, 1))
+    checked = tuple(_ranking(f"{path}: ranking {number}", entry, layout) for number, entry in enumerate(rankings, 1))
     return ClaimFile(paper, tuple(claims.values()), checked)
 
 
-def check_names(subject: str, artefact: str, rows: tuple[str, ...], columns: tuple[str, ...]) -> None:
-    """Check that an artefact has some rows and columns."""
+def _check_names(subject: str, artefact: str, rows: Sequence[str], columns: Sequence[str], layout: Layout) -> None:
     try:
-        known_rows, known_columns = artefact_layout(artefact)
+        known_rows, known_columns = layout.names(artefact)
     except ValueError as error:
         raise ValueError(f"{subject}: {error}") from error
     for kind, names, known in (("row", rows, known_rows), ("column", columns, known_columns)):
@@ -125,7 +172,7 @@ def check_names(subject: str, artefact: str, rows: tuple[str, ...], columns: tup
                 )  # fmt: skip
 
 
-def _claim(subject: str, paper: str, entry: Any) -> Claim:
+def _claim(subject: str, paper: str, entry: Any, layout: Layout) -> Claim:
     check_keys(subject, entry, KEYS, OPTIONAL)
     origin, certain, repeats = entry.get("origin", "paper"), entry.get("certain", False), entry.get("repeats", "")
     if origin not in ORIGINS or not isinstance(certain, bool) or not isinstance(repeats, str):
@@ -143,8 +190,8 @@ def _claim(subject: str, paper: str, entry: Any) -> Claim:
     except ValueError as error:
         raise ValueError(f"{subject}: {error}") from error
     for name, row, column in evaluator.places((*evaluator.columns, *evaluator.also)):
-        check_names(subject, name, (row,), (column,))
-    listed = artefact_datasets(entry["artefact"]) if evaluator.dataset else {}
+        _check_names(subject, name, (row,), (column,), layout)
+    listed = layout.datasets(entry["artefact"]) if evaluator.dataset else {}
     if listed and not set(evaluator.columns) <= set(listed.get(evaluator.dataset, ())):
         raise ValueError(
             f"{subject}: expected a data set of {entry['artefact']} and columns that it has, of {listed}, "
@@ -154,8 +201,8 @@ def _claim(subject: str, paper: str, entry: Any) -> Claim:
     return Claim(str(entry["id"]), paper, where, text, evaluator, origin, certain, repeats)
 
 
-def _ranking(subject: str, entry: Any) -> RankingRequest:
+def _ranking(subject: str, entry: Any, layout: Layout) -> RankingRequest:
     check_keys(subject, entry, ("artefact", "rows", "columns"))
     rows, columns = tuple(map(str, entry["rows"])), tuple(map(str, entry["columns"]))
-    check_names(subject, entry["artefact"], rows, columns)
+    _check_names(subject, entry["artefact"], rows, columns, layout)
     return RankingRequest(entry["artefact"], rows, columns)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from provlab.claims.evidence import Evidence
 from provlab.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError, deciding, verdict_of
+from provlab.claims.pairing import AbstractEvidence
 from provlab.claims.schema import Claim, RankingRequest
 from provlab.claims.statistics import Ranking, rank_methods
 from provlab.configs import counted_state
@@ -85,7 +85,7 @@ class RankingResult:
     note: str
 
 
-def judge(claims: Sequence[Claim], evidence: Evidence, family: Sequence[Claim] | None = None) -> list[Verdict]:
+def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[Claim] | None = None) -> list[Verdict]:
     """Return the verdict on each claim.
 
     Parameters
@@ -103,7 +103,7 @@ def judge(claims: Sequence[Claim], evidence: Evidence, family: Sequence[Claim] |
     return [_judge(claim, evidence, everything) for claim in claims]
 
 
-def rank(requests: Iterable[RankingRequest], evidence: Evidence) -> list[RankingResult]:
+def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> list[RankingResult]:
     """Return Friedman's and Nemenyi's tests for each column of each request."""
     results = []
     for request in requests:
@@ -134,7 +134,7 @@ def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _judge(claim: Claim, evidence: Evidence, family: Sequence[Claim]) -> Verdict:
+def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) -> Verdict:
     evaluator, evidence = claim.evaluator, evidence.on(claim.evaluator.dataset)
     peers = [other.evaluator for other in family if type(other.evaluator) is type(evaluator)]
     try:

@@ -89,7 +89,9 @@ def _fill(folder: Path, store: StoreSnapshot, overrides: Sequence[str]) -> None:
         if cost.state == COMPLETE:  # a part of a table is no reference
             _render(artefact, store, folder)
             records |= {record["key"]: record for record in sample_records(artefact, store)}
-    judged = judge_files(claim_files(), Evidence(store, overrides, artefacts=artefacts))
+    evidence = Evidence(store, overrides, artefacts=artefacts)
+    judged = judge_files(claim_files(), evidence)
+    evidence.raise_if_nothing_fits()
     judged.write(folder)
     judged.draw(folder)
     TrialStore(folder / "sample").append(list(records.values()))

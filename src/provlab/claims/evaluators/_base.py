@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, get_type_hints
 
-from provlab.claims.evidence import Evidence, Place
 from provlab.claims.outcome import Finding
+from provlab.claims.pairing import AbstractEvidence, Place
 
 ALPHA = 0.05
 """Level of every test, unless a claim names another."""
@@ -70,7 +70,7 @@ class AbstractEvaluator(ABC):
         """Return the numbers that the test reads in some columns."""
 
     @abstractmethod
-    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """Return what the evidence says, part by part.
 
         Parameters

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from provlab.claims.decisions import Rule, decide
 from provlab.claims.evaluators._base import ALPHA, AbstractEvaluator, check_dependence
-from provlab.claims.evidence import OVER, Evidence, Place
 from provlab.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError
+from provlab.claims.pairing import OVER, AbstractEvidence, Place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class AbstractComparison(AbstractEvaluator):
         """See the base class."""
         return [place for column in columns for place in self.pair(column)]
 
-    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""
         return [self._finding(column, evidence, peers) for column in columns]
 
@@ -76,7 +76,7 @@ class AbstractComparison(AbstractEvaluator):
         """How `Evidence.paired_test` calls the sample."""
         return self.dependence or self.over
 
-    def _finding(self, column: str, evidence: Evidence, peers: Sequence[AbstractComparison]) -> Finding:
+    def _finding(self, column: str, evidence: AbstractEvidence, peers: Sequence[AbstractComparison]) -> Finding:
         empty = [f"{place[1]} of {place[0]}" for place in self.pair(column) if not len(evidence.folds(place))]
         if empty:
             return Finding(column, NOT_RUN, note=f"nothing stored for {', '.join(empty)}")
@@ -84,10 +84,13 @@ class AbstractComparison(AbstractEvaluator):
             test = evidence.paired_test(*self.pair(column), self.sampling)
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))
-        found = decide(column, test, self.rule, self._others(column, evidence, peers), alpha=self.alpha)
+        others = self._others(column, evidence, peers)
+        found = decide(column, test, self.rule, others, alpha=self.alpha, unit=evidence.unit)
         return replace(found, margins=self.margins, sample=evidence.sample(*self.pair(column), self.sampling))
 
-    def _others(self, column: str, evidence: Evidence, peers: Sequence[AbstractComparison]) -> list[list[float]]:
+    def _others(
+        self, column: str, evidence: AbstractEvidence, peers: Sequence[AbstractComparison]
+    ) -> list[list[float]]:
         """Return for each criterion the p-values of the rest of the family, see `decisions`."""
         members = {(self.row, self.than): self}
         for peer in peers:
@@ -107,7 +110,7 @@ class AbstractComparison(AbstractEvaluator):
             found.append([max(part) for part in p_values if part] if criterion.all_columns else [*chain(*p_values)])
         return found
 
-    def p_value(self, k: int, column: str, evidence: Evidence) -> float:
+    def p_value(self, k: int, column: str, evidence: AbstractEvidence) -> float:
         """Return the uncorrected p-value of a criterion of the rule; 1 where it cannot be had."""
         pair = self.pair(column)
         try:

@@ -10,9 +10,9 @@ from typing import Any
 
 from provlab.claims.decisions import Bound, Rule, decide
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator, check_dependence
-from provlab.claims.evidence import OVER, Evidence, Place
 from provlab.claims.folds import Sample
 from provlab.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError
+from provlab.claims.pairing import OVER, AbstractEvidence, Place
 from provlab.claims.statistics import AbstractPairedTest, CorrectedT, DyadicT
 
 
@@ -44,7 +44,7 @@ class AbstractCounting(AbstractRowEvaluator):
         """See the base class."""
         return ("n_selected",)
 
-    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""
         found: dict[str, tuple[Sample, AbstractPairedTest] | Finding] = {
             place[-1]: self._test(place, evidence) for place in self.places(columns)
@@ -74,7 +74,7 @@ class AbstractCounting(AbstractRowEvaluator):
         found = decide(column, tests[column], self.rule, families, alpha=self.alpha, unit="features")
         return replace(found, margins=self.margins, sample=numbers.named())
 
-    def _test(self, place: Place, evidence: Evidence) -> tuple[Sample, AbstractPairedTest] | Finding:
+    def _test(self, place: Place, evidence: AbstractEvidence) -> tuple[Sample, AbstractPairedTest] | Finding:
         folds, column = evidence.folds(place, "n_selected"), place[-1]
         if not len(folds):
             return Finding(column, NOT_RUN, note=f"nothing stored for {self.row}")
@@ -83,7 +83,7 @@ class AbstractCounting(AbstractRowEvaluator):
             if self.over == "folds":
                 numbers.check_one_data_set()
                 # What is selected depends on the training rows alone; those of inverse folds are disjoint.
-                ratio = 0.0 if evidence.inverse_folds(place) else float(folds.ratio.mean())
+                ratio = 0.0 if evidence.inverse_folds(place) else evidence.overlap(folds)
                 return numbers, CorrectedT(numbers.at_least_two("folds"), ratio=ratio)
             numbers = numbers.means()
             values = numbers.at_least_two("data sets")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provlab.claims.evaluators._base import AbstractRowEvaluator
-from provlab.claims.evidence import Evidence, Place
 from provlab.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
+from provlab.claims.pairing import AbstractEvidence, Place
 from provlab.trials import feature_names_of
 
 
@@ -38,12 +38,12 @@ class AlwaysSelected(AbstractRowEvaluator):
         """See the base class."""
         return ("features",)
 
-    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""
         selections = evidence.selections(self.places(columns))
         return [self._finding(place, found, evidence) for place, found in selections.items()]
 
-    def _finding(self, place: Place, selections: list[NDArray[np.int32]], evidence: Evidence) -> Finding:
+    def _finding(self, place: Place, selections: list[NDArray[np.int32]], evidence: AbstractEvidence) -> Finding:
         if not selections:
             return Finding(place[-1], NOT_RUN, note=f"nothing stored for {self.row} on {self.dataset}")
         numbers = self._numbers(place, evidence)
@@ -59,7 +59,7 @@ class AlwaysSelected(AbstractRowEvaluator):
             note=", ".join(f"{name} in {count} of {len(selections)}" for name, count in short.items()),
         )
 
-    def _numbers(self, place: Place, evidence: Evidence) -> dict[str, int]:
+    def _numbers(self, place: Place, evidence: AbstractEvidence) -> dict[str, int]:
         """Return the column of each feature; one that the data set does not have cannot be selected: -1."""
         [entry] = [entry for entry in evidence.entries(place) if entry.dataset == self.dataset]
         names = feature_names_of(entry.cell.dataset)

@@ -8,8 +8,8 @@ from typing import Any
 
 from provlab.claims import decisions
 from provlab.claims.evaluators._comparison import AbstractMarginComparison
-from provlab.claims.evidence import Evidence
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, NOT_RUN, REPLICATED, Finding
+from provlab.claims.pairing import AbstractEvidence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class BetterSomewhere(AbstractMarginComparison):
 
     rule_of = staticmethod(decisions.better_somewhere)
 
-    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, that of the column that says most."""
         parts = [part for part in super().findings(columns, evidence, peers) if part.verdict != NOT_RUN]
         if not parts:

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
-from provlab.claims.evidence import Evidence, artefact_theorems
+from provlab.claims.evidence import artefact_theorems
 from provlab.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, VACUOUS, Finding
+from provlab.claims.pairing import AbstractEvidence
 from provlab.claims.statistics import holm
 from provsel.certificates import HELD, THEOREMS, VIOLATED
 from provsel.certificates import VACUOUS as VACUOUS_STATE
@@ -56,7 +57,7 @@ class Certificates(AbstractRowEvaluator):
         """See the base class."""
         return ((QUANTITIES.get(self.quantity) or artefact_theorems(self.artefact)[self.quantity]),)
 
-    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, over all columns."""
         column = self.reads[0]
         trials = pd.concat([evidence.trials(place, self.reads) for place in self.places(columns)]).dropna()

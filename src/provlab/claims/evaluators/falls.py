@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
-from provlab.claims.evidence import Evidence
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
+from provlab.claims.pairing import AbstractEvidence
 from provlab.claims.statistics import holm, observations_for_p
 
 QUANTITIES = ("error", "objective", "scaled_objective", "n_selected", "certificate_delta", "certificate_objective")
@@ -47,7 +47,7 @@ class Falls(AbstractRowEvaluator):
         """See the base class."""
         return (self.quantity,)
 
-    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, over all columns."""
         if len(columns) < 2:
             return []
@@ -73,5 +73,5 @@ class Falls(AbstractRowEvaluator):
                     note=f"medians {note}", needed=needed)
         ]  # fmt: skip
 
-    def _numbers(self, place: tuple[str, str, str], evidence: Evidence) -> np.ndarray:
+    def _numbers(self, place: tuple[str, str, str], evidence: AbstractEvidence) -> np.ndarray:
         return evidence.trials(place, self.reads)[self.quantity].dropna().to_numpy(float)

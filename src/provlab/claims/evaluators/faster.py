@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from provlab.claims.evaluators._base import AbstractRowEvaluator
-from provlab.claims.evidence import Evidence, Place
 from provlab.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
+from provlab.claims.pairing import AbstractEvidence, Place
 from provlab.reports.frames import TIMES, selection_seconds
 
 
@@ -41,7 +41,7 @@ class Faster(AbstractRowEvaluator):
         """See the base class."""
         return [(self.artefact, row, column) for row in (self.row, *self.than) for column in columns]
 
-    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding."""
         seconds = {row: self._seconds(row, columns, evidence) for row in (self.row, *self.than)}
         ratios = {
@@ -66,7 +66,7 @@ class Faster(AbstractRowEvaluator):
             )
         ]
 
-    def _seconds(self, row: str, columns: Sequence[str], evidence: Evidence) -> dict[str, float]:
+    def _seconds(self, row: str, columns: Sequence[str], evidence: AbstractEvidence) -> dict[str, float]:
         parts = [evidence.trials((self.artefact, row, column), self.reads) for column in columns]
         trials = pd.concat(parts)
         return {} if trials.empty else dict(selection_seconds(trials).groupby(trials["dataset"]).median())

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provlab.claims.evaluators._base import AbstractEvaluator
-from provlab.claims.evidence import Evidence, Place
 from provlab.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
+from provlab.claims.pairing import AbstractEvidence, Place
 from provlab.reports.features import TIES, most_frequent
 
 
@@ -39,7 +39,7 @@ class MostFrequentRelevant(AbstractEvaluator):
         """See the base class."""
         return [(self.artefact, row, column) for row in self.rows for column in columns]
 
-    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a row, over the columns that are stored."""
         selections = evidence.selections(self.places(columns))
         return [
@@ -47,9 +47,11 @@ class MostFrequentRelevant(AbstractEvaluator):
             for row in self.rows
         ]
 
-    def _finding(self, row: str, selections: dict[Place, list[NDArray[np.int32]]], evidence: Evidence) -> Finding:
+    def _finding(
+        self, row: str, selections: dict[Place, list[NDArray[np.int32]]], evidence: AbstractEvidence
+    ) -> Finding:
         relevant: dict[str, tuple[int, int]] = {}
-        ties = evidence.artefact(self.artefact).summary.get("ties", TIES[0])
+        ties = evidence.summary(self.artefact).get("ties", TIES[0])
         for place, found in selections.items():
             column = place[-1]
             if found:
@@ -69,7 +71,7 @@ class MostFrequentRelevant(AbstractEvaluator):
             note=", ".join(short),
         )
 
-    def _n_relevant(self, row: str, column: str, evidence: Evidence) -> int:
+    def _n_relevant(self, row: str, column: str, evidence: AbstractEvidence) -> int:
         entries = evidence.entries((self.artefact, row, column))
         if len(entries) != 1 or "n_relevant" not in entries[0].cell.dataset:
             raise ValueError(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
-from provlab.claims.evidence import Evidence, Place
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, VACUOUS, Finding
+from provlab.claims.pairing import AbstractEvidence, Place
 from provlab.claims.statistics import observations_for_p
 from provsel.certificates import THEOREMS
 
@@ -55,11 +55,11 @@ class Within(AbstractRowEvaluator):
         """See the base class."""
         return (self.quantity, *([self.trivial] if self.trivial else []))
 
-    def findings(self, columns: Sequence[str], evidence: Evidence, peers: Sequence[Any]) -> list[Finding]:
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding a column."""
         return [self._finding(place, evidence) for place in self.places(columns)]
 
-    def _finding(self, place: Place, evidence: Evidence) -> Finding:
+    def _finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
         trials, column = evidence.trials(place, self.reads).dropna(subset=[self.quantity]), place[-1]
         if trials.empty:
             return Finding(column, NOT_RUN, note=f"nothing stored for {self.row}")

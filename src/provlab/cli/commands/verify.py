@@ -11,17 +11,33 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from provlab.cli._guard import wide_console
-from provlab.cli.commands import add_store_arguments
+from provlab.cli.commands import DEFAULT_RESULTS, add_store_arguments
 
 if TYPE_CHECKING:
     from provlab.claims import Verdict
+    from provlab.claims.judged import Judged
 
-HELP = "test the claims of the papers on what is stored"
+HELP = "test the claims of the papers on what is stored, or any claims on a table of results"
+
+TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results, from wherever. The section results of
+the file of claims says what its columns are, or --column does. Exit status: 0 all claims replicated; 1 one is
+contradicted, or shows no difference; 3 none is, but one is open (inconclusive, vacuous, not run); 2 wrong arguments or
+files. Without --claims the status is 0 whatever the verdicts are."""
+
+FAILED, OPEN = 1, 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add which paper, and how much is printed."""
+    """Add which claims, on what, and how much is printed."""
+    parser.epilog = TABLE_HELP
     parser.add_argument("--paper", help="only the claims of this paper (default: of all)")
+    parser.add_argument("--claims", metavar="FILE", help="claims to be checked on the table --results FILE")
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="ROLE=NAME",
+        help="what a column of the table is: row=classifier, dataset=name, fold=fold, score=accuracy (or error=...), "
+        "unit=percent; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--output", metavar="FILE", help="with --claims: write the verdicts there, as CSV")
     parser.add_argument("--detail", action="store_true", help="print what was found in each part of each claim")
     parser.add_argument(
         "--figures", action="store_true", help="draw critical-difference diagrams of the rankings, in results/figures"
@@ -30,14 +46,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge the claims, write results/verdicts.csv and results/rankings.csv, and print both."""
+    """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
+    table = options.claims is not None or Path(options.results).is_file()
+    judged = _judge_table(options) if table else _judge_store(options)
+    console = wide_console()
+    _print(console, judged, options)
+    return exit_status(judged.verdicts) if table else 0
+
+
+def exit_status(verdicts: Sequence[Verdict]) -> int:
+    """Return what a check of a table ends with: see `TABLE_HELP`."""
+    from provlab.claims import CONTRADICTED, NO_DIFFERENCE, REPLICATED
+
+    found = {made.verdict for made in verdicts}
+    if found & {CONTRADICTED, NO_DIFFERENCE}:
+        return FAILED
+    return OPEN if found - {REPLICATED} else 0
+
+
+def _judge_store(options: argparse.Namespace) -> Judged:
     from concurrent.futures import ThreadPoolExecutor
 
     from provlab.claims import Evidence
-    from provlab.claims.display import ranking_table, totals, verdict_table
     from provlab.claims.judged import claim_files, columns_read, judge_files
     from provlab.store import StoreSnapshot, TrialStore
 
+    if options.column or options.output:
+        raise ValueError("verify: expected --claims FILE with --column and --output, got none; add it.")
     results = Path(options.results)
     files = claim_files(options.paper)
     claims = [claim for file in files for claim in file.claims]
@@ -46,20 +81,59 @@ def run(options: argparse.Namespace) -> int:
         reading = beside.submit(StoreSnapshot.take, store, columns_read(claims))
         if store.folder.is_dir():
             import_module("scipy.stats")  # the claims' tests need it, and it takes as long as the reading
-    judged = judge_files(files, Evidence(reading.result(), options.overrides))
+    evidence = Evidence(reading.result(), options.overrides)
+    judged = judge_files(files, evidence)
+    evidence.raise_if_nothing_fits()
     judged.write(results)
     if options.figures:
         judged.draw(results)
-    verdicts, rankings = judged.verdicts, judged.rankings
-    console = wide_console()
-    console.print(verdict_table(verdicts, _shares(results)))
+    return judged
+
+
+def _judge_table(options: argparse.Namespace) -> Judged:
+    from provlab.claims import verdict_frame
+    from provlab.claims.judged import judge_table
+    from provlab.reports.tables import write_frame
+
+    results = Path(options.results)
+    if options.claims is None or not results.is_file():
+        got = f"no --claims, and the file --results {results}" if options.claims is None else f"--results {results}"
+        raise ValueError(
+            f"verify: expected --claims FILE and --results FILE together, a CSV, TSV or Parquet file, got {got}; "
+            f"{'leave out --claims for the store of a project' if results == Path(DEFAULT_RESULTS) else 'name both'}."
+        )
+    beside = ["--paper"] * bool(options.paper) + ["--figures"] * options.figures + options.overrides
+    if beside:
+        raise ValueError(
+            f"verify: expected nothing about a project beside --claims, got {', '.join(beside)}; leave it out."
+        )
+    roles = {}
+    for text in options.column:
+        role, equals, name = text.partition("=")
+        if not (role and equals and name):
+            raise ValueError(f"--column: expected ROLE=NAME such as row=classifier, got {text!r:.80}.")
+        roles[role] = _number_or_name(name) if role in ("n_train", "n_test") else name
+    judged = judge_table(results, Path(options.claims), roles)
+    if options.output:
+        write_frame(verdict_frame(judged.verdicts), Path(options.output))
+    return judged
+
+
+def _number_or_name(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+def _print(console: Console, judged: Judged, options: argparse.Namespace) -> None:
+    from provlab.claims.display import ranking_table, totals, verdict_table
+
+    shares = {} if options.claims else _shares(Path(options.results))
+    console.print(verdict_table(judged.verdicts, shares))
     if options.detail:
-        _print_details(console, verdicts)
-    if rankings:
-        console.print(ranking_table(rankings))
+        _print_details(console, judged.verdicts)
+    if judged.rankings:
+        console.print(ranking_table(judged.rankings))
     settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
-    console.print(totals(verdicts) + settings, highlight=False, markup=False)
-    return 0
+    console.print(totals(judged.verdicts) + settings, highlight=False, markup=False)
 
 
 def _shares(results: Path) -> dict[str, str]:

@@ -1,0 +1,319 @@
+"""Claims on tables that provsel did not compute: scikit-learn's `cv_results_`, and error rates by data set and method.
+
+The numbers of the second are made; its layout is that of published tables of time-series classifiers.
+"""
+
+import io
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy.stats import t, wilcoxon
+
+from provlab.claims.judged import judge_table
+from provlab.cli import main
+
+WIDE = """Name,Train,ED (w=0),DTW (learned_w),DTW (w=100)
+Adiac,390,0.389,0.391,0.396
+Beef,30,0.333,0.333,0.367
+CBF,30,0.148,0.004,0.003
+Coffee,28,0.100,0.052,0.061
+ECG200,100,0.120,0.118,0.230
+FaceAll,560,0.286,0.192,0.192
+FaceFour,24,0.216,0.114,0.170
+Fish,175,0.217,0.154,0.177
+GunPoint,50,0.087,0.081,0.093
+Lightning2,60,0.246,0.131,0.131
+OliveOil,30,0.133,0.130,0.167
+Trace,100,0.240,0.010,0.000
+"""
+CLAIMS = {
+    "paper": "bench",
+    "results": {"dataset": "Name", "row": "*", "error": ["ED (w=0)", "DTW (learned_w)", "DTW (w=100)"]},
+    "claims": [
+        {
+            "id": "bench.dtw", "where": "Table 1", "claim": "DTW is better.", "artefact": "bench", "test": "better",
+            "parameters": {"row": "DTW (learned_w)", "than": "ED (w=0)", "columns": ["error"], "over": "datasets",
+                           "margin": 1.0},
+        }
+    ],
+    "rankings": [
+        {"artefact": "bench", "rows": ["ED (w=0)", "DTW (learned_w)", "DTW (w=100)"], "columns": ["error"]}
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Work in an empty folder, outside of any project."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
+
+
+def changed(**changes):
+    """Return the claims with another test or other parameters of the first; `results` of the file."""
+    parts = {**CLAIMS, "claims": [dict(CLAIMS["claims"][0])]}
+    for name in ("results", "rankings"):
+        if name in changes:
+            parts[name] = changes.pop(name)
+    parameters = {**parts["claims"][0]["parameters"], **changes.pop("parameters", {})}
+    kept = {name: value for name, value in parameters.items() if value is not None}
+    parts["claims"][0] |= {"parameters": kept, **changes}
+    return parts
+
+
+def written(folder, claims=CLAIMS, table=WIDE, name="bench.csv"):
+    (folder / name).write_text(table)
+    (folder / "claims.yaml").write_text(yaml.safe_dump(claims))
+    return folder / name, folder / "claims.yaml"
+
+
+def judged(folder, claims=CLAIMS, table=WIDE, roles=(), name="bench.csv"):
+    return judge_table(*written(folder, claims, table, name), dict(roles))
+
+
+def walsh(values):
+    return np.median([(a + b) / 2 for a, b in combinations_with_replacement(values, 2)])
+
+
+def test_a_method_a_column(here):
+    [made] = judged(here).verdicts
+    frame = pd.read_csv(io.StringIO(WIDE))
+    points = 100 * frame["DTW (learned_w)"] - 100 * frame["ED (w=0)"]
+    p_value = wilcoxon(points.round(9), zero_method="zsplit").pvalue
+    assert made.verdict == "replicated"
+    assert made.finding.p_value == pytest.approx(p_value)
+    assert made.finding.p_value < 0.05
+    assert made.finding.effect == pytest.approx(walsh(points))
+    assert (made.finding.n, made.finding.unit, made.state) == (12, "percentage points", "complete")
+    # the claim the other way round is contradicted by the same numbers
+    [made] = judged(here, changed(parameters={"row": "ED (w=0)", "than": "DTW (learned_w)"})).verdicts
+    assert made.verdict == "contradicted"
+
+
+def test_one_table_in_four_layouts_and_three_formats(here):
+    [wide] = judged(here).verdicts
+    long = pd.read_csv(io.StringIO(WIDE)).drop(columns="Train").melt("Name", var_name="method", value_name="rate")
+    results = {"dataset": "Name", "row": "method", "error": "rate"}
+    [found] = judged(here, changed(results=results), long.to_csv(index=False)).verdicts
+    assert found == wide
+    long["accuracy"] = 100 * (1 - long["rate"])
+    results = {"dataset": "Name", "row": "method", "score": "accuracy", "unit": "percent"}
+    shuffled = long.sample(frac=1, random_state=0)
+    claims = changed(results=results, rankings=[], parameters={"columns": ["score"]})
+    written(here, claims)
+    for name, write in (("t.tsv", lambda path: shuffled.to_csv(path, sep="\t")), ("t.parquet", shuffled.to_parquet)):
+        write(here / name)
+        [found] = judge_table(here / name, here / "claims.yaml", {}).verdicts
+        assert found.verdict == wide.verdict
+        assert found.finding.effect == pytest.approx(wide.finding.effect)
+        assert found.finding.p_value == pytest.approx(wide.finding.p_value)
+    turned = long.pivot(index="method", columns="Name", values="rate").reset_index()
+    results = {"row": "method", "dataset": "*", "error": [name for name in turned if name != "method"]}
+    [found] = judged(here, changed(results=results), turned.to_csv(index=False)).verdicts
+    assert found == wide
+
+
+def test_the_ranking_of_a_table(here):
+    [made] = judged(here).rankings
+    ranks = pd.read_csv(io.StringIO(WIDE)).iloc[:, 2:].round(6).rank(axis=1).mean()
+    assert made.ranking.n == 12
+    assert made.ranking.ranks.to_dict() == pytest.approx(ranks.to_dict())
+
+
+@pytest.fixture(scope="module")
+def cv_results():
+    """`cv_results_` of a grid search, as CSV."""
+    from sklearn.datasets import make_classification
+    from sklearn.feature_selection import SelectKBest
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
+    from sklearn.pipeline import make_pipeline
+
+    X, y = make_classification(n_samples=100, n_features=30, n_informative=3, shuffle=False, random_state=0)
+    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
+    grid = {"selectkbest__k": [1, 5], "logisticregression__C": [1e-6, 1.0]}
+    search = GridSearchCV(make_pipeline(SelectKBest(), LogisticRegression()), grid, cv=folds).fit(X, y)
+    return pd.DataFrame(search.cv_results_)
+
+
+def test_cross_validation_of_scikit_learn(here, cv_results):
+    results = {
+        "row": "param_selectkbest__k", "column": "param_logisticregression__C", "score": "split*_test_score",
+        "fold": "*", "n_train": 80, "n_test": 20,
+    }  # fmt: skip
+    parameters = {"row": "5", "than": "1", "columns": ["1.0"], "over": "folds"}
+    claims = changed(results=results, rankings=[], parameters=parameters)
+    [made] = judged(here, claims, cv_results.to_csv()).verdicts
+    splits = [f"split{k}_test_score" for k in range(10)]
+    at = cv_results[cv_results["param_logisticregression__C"] == 1.0].set_index("param_selectkbest__k")[splits]
+    points = 100 * (at.loc[1] - at.loc[5]).to_numpy(float)  # errors: 1 - accuracy
+    error = np.sqrt((1 / 10 + 20 / 80) * points.var(ddof=1))
+    assert made.finding.effect == pytest.approx(points.mean())
+    assert made.finding.p_value == pytest.approx(2 * t.sf(abs(points.mean()) / error, 9))
+    assert (made.finding.n, made.state) == (10, "complete")
+    # the wrong number of rows is another test: no size is assumed
+    roles = {"n_train": 50, "n_test": 50}
+    [other] = judged(here, claims, cv_results.to_csv(), roles=roles).verdicts
+    assert other.finding.p_value > made.finding.p_value
+    assert made.verdict == ("replicated" if made.finding.p_value < 0.05 and points.mean() < 0 else "inconclusive")
+
+
+def test_seconds_counts_and_units_of_ones_own(here, cv_results):
+    frame = cv_results.assign(
+        kept=cv_results["param_selectkbest__k"], mse=[3.0, 1.0, 3.5, 1.5], data=["a", "a", "b", "b"]
+    )
+    frame["candidate"] = [f"{C:g} {k}" for C, k in zip(
+        frame["param_logisticregression__C"], frame["param_selectkbest__k"], strict=True)]  # fmt: skip
+    results = {
+        "row": "candidate",
+        "error": "mse",
+        "unit": "squared error",
+        "n_selected": "kept",
+        "seconds": "mean_fit_time",
+    }
+    small, large = (f"{1e-6:g} {k}" for k in (1, 5))
+    claims = changed(results=results, rankings=[])
+    claims["claims"] = [
+        {**CLAIMS["claims"][0], "id": f"bench.{test}", "test": test, "parameters": {"columns": ["error"], **parameters}}
+        for test, parameters in (
+            ("zero_error", {"row": small, "at_most": 3.0}),
+            ("faster", {"row": small, "than": [large], "share": 0.5}),
+            ("falls", {"row": small, "quantity": "n_selected", "columns": ["error", "error"]}),
+        )
+    ]
+    zero, faster, falls = judged(here, claims, frame.to_csv()).verdicts
+    assert (zero.verdict, zero.finding.effect, zero.finding.unit) == ("replicated", 3.0, "squared error error")
+    seconds = frame.set_index("candidate")["mean_fit_time"]
+    assert faster.finding.effect == (100 if seconds[small] < seconds[large] else 0)
+    assert falls.verdict == "inconclusive"
+
+
+def test_what_is_missing_is_partial_and_left_out_on_both_sides(here):
+    [whole] = judged(here, table=WIDE.replace("Trace,100,0.240,0.010,0.000\n", "")).verdicts
+    [made] = judged(here, table=WIDE.replace("0.240,0.010", "0.240,NaN")).verdicts
+    assert made.state == "partial (23 of 24)"
+    assert made.finding == whole.finding
+
+
+@pytest.mark.parametrize(
+    ("parameters", "status", "verdict"),
+    [
+        ({}, 0, "replicated"),
+        ({"row": "ED (w=0)", "than": "DTW (learned_w)"}, 1, "contradicted"),
+        ({"row": "DTW (w=100)", "than": "ED (w=0)", "margin": 30.0}, 1, "no difference"),
+        ({"row": "DTW (w=100)", "than": "ED (w=0)", "margin": 0.1}, 3, "inconclusive"),
+    ],
+)
+def test_exit_status(here, parameters, status, verdict, capsys):
+    written(here, changed(parameters=parameters))
+    assert (
+        main(["verify", "--results", "bench.csv", "--claims", "claims.yaml", "--output", "out.csv", "--detail"])
+        == status
+    )
+    out = capsys.readouterr().out
+    assert verdict in out
+    assert "Friedman p" in out
+    assert pd.read_csv("out.csv")["verdict"].tolist() == [verdict]
+    assert sorted(path.name for path in here.iterdir()) == ["bench.csv", "claims.yaml", "out.csv"]
+
+
+def test_columns_by_options_go_before_the_file(here):
+    _, claims = written(here, changed(results={"row": "wrong", "error": "*"}))
+    command = ["verify", "--results", "bench.csv", "--claims", "claims.yaml"]
+    assert main([*command, "--column", "dataset=Name", "--column", "row=*", "--column", "error=*(*"]) == 2
+    (here / "long.csv").write_text(
+        "m,d,e\n" + "".join(f"A,{k},{k / 10}\nB,{k},{k / 10 + 0.01 * k}\n" for k in range(9))
+    )
+    claims.write_text(yaml.safe_dump(changed(rankings=[], results={}, parameters={"row": "A", "than": "B"})))
+    command[2] = "long.csv"
+    assert main([*command, "--column", "row=m", "--column", "dataset=d", "--column", "error=e"]) == 0
+
+
+LONG = "m,d,e\nA,one,0.1\nB,one,0.2\nA,two,0.1\nB,two,0.2\n"
+ROLES = {"row": "m", "dataset": "d", "error": "e"}
+PAIR = {"row": "A", "than": "B"}
+
+
+@pytest.mark.parametrize(
+    ("table", "results", "parameters", "message"),
+    [
+        (LONG, {}, PAIR, r"expected row, and one of error and score, got none; .*m, d, e: such as --column row=m"),
+        (LONG, {**ROLES, "score": "e"}, PAIR, r"expected row, and one of error and score"),
+        (LONG, {**ROLES, "error": "errors"}, PAIR, r"error: expected a column of m, d, e, got 'errors'"),
+        (LONG, {**ROLES, "datset": "d"}, PAIR, r"expected roles of .*, got 'datset'; did you mean 'dataset'\?"),
+        (LONG, {**ROLES, "dataset": 3}, PAIR, r"dataset: expected the name of a column, got 3"),
+        (LONG, {**ROLES, "error": "*"}, PAIR, r"error: expected one column, or a pattern .*the roles none as '\*'"),
+        (LONG, {**ROLES, "fold": "*"}, PAIR, r"expected one column, or a pattern with .*the roles fold as '\*'"),
+        (LONG, {**ROLES, "fold": "*", "error": "split*_x"}, PAIR, r"expected columns like 'split\*_x', got m"),
+        (LONG, {"row": "m", "error": "e"}, PAIR, r"once, got two of row A, column error, in lines 1 and 3; .*dataset="),
+        (LONG.replace("0.2", "20"), ROLES, PAIR, r"values from 0 to 1, got 20; say its unit: --column unit=percent"),
+        (LONG.replace("0.2", "high"), ROLES, PAIR, r"column e: expected a finite number .*got 'high' in line 2"),
+        (LONG.replace("0.2", "inf"), ROLES, PAIR, r"column e: expected a finite number .*got 'inf' in line 2"),
+        (LONG.replace("B,", ","), ROLES, PAIR, r"column m: expected a name, got none in line 2"),
+        (LONG + "A,three\n", ROLES, PAIR, r"bench\.csv: expected 3 cells in each line, got 2 in line 5"),
+        ("m,d,e\n", ROLES, PAIR, r"bench\.csv: expected lines of results, got none below the names"),
+        ("", ROLES, PAIR, r"bench\.csv: expected lines of results, got none"),
+        ("m,m,e\nA,B,1\n", ROLES, PAIR, r"bench\.csv: expected each column once, got 'm' twice"),
+        (LONG + '"A', ROLES, PAIR, r"bench\.csv: expected UTF-8 text with cells apart by ',', got unexpected end"),
+        (LONG, ROLES, {**PAIR, "row": "C"}, r"claim bench\.dtw: expected a row of bench \(A; B\), got 'C'"),
+        (LONG, ROLES, {**PAIR, "columns": ["r=1"]}, r"expected a column of bench \(error\), got 'r=1'"),
+        (LONG, ROLES, {**PAIR, "dataset": "four"}, r"expected a data set of bench and columns that it has"),
+        (LONG, ROLES, {**PAIR, "than_artefact": "x"}, r"about one artefact, .*got bench, x; .*artefact=NAME"),
+        (LONG, {**ROLES, "artefact": "d"}, PAIR, r"artefact: expected one of one, two in .*got 'bench'"),
+        (LONG, [], PAIR, None),
+        (LONG, ["m"], PAIR, r"claims\.yaml: results: expected a mapping such as \{row: method"),
+        (LONG.replace("two", "one"), ROLES, PAIR, r"got two of .*dataset one, in lines 1 and 3; .*fold=NAME"),
+    ],
+)  # fmt: skip
+def test_messages(here, table, results, parameters, message, capsys):
+    written(here, changed(results=results, rankings=[], parameters=parameters), table)
+    with pytest.raises(ValueError, match=message or r"expected row, and one of error and score"):
+        judge_table(here / "bench.csv", here / "claims.yaml", {})
+    assert main(["verify", "--results", "bench.csv", "--claims", "claims.yaml"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_a_test_needs_and_the_table_lacks(here):
+    numbers = {"row": "A", "than": None, "over": "folds", "margin": None, "above": 1.0}
+    for test, parameters, message in (
+        ("better", {**PAIR, "over": "folds", "dataset": "one"}, r"over: expected the numbers of rows n_train and"),
+        ("count_above", numbers, r"expected a column n_selected, got none; name it: --column n_"),
+        ("faster", {"row": "A", "than": ["B"], "share": 0.5, "over": None, "margin": None}, r"a column seconds"),
+        ("most_frequent_relevant", {"rows": ["A"], "top": 2, "row": None, "than": None, "over": None, "margin": None},
+         r"expected claims about numbers, got one about the selected features"),
+    ):  # fmt: skip
+        table = "m,d,f,e\n" + "".join(f"{m},one,{k},0.{k + 1}\n" for m in "AB" for k in range(3))
+        claims = changed(results={**ROLES, "fold": "f"}, rankings=[], test=test, parameters=parameters)
+        with pytest.raises(ValueError, match=message):
+            judged(here, claims, table)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--results", "bench.csv"], r"--claims FILE and --results FILE together, .*got no --claims, and"),
+        (["--claims", "claims.yaml"], r"expected --claims FILE and --results FILE together, .*got --results results"),
+        (["--results", "nothing.csv", "--claims", "claims.yaml"], r"got --results nothing\.csv; name both"),
+        (["--results", "bench.csv", "--claims", "nothing.yaml"], r"nothing\.yaml"),
+        (["--results", "bench.csv", "--claims", "claims.yaml", "--paper", "x"], r"about a project .*got --paper"),
+        (["--results", "bench.csv", "--claims", "claims.yaml", "a=1"], r"nothing about a project .*got a=1"),
+        (["--results", "bench.csv", "--claims", "claims.yaml", "--column", "row"], r"ROLE=NAME such as .*got 'row'"),
+        (["--results", "claims.yaml", "--claims", "claims.yaml"], r"ending in \.csv, \.tsv, \.parquet, got \.yaml"),
+        (["--column", "row=x"], r"expected --claims FILE with --column and --output"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments(here, options, message, capsys):
+    written(here)
+    assert main(["verify", *options]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("provsel: ")
+    with pytest.raises(ValueError, match=message):
+        raise ValueError(error)
+    (here / "broken.parquet").write_bytes(b"PAR1 nothing PAR1")
+    assert main(["verify", "--results", "broken.parquet", "--claims", "claims.yaml"]) == 2
+    assert "expected a sound Parquet file" in capsys.readouterr().err
