@@ -16,7 +16,12 @@ def canonical_json(value: Any) -> str:
 
 def digest(value: Any) -> str:
     """Return the SHA-256 of the canonical JSON of `value`, in hex."""
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+    return digest_of(canonical_json(value))
+
+
+def digest_of(text: str) -> str:
+    """Return the SHA-256 of canonical JSON that is there, in hex."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def seed_from(key: str) -> int:

@@ -117,7 +117,8 @@ class Evidence(AbstractEvidence):
         """See the base class."""
         if not pa.types.is_dictionary(self.store.table.schema.field(name).type):
             return None
-        return self.store.table[name].take(pa.array(rows)).to_pandas()
+        # plain texts: which others the store has, and in which order, must not show
+        return self.store.table[name].take(pa.array(rows)).cast(pa.string()).to_pandas()
 
     def find(self, place: Place) -> Rows:
         """See the base class."""

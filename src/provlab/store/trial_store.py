@@ -71,6 +71,17 @@ class TrialStore:
             table = pa.Table.from_pylist(list(records), schema=record_schema(records))
             self._write(table.sort_by("key"), prefix="")
 
+    def add(self, trials: pa.Table) -> None:
+        """Write many records of another store as one file, which needs no merge with small ones.
+
+        Raises
+        ------
+        OSError
+            When the disk is full or the folder cannot be written; no partial file is left.
+        """
+        if len(trials):
+            self._write(trials.sort_by([("cell", "ascending"), ("key", "ascending")]), prefix="merged-")
+
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the records of some cells, sorted by key, each trial once.
 

@@ -1,0 +1,203 @@
+"""Stores of several people as one, with what they disagree about.
+
+A trial is what its key says, wherever it was computed: the union of stores is one store. Where two have the same trial,
+what came out is compared as an audit compares (`provlab.audit.compare`): the same bits on the same environment, the
+stated digits on another. What is different beyond that is a conflict, and is for people to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from provlab.audit.compare import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, compare, compared
+from provlab.exchange.trials_csv import TRIALS, list_texts, read_trials
+from provlab.keys import digest_of
+from provlab.store import TrialStore
+from provlab.trials.plan import trial_key
+
+NAMING = ("key", "cell", "config", "repeat", "fold", "draw")
+
+CONFLICT_COLUMNS = [
+    "source",
+    "other",
+    "key",
+    "dataset",
+    "selector",
+    "repeat",
+    "fold",
+    "draw",
+    "column",
+    "first",
+    "second",
+]
+"""Of `Merge.conflicts`: where the trial came from first, where it is different, and both values."""
+
+
+def read_source_trials(folder: Path) -> pa.Table:
+    """Return the trials of a results folder, of a folder of a store, or of one that `provsel export` wrote.
+
+    Raises
+    ------
+    ValueError
+        When it is none of these, or a trial is not the one that its key says.
+    """
+    if (folder / TRIALS).is_file():
+        trials = read_trials(folder)
+    else:
+        found = [path for path in (folder / "store", folder) if next(path.glob("*.parquet"), None) is not None]
+        if not found:
+            raise ValueError(
+                f"merge: expected a results folder with trials, or an export with {TRIALS}, got {folder}, which has "
+                f"neither; correct the path."
+            )
+        trials = TrialStore(found[0]).query()
+    _check_keys(folder, trials)
+    return trials
+
+
+def _check_keys(folder: Path, trials: pa.Table) -> None:
+    """Check that keys follow from configs and numbers: whoever edited one of them made another trial."""
+    configs = {text: digest_of(text) for text in trials["config"].unique().to_pylist() if text is not None}
+    columns = [trials[name].to_pylist() for name in NAMING]
+    wrong = 0
+    first = ""
+    for key, cell, config, *numbers in zip(*columns, strict=True):
+        if configs.get(config) != cell or None in numbers or trial_key(config, *numbers) != key:
+            wrong, first = wrong + 1, first or str(key)
+    if wrong:
+        raise ValueError(
+            f"{folder}: expected trials whose keys follow from their configs and numbers, got {wrong} of "
+            f"{len(trials)} that do not, such as {first:.16}...; they were changed after they were computed: ask for "
+            f"another copy."
+        )
+
+
+@dataclass
+class Merge:
+    """The union of some stores, the first of which has the last word.
+
+    Attributes
+    ----------
+    trials : Table or None
+        All trials so far, each once.
+    counts : dict
+        By source: how many of its trials are new, and how many of the others are identical, close or different.
+    conflicts : DataFrame
+        A line a column of a trial that is different, see `CONFLICT_COLUMNS`.
+    """
+
+    trials: pa.Table | None = None
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    conflicts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CONFLICT_COLUMNS))
+    _origin: NDArray[np.object_] = field(default_factory=lambda: np.empty(0, object))
+
+    def add(self, source: str, trials: pa.Table) -> pa.Table:
+        """Add the trials of a source, and return those that no earlier one has."""
+        origin = np.full(len(trials), source, dtype=object)
+        if self.trials is None:
+            self.trials, self._origin = trials, origin
+            self.counts[source] = {"new": len(trials), **dict.fromkeys(OUTCOMES, 0)}
+            return trials
+        known = pc.index_in(trials["key"], value_set=self.trials["key"].combine_chunks())
+        places = known.to_pandas().to_numpy()
+        is_new = np.isnan(places.astype(float))
+        fresh = trials.filter(pa.array(is_new))
+        shared = np.flatnonzero(~is_new)
+        self._compare(source, trials.take(pa.array(shared)), places[shared].astype(np.int64))
+        self.counts[source]["new"] = len(fresh)
+        self.trials = pa.concat_tables([self.trials, fresh], promote_options="default")
+        self._origin = np.concatenate([self._origin, origin[is_new]])
+        return fresh
+
+    def _compare(self, source: str, theirs: pa.Table, places: NDArray[np.int64]) -> None:
+        """Count outcomes of trials that are in both, and keep what is different."""
+        assert self.trials is not None
+        ours = self.trials.take(pa.array(places))
+        names = [name for name in compared(dict.fromkeys(theirs.column_names)) if name in theirs.column_names]
+        # a column that one side never wrote is that of another version, and no disagreement
+        names = [
+            name for name in names if name in ours.column_names and _written(ours[name]) and _written(theirs[name])
+        ]
+        same = np.ones(len(theirs), dtype=bool)
+        for name in names:
+            same &= _same(ours[name], theirs[name])
+        absent = [name for name in theirs.column_names if name not in names]
+        counts = {"new": 0, **dict.fromkeys(OUTCOMES, 0), IDENTICAL: int(same.sum())}
+        lines = []
+        for k in np.flatnonzero(~same).tolist():
+            mine, other = ours.slice(k, 1).to_pylist()[0], theirs.slice(k, 1).to_pylist()[0]
+            outcome, differences = compare(mine, other, absent)
+            counts[outcome] += 1
+            if outcome == DIFFERENT:
+                place = [other[name] for name in ("key", "dataset", "selector", "repeat", "fold", "draw")]
+                lines += [
+                    (self._origin[places[k]], source, *place, each.column, each.stored, each.now)
+                    for each in differences
+                ]
+        self.counts[source] = counts
+        if lines:
+            more = pd.DataFrame(lines, columns=CONFLICT_COLUMNS)
+            self.conflicts = more if self.conflicts.empty else pd.concat([self.conflicts, more], ignore_index=True)
+
+
+def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Callable[[str], None]) -> Merge:
+    """Add the trials of some sources to the store of a results folder.
+
+    Parameters
+    ----------
+    sources : dict
+        Folders by the names that people see.
+    target : Path
+        Results folder.
+    keep_first : bool
+        Where a trial is different, keep the one that came first, the target's before all. Otherwise nothing is
+        written then.
+    told : callable
+        Gets a line about each source.
+
+    Returns
+    -------
+    Merge
+    """
+    store, made, fresh = TrialStore(target / "store"), Merge(), []
+    if next(store.folder.glob("*.parquet"), None) is not None:
+        made.add(str(target), read_source_trials(target))
+    for name, folder in sources.items():
+        fresh.append(made.add(name, read_source_trials(folder)))
+        found = made.counts[name]
+        told(
+            f"{name}: {found['new']} new trials; known: {found[IDENTICAL]} identical, {found[CLOSE]} the same to the "
+            f"promised digits, {found[DIFFERENT]} different"
+        )
+    if made.conflicts.empty or keep_first:
+        store.prepare()
+        for table in fresh:
+            store.add(table)
+    return made
+
+
+def _written(column: pa.ChunkedArray) -> bool:
+    return bool(column.null_count < len(column))
+
+
+def _same(first: pa.ChunkedArray, second: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Tell row by row whether two columns have the same bits, any NaN as one; null is the same as null only."""
+    if first.type != second.type:
+        return np.zeros(len(first), dtype=bool)
+    if pa.types.is_list(first.type):
+        first, second = list_texts(first), list_texts(second)
+    known = [pc.is_valid(column).to_numpy() for column in (first, second)]
+    if pa.types.is_floating(first.type):
+        values = [column.to_numpy() for column in (first, second)]  # null as NaN
+        equal = (values[0].view(np.int64) == values[1].view(np.int64)) | (np.isnan(values[0]) & np.isnan(values[1]))
+    else:
+        equal = pc.fill_null(pc.equal(first, second), True).to_numpy()
+    return (known[0] == known[1]) & (~known[0] | equal)

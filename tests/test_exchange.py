@@ -1,0 +1,342 @@
+"""Exports that others read, stores that are made of them again, and stores of several people as one."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from made_paper import made_paper
+from provlab.cli import main
+from provlab.exchange import FORMATS, Merge, read_source_trials
+from provlab.exchange.trials_csv import read_trials, write_trials
+from provlab.store import SCHEMA, TrialStore
+from small_runs import REPO, SMALL, fake_records, small_cell
+
+VALIDATORS = os.environ.get("PROVSEL_EXPORT_PYTHON", sys.executable)
+"""A Python that has rocrate and mlcroissant, where this one has not."""
+
+
+def has(package):
+    return not subprocess.run([VALIDATORS, "-c", f"import {package}"], capture_output=True, check=False).returncode
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Return a results folder with a small table of a project, and the project's folder."""
+    folder = tmp_path_factory.mktemp("project")
+    with pytest.MonkeyPatch.context() as patch:
+        made_paper(folder, patch)
+        patch.chdir(folder)
+        patch.setenv("PROVSEL_DATA", str(folder / "no-data"))
+        patch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+        assert main(["reproduce", "made2000/table", "executor=serial", *SMALL]) == 0
+        assert main(["verify", *SMALL]) == 0
+        yield folder
+
+
+@pytest.fixture
+def here(stored, tmp_path, monkeypatch):
+    """Work in an empty folder of the project."""
+    monkeypatch.setenv("PROVSEL_PROJECT", str(stored))
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def exported(stored, *options):
+    assert main(["export", "--results", str(stored / "results"), "--output", "export", *options, *SMALL]) == 0
+    return Path("export")
+
+
+def all_of(store):
+    return repr(TrialStore(store).query().to_pylist())
+
+
+def test_a_store_that_is_exported_and_merged_again_gets_the_same_verdicts(stored, here, capsys):
+    folder = exported(stored)
+    verdicts = (stored / "results" / "verdicts.csv").read_bytes()
+    assert b"replicated" in verdicts
+    assert (folder / "verdicts.csv").read_bytes() == verdicts
+    capsys.readouterr()
+    assert main(["merge", "export", "--results", "again"]) == 0
+    n = len(TrialStore(stored / "results" / "store").keys())
+    assert f"export: {n} new trials; known: 0 identical" in capsys.readouterr().out
+    assert all_of("again/store") == all_of(stored / "results" / "store")
+    assert main(["verify", "--results", "again", *SMALL]) == 0
+    assert Path("again/verdicts.csv").read_bytes() == verdicts
+    assert main(["merge", "export", "--results", "again"]) == 0
+    assert f"export: 0 new trials; known: {n} identical" in capsys.readouterr().out
+
+
+def test_what_is_in_an_export(stored, here):
+    folder = exported(stored)
+    [name] = [path.name for path in folder.glob("tables/made2000/*.csv")]
+    table = stored / "results" / "tables" / "made2000" / "table.csv"
+    assert name == "table.csv"
+    assert (folder / "tables/made2000/table.csv").read_bytes() == table.read_bytes()
+    data = pd.read_csv(folder / "datasets.csv")
+    assert data[["name", "n_samples", "n_features", "n_classes"]].to_numpy().tolist() == [["synthetic", 60, 120, 2]]
+    assert data["n_trials"].sum() == len(pd.read_csv(folder / "trials.csv"))
+
+
+def test_an_export_has_the_same_bytes_again(stored, here, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    formats = [option for name in FORMATS for option in ("--format", name)]
+    first = {path.name: path.read_bytes() for path in exported(stored, *formats).rglob("*.*")}
+    assert {path.name: path.read_bytes() for path in exported(stored, *formats).rglob("*.*")} == first
+    assert {"ro-crate-metadata.json", "croissant.json", "trials.csv"} <= first.keys()
+    assert b"2023-11-14" in first["croissant.json"]
+
+
+def test_metadata_name_each_file_with_its_hash(stored, here):
+    from hashlib import sha256
+
+    folder = exported(stored, "--format", "ro-crate", "--format", "croissant", "--licence", "https://example.org/by")
+    files = {str(path.relative_to(folder)): path for path in folder.rglob("*.csv")}
+    crate = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
+    described = {entity["@id"]: entity["sha256"] for entity in crate if entity["@type"] == "File"}
+    assert described == {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    [root] = [entity for entity in crate if entity["@id"] == "./"]
+    assert {part["@id"] for part in root["hasPart"]} == {*files}
+    assert root["license"] == "https://example.org/by"
+    known = {entity["@id"] for entity in crate}
+    assert all(reference["@id"] in known for reference in root["mentions"])
+    croissant = json.loads((folder / "croissant.json").read_text())
+    assert {part["@id"]: part["sha256"] for part in croissant["distribution"]} == described
+    for records in croissant["recordSet"]:
+        path = files[records["field"][0]["source"]["fileObject"]["@id"]]
+        with path.open() as file:
+            header = next(csv.reader(file))
+        assert [field["source"]["extract"]["column"] for field in records["field"]] == header
+
+
+@pytest.mark.skipif(not has("rocrate"), reason="rocrate is not installed")
+def test_rocrate_reads_the_crate(stored, here):
+    folder = exported(stored, "--format", "ro-crate")
+    program = """
+import json, sys
+from rocrate.rocrate import ROCrate
+crate = ROCrate(sys.argv[1])
+files = sorted(entity.id for entity in crate.data_entities if entity.type == "File")
+data = [entity["name"] for entity in crate.get_by_type("Dataset") if entity.id != "./"]
+print(json.dumps([crate.name, files, data, crate.mainEntity is None]))
+crate.write(sys.argv[2])
+"""
+    done = subprocess.run(
+        [VALIDATORS, "-c", program, folder, "copy"], capture_output=True, text=True, check=False, env=clean()
+    )
+    assert done.returncode == 0, done.stderr
+    name, files, data, _ = json.loads(done.stdout)
+    assert name == "Trials of feature selection"
+    assert files == sorted(str(path.relative_to(folder)) for path in folder.rglob("*.csv"))
+    assert data == ["synthetic"]
+    assert Path("copy/trials.csv").read_bytes() == (folder / "trials.csv").read_bytes()
+
+
+@pytest.mark.skipif(not has("mlcroissant"), reason="mlcroissant is not installed")
+def test_mlcroissant_reads_the_records(stored, here):
+    folder = exported(stored, "--format", "croissant")
+    program = """
+import json, sys
+import mlcroissant as mlc
+data = mlc.Dataset(jsonld=sys.argv[1])
+issues = data.metadata.ctx.issues
+counts = {}
+for records in data.metadata.record_sets:
+    counts[records.id] = sum(1 for _ in data.records(records.id))
+print(json.dumps([sorted(issues.errors), sorted(issues.warnings), counts]))
+"""
+    done = subprocess.run(
+        [VALIDATORS, "-c", program, folder / "croissant.json"], capture_output=True, text=True, check=False, env=clean()
+    )
+    assert done.returncode == 0, done.stderr
+    errors, warnings, counts = json.loads(done.stdout)
+    assert errors == []
+    assert [text for text in warnings if "citeAs" not in text] == []
+    lines = {str(p.relative_to(folder).with_suffix("")): len(pd.read_csv(p)) for p in folder.rglob("*.csv")}
+    assert counts == lines
+
+
+def clean():
+    """Return the environment without this checkout's path: the other Python has its own packages."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def test_every_kind_of_value_survives(tmp_path):
+    records = fake_records(0, 6)
+    changes = [
+        {"error": np.nan, "rank": None}, {"error": -0.0, "source": ""}, {"error": 5e-324, "source": 'a "b",\n c'},
+        {"features": []}, {"features": None, "environment": None}, {"error": None, "source": None, "own": 1 / 3},
+    ]  # fmt: skip
+    records = [record | change for record, change in zip(records, changes, strict=True)]
+    store = TrialStore(tmp_path / "store")
+    store.append(records)
+    trials = store.query()
+    write_trials(trials, tmp_path)
+    again = read_trials(tmp_path)
+    assert again.schema.equals(trials.schema)
+    assert repr(again.to_pylist()) == repr(trials.to_pylist())
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("trials.csv", "synthetic", "other", None),
+        ("trials.csv", '"fold"', '"bold"', r"trials\.csv: expected the columns key, cell, .*got .*fold"),
+        (
+            "cells.csv",
+            '""seed"":0',
+            '""seed"":1',
+            r"keys follow from their configs and numbers, got \d+ of \d+ that do",
+        ),
+        ("columns.csv", '"number"', '"numbers"', r"columns\.csv: expected types of text, int32, .*numbers"),
+        (
+            "columns.csv",
+            '"error","number"',
+            '"error","text"',
+            r"columns\.csv: expected the types of a store, got string",
+        ),
+        ("environments.csv", "", "gone", r"environments\.csv: expected"),
+        ("trials.csv", ",0,0,0,", ",0,1,0,", r"keys follow from their configs and numbers, got 1 of \d+ that do not"),
+    ],
+)
+def test_an_export_that_was_changed(stored, here, file, old, new, message):
+    path = exported(stored) / file
+    text = path.read_text()
+    if old:
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+    else:
+        path.write_text(text.splitlines()[0] + "\n")
+    if message is None:  # a name that is part of no key: it stands as it is
+        assert len(read_source_trials(path.parent)) > 0
+        return
+    with pytest.raises(ValueError, match=message):
+        read_source_trials(path.parent)
+    assert main(["merge", "export", "--results", "again"]) == 2
+    assert not Path("again").exists()
+
+
+def changed(stored, folder, change):
+    """Write a store with some records of another in another way."""
+    records = TrialStore(stored / "results" / "store").query().to_pylist()
+    TrialStore(Path(folder) / "store").append([record | change(k, record) for k, record in enumerate(records)])
+    return len(records)
+
+
+def test_conflicts_are_shown_and_nothing_is_written(stored, here, capsys):
+    n = changed(stored, "theirs", lambda k, record: {"error": 0.75, "task_cpu": 9.0} if k < 2 else {"train_wall": 5.0})
+    shutil.copytree(stored / "results", "ours")
+    before = all_of("ours/store")
+    assert main(["merge", "theirs", "--results", "ours", "--output", "conflicts.csv"]) == 1
+    out, error = capsys.readouterr()
+    assert f"theirs: 0 new trials; known: {n - 2} identical, 0 the same to the promised digits, 2 different" in out
+    assert "0.75" in out
+    assert "got 2 that are different; nothing was written" in error
+    conflicts = pd.read_csv("conflicts.csv")
+    assert conflicts["column"].tolist() == ["error", "error"]
+    assert conflicts["second"].tolist() == [0.75, 0.75]
+    assert all_of("ours/store") == before
+    # with an own trial missing, the first one's word counts and the new one comes in
+    assert main(["merge", "ours", "theirs", "--results", "new"]) == 1
+    assert not Path("new/store").exists() or not [*Path("new/store").glob("*.parquet")]
+    assert main(["merge", "ours", "theirs", "--results", "new", "--keep-first"]) == 0
+    assert all_of("new/store") == before
+    assert "Kept the first of 2 trials" in capsys.readouterr().err
+    assert main(["merge", "theirs", "ours", "--results", "other", "--keep-first"]) == 0
+    assert all_of("other/store") != before
+
+
+def test_another_environment_may_differ_in_the_last_digits(stored, here):
+    place = '{"cpu":"another"}'
+
+    def close(k, record):
+        return {"environment": place, "error": record["error"] * (1 + 1e-12) + (0.0 if record["error"] else 1e-12)}
+
+    n = changed(stored, "theirs", close)
+    made = Merge()
+    made.add("ours", read_source_trials(stored / "results"))
+    made.add("theirs", read_source_trials(Path("theirs")))
+    assert made.counts["theirs"] == {"new": 0, "identical": 0, "close": n, "different": 0}
+    assert made.conflicts.empty
+    # in the same environment the same digits are a conflict
+    changed(stored, "same", lambda k, record: {"error": record["error"] + 1e-12})
+    made.add("same", read_source_trials(Path("same")))
+    assert made.counts["same"]["different"] == n
+
+
+def test_columns_that_one_side_never_wrote_are_no_conflict(stored, here):
+    n = changed(stored, "older", lambda k, record: {"certificate_cost": None, "nmi": None, "objective": None})
+    made = Merge()
+    made.add("ours", read_source_trials(stored / "results"))
+    made.add("older", read_source_trials(Path("older")))
+    assert made.counts["older"]["identical"] == n
+
+
+def test_parts_of_two_people_become_one_store(stored, here):
+    whole = TrialStore(stored / "results" / "store").query()
+    for name, rows in (("a", range(0, len(whole), 2)), ("b", range(1, len(whole), 2))):
+        TrialStore(Path(name) / "store").add(whole.take(pa.array([*rows])))
+    assert main(["merge", "a", "b", "--results", "both"]) == 0
+    assert all_of("both/store") == all_of(stored / "results" / "store")
+    assert [path.name[:7] for path in Path("both/store").glob("*.parquet")] == ["merged-", "merged-"]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["merge", "nowhere"], r"expected a results folder with trials, or an export with trials\.csv, got nowhere"),
+        (["merge", "a", "a"], r"merge: expected each folder once, got a a"),
+        (["export", "--results", "nowhere"], r"expected stored trials in nowhere.store, found none; run provsel repro"),
+        (["export", "--output", "."], r"expected a new folder or an earlier export, got \."),
+    ],
+)
+def test_wrong_arguments(stored, here, command, message, capsys):
+    (here / "a").mkdir()
+    if "--output" in command:
+        command = [*command, "--results", str(stored / "results")]
+    assert main(command) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("provsel: ")
+    with pytest.raises(ValueError, match=message):
+        raise ValueError(error)
+
+
+def test_the_command_has_the_formats():
+    from provlab.cli.commands import export
+
+    assert (*FORMATS,) == export.FORMATS
+
+
+def test_registered_data_are_described_by_their_source():
+    from provlab.exchange.croissant import croissant
+    from provlab.exchange.parts import data_sets
+    from provlab.exchange.ro_crate import ro_crate
+    from provlab.exchange.statement import Statement
+
+    config = small_cell(dataset={"name": "dexter"}, identity="d" * 64).identity
+    blank = dict.fromkeys(SCHEMA.names)
+    record = blank | {"dataset": "dexter", "data": "d" * 64, "config": json.dumps(config), "source": "s",
+                      "n_train": 10, "n_test": 5, "n_features": 7, "n_classes": 2}  # fmt: skip
+    [found] = data_sets(pa.Table.from_pylist([record], schema=SCHEMA))
+    assert (found.n_samples, found.n_trials, found.registered.name) == (15, 1, "dexter")
+    stated = Statement("t", "l", "2026-01-01", (), (found,), 1)
+    files = {file.sha256 for file in found.registered.files if file.urls and file.sha256}
+    assert files
+    assert {part["sha256"] for part in croissant(stated)["distribution"]} == files
+    [described] = [entity for entity in ro_crate(stated)["@graph"] if entity["@id"].startswith("#data-")]
+    assert described["creditText"] == found.registered.citation
+
+
+def test_the_reference_sample_is_a_source():
+    assert len(read_source_trials(REPO / "results" / "reference" / "sample")) == 64
