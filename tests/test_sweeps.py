@@ -292,10 +292,10 @@ def test_sweep_over_an_unknown_name_is_refused_before_its_first_job(run, jobs, h
     status, text = run("-m", "selector=uniform,nosuch", "selector.n_features_to_select=1,2")
     assert status == 1
     assert jobs == []
-    assert "Could not find 'selector/nosuch'" in text
+    assert "got 'nosuch'" in text
     assert "Traceback" not in text
     assert text.index("sweep: refused, nothing was run; 2 of 4 jobs:") < text.index(
-        "  selector=nosuch selector.n_features_to_select=2: In 'config': Could not find"
+        "  selector=nosuch selector.n_features_to_select=2: selector: expected one of"
     )
     assert list(here.iterdir()) == []
 

@@ -12,6 +12,7 @@ from omegaconf import MISSING, OmegaConf
 
 from provlab.configs import artefact_part
 from provlab.datasets import dataset_names, loader, read_source, source_names
+from provlab.nearest import did_you_mean
 from provlab.project import artefact_file, artefact_names, conf_files, current_project, reproduce_command
 from provlab.project.components import build, component_class
 from provsel.reducers import is_random, is_random_model
@@ -51,7 +52,7 @@ def listing(kind: str) -> list[Item]:
         For another kind, or a config that does not fit its class or loader.
     """
     if kind not in KINDS:
-        raise ValueError(f"list: expected one of {', '.join(KINDS)}, got {kind!r}.")
+        raise ValueError(f"list: expected one of {', '.join(KINDS)}, got {kind!r}" + (did_you_mean(kind, KINDS) or "."))
     return KINDS[kind]()
 
 

@@ -14,6 +14,7 @@ from provlab.claims.schema import Claim, ClaimFile, load_claims, stated_results
 from provlab.claims.table import ResultTable
 from provlab.claims.table_evidence import TableEvidence
 from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, verdict_frame
+from provlab.nearest import did_you_mean
 from provlab.project import current_project, papers
 from provlab.reports.tables import write_frame
 
@@ -52,7 +53,8 @@ def claim_files(paper: str | None = None) -> list[ClaimFile]:
     if not found or paper not in (None, *found):
         raise ValueError(
             f"verify: expected claims of {paper or 'any paper'} in the project {current_project().root}, "
-            f"got those of {', '.join(found) or 'none'}; run it in a project, and name one of its papers."
+            f"got those of {', '.join(found) or 'none'}; run it in a project, and name one of its papers"
+            + (did_you_mean(paper or "", found) or ".")
         )
     return [load_claims(found[paper])] if paper else all_claim_files()
 

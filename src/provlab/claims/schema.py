@@ -32,6 +32,7 @@ from typing import Any, Protocol
 from provlab._yaml import check_keys, one_line, read_listing
 from provlab.claims.evaluators import AbstractEvaluator, evaluator_class
 from provlab.claims.evidence import artefact_datasets, artefact_layout
+from provlab.nearest import did_you_mean
 
 KEYS = ("id", "where", "claim", "artefact", "test", "parameters")
 
@@ -168,8 +169,9 @@ def _check_names(subject: str, artefact: str, rows: Sequence[str], columns: Sequ
         for name in names:
             if name not in known:
                 raise ValueError(
-                    f"{subject}: expected a {kind} of {artefact} ({'; '.join(known)}), got {name!r}."
-                )  # fmt: skip
+                    f"{subject}: expected a {kind} of {artefact} ({'; '.join(known)}), got {name!r}"
+                    + (did_you_mean(name, known) or ".")
+                )
 
 
 def _claim(subject: str, paper: str, entry: Any, layout: Layout) -> Claim:

@@ -27,7 +27,6 @@ results: {dataset: Name, row: "*", error: [ED, DTW]}                   # a data 
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +39,7 @@ from numpy.typing import NDArray
 from provlab.claims.decisions import POINTS
 from provlab.claims.table_file import Columns, numbers, read_columns, texts
 from provlab.configs.cells import MAX_COUNT
+from provlab.nearest import did_you_mean
 from provlab.store import SCHEMA
 
 PLACES = ("artefact", "row", "column")
@@ -183,7 +183,7 @@ def _checked(path: Path, roles: Mapping[str, Any], file: Columns) -> str:
     for role, name in roles.items():
         if role not in ROLES and role not in records:
             raise ValueError(
-                f"{path}: results: expected roles of {', '.join(ROLES)}, got {role!r:.80}{_near(role, ROLES)}."
+                f"{path}: results: expected roles of {', '.join(ROLES)}, got {role!r:.80}{did_you_mean(role, ROLES)}."
             )
         many = role in MEASURES or role == "row"
         if isinstance(name, bool) or not isinstance(name, str | int | float | (list if many else str)):
@@ -194,7 +194,7 @@ def _checked(path: Path, roles: Mapping[str, Any], file: Columns) -> str:
             if isinstance(each, str) and STAR not in each and role != "unit" and each not in file:
                 raise ValueError(
                     f"{path}: results: {role}: expected a column of {', '.join(file)}, got {each!r:.80}"
-                    f"{_near(each, file)}."
+                    f"{did_you_mean(each, file)}."
                 )
     found = [role for role in MEASURES if role in roles]
     if len(found) != 1 or "row" not in roles:
@@ -267,8 +267,3 @@ def _as_error(
             f"--column unit=percent, or the name of another one."
         )
     return (values if measure == "error" else most - values), scale, POINTS
-
-
-def _near(name: str, known: Sequence[str] | Columns) -> str:
-    found = difflib.get_close_matches(name, [*known], n=1)
-    return f"; did you mean {found[0]!r}?" if found else ""

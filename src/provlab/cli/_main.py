@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import logging
+import re
 import sys
+import textwrap
 from collections.abc import Sequence
 
 from provlab.cli._guard import guarded
 from provlab.cli.commands import choose_results, command_modules, command_names
+from provlab.nearest import did_you_mean
 from provsel import __version__
 
 
@@ -20,18 +23,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     names = command_names()
     chosen = argv[0] if argv else ""
+    if chosen and chosen not in names and not chosen.startswith("-"):
+        message = f"expected a command, one of {', '.join(names)}, got {chosen!r:.80}"
+        parser.error(message + (did_you_mean(chosen, names) or "."))
     modules = command_modules([chosen] if chosen in names else names)
     if call := getattr(modules.get(chosen), "call", None):
         return int(call(argv[1:]))
     for name, module in modules.items():
-        command = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        form = argparse.RawDescriptionHelpFormatter
+        command = commands.add_parser(name, help=module.HELP, description=module.HELP, formatter_class=form)
         if name == chosen:
             module.add_arguments(command)
+            command.epilog = "\n\n".join([f"Example:\n  {module.EXAMPLE}", textwrap.fill(command.epilog or "", 80)])
     # settings may stand on both sides of options, which argparse cannot do where there are subcommands
     options, settings = parser.parse_known_args(argv)
     if settings and (not hasattr(options, "overrides") or any(text.startswith("-") for text in settings)):
-        known = hasattr(options, "results") and any(text.startswith("results=") for text in settings)
-        hint = "; the folder is given as --results FOLDER" if known else ""
+        is_folder = hasattr(options, "results") and any(text.startswith("results=") for text in settings)
+        hint = "; the folder is given as --results FOLDER" if is_folder else ""
+        wrong = next((text for text in settings if text.startswith("--")), "")
+        known = re.findall(r"--[\w-]+", commands.choices[chosen].format_help())
+        hint = hint or did_you_mean(wrong.partition("=")[0], known)
         parser.error(f"unrecognized arguments: {' '.join(settings)}{hint}")
     if settings:
         options.overrides = [*options.overrides, *settings]

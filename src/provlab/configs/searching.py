@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +13,9 @@ from hydra.core.plugins import Plugins
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
-from provlab.project import artefact_file, artefact_names, conf_dirs, package_conf
+from provlab.configs.composing import CELL_GROUPS
+from provlab.nearest import did_you_mean
+from provlab.project import artefact_file, artefact_names, conf_dirs, conf_file, conf_files, package_conf
 
 
 class ProjectSearchPath(SearchPathPlugin):
@@ -25,12 +28,38 @@ class ProjectSearchPath(SearchPathPlugin):
                 search_path.prepend("provsel-project", f"file://{folder}")
 
 
+GROUPS = (*CELL_GROUPS, "executor")
+_MEMBERS = re.compile(rf"\+*({'|'.join(GROUPS)})=([\w.-]+)")
+"""A choice of a member of a group by its name; globs and references are Hydra's, and sweeps compose each job."""
+
+
+def check_members(overrides: Iterable[str]) -> None:
+    """Refuse members of config groups that are not there: Hydra says it in forty lines.
+
+    Raises
+    ------
+    ValueError
+        Names those that there are, and the nearest.
+    """
+    for text in overrides:
+        choice = _MEMBERS.fullmatch(text)
+        if choice and conf_file(*choice.groups()) is None:
+            group, name = choice.groups()
+            known = [path.stem for path in conf_files(group)]
+            raise ValueError(
+                f"{group}: expected one of {', '.join(known)}, got {name!r:.80}"
+                + (did_you_mean(name, known) or "; provsel list says what they are.")
+            )
+
+
 def prepare_hydra(overrides: Iterable[str] = ()) -> None:
     """Tell Hydra of the project: to be called before it starts, each time, as the files may have changed.
 
     It copies all that it knows for each config, so that it knows only the artefacts that the overrides name; all where
     they name none by its whole name, as for a glob or a mistake.
     """
+    overrides = [*overrides]
+    check_members(overrides)
     if ProjectSearchPath not in Plugins.instance().discover(SearchPathPlugin):
         Plugins.instance().register(ProjectSearchPath)
     text = "\n".join(text for text in overrides if "experiment" in text)

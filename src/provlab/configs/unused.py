@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from provlab.nearest import nearest
 
 
 def check_columns(
@@ -109,5 +110,5 @@ def _settings(part: Any, where: str) -> Iterator[str]:
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     by_end = {path.split(".", 1)[-1]: path for path in known}  # a group in common makes nothing near
-    found = difflib.get_close_matches(name.split(".", 1)[-1], by_end, n=1)
-    return f"the nearest is {by_end[found[0]]}" if found else "leave it out"
+    found = nearest(name.split(".", 1)[-1], by_end)
+    return f"the nearest is {by_end[found]}" if found else "leave it out"

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from provlab.fields import GIVEN, Fits, read_as
+from provlab.nearest import did_you_mean
 
 from ._content import PACKED
 from ._paths import is_safe_relative
@@ -245,7 +246,10 @@ def read_source(name: str, registry: Path | None = None) -> Source:
     """
     known = source_names(registry)
     if name not in known:
-        raise ValueError(f"no source named {name!r}; registered sources are {', '.join(known) or '(none)'}")
+        raise ValueError(
+            f"no source named {name!r}; registered sources are {', '.join(known) or '(none)'}"
+            + did_you_mean(name, known)
+        )
     path = (registry or DEFAULT_REGISTRY) / f"{name}.yaml"
     try:
         entry = read_plain_yaml(path)

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from provlab.nearest import did_you_mean
 from provlab.project.project import current_project
 
 ENTRY_POINTS = "provsel.papers"
@@ -106,7 +107,9 @@ def paper_of(name: str) -> Paper:
     paper, _, artefact = name.partition("/")
     found = papers().get(paper)
     if found is None or artefact not in found.artefacts():
-        raise ValueError(f"artefact: expected one of {', '.join(artefact_names()) or 'none here'}, got {name!r:.80}.")
+        raise ValueError(
+            f"artefact: expected one of {', '.join(artefact_names()) or 'none here'}, got {name!r:.80}" + _meant(name)
+        )
     return found
 
 
@@ -115,8 +118,14 @@ def artefact_file(name: str) -> Path:
     return paper_of(name).folder / f"{name.partition('/')[2]}.yaml"
 
 
-def full_name(name: str) -> str:
+def full_name(name: str, also: Sequence[str] = ()) -> str:
     """Return paper/artefact of an artefact's name with or without its paper.
+
+    Parameters
+    ----------
+    name : str
+    also : sequence of str
+        Other names that might be meant by a wrong one.
 
     Raises
     ------
@@ -128,10 +137,18 @@ def full_name(name: str) -> str:
     if not found:
         short = [full.split("/")[1] for full in known]
         shown = [each if short.count(each) == 1 else full for full, each in zip(known, short, strict=True)]
-        raise ValueError(f"artefact: expected one of {', '.join(shown) or 'none here'}, got {name!r:.80}.")
+        raise ValueError(
+            f"artefact: expected one of {', '.join(shown) or 'none here'}, got {name!r:.80}" + _meant(name, also)
+        )
     if len(found) > 1:
         raise ValueError(f"artefact: expected one of {', '.join(found)}, got {name!r:.80}; write it in full.")
     return found[0]
+
+
+def _meant(name: str, also: Sequence[str] = ()) -> str:
+    """Return the end of a message about a name that no artefact has."""
+    known = artefact_names()
+    return did_you_mean(name, [*(full.split("/")[1] for full in known), *known, *also]) or "."
 
 
 def short_name(name: str) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from provlab.claims import Claim
 from provlab.claims.judged import claim_files, columns_read
+from provlab.nearest import did_you_mean
 from provlab.project import full_name, papers
 from provlab.readings.cost import Cost, estimate
 from provlab.readings.judging import judge_universes
@@ -69,7 +70,8 @@ class Study:
         if not chosen:
             raise ValueError(
                 f"readings of {paper}: expected claims about {', '.join(sorted(wanted or touched))} with "
-                f"{' or '.join(claims) or 'any id'}, got none; provsel verify --paper {paper} lists the ids."
+                f"{' or '.join(claims) or 'any id'}, got none; provsel verify --paper {paper} lists the ids"
+                + (did_you_mean(claims[0] if claims else "", [claim.id for claim in file.claims]) or ".")
             )
         about = {claim.evaluator.artefact for claim in chosen}
         printed = {} if claims else {name: rows for name in sorted(about) if (rows := printed_rows(name))}
@@ -201,6 +203,7 @@ def paper_readings(paper: str) -> Readings:
     if paper not in with_readings:
         raise ValueError(
             f"readings: expected a paper with a readings.yaml, of {', '.join(with_readings) or 'none'}, got "
-            f"{paper!r:.80}; write one beside its claims.yaml, see provlab.readings.schema."
+            f"{paper!r:.80}; write one beside its claims.yaml, see provlab.readings.schema"
+            + (did_you_mean(paper, with_readings) or ".")
         )
     return load_readings(with_readings[paper])

@@ -1,9 +1,9 @@
 """Subcommands of `provsel`. The folder is the registry.
 
-A module without a leading underscore is a subcommand of its name: `HELP`, one line; `add_arguments(parser)`; and
-`run(options)`, which returns the exit status and may raise what `provlab.cli._guard` turns into a message. One whose
-arguments are Hydra's has `call(arguments)` in the place of both. What takes
-long to import is imported by the functions that need it: `provsel --help` imports all of these modules.
+A module without a leading underscore is a subcommand of its name: `HELP`, one line; `EXAMPLE`, a call;
+`add_arguments(parser)`; and `run(options)`, which returns the exit status and may raise what `provlab.cli._guard` turns
+into a message. One whose arguments are Hydra's has `call(arguments)` in the place of the last two. What takes long to
+import is imported by the functions that need it: `provsel --help` imports all of these modules.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ class Command(Protocol):
     """What a module of this folder has."""
 
     HELP: str
+    EXAMPLE: str
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the arguments of the subcommand."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from provlab.audit import Agreement, AuditRun, ColumnAgreement
 
 HELP = "compute a random sample of the stored trials again, and compare"
+EXAMPLE = "provsel audit --fraction 0.01"
 
 LINES = 50
 """Differences that are printed; the ledger has all."""

@@ -6,15 +6,15 @@ import argparse
 from pathlib import Path
 
 from provlab.cli.commands import add_store_arguments
+from provlab.nearest import did_you_mean
 
 HELP = "more repeats for claims that are open, by a rule fixed beforehand, within a budget"
+EXAMPLE = "provsel decide --claim figure1 --cpu-hours 2"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which claims, and the budget."""
-    parser.epilog = (
-        "Example: provsel decide --claim figure1 --cpu-hours 2. Interrupt at any time; the same command resumes."
-    )
+    parser.epilog = "Interrupt at any time; the same command resumes."
     parser.add_argument(
         "--claim", action="append", default=[], metavar="TEXT", help="only claims with this in the id; may be repeated"
     )
@@ -36,7 +36,14 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"--cpu-hours: expected more than 0, got {options.cpu_hours}; name a budget.")
     console, decider = wide_console(), Decider(Path(options.results), options.overrides, options.most, options.looks)
     found: list[Plan | str] = []
-    for file in claim_files():
+    files = claim_files()
+    known = [claim.id for file in files for claim in file.claims]
+    for text in options.claim:
+        if not any(text in name for name in known):
+            raise ValueError(
+                f"--claim: expected a part of the id of a claim, got {text!r:.80}" + (did_you_mean(text, known) or ".")
+            )
+    for file in files:
         found += decider.plans(file.named(options.claim), file.claims)
     plans = by_worth([each for each in found if isinstance(each, Plan)])
     table = Table("open claim", "looks at repeats", "levels", "CPU hours")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from provlab.doctor import Check
 
 HELP = "what this installation has and lacks: packages, machine, BLAS, data sets, store"
+EXAMPLE = "provsel doctor --json"
 SHORT = 60
 """Letters. A finding and its advice that have no more stand in one line."""
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": "cyan"}

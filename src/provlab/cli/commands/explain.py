@@ -14,12 +14,14 @@ from rich.text import Text
 
 from provlab.cli._guard import wide_console
 from provlab.cli.commands import add_store_arguments
+from provlab.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from provlab.configs import Artefact
     from provlab.reports.trace import Trace, TracedCell
 
 HELP = "where a number of an artefact comes from: config, seeds, trials, versions, and the command to compute it again"
+EXAMPLE = "provsel explain table1 --row BSS --column 'r=30, k=40'"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +74,10 @@ def choose(artefact: Artefact, row: str, column: str, dataset: str | None) -> Ar
         # a column of the table may be a summary of an entry's: "r=30, k=40, relevant"
         fitting = [name for name in known if wanted in (None, name) or (kind == "column" and wanted.startswith(name))]
         if not fitting:
-            raise ValueError(f"--{kind}: expected one of {'; '.join(known)} of {artefact.name}, got {wanted!r}.")
+            raise ValueError(
+                f"--{kind}: expected one of {'; '.join(known)} of {artefact.name}, got {wanted!r}"
+                + (did_you_mean(str(wanted), known) or ".")
+            )
         longest = fitting if kind == "dataset" else [max(fitting, key=len)]
         entries = tuple(entry for entry in entries if getattr(entry, kind) in longest)
     return replace(artefact, entries=entries)

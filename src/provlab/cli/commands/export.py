@@ -8,6 +8,7 @@ from pathlib import Path
 from provlab.cli.commands import add_store_arguments
 
 HELP = "write trials, tables, verdicts and data sets as CSV files, described as RO-Crate or Croissant"
+EXAMPLE = "provsel export --format ro-crate --output for-others"
 
 FORMATS = ("csv", "ro-crate", "croissant")
 

@@ -6,6 +6,7 @@ import argparse
 import logging
 
 HELP = "download, make and verify the files of data sets"
+EXAMPLE = "provsel fetch orl madelon"
 ALL = "all"
 
 

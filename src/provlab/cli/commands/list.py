@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 HELP = "data sets, selectors, models and artefacts, one line each"
+EXAMPLE = "provsel list selectors"
 TITLES = {
     "datasets": "Data sets (dataset=NAME)",
     "selectors": "Selectors (selector=NAME)",
@@ -18,7 +19,7 @@ TITLES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is listed."""
-    parser.add_argument("kind", nargs="?", choices=[*TITLES], help="only these (default: all)")
+    parser.add_argument("kind", nargs="?", help=f"only {', '.join(TITLES)} (default: all)")
 
 
 def run(options: argparse.Namespace) -> int:

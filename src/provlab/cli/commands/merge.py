@@ -13,6 +13,7 @@ from provlab.cli._guard import wide_console
 from provlab.cli.commands import DEFAULT_RESULTS
 
 HELP = "add the trials of other stores or exports to this one, and show where they disagree"
+EXAMPLE = "provsel merge from-anna/results --results results"
 
 SHOWN = 20
 """Conflicts that are printed; --output writes all."""

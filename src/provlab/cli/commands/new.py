@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 HELP = "make a project of your own: data, a selector, an experiment, a claim and a test"
+EXAMPLE = "provsel new my-study"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

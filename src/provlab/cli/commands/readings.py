@@ -9,13 +9,12 @@ from pathlib import Path
 from provlab.cli.commands import add_store_arguments
 
 HELP = "what becomes of the claims of a paper under every defensible reading of it"
+EXAMPLE = "provsel readings smith2020 --artefact table1 --plan"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which paper and claims, and how much is done."""
-    parser.epilog = (
-        "Example: provsel readings PAPER --artefact table1 --plan. Interrupt at any time; the same command resumes."
-    )
+    parser.epilog = "Interrupt at any time; the same command resumes."
     parser.add_argument("paper", help="a paper with a readings.yaml")
     parser.add_argument(
         "--artefact", action="append", default=[], metavar="NAME", help="only claims about it; may be repeated"

@@ -8,6 +8,7 @@ from pathlib import Path
 from provlab.cli.commands import add_store_arguments
 
 HELP = "write results/reference, what a full run gave, from what is stored"
+EXAMPLE = "provsel reference --results results"
 
 add_arguments = add_store_arguments
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from provlab.cli.commands import add_store_arguments
 
 HELP = "write the HTML report: every number beside the printed one, every claim with its verdict"
+EXAMPLE = "provsel report --results results"
 
 add_arguments = add_store_arguments
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 HELP = "compute what an artefact of a paper is missing, and write its tables and figures"
+EXAMPLE = "provsel reproduce table1 protocol.repeats=1 executor=serial"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which artefact, and how."""
-    parser.epilog = "Example: provsel reproduce table1 protocol.repeats=1 executor=serial. Interrupt at any time; the same command resumes."  # noqa: E501
+    parser.epilog = "Interrupt at any time; the same command resumes."
     parser.add_argument("name", help="an artefact, such as table1 or PAPER/table1; all those of a paper; or all")
     parser.add_argument("--render", action="store_true", help="render what is stored, compute nothing")
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first trial that fails")
@@ -27,6 +28,6 @@ def run(options: argparse.Namespace) -> int:
     elif options.name in papers():
         names = [f"{options.name}/{artefact}" for artefact in papers()[options.name].artefacts()]
     else:
-        names = [full_name(options.name)]
+        names = [full_name(options.name, also=["all", *papers()])]
     how = {"render": options.render, "fail_fast": options.fail_fast}
     return max([reproduce(load_recipe(name), options.overrides, **how) for name in names], default=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 HELP = "run one cell, or with -m a sweep over cells"
+EXAMPLE = "provsel run -m dataset=digits selector=bss,leverage"
 
 
 def call(arguments: Sequence[str]) -> int:

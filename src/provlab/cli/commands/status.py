@@ -11,6 +11,7 @@ from rich.table import Table
 from provlab.cli.commands import add_store_arguments
 
 HELP = "how much of each artefact is stored"
+EXAMPLE = "provsel status --artefact table1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from provlab.claims.judged import Judged
 
 HELP = "test the claims of the papers on what is stored, or any claims on a table of results"
+EXAMPLE = "provsel verify --paper smith2020 --detail"
 
 TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results, from wherever. The section results of
 the file of claims says what its columns are, or --column does. Exit status: 0 all claims replicated; 1 one is

@@ -1,0 +1,158 @@
+"""What the command says: the nearest of a wrong name, an example for each command, no colours outside terminals."""
+
+import os
+import pty
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from provlab.cli import main
+from provlab.cli.commands import command_modules, command_names
+from provlab.cli.commands.completion import completion_script
+from provlab.nearest import did_you_mean, nearest
+from small_runs import PROVSEL, REPO, run_python
+
+COMMANDS = command_modules(command_names())
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Work on this project from an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROVSEL_PROJECT", str(REPO))
+    monkeypatch.setenv("COLUMNS", "120")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [
+        ("verfy", "verify"),
+        ("Reproduce", "reproduce"),
+        ("verify --paper paul2015", "paul2016"),
+        ("verify --detial", "--detail"),
+        ("reproduce tabel1", "table1"),
+        ("reproduce pual2016", "paul2016"),
+        ("explain paul2016/tabel1", "paul2016/table1"),
+        ("explain table1 --row Bss --column x", "BSS"),
+        ("status --artefact figre1", "figure1"),
+        ("readings pal2016", "paul2016"),
+        ("readings paul2016 --claim paul2016.table1.bss-zero-eror", "paul2016.table1.bss-zero-error"),
+        ("decide --claim paul2016.table1.bss-zero-eror", "paul2016.table1.bss-zero-error"),
+        ("run selector=lverage", "leverage"),
+        ("reproduce table1 executor=seral", "serial"),
+        ("fetch tehctc", "techtc"),
+        ("list selectrs", "selectors"),
+    ],
+)
+def test_a_wrong_name_gets_the_nearest(command, meant, capsys, monkeypatch):
+    arguments = shlex.split(command)
+    monkeypatch.setattr(sys, "argv", ["provsel", *arguments])
+    try:
+        status = main(arguments)
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2
+    error = capsys.readouterr().err
+    assert error.endswith(f"; did you mean {meant!r}?\n")
+    assert "Traceback" not in error
+
+
+def test_nothing_is_near_a_name_that_is_far(capsys):
+    assert nearest("Lvg", ["lvg", "BSS"]) == "lvg"
+    assert nearest("xyz", ["lvg", "BSS"]) is None
+    assert did_you_mean("xyz", []) == ""
+    assert main(["reproduce", "qqqqqq"]) == 2
+    assert capsys.readouterr().err.endswith("got 'qqqqqq'.\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_each_command_has_an_example_that_fits(name, capsys):
+    example = shlex.split(COMMANDS[name].EXAMPLE)
+    assert example[:2] == ["provsel", name]
+    if name == "run":  # Hydra's help
+        done = run_python([*PROVSEL, "run", "--help"], ".")
+        assert f"Example: {COMMANDS[name].EXAMPLE}" in done.stdout
+        return
+    with pytest.raises(SystemExit) as stop:
+        main([name, "--help"])
+    assert stop.value.code == 0
+    assert f"Example:\n  {COMMANDS[name].EXAMPLE}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [name for name, module in COMMANDS.items() if hasattr(module, "add_arguments")])
+def test_the_arguments_of_each_example_are_taken(name, monkeypatch):
+    taken = []
+    monkeypatch.setattr(COMMANDS[name], "run", lambda options: taken.append(options) or 0)
+    assert main(shlex.split(COMMANDS[name].EXAMPLE)[1:]) == 0
+    assert len(taken) == 1
+
+
+def in_terminal(arguments, **environment):
+    """Return what a command writes to a terminal."""
+    main_end, other_end = pty.openpty()
+    variables = {**os.environ, "TERM": "xterm-256color", **environment}
+    process = subprocess.Popen(
+        [sys.executable, *arguments], stdout=other_end, stderr=other_end, stdin=subprocess.DEVNULL, env=variables
+    )
+    os.close(other_end)
+    found = b""
+    while True:
+        try:
+            part = os.read(main_end, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        found += part
+    os.close(main_end)
+    assert process.wait(timeout=60) == 0
+    return found
+
+
+COLOUR = (b"\x1b[3", b"\x1b[1;3", b"\x1b[2;3", b"\x1b[9")
+
+
+def test_colours_stand_on_terminals_only(monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR", "PY_COLORS"):
+        monkeypatch.delenv(name, raising=False)
+    doctor = [*PROVSEL, "doctor"]
+    assert any(code in in_terminal(doctor) for code in COLOUR)
+    assert not any(code in in_terminal(doctor, NO_COLOR="1") for code in COLOUR)
+    piped = run_python(doctor, ".")
+    assert "\x1b" not in piped.stdout + piped.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("provsel ver", ["verify"]),
+        ("provsel reproduce ofs-t", ["ofs-table2", "ofs-table3"]),
+        ("provsel verify --de", ["--detail"]),
+        ("provsel run selector=online", ["selector=online_leverage"]),
+        ("provsel fetch mad", ["madelon"]),
+        ("provsel nothing x", []),
+    ],
+)
+def test_bash_completes(line, expected, tmp_path):
+    (tmp_path / "completion").write_text(completion_script("bash"))
+    words = line.split(" ")
+    program = f"""
+source ./completion
+COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}
+_provsel
+printf '%s\\n' "${{COMPREPLY[@]}}"
+complete -p provsel >/dev/null || echo not registered
+"""
+    done = subprocess.run(["bash", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == expected
+    assert done.stderr == ""
+
+
+def test_completion_for_zsh_begins_with_what_reads_bash(capsys):
+    assert main(["completion", "zsh"]) == 0
+    out = capsys.readouterr().out
+    assert "bashcompinit\n" in out.splitlines(keepends=True)[1]
+    assert out.endswith(completion_script("bash").split("\n", 1)[1])
