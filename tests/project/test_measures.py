@@ -218,11 +218,11 @@ def claims_of(project, *, quantity="few", most=10):
 def test_claims_test_the_states_of_a_theorem_of_ones_own(project, most, verdict):
     claims, store = claims_of(project, most=most), TrialStore(project / "results" / "store")
     overrides = [*SMALL, "dataset=synthetic", "protocol.setting=unsupervised"]
-    before = judge(claims.claims, Evidence(StoreSnapshot.take(store, columns_read([claims])), overrides))
+    before = judge(claims.claims, Evidence(StoreSnapshot.take(store, columns_read(claims.claims)), overrides))
     assert [found.verdict for found in before] == ["not run"]
     cells = list(compose_artefact("small/sizes", overrides).cells)
     assert run_quietly(cells, store)[0].failures == []
-    [found] = judge(claims.claims, Evidence(StoreSnapshot.take(store, columns_read([claims])), overrides))
+    [found] = judge(claims.claims, Evidence(StoreSnapshot.take(store, columns_read(claims.claims)), overrides))
     assert (found.verdict, found.finding.n) == (verdict, 3)
 
 
