@@ -1,6 +1,7 @@
 """`provsel reference` on a made paper: what it writes, costs, the sample, and what it does with nothing."""
 
 import json
+import shutil
 from types import SimpleNamespace
 
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 from made_paper import made_paper
 from provlab.cli import main
+from provlab.project import current_project
 from provlab.reference import sample, write_reference, writing
 from provlab.reference.costs import Cost, certificate_counts, computed_with, cost_of
 from provlab.reference.sample import sample_records
@@ -55,6 +57,18 @@ def test_what_is_written(results, capsys):
     assert sum(summary["verdicts"]["made2000"].values()) == 4
     assert summary["environments"][0]["trials"] == len(store)
     assert len(pd.read_csv(folder / "verdicts.csv")) == 4
+
+
+def test_the_texts_of_the_project_whose_results_they_are_quote_them(results):
+    root = current_project().root
+    readme = root / "README.md"
+    readme.write_text("Trials: ?<!--= summary: trials; ,d -->.\n")
+    assert main(["reference", "--results", str(results), *SMALL]) == 0
+    assert readme.read_text().startswith("Trials: ?")
+    shutil.copytree(results / "store", root / "results" / "store")
+    assert main(["reference", "--results", str(root / "results"), *SMALL]) == 0
+    trials = json.loads((root / "results" / "reference" / "summary.json").read_text())["trials"]
+    assert readme.read_text() == f"Trials: {trials:,}<!--= summary: trials; ,d -->.\n"
 
 
 def test_a_part_of_an_artefact_is_counted_and_not_shown(results):

@@ -1,9 +1,15 @@
 """The reference results: what a full run gave, small enough to be committed, and checked by every later version.
 
 `provsel reference` writes them from what is stored. Nothing in them is computed in another way than by the commands
-that they document: tables and figures by the artefacts' recipes, verdicts as `provsel verify`.
+that they document: tables and figures by the artefacts' recipes, verdicts as `provsel verify`. The project's texts
+quote them (`texts`, `quotes`).
 """
 
+from provlab.reference.quotes import Quotes
+from provlab.reference.texts import project_texts, refresh, refresh_texts, typed_numbers, without_marks
 from provlab.reference.writing import FOLDER, MAX_BYTES, write_reference
 
-__all__ = ["FOLDER", "MAX_BYTES", "write_reference"]
+__all__ = [
+    "FOLDER", "MAX_BYTES", "Quotes", "project_texts", "refresh", "refresh_texts", "typed_numbers", "without_marks",
+    "write_reference",
+]  # fmt: skip

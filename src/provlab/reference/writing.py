@@ -156,6 +156,7 @@ def _readme(summary: dict[str, Any]) -> str:
         f"{summary['trials']} trials, {summary['cpu_hours']:.1f} CPU hours in all, as trials that artefacts share are "
         f"computed once."
     )
+    rules = f"by version {summary['rules']} of the rules"
     complete = sum(line["state"] == COMPLETE for line in summary["artefacts"].values())
     missing = len(artefacts) - complete
     unfinished = (
@@ -173,7 +174,7 @@ def _readme(summary: dict[str, Any]) -> str:
             "",
             *([unfinished, ""] if missing else []),
             markdown_table(["artefact", "state", "trials", "CPU hours"], artefacts, "Artefacts", note),
-            markdown_table(["paper", *VERDICTS], verdicts, "Verdicts on the papers' own claims"),
+            markdown_table(["paper", *VERDICTS], verdicts, f"Verdicts on the papers' own claims, {rules}"),
         ]
     )
 

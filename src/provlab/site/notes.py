@@ -11,6 +11,8 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from provlab.reference import without_marks
+
 TOP = 3
 """Level of the highest headings: a page has one h1, and its sections have h2."""
 
@@ -24,15 +26,16 @@ def render_notes(markdown: str) -> str:
     Parameters
     ----------
     markdown : str
-        CommonMark with tables. HTML in it is escaped. Links to http(s) addresses and within the notes are kept; of
-        others the text and the path remain. Of images the text remains: a report loads nothing.
+        CommonMark with tables. Queries of quoted numbers are left out, and HTML is escaped. Links to http(s)
+        addresses and within the notes are kept; of others the text and the path remain. Of images the text remains: a
+        report loads nothing.
 
     Returns
     -------
     str
         Safe to insert unescaped.
     """
-    tokens = _parser().parse(markdown)
+    tokens = _parser().parse(without_marks(markdown))
     anchors = _name_headings(tokens)
     highest = min((int(token.tag[1]) for token in tokens if token.type == "heading_open"), default=1)
     for k, token in enumerate(tokens):
