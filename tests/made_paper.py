@@ -4,6 +4,7 @@ from provlab.claims.evidence import artefact_datasets, artefact_layout
 
 CLAIMS = """
 paper: made2000
+margins: {same: {points: 1.0, why: Nobody would see less.}}
 claims:
   - id: made2000.zero
     where: Table 1
@@ -22,13 +23,13 @@ claims:
     claim: Leverage-score sampling is better than random selection.
     artefact: made2000/table
     test: better
-    parameters: {row: Lvg, than: Random, columns: [r=30], over: folds, margin: 1.0}
+    parameters: {row: Lvg, than: Random, columns: [r=30], over: folds, margin: same}
   - id: made2000.text
     where: Figure 1
     claim: BSS is better than random selection.
     artefact: made2000/text
     test: better
-    parameters: {row: BSS, than: Random, columns: [r=30], over: datasets, margin: 1.0}
+    parameters: {row: BSS, than: Random, columns: [r=30], over: datasets, margin: same}
 rankings:
   - {artefact: made2000/table, rows: [BSS, Lvg, Random], columns: [r=30]}
 """

@@ -141,6 +141,8 @@ def test_claims_have_their_parts_rule_and_sample(results):
     assert "significantly lower" in folds.rule
     assert "decisions" not in folds.rule
     assert ("margin", "1.0") in folds.parameters
+    assert folds.margin == "Nobody would see less."
+    assert claims["made2000.zero"].margin == ""
     assert claims["made2000.text"].verdict == "not run"
     assert "do not fit" in claims["made2000.text"].reason
 

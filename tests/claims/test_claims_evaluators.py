@@ -377,13 +377,13 @@ def test_numbers_of_features(made, numbers, above, near):
     assert verdict.verdict == above
     assert verdict.finding.n == 20
     assert verdict.finding.effect == pytest.approx(numbers.astype(int).mean())
-    assert verdict_on(made, claim("count_near", near=300, margin=50, **shared)).verdict == near
+    assert verdict_on(made, claim("count_near", near=300, within=50, **shared)).verdict == near
 
 
 def test_numbers_of_features_over_folds(made):
     numbers = np.arange(1890, 1900)
     made.put("made/one", "A", "r=1", np.zeros(10), n_selected=numbers)
-    counted = claim("count_near", artefact="made/one", row="A", over="folds", near=1898, margin=50, columns=["r=1"])
+    counted = claim("count_near", artefact="made/one", row="A", over="folds", near=1898, within=50, columns=["r=1"])
     verdict = verdict_on(made, counted)
     assert verdict.verdict == REPLICATED
     assert (verdict.finding.low, verdict.finding.high) == pytest.approx(CorrectedT(numbers, ratio=1 / 9).interval(0.9))

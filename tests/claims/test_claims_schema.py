@@ -16,8 +16,9 @@ CLAIM = {
     "claim": "BSS\n  is better.",
     "artefact": "made/table",
     "test": "better",
-    "parameters": {"row": "BSS", "than": "Lvg", "columns": ["r=30"], "over": "datasets", "margin": 1},
+    "parameters": {"row": "BSS", "than": "Lvg", "columns": ["r=30"], "over": "datasets", "margin": "same"},
 }
+MARGINS = {"same": {"points": 1, "why": "Less would not\n  be seen."}}
 
 
 @pytest.fixture
@@ -31,6 +32,8 @@ def write(tmp_path, monkeypatch):
 
     def written(content):
         path = tmp_path / "claims.yaml"
+        if isinstance(content, dict):
+            content = {"margins": MARGINS, **content}
         path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
         return path
 
@@ -49,6 +52,7 @@ def test_reading(write):
     [claim] = file.claims
     assert (claim.id, claim.paper, claim.text) == ("made.one", "made", "BSS is better.")
     assert claim.evaluator.margin == 1.0
+    assert claim.margin == "Less would not be seen."
     assert claim.evaluator.columns == ("r=30",)
     assert claim.evaluator.alpha == 0.05
     assert file.rankings[0].columns == ("r=30", "r=40")
@@ -89,8 +93,8 @@ def test_what_counts_in_the_headline(write):
         (changed(id="other.one"), r"expected an id that starts with 'made\.', got 'other\.one'"),
         (changed(parameters={"margins": 1}), r"parameters: expected .*margin.*got the unknown margins"),
         (changed(test="zero_error"), r"parameters: expected .*got no at_most, the unknown margin"),
-        (changed(parameters={"margin": "wide"}), r"margin: expected float, got 'wide'"),
-        (changed(parameters={"margin": True}), r"margin: expected float, got True"),
+        (changed(parameters={"margin": "wide"}), r"margin: expected one that the file declares .*\(same\), got 'wide'"),
+        (changed(parameters={"margin": 1.0}), r"margin: expected one that the file declares .*\(same\), got 1.0"),
         (changed(parameters={"row": 3}), r"row: expected str, got 3"),
         (changed(parameters={"columns": "r=30"}), r"columns: expected a list of names, got 'r=30'"),
         (changed(parameters={"columns": []}), r"columns: expected a list of names, got \[\]"),
@@ -112,6 +116,22 @@ def test_messages_of_single_tests(write):
     ):
         with pytest.raises(ValueError, match=message):
             load_claims(write({"paper": "made", "claims": [{**CLAIM, "test": test, "parameters": parameters}]}))
+
+
+@pytest.mark.parametrize(
+    ("margins", "message"),
+    [
+        ([], r"margin: expected one that .*\(none yet\), got 'same'"),
+        ([1.0], r"margins: expected names with points and why, got \[1.0\]"),
+        ({"same": {"points": 1.0}}, r"margins: same: expected exactly the keys points, why, got no why"),
+        ({"same": {"points": 1.0, "why": " "}}, r"same: expected points above 0 and a reason, got 1.0, ''"),
+        ({"same": {"points": 0, "why": "x"}}, r"same: expected points above 0 and a reason, got 0, 'x'"),
+        ({"same": {"points": "1", "why": "x"}}, r"same: expected points above 0 and a reason, got '1', 'x'"),
+    ],
+)
+def test_a_margin_is_declared_with_its_reason(write, margins, message):
+    with pytest.raises(ValueError, match=message):
+        load_claims(write({"paper": "made", "claims": [CLAIM], "margins": margins}))
 
 
 def test_an_id_twice(write):

@@ -182,6 +182,7 @@ def made_claim(key="bss-better", verdict="replicated", artefact=FIGURE1, rng=Non
         "artefact": artefact,
         "rule": "Replicated where the difference is significantly below zero in every column; contradicted where it is "
         "significantly above zero, or shown to lie within the margin.",
+        "margin": "What 49 sets resolve.",
         "parameters": (("row", "BSS"), ("than", "RRQR"), ("columns", "r=300, r=400, r=500"), ("margin", "1 point")),
         "verdict": verdict,
         "headline": parts[2],

@@ -260,6 +260,7 @@ def test_a_claim_shows_verdict_evidence_and_where_it_is_tested(ordinary):
         "−1.9 to −0.9",
         "Wilcoxon signed-rank",
         "TechTC 48",
+        "Why this margin: What 49 sets resolve.",
     ):
         assert words in page.text
     assert "../artefacts/figure1.html" in page.links

@@ -2,6 +2,8 @@
 
 ```yaml
 paper: smith2020
+margins:                                          # points of error that count as the same, each declared once
+  comparable: {points: 1.0, why: What the paper's own experiment could resolve.}
 claims:
   - id: smith2020.figure1.bss-better-than-rrqr     # starts with the paper's name
     where: Section 6.3.2, Figure 1
@@ -11,15 +13,15 @@ claims:
     origin: paper           # whose statement: the paper's (default), an alternative of ours, or a control that it lacks
     certain: false          # true: mathematics forces it, so that only a bug could contradict it
     repeats: smith2020.x    # it is the same statement as that claim, asked at another place
-    parameters: {row: BSS, than: RRQR, columns: [r=300], over: datasets, margin: 1.0}
+    parameters: {row: BSS, than: RRQR, columns: [r=300], over: datasets, margin: comparable}
 rankings:                                         # Friedman and Nemenyi, no claims of their own
   - artefact: smith2020/figure1
     rows: [BSS, Lvg, RRQR]
     columns: [r=300]
 ```
-The last three keys may be left out. Headline counts are of the paper's own claims that are neither certain nor repeat
-another. The key `results` says what the columns of a table are (`provlab.claims.table`). Other top-level keys may hold
-YAML anchors.
+The last three keys of a claim may be left out, and so may margins and rankings. Headline counts are of the paper's own
+claims that are neither certain nor repeat another. The key `results` says what the columns of a table are
+(`provlab.claims.table`). Other top-level keys may hold YAML anchors.
 """
 
 from __future__ import annotations
@@ -43,7 +45,10 @@ ORIGINS = ("paper", "alternative", "control")
 
 @dataclass(frozen=True)
 class Claim:
-    """One atomic statement of a paper, and the test of it; the last three as in the YAML."""
+    """One atomic statement of a paper, and the test of it; origin, certain and repeats as in the YAML.
+
+    `margin` is why the test has the margin that it has; "" where it has none.
+    """
 
     id: str
     paper: str
@@ -53,6 +58,7 @@ class Claim:
     origin: str = "paper"
     certain: bool = False
     repeats: str = ""
+    margin: str = ""
 
     @property
     def kind(self) -> str:
@@ -60,6 +66,22 @@ class Claim:
         if self.origin != "paper":
             return self.origin
         return "certain" if self.certain else "repeated" if self.repeats else "paper"
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Errors that differ by no more count as the same.
+
+    Attributes
+    ----------
+    points : float
+        Percentage points.
+    why : str
+        What it follows from.
+    """
+
+    points: float
+    why: str
 
 
 @dataclass(frozen=True)
@@ -142,10 +164,11 @@ def load_claims(path: Path, layout: Layout = PROJECT) -> ClaimFile:
     """
     content = read_listing(path, "claims", __name__)
     paper = str(content["paper"])
+    margins = _margins(f"{path}: margins", content.get("margins") or {})
     claims: dict[str, Claim] = {}
     for number, entry in enumerate(content["claims"], 1):
         subject = f"{path}: claim {entry.get('id', number) if isinstance(entry, dict) else number}"
-        claim = _claim(subject, paper, entry, layout)
+        claim = _claim(subject, paper, entry, layout, margins)
         if claim.id in claims:
             raise ValueError(f"{subject}: expected each id once, got it twice.")
         claims[claim.id] = claim
@@ -174,7 +197,20 @@ def _check_names(subject: str, artefact: str, rows: Sequence[str], columns: Sequ
                 )
 
 
-def _claim(subject: str, paper: str, entry: Any, layout: Layout) -> Claim:
+def _margins(subject: str, entries: Any) -> dict[str, Margin]:
+    if not isinstance(entries, dict):
+        raise ValueError(f"{subject}: expected names with points and why, got {entries!r}.")
+    margins = {}
+    for name, entry in entries.items():
+        check_keys(f"{subject}: {name}", entry, ("points", "why"))
+        points, why = entry["points"], one_line(entry["why"] or "")
+        if not isinstance(points, int | float) or isinstance(points, bool) or not points > 0 or not why:
+            raise ValueError(f"{subject}: {name}: expected points above 0 and a reason, got {points!r}, {why!r}.")
+        margins[str(name)] = Margin(float(points), why)
+    return margins
+
+
+def _claim(subject: str, paper: str, entry: Any, layout: Layout, margins: Mapping[str, Margin]) -> Claim:
     check_keys(subject, entry, KEYS, OPTIONAL)
     origin, certain, repeats = entry.get("origin", "paper"), entry.get("certain", False), entry.get("repeats", "")
     if origin not in ORIGINS or not isinstance(certain, bool) or not isinstance(repeats, str):
@@ -187,6 +223,15 @@ def _claim(subject: str, paper: str, entry: Any, layout: Layout) -> Claim:
     parameters = entry["parameters"]
     if not isinstance(parameters, dict) or "artefact" in parameters:
         raise ValueError(f"{subject}: expected parameters as a mapping without artefact, got {parameters!r}.")
+    margin = None
+    if "margin" in parameters:
+        margin = margins.get(str(parameters["margin"]))
+        if margin is None:
+            raise ValueError(
+                f"{subject}: margin: expected one that the file declares under margins, with its reason "
+                f"({', '.join(margins) or 'none yet'}), got {parameters['margin']!r}."
+            )
+        parameters = {**parameters, "margin": margin.points}
     try:
         evaluator = evaluator_class(entry["test"]).from_config({**parameters, "artefact": entry["artefact"]})
     except ValueError as error:
@@ -200,7 +245,8 @@ def _claim(subject: str, paper: str, entry: Any, layout: Layout) -> Claim:
             f"got {evaluator.dataset!r} with {', '.join(evaluator.columns)}."
         )
     text, where = one_line(entry["claim"]), str(entry["where"])
-    return Claim(str(entry["id"]), paper, where, text, evaluator, origin, certain, repeats)
+    why = margin.why if margin else ""
+    return Claim(str(entry["id"]), paper, where, text, evaluator, origin, certain, repeats, why)
 
 
 def _ranking(subject: str, entry: Any, layout: Layout) -> RankingRequest:

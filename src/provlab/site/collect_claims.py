@@ -71,6 +71,7 @@ def claim_page(made: Verdict) -> ClaimPage:
         kind=claim.kind,
         needed=made.needed,
         smallest_margin=made.smallest_margin,
+        margin=claim.margin,
     )
 
 

@@ -58,6 +58,8 @@ class ClaimPage(ValuesWithNaN):
         "paper" where it counts in the headline, else why it stands beside: alternative, control, certain, repeated.
     smallest_margin : float
         Where all parts would be shown to be the same, or not worse; NaN where the claim has no margin.
+    margin : str
+        What the claim's margin follows from; "" where it has none.
     """
 
     id: str
@@ -76,6 +78,7 @@ class ClaimPage(ValuesWithNaN):
     kind: str = "paper"
     needed: float = math.nan
     smallest_margin: float = math.nan
+    margin: str = ""
 
     @property
     def href(self) -> str:

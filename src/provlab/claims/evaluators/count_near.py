@@ -10,17 +10,18 @@ from provlab.claims.evaluators._counting import AbstractCounting
 
 @dataclass(frozen=True, kw_only=True)
 class CountNear(AbstractCounting):
-    """The mean number of features is within `margin` of `near`; see `decisions.near`.
+    """The mean number of features is within `within` of `near`; see `decisions.near`.
 
     Parameters
     ----------
-    near, margin : float
+    near, within : float
+        Features.
     """
 
     near: float
-    margin: float
+    within: float
 
     @property
     def rule(self) -> decisions.Rule:
         """See the base class."""
-        return decisions.near(self.near - self.margin, self.near + self.margin)
+        return decisions.near(self.near - self.within, self.near + self.within)
