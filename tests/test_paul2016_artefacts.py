@@ -18,7 +18,7 @@ from small_runs import REPO, run_quietly
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2", "executor=serial"]
 TOPICS = {"Exp_1_2": ("opera", "submarine"), "Exp_3_4": ("sailing", "chemical")}
-ON_TECHTC = ("figure1", "figure2", "table2", "table3", "certificates")
+ON_TECHTC = ("figure1", "figure2", "table2", "table3", "certificates", "full_c")
 METHODS = {"BSS", "Lvg", "RFE", "LPSVM", "RRQR", "Random", "Full"}
 
 
@@ -153,3 +153,26 @@ def test_table4_under_three_protocols(tmp_path, monkeypatch):
     closest = (full - 8.66).abs().idxmin().split(", ")[0]
     [line] = [line for line in text.splitlines() if line.startswith("| Full") and "r=1024" in line]
     assert line.rstrip(" |").endswith(closest)
+
+
+def test_theorems_say_something_where_r_is_what_they_ask_for(run):
+    _, frame = run("theorems")
+    states = frame[frame["column"].str.endswith((", margin", ", soft"))]
+    assert len(states) == 2 * 4 * 2
+    assert states["value"].str.startswith("held").all()
+    assert not states["value"].str.contains("vacuous|violated").any()
+    errors = frame[frame["column"].str.endswith("spectral_error")].set_index(["row", "column"])["value"].astype(float)
+    assert errors.max() < 0.5
+    fewer, more = (errors["Lvg", f"unsupervised, l=6, r={r}, spectral_error"] for r in (331, 864))
+    assert more < fewer  # as sampling theory has it
+
+
+def test_full_data_at_several_c(run):
+    printed, frame = run("full_c")
+    assert list(dict.fromkeys(frame["row"])) == ["C=0.01", "C=0.1", "C=1", "C=10", "C=100"]
+    assert len(frame) == 5 * len(TOPICS)
+    _, figure = run("figure1")
+    same = figure[(figure["row"] == "Full") & (figure["column"] == "r=300")].set_index("dataset")["value"]
+    found = frame[frame["row"] == "C=1"].set_index("dataset")["value"]
+    assert found.to_dict() == pytest.approx(same.to_dict())
+    assert "The SVM on all features at several C" in printed.out

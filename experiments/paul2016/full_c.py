@@ -1,0 +1,19 @@
+"""make reproduce-full_c | provsel reproduce paul2016/full_c [protocol.repeats=1] [dataset.set=[A,B]]."""
+
+from provlab.reports.error_bars import mean_over_datasets
+from provlab.reports.recipe import Recipe, Rendering
+from provlab.reports.tables import write_tables
+
+
+def render(made: Rendering) -> str:
+    columns, n_sets = list(made.artefact.config.artefact.columns), made.frame["dataset"].nunique()
+    return write_tables(
+        made.tables,
+        ["", *columns],
+        mean_over_datasets(made.frame, baseline=""),
+        caption=f"{made.artefact.title}: test error in %, mean over {n_sets} data sets.",
+        note=f"{made.note} In parentheses: the mean of the data sets' standard deviations over folds.".strip(),
+    )
+
+
+RECIPE = Recipe("paul2016/full_c", render, unit="test error (%)")
