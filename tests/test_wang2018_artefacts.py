@@ -77,6 +77,16 @@ def test_table3(run):
     assert f"{times['LapS', '150']:.3g} ({ratio:.3g})" in line.replace(",", "")
 
 
+def test_times_at_several_numbers_of_features_are_those_of_table3_in_the_middle(run):
+    frame, text = run("ofs-times", *instead(["'10'", "'150'"]), "protocol.repeats=2")
+    assert "CPU time of selection at the fewest" in text
+    assert set(frame["column"]) == {"10", "150"}
+    middle, _ = run("ofs-table3", *instead(["'150'"]), "protocol.repeats=2")
+    same = frame[frame["column"] == "150"].set_index(["dataset", "row"])["value"]
+    known = middle[middle["column"] == "150"].set_index(["dataset", "row"])["value"]
+    assert same.to_dict() == known.to_dict()  # times: equal only where the trials are the same
+
+
 def test_printed_times_stand_beside():
     published = pd.read_csv(REPO / "experiments" / "wang2018" / "published.csv", dtype={"column": str})
     table = (

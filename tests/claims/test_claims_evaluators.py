@@ -8,6 +8,7 @@ from made_trials import MadeArtefacts
 
 from provlab.claims import (
     CONTRADICTED,
+    DEPENDS,
     INCONCLUSIVE,
     NO_DIFFERENCE,
     NOT_RUN,
@@ -21,6 +22,7 @@ from provlab.claims import (
 )
 from provlab.claims.display import draw_rankings, ranking_frame
 from provlab.claims.evaluators import evaluator_class, evaluator_names
+from provlab.claims.evaluators.faster import log_ratio
 from provlab.claims.statistics import CorrectedT, DisjointT, DyadicT, SignedRank, holm
 
 SETS = [f"set{k}" for k in range(20)]
@@ -525,26 +527,86 @@ def test_better_somewhere_needs_something(made):
     assert "nothing stored for A and B" in found.detail
 
 
-def put_seconds(made, row, seconds, data, pass_cpu=None):
+def put_seconds(made, row, seconds, data, pass_cpu=None, column="r=1"):
     times = {"select_cpu": seconds, "shared_cpu": [0.25] * len(seconds), "pass_cpu": pass_cpu or [None] * len(seconds)}
-    made.put(FIGURE, row, "r=1", [0.0] * len(seconds), data=data, **times)
+    made.put(FIGURE, row, column, [0.0] * len(seconds), data=data, **times)
+
+
+def put_times(made, row, factors, spread=0.01):
+    """Store four runs of a row on each of two data sets; a factor a column."""
+    for data in SETS[:2]:
+        for column, factor in zip(COLUMNS, factors, strict=False):
+            runs = factor * (1 + spread * np.array([-1.0, -0.5, 0.5, 1.0]))
+            put_seconds(made, row, [0.0] * 4, data, pass_cpu=list(runs), column=column)
+
+
+FASTER = {"row": "A", "than": ["B", "C"]}
 
 
 def test_faster(made):
-    faster = claim("faster", row="A", than=["B", "C"], share=0.5, columns=["r=1"])
+    faster = claim("faster", **FASTER, share=0.5, columns=["r=1"])
     assert verdict_on(made, faster).verdict == NOT_RUN
     for data in SETS[:2]:
-        put_seconds(made, "A", [9.0, 9.0], data, pass_cpu=[1.0, 2.0])  # the search does not count
-        put_seconds(made, "B", [1.75, 2.75], data)
+        put_seconds(made, "A", [9.0, 9.0], data, pass_cpu=[1.0, 1.02])  # the search does not count
+        put_seconds(made, "B", [1.75, 1.77], data)
     found = verdict_on(made, faster)
     assert (found.verdict, found.finding.effect, found.finding.n) == (REPLICATED, 100.0, 2)
     for data in SETS[:2]:
-        put_seconds(made, "C", [0.5, 0.5], data)
+        put_seconds(made, "C", [0.25, 0.26], data)
     half = verdict_on(made, faster)
-    assert (half.verdict, half.finding.effect) == (CONTRADICTED, 50.0)
-    assert "2.00 times C on set0, 2.00 times C on set1" in half.detail
-    other = claim("faster", row="A", than=["B", "C"], share=0.4, columns=["r=1"])
-    assert verdict_on(made, other).verdict == REPLICATED
+    assert (half.verdict, half.finding.effect, half.finding.high) == (CONTRADICTED, 50.0, 50.0)
+    assert "slower: C on set0 (r=1: 2.00 times [1." in half.detail
+    assert verdict_on(made, claim("faster", **FASTER, share=0.4, columns=["r=1"])).verdict == REPLICATED
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "verdict", "effect", "high"),
+    [
+        ((2.0, 2.0), (2.0, 2.0), REPLICATED, 100.0, 100.0),
+        ((0.5, 0.5), (2.0, 2.0), CONTRADICTED, 50.0, 50.0),
+        ((2.0, 0.5), (2.0, 2.0), DEPENDS, 50.0, 100.0),
+        ((2.0, 0.5), (0.5, 0.5), CONTRADICTED, 0.0, 50.0),
+        ((1.0, 1.0), (2.0, 2.0), INCONCLUSIVE, 50.0, 100.0),
+        (
+            (1.0, 0.5),
+            (2.0, 2.0),
+            INCONCLUSIVE,
+            50.0,
+            100.0,
+        ),  # slower in one column, not shown to be faster in the other
+        ((2.0, 0.5), (1.0, 1.0), INCONCLUSIVE, 0.0, 100.0),
+    ],
+)
+def test_faster_at_every_number_of_features(made, b, c, verdict, effect, high):
+    for row, factors in (("A", (1.0, 1.0)), ("B", b), ("C", c)):
+        put_times(made, row, factors)
+    found = verdict_on(made, claim("faster", **FASTER, share=0.5))
+    assert (found.verdict, found.finding.effect, found.finding.high, found.finding.n) == (verdict, effect, high, 4)
+
+
+def test_noise_of_the_clock_and_single_runs_decide_nothing(made):
+    for row, factor in (("A", 1.0), ("B", 1.3), ("C", 1.3)):
+        put_times(made, row, (factor, factor), spread=0.5)
+    assert verdict_on(made, claim("faster", **FASTER, share=0.5)).verdict == INCONCLUSIVE
+    assert verdict_on(made, claim("faster", **FASTER, share=0.5, alpha=0.6)).verdict == REPLICATED
+
+
+def test_a_single_run_decides_nothing(made):
+    for row, seconds in (("A", 1.0), ("B", 9.0), ("C", 9.0)):
+        put_seconds(made, row, [seconds], SETS[0])
+    found = verdict_on(made, claim("faster", **FASTER, share=0.5, columns=["r=1"]))
+    assert found.verdict == INCONCLUSIVE
+    assert "open: B on set0 (r=1: 0.14 times)" in found.detail
+
+
+def test_intervals_of_ratios_are_those_of_welch():
+    from scipy.stats import ttest_ind
+
+    rng = np.random.default_rng(0)
+    for n, m in ((2, 5), (7, 3), (20, 20)):
+        own, other = rng.normal(0, 1, n), rng.normal(1, 3, m)
+        interval = ttest_ind(own, other, equal_var=False).confidence_interval(0.9)
+        assert log_ratio(own, other, 0.1) == pytest.approx((own.mean() - other.mean(), *interval))
 
 
 def test_a_claim_about_one_data_set(made):

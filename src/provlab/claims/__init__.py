@@ -1,12 +1,21 @@
 """Executable claims: each claim of a paper is an entry with a test, and `provsel verify` gives its verdict."""
 
 from provlab.claims.evidence import Evidence
-from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, NOT_RUN, REPLICATED, VACUOUS, VERDICTS
+from provlab.claims.outcome import (
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NO_DIFFERENCE,
+    NOT_RUN,
+    REPLICATED,
+    VACUOUS,
+    VERDICTS,
+)
 from provlab.claims.schema import Claim, ClaimFile, RankingRequest, load_claims
 from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, verdict_frame
 
 __all__ = [
-    "CONTRADICTED", "INCONCLUSIVE", "NOT_RUN", "NO_DIFFERENCE", "REPLICATED", "VACUOUS", "VERDICTS", "Claim",
+    "CONTRADICTED", "DEPENDS", "INCONCLUSIVE", "NOT_RUN", "NO_DIFFERENCE", "REPLICATED", "VACUOUS", "VERDICTS", "Claim",
     "ClaimFile", "Evidence", "RankingRequest", "RankingResult", "Verdict", "judge", "load_claims", "rank",
     "verdict_frame",
 ]  # fmt: skip

@@ -32,7 +32,7 @@ from typing import Literal, NamedTuple
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, Finding
 from provlab.claims.statistics import AbstractPairedTest, Side, holm, observations_needed
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """Raised when the same evidence can get another verdict; `provsel reference` writes it beside the verdicts."""
 
 POINTS = "percentage points"

@@ -16,7 +16,8 @@ from provlab.claims.outcome import NOT_RUN, VERDICTS, interval_text
 from provlab.claims.verdicts import RankingResult, Verdict
 
 COLOURS = {
-    "replicated": "green", "contradicted": "red", "no difference": "blue", "inconclusive": "yellow",
+    "replicated": "green", "contradicted": "red", "no difference": "blue", "depends on r": "blue",
+    "inconclusive": "yellow",
     "vacuous": "yellow", "not run": "dim",
 }  # fmt: skip
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from provsel.values import ValuesWithNaN
 
 REPLICATED, CONTRADICTED, NO_DIFFERENCE = "replicated", "contradicted", "no difference"
-INCONCLUSIVE, VACUOUS, NOT_RUN = "inconclusive", "vacuous", "not run"
+DEPENDS, INCONCLUSIVE, VACUOUS, NOT_RUN = "depends on r", "inconclusive", "vacuous", "not run"
 
-VERDICTS = (REPLICATED, CONTRADICTED, NO_DIFFERENCE, INCONCLUSIVE, VACUOUS, NOT_RUN)
-"""No difference: shown to be the same within the claim's margin, where it says that one is better. Inconclusive: the
+VERDICTS = (REPLICATED, CONTRADICTED, NO_DIFFERENCE, DEPENDS, INCONCLUSIVE, VACUOUS, NOT_RUN)
+"""No difference: shown to be the same within the claim's margin, where it says that one is better. Depends on r:
+it holds at some numbers of features and not at others, and names none. Inconclusive: the
 sample is too small for either. Vacuous: what the claim says holds whatever happens, such as a bound above the
 maximum."""
 

@@ -15,7 +15,7 @@ from provlab.reports.looks import PALETTE
 
 COLOURS = {
     "replicated": PALETTE[2], "contradicted": PALETTE[1], "no difference": PALETTE[0], "inconclusive": "0.55",
-    "vacuous": PALETTE[3],
+    "vacuous": PALETTE[3], "depends on r": PALETTE[4],
 }  # fmt: skip
 
 ROW = 0.13

@@ -23,6 +23,7 @@ _SHAPES = {
 
 ICONS = {
     "replicated": "check", "contradicted": "cross", "no difference": "same", "inconclusive": "wave", "not run": "ring",
+    "depends on r": "half",
     "complete": "check", "partial": "half", "data missing": "down", "broken": "alert", "missing": "ring",
     "held": "check", "violated": "cross", "vacuous": "dash", "not separable": "ring", "no bound": "ring",
 }  # fmt: skip
@@ -32,7 +33,7 @@ KINDS = {
     "replicated": "good", "complete": "good", "held": "good",
     "contradicted": "bad", "broken": "bad", "violated": "bad",
     "inconclusive": "open", "partial": "open", "vacuous": "open",
-    "data missing": "info", "no difference": "info",
+    "data missing": "info", "no difference": "info", "depends on r": "info",
 }  # fmt: skip
 """Class of each verdict and state; the others are "mute"."""
 
