@@ -118,6 +118,12 @@ def test_messages_of_single_tests(write):
             load_claims(write({"paper": "made", "claims": [{**CLAIM, "test": test, "parameters": parameters}]}))
 
 
+def test_a_file_without_declared_margins_states_numbers(write):
+    claim = {**CLAIM, "parameters": {**CLAIM["parameters"], "margin": 2.0}}
+    [found] = load_claims(write({"paper": "made", "claims": [claim], "margins": {}})).claims
+    assert (found.evaluator.margin, found.margin) == (2.0, "")
+
+
 @pytest.mark.parametrize(
     ("margins", "message"),
     [

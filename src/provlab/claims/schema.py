@@ -19,9 +19,9 @@ rankings:                                         # Friedman and Nemenyi, no cla
     rows: [BSS, Lvg, RRQR]
     columns: [r=300]
 ```
-The last three keys of a claim may be left out, and so may margins and rankings. Headline counts are of the paper's own
-claims that are neither certain nor repeat another. The key `results` says what the columns of a table are
-(`provlab.claims.table`). Other top-level keys may hold YAML anchors.
+The last three keys of a claim may be left out, and so may rankings and margins; where a file declares none, a claim's
+margin is a number. Headline counts are of the paper's own claims that are neither certain nor repeat another. The key
+`results` says what the columns of a table are (`provlab.claims.table`). Other top-level keys may hold YAML anchors.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def _claim(subject: str, paper: str, entry: Any, layout: Layout, margins: Mappin
     if not isinstance(parameters, dict) or "artefact" in parameters:
         raise ValueError(f"{subject}: expected parameters as a mapping without artefact, got {parameters!r}.")
     margin = None
-    if "margin" in parameters:
+    if "margin" in parameters and (margins or isinstance(parameters["margin"], str)):
         margin = margins.get(str(parameters["margin"]))
         if margin is None:
             raise ValueError(
