@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from provsel.kernels import bss_search
 from provsel.kernels.bss import bss
-from provsel.kernels.bss_barriers import SIGNS, Barriers, Diagonals, Excess
+from provsel.kernels.bss_barriers import SIGNS, Barriers, Diagonals, ExcessBound
 from provsel.kernels.bss_columns import OrderedColumns, columns_by_norm, directions
 from provsel.kernels.spectral import spectral_basis
 from textbook import textbook_bss
@@ -241,7 +241,7 @@ def test_directions_that_are_not_kept(make, kept, monkeypatch):
 
 @given(seed=st.integers(0, 2**32 - 1), near=st.floats(1e-3, 3.0))
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_excess_without_products_of_rank_cubed(seed, near):
+def test_the_bound_of_the_excess_leaves_out_what_is_infeasible(seed, near):
     rng = np.random.default_rng(seed)
     rank, j = int(rng.integers(1, 30)), int(rng.integers(0, 12))
     lam, W = rng.uniform(0, 20, rank), rng.standard_normal((rank, j))
@@ -252,24 +252,34 @@ def test_excess_without_products_of_rank_cubed(seed, near):
     # the potentials change by 0.3 and 0.2
     barriers = Barriers(Diagonals(lam, np.array([[low, high]])), 0, W.T, traces - SIGNS * [0.3, 0.2])
     np.testing.assert_allclose(barriers.traces, traces, rtol=1e-9)
-    F = upper @ upper / 0.2 + upper - lower @ lower / 0.3 + lower
     Z = rng.standard_normal((200, rank))
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    exact, excess = np.einsum("ij,ij->i", Z @ F, Z), barriers.excess()
-    left_out = excess.surely_positive(Z.astype(np.float32))
-    assert (exact[left_out] > 0).all()
-    assert left_out[exact > 2 * excess.rounding].all()
+    L = np.einsum("ij,ij->i", Z @ (lower @ lower / 0.3 - lower), Z)
+    U = np.einsum("ij,ij->i", Z @ (upper @ upper / 0.2 + upper), Z)
+    scores, bound = barriers.scores(Z), barriers.excess_bound()
+    np.testing.assert_allclose(scores.L, L, rtol=1e-6, atol=1e-6 * np.abs(L).max())
+    np.testing.assert_allclose(scores.U, U, rtol=1e-9)
+    # L is exact, U as if A had only the eigenvalues of the old eigenbasis
+    far = Z**2 @ (1 / (high - lam))
+    below = far + far**2 / 0.2 - L
+    assert (below <= U - L + 1e-9 * U).all()
+    left_out = bound.is_positive(Z.astype(np.float32))
+    assert (U[left_out] > L[left_out]).all()
+    assert left_out[below > 2 * bound.rounding].all()
     # the form itself, without the rounding of its parts
-    d, X, S = (np.asarray(part, dtype=float) for part in (excess.d, *np.split(excess.factors, 2)))
-    made = Z**2 @ d + np.einsum("ij,ij->i", Z @ X.T, Z @ S.T)
-    np.testing.assert_allclose(made, exact, atol=excess.rounding)
+    d, e, *factors = np.vstack([bound.diagonals, bound.factors]).astype(float)
+    X, S = np.reshape(factors, (2, j, rank))
+    made = Z**2 @ d + (Z**2 @ e) ** 2 + np.einsum("ij,ij->i", Z @ X.T, Z @ S.T)
+    np.testing.assert_allclose(made, below, atol=bound.rounding)
 
 
 def test_rounding_keeps_what_is_close_to_feasible():
-    excess = Excess(np.float32([1e-3, -1e-3]), np.zeros((2, 2), np.float32), rounding=1e-4)
+    diagonals = np.float32([[1e-3, -1e-3], [0, 0]])
+    bound = ExcessBound(diagonals, np.zeros((2, 2), np.float32), rounding=1e-4)
     Z = np.float32([[1, 0], [0, 1], [2**-0.5, 2**-0.5]])
-    assert excess.surely_positive(Z).tolist() == [True, False, False]
-    assert excess._replace(rounding=2e-3).surely_positive(Z).tolist() == [False, False, False]
+    assert bound.is_positive(Z).tolist() == [True, False, False]
+    assert bound._replace(rounding=2e-3).is_positive(Z).tolist() == [False, False, False]
+    assert bound._replace(diagonals=np.float32([[0, 0], [0, 0.1]])).is_positive(Z).tolist() == [False, True, True]
 
 
 def test_columns_by_norm_breaks_ties_by_index():

@@ -4,7 +4,7 @@ The textbook algorithm scores all d columns and solves an l x l eigenproblem in 
 Observations, none of which changes an index or, beyond rounding, a weight, remove both:
 
 1. The rule asks for the feasible column of *largest norm*, so columns are scored lazily, in decreasing
-   norm, until the first feasible one; most of them are left out by a look in single precision (`bss_search`).
+   norm, until the first feasible one; most of them are left out by a bound in single precision (`bss_search`).
 2. In the eigenbasis of an earlier A = Q diag(lam) Q^T, the current matrix is diag(lam) + W^T W with the few
    rows W accepted since. Both shifted inverses, at *any* shift, follow from j x j systems (Woodbury), so
    the eigenproblem is solved once in `MAX_UPDATES` steps instead of once a step.

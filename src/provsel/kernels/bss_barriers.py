@@ -38,20 +38,28 @@ class Scores(NamedTuple):
         return Scores(self.L[k], self.U[k], self.linear[:, k], self.square[:, k])
 
 
-class Excess(NamedTuple):
-    """A quadratic form z^2 d + (z X^T) (z S^T)^T, of single precision, and its rounding error.
+class ExcessBound(NamedTuple):
+    """A lower bound of U - L for unit vectors z, in single precision: z^2 d + (z^2 e)^2 + (z X^T) (z S^T)^T.
 
-    Shapes are (rank,) of d and (2 m, rank) of `factors`, which are X of shape (m, rank) above S of the same.
+    Attributes
+    ----------
+    diagonals : ndarray of shape (2, rank)
+        d and e.
+    factors : ndarray of shape (2 j, rank)
+        X above S.
+    rounding : float
+        Error of the sum.
     """
 
-    d: Singles
+    diagonals: Singles
     factors: Singles
     rounding: float
 
-    def surely_positive(self, Z: Singles) -> NDArray[np.bool_]:
-        """Tell for each row of Z, unit vectors of shape (n, rank), whether the form is positive beyond rounding."""
-        m, images = len(self.factors) // 2, Z @ self.factors.T
-        return np.square(Z) @ self.d + np.vecdot(images[:, :m], images[:, m:]) > self.rounding
+    def is_positive(self, Z: Singles) -> NDArray[np.bool_]:
+        """Tell for each row of Z, unit vectors of shape (n, rank), whether the bound is positive beyond rounding."""
+        j, images = len(self.factors) // 2, Z @ self.factors.T
+        linear, root = (np.square(Z) @ self.diagonals.T).T
+        return linear + root * root + np.vecdot(images[:, :j], images[:, j:]) > self.rounding
 
 
 class Diagonals:
@@ -120,17 +128,24 @@ class Barriers:
         minus_L, U = linear + self._weights[:, None] * square
         return Scores(-minus_L, U, linear, square)
 
-    def excess(self) -> Excess:
-        """Return the form U - L: a column is feasible where it is not positive. No product takes rank^3 operations."""
-        # M^2 = D^2 + (S D)^T K S + S^T K (S D) + S^T K (S S^T) K S. So the sum of M + weight M^2 over both is diagonal
-        # but for the symmetric part of S^T X, X = (K + weight K S S^T K) S + 2 weight K (S D).
-        weights, K, (_, j, rank) = self._weights[:, None, None], self._K, self._S.shape
-        X = np.concatenate([K + K @ (weights * self._gram) @ K, 2.0 * weights * K], axis=2) @ self._scaled
-        d = np.array([1.0, self._weights[0], 1.0, self._weights[1]]) @ self._powers.reshape(4, rank)
-        factors = np.concatenate([X, self._S], dtype=np.float32, casting="same_kind").reshape(4 * j, rank)
-        above, below = factors[: 2 * j], factors[2 * j :]
-        size = np.abs(d).max() + math.sqrt(np.vdot(above, above) * np.vdot(below, below))
-        return Excess(d.astype(np.float32), factors, ROUNDING * math.sqrt(rank) * float(size))
+    def excess_bound(self) -> ExcessBound:
+        """Return a lower bound of U - L: where it is positive, a column is infeasible.
+
+        L is exact: M^2 = D^2 + (S D)^T K S + S^T K (S D) + S^T K (S S^T) K S, so that M + weight M^2 is diagonal but
+        for the symmetric part of S^T X, X = (K + weight K S S^T K) S + 2 weight K (S D). The upper barrier is far off,
+        so U is bounded by the diagonal: A >= diag(lam) makes M >= D there, and z^T M^2 z >= (z^T M z)^2 for a unit
+        vector z.
+        """
+        (lower_weight, upper_weight), K, (j, rank) = self._weights, self._K[0], self._S.shape[1:]
+        X = np.concatenate([K + K @ (lower_weight * self._gram[0]) @ K, 2.0 * lower_weight * K], axis=1)
+        factors = np.concatenate([X @ self._scaled[0], self._S[0]], dtype=np.float32, casting="same_kind")
+        (D, square), upper = self._powers[0], self._powers[1, 0]
+        lower = D + lower_weight * square
+        diagonals = np.array([lower + upper, np.sqrt(upper_weight) * upper], dtype=np.float32)
+        largest = upper.max()
+        size = np.abs(lower).max() + largest + upper_weight * largest**2
+        size += math.sqrt(np.vdot(factors[:j], factors[:j]) * np.vdot(factors[j:], factors[j:]))
+        return ExcessBound(diagonals, factors, ROUNDING * math.sqrt(rank) * float(size))
 
 
 def _negative_inverse(sign: float, P: Array, out: Array) -> None:

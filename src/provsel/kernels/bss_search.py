@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from provsel.kernels.bss_barriers import Array, Barriers, Excess, Scores, Singles
+from provsel.kernels.bss_barriers import Array, Barriers, ExcessBound, Scores, Singles
 from provsel.kernels.bss_columns import Columns, OrderedColumns
 
 FIRST_BLOCK = 16
@@ -25,8 +25,8 @@ KEPT_ROWS = 4096
 TURNED_AHEAD = 64
 """Directions beyond those asked for that are turned with them: a few large products cost less than many small ones."""
 
-FIRST_SCORED = 1
-"""Of the columns that look feasible, those that are scored at first: mostly the very first is feasible."""
+FIRST_SCORED = 4
+"""Of the columns that look feasible, those that are scored at first: mostly one of them is feasible."""
 
 
 class Pick(NamedTuple):
@@ -88,18 +88,18 @@ class ColumnSearch:
         if self._last < EARLY and self._heads.size:
             start = EARLY
             yield self._heads[:EARLY], self._rotated(self._heads[:EARLY])
-        excess = barriers.excess()
-        yield from self._feasible_looks(self._heads[start:], excess, self._last + FIRST_BLOCK)
+        bound = barriers.excess_bound()
+        yield from self._feasible_looks(self._heads[start:], bound, self._last + FIRST_BLOCK)
         # nothing unselected is feasible: a selected column gains weight
         first = self._columns.heads
-        yield from self._feasible_looks(first[self._is_taken[first]], excess, BLOCK)
+        yield from self._feasible_looks(first[self._is_taken[first]], bound, BLOCK)
 
-    def _feasible_looks(self, places: Columns, excess: Excess, size: int) -> Iterator[tuple[Columns, Array]]:
+    def _feasible_looks(self, places: Columns, bound: ExcessBound, size: int) -> Iterator[tuple[Columns, Array]]:
         """Yield (places, rows) of those that look feasible, `size` looked at first, then twice as many at a time."""
         start, size = 0, min(size, BLOCK)
         while start < places.size:
             block = places[start : start + size]
-            maybe = block[~excess.surely_positive(self._unit_rows(self._columns.direction[block]))]
+            maybe = block[~bound.is_positive(self._unit_rows(self._columns.direction[block]))]
             for part in (maybe[:FIRST_SCORED], maybe[FIRST_SCORED:]):
                 if part.size:
                     yield part, self._rotated(part)
