@@ -20,6 +20,7 @@ from provsel.certificates import (
     CompressedRecovery,
     FeatureSelectiveRecovery,
     MarginPreservation,
+    OnlineFeatureCount,
     OnlineScoreSum,
     PartitionCost,
     RadiusPreservation,
@@ -154,6 +155,7 @@ for model in MODELS:
 KMeansClustering(2).fit(X, y)
 OWN: list[type[Theorem]] = [ClusteringCost, CompressedRecovery, FeatureSelectiveRecovery, MarginPreservation, Size]
 OWN += [
+    OnlineFeatureCount,
     OnlineScoreSum,
     PartitionCost,
     RadiusPreservation,

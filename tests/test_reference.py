@@ -21,8 +21,18 @@ from provlab.trials.environment import environment
 REFERENCE = current_project().root / "results" / FOLDER
 OLDER = {"RRQRSelector": ("table1_sets", "figure1", "figure2", "table4")}
 """Classes that have changed since the reference was written, and artefacts whose numbers are still the older ones."""
-NEWER = ("selection/selectors", "paul2016/full_c", "paul2016/full_c_ccat", "paul2016/theorems", "wang2018/ofs-times")
+NEWER = (
+    "selection/selectors",
+    "paul2016/full_c",
+    "paul2016/full_c_ccat",
+    "paul2016/theorems",
+    "wang2018/ofs-growth",
+    "wang2018/ofs-times",
+)
 """Artefacts that came after it, and wait for the next one; so do the claims about them."""
+
+NEWER_CLAIMS = ("giesen2013.memory.linear-kept", "giesen2013.memory.linear-kept-400")
+"""Claims that came after it about artefacts that it has."""
 
 SAME_SD = 0.1
 """Of a number's standard deviation over trials: how far another machine's rounding may move the number. A single
@@ -48,7 +58,7 @@ def test_every_artefact_is_there_and_complete(summary):
 def test_every_claim_has_its_verdict(summary):
     verdicts = pd.read_csv(REFERENCE / "verdicts.csv")
     claims = [claim for file in claim_files() for claim in file.claims]
-    known = [claim.id for claim in claims if claim.evaluator.artefact not in NEWER]
+    known = [claim.id for claim in claims if claim.evaluator.artefact not in NEWER and claim.id not in NEWER_CLAIMS]
     assert verdicts["id"].tolist() == known
     if "kind" in verdicts:  # rules of version 1 counted all
         verdicts = verdicts[verdicts["kind"] == "paper"]

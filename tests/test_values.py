@@ -17,6 +17,7 @@ from provlab.site.model_claims import ClaimPage, ClaimPart
 from provsel.certificates import (
     THEOREMS,
     Certificate,
+    OnlineFeatureCount,
     RidgeSparsification,
     SpectralSparsification,
     SubsetApproximation,
@@ -35,7 +36,7 @@ def numbers_of(cls):
 
 
 MADE = {
-    **{theorem: theorem for theorem in (*THEOREMS, RidgeSparsification, SubsetApproximation)},
+    **{theorem: theorem for theorem in (*THEOREMS, OnlineFeatureCount, RidgeSparsification, SubsetApproximation)},
     Finding: lambda: Finding("r=300", "not run", sample=(("Exp_1_2", nan()),), margins=(nan(), 1.0)),
     ClaimPart: lambda: ClaimPart("r=300", "not run", sample=(("Exp_1_2", nan()),)),
     Distribution: lambda: Distribution("error", "%", "fold", (nan(), 2.0), 2),

@@ -87,6 +87,18 @@ def test_times_at_several_numbers_of_features_are_those_of_table3_in_the_middle(
     assert same.to_dict() == known.to_dict()  # times: equal only where the trials are the same
 
 
+def test_growth_with_the_stream(run):
+    frame, text = run("ofs-growth", "protocol.repeats=1")
+    values = frame.set_index(["row", "column"])["value"].astype(float)
+    for row in ("OFS as printed", "OFS, outside the span 1"):
+        kept, bound = ([values[row, f"d = {d},000, {what}"] for d in (25, 100, 400)] for what in ("features", "bound"))
+        assert kept == sorted(kept)
+        assert all(k < b for k, b in zip(kept, bound, strict=True))
+        assert kept[2] - kept[1] < 1.5 * (kept[1] - kept[0])  # four times the columns each: like log d
+    lines = [line for line in text.splitlines() if line.startswith("| OFS")]
+    assert [line.split("|")[-2].strip() for line in lines] == 2 * ["vacuous 1", "held 1", "held 1"]
+
+
 def test_printed_times_stand_beside():
     published = pd.read_csv(REPO / "experiments" / "wang2018" / "published.csv", dtype={"column": str})
     table = (

@@ -23,6 +23,7 @@ from provlab.claims import (
 from provlab.claims.display import draw_rankings, ranking_frame
 from provlab.claims.evaluators import evaluator_class, evaluator_names
 from provlab.claims.evaluators.faster import log_ratio
+from provlab.claims.evaluators.grows_like import slope_of
 from provlab.claims.statistics import CorrectedT, DisjointT, DyadicT, SignedRank, holm
 
 SETS = [f"set{k}" for k in range(20)]
@@ -711,3 +712,69 @@ def test_draws_against_a_method_without_chance(made, errors, verdict):
     swapped = verdict_on(made, compare("not_worse", **{**options, "row": "B", "than": "A"}))
     assert swapped.verdict == INCONCLUSIVE
     assert "needs draws on one fold, and one trial of A, found 3" in swapped.detail
+
+
+SIZES = {"r=1": 1000.0, "r=2": 4000.0, "r=3": 16000.0}
+
+
+def growth(made, exponent, noise, **parameters):
+    """Store times of six runs at each of three sizes, and judge that they grow linearly."""
+    made.add("made/sizes", ["A"], list(SIZES), ["data"])
+    for column, size in SIZES.items():
+        seconds = list(1e-3 * size**exponent * np.exp(noise * np.linspace(-1, 1, 6)))
+        times = {"select_cpu": seconds, "shared_cpu": [0.0] * 6, "pass_cpu": [None] * 6}
+        made.put("made/sizes", "A", column, [0.0] * 6, **times)
+    options = {"quantity": "seconds", "sizes": list(SIZES.values()), "exponent": 1, "tolerance": 0.1, **parameters}
+    return verdict_on(made, claim("grows_like", artefact="made/sizes", row="A", columns=list(SIZES), **options))
+
+
+@pytest.mark.parametrize(
+    ("exponent", "noise", "verdict"),
+    [(1.0, 0.05, REPLICATED), (0.3, 0.05, REPLICATED), (1.5, 0.05, CONTRADICTED), (1.1, 0.05, INCONCLUSIVE),
+     (1.0, 2.0, INCONCLUSIVE)],
+)  # fmt: skip
+def test_growth(made, exponent, noise, verdict):
+    found = growth(made, exponent, noise)
+    assert (found.verdict, found.finding.n, found.finding.margins) == (verdict, 18, (1.1,))
+    assert found.finding.low <= found.finding.effect <= found.finding.high
+
+
+def test_growth_over_data_sets(made):
+    sizes = {"small": 10, "middle": 100, "large": 1000}
+    made.add("made/sets", ["A"], ["l=100"], list(sizes))
+    shared = {"row": "A", "quantity": "peak_memory", "exponent": 1.0, "tolerance": 0.1, "columns": ["l=100"]}
+    linear = claim("grows_like", artefact="made/sets", datasets=list(sizes), sizes=list(sizes.values()), **shared)
+    for data, size in list(sizes.items())[:2]:
+        made.put("made/sets", "A", "l=100", [0.0], data=data, peak_memory=[10**6 * size])
+    absent = verdict_on(made, linear)
+    assert (absent.verdict, absent.detail.split("(")[1]) == (NOT_RUN, "nothing stored for 1 of 3 sizes)")
+    made.put("made/sets", "A", "l=100", [0.0], data="large", peak_memory=[10**9])
+    found = verdict_on(made, linear)
+    assert (found.verdict, found.finding.n) == (REPLICATED, 3)
+    assert found.finding.effect == pytest.approx(1.0)
+
+
+def test_a_slope_is_that_of_a_regression():
+    from scipy.stats import linregress, t
+
+    x, y = np.random.default_rng(1).standard_normal((2, 9))
+    known = linregress(x, y)
+    half = t.ppf(0.95, 7) * known.stderr
+    assert slope_of(x, y, 0.05) == pytest.approx((known.slope, known.slope - half, known.slope + half))
+    assert slope_of(x[:2], y[:2], 0.05)[1:] == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"quantity": "width"}, r"quantity: expected one of seconds, peak_memory, n_selected, got 'width'"),
+        ({"sizes": [1, 2]}, r"sizes: expected a positive number for each of r=1; r=2; r=3, .*got \[1.0, 2.0\]"),
+        ({"sizes": [1, 2, 2]}, r"sizes: .*three different ones"),
+        ({"sizes": [0, 1, 2]}, r"sizes: expected a positive number"),
+        ({"sizes": ["1", "2", "3"]}, r"sizes: expected a list of numbers, got \['1', '2', '3'\]"),
+        ({"datasets": ["a", "b", "c"]}, r"columns: expected one, beside datasets, got r=1, r=2, r=3"),
+    ],
+)
+def test_messages_of_growth(made, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        growth(made, 1.0, 0.1, **wrong)

@@ -182,3 +182,4 @@ def test_the_claims_of_this_project(path: Path):
     for claim in file.claims:
         assert claim.where
         assert claim.text.endswith(".")
+        assert bool(claim.margin) == hasattr(claim.evaluator, "margin")  # each with its reason

@@ -8,7 +8,7 @@ from provsel.certificates.certifying import certify
 from provsel.certificates.clustering import ClusteringCost, PartitionCost
 from provsel.certificates.compression import CompressedRecovery, FeatureSelectiveRecovery, certify_compression
 from provsel.certificates.margin import MarginPreservation, SoftMarginBound
-from provsel.certificates.online_scores import OnlineScoreSum
+from provsel.certificates.online_scores import OnlineFeatureCount, OnlineScoreSum
 from provsel.certificates.radius import RadiusPreservation
 from provsel.certificates.ridge import RidgeSparsification
 from provsel.certificates.spectral import SpectralSparsification
@@ -56,6 +56,7 @@ __all__ = [
     "MarginPreservation",
     "Measure",
     "MeasuredTrial",
+    "OnlineFeatureCount",
     "OnlineScoreSum",
     "PartitionCost",
     "RadiusPreservation",

@@ -1,4 +1,4 @@
-"""Online leverage scores: their sum, and so the number of features that a stream keeps, is bounded."""
+"""Online leverage scores: their sum, and with it the number of features that a stream keeps, is bounded."""
 
 from __future__ import annotations
 
@@ -52,3 +52,50 @@ class OnlineScoreSum(Theorem):
         bound = selector.score_sum_bound(trial.rows.n_samples, float(trial.rows.basis().singular_values[0]))
         held = HELD if total <= bound * (1 + SLACK) else VIOLATED
         return cls(score_sum=total, score_sum_bound=bound, state=VACUOUS if bound >= selector.n_seen_ else held)
+
+
+class OnlineFeatureCount(Theorem):
+    """A stream keeps c (8 n + 8 n ln(||A||^2)) features at most, with c = 8 ln(n) / epsilon^2.
+
+    Use it to see whether what is kept is bounded by the rows, not by the length of the stream. The memory of the method
+    as printed, the kept columns, is n numbers each.
+
+    Promised, of the expected number, by selectors with `score_sum_bound` at the rate of the theory (`spectral_bound_`);
+    a sum of independent draws is above its bound by little. Vacuous where there are no more columns than that.
+
+    Attributes
+    ----------
+    kept, bound : float
+        Features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.certificates import OnlineFeatureCount, certify
+    >>> from provsel.selectors import OnlineLeverageSelector
+    >>> X = np.random.default_rng(0).standard_normal((3, 20000))
+    >>> selector = OnlineLeverageSelector(epsilon=0.5, random_state=0).fit(X)
+    >>> certify(selector, X, also=[OnlineFeatureCount]).features.state
+    'held'
+    """
+
+    name = "features"
+    source = "Wang, Shen, Li (2018), Lemma 2 and Memory Cost"
+    prefix = "online_"
+
+    kept: float = np.nan
+    bound: float = np.nan
+
+    @classmethod
+    def measure(cls, trial: MeasuredTrial) -> Self:
+        """Return the number of features that the fit has kept, and its bound."""
+        selector = trial.reducer
+        if not hasattr(selector, "score_sum_bound"):
+            return cls()
+        kept = float(selector.indices_.size)
+        if not hasattr(selector, "spectral_bound_"):
+            return cls(kept=kept, state=NO_BOUND)
+        total = selector.score_sum_bound(trial.rows.n_samples, float(trial.rows.basis().singular_values[0]))
+        bound = selector.sampling_rate_ * total
+        held = HELD if kept <= bound * (1 + SLACK) else VIOLATED
+        return cls(kept=kept, bound=bound, state=VACUOUS if bound >= selector.n_seen_ else held)

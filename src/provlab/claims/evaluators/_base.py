@@ -109,6 +109,10 @@ def _typed(name: str, value: Any, hint: Any) -> Any:
         if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
             return tuple(value)
         raise ValueError(f"{name}: expected a list of names, got {value!r}.")
+    if hint == tuple[float, ...]:
+        if isinstance(value, list) and value and all(type(item) in (int, float) for item in value):
+            return tuple(map(float, value))
+        raise ValueError(f"{name}: expected a list of numbers, got {value!r}.")
     if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if hint in (int, str) and isinstance(value, hint) and not isinstance(value, bool):
