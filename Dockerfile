@@ -1,0 +1,29 @@
+# The laboratory, with figures and pages:
+#   docker build -t provsel .
+#   docker run --rm -v "$PWD/results:/provsel/results" provsel reproduce table1 executor=serial
+# The project in the image is this repository; another one is mounted in its place: -v "$PWD:/project" -w /project.
+
+# liblinear-official is compiled, which needs what the image that runs does not.
+FROM python:3.11-slim AS build
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends g++ make \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /provsel
+COPY pyproject.toml requirements.lock requirements-report.lock Makefile README.md LICENSE ./
+COPY conf ./conf
+COPY src ./src
+RUN make setup-report
+
+FROM python:3.11-slim
+RUN useradd --create-home --uid 1000 provsel
+WORKDIR /provsel
+COPY --from=build /provsel ./
+COPY provsel.toml ./
+COPY experiments ./experiments
+RUN mkdir results && chown provsel results
+USER provsel
+ENV PATH="/provsel/.venv/bin:$PATH" \
+    PROVSEL_DATA="/home/provsel/data" \
+    OMP_NUM_THREADS=1
+ENTRYPOINT ["provsel"]
+CMD ["--help"]
