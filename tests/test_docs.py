@@ -147,7 +147,7 @@ def test_a_decision_says_context_choice_and_consequence(record):
 def test_the_table_of_a_page_gets_the_verdicts_it_promises(tmp_path, monkeypatch):
     monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
     text = (DOCS / "verdicts.md").read_text(encoding="utf-8")
-    for language, name in (("csv", "rates.csv"), ("yaml", "claims.yaml")):
+    for language, name in (("text", "rates.csv"), ("yaml", "claims.yaml")):
         [block] = re.findall(rf"```{language}\n(.*?)```", text, re.S)
         (tmp_path / name).write_text(block)
     [command] = re.findall(r"```console\n\$ provsel (.*?)\n```", text, re.S)
