@@ -129,7 +129,7 @@ def test_colours_stand_on_terminals_only(monkeypatch):
     ("line", "expected"),
     [
         ("provsel ver", ["verify"]),
-        ("provsel reproduce ofs-t", ["ofs-table2", "ofs-table3"]),
+        ("provsel reproduce ofs-table", ["ofs-table2", "ofs-table3"]),
         ("provsel verify --de", ["--detail"]),
         ("provsel run selector=online", ["selector=online_leverage"]),
         ("provsel fetch mad", ["madelon"]),

@@ -29,14 +29,16 @@ Lightning2,60,0.246,0.131,0.131
 OliveOil,30,0.133,0.130,0.167
 Trace,100,0.240,0.010,0.000
 """
+MARGINS = {"usual": 1.0, "small": 0.1, "large": 30.0}
 CLAIMS = {
     "paper": "bench",
+    "margins": {name: {"points": points, "why": "Of the test."} for name, points in MARGINS.items()},
     "results": {"dataset": "Name", "row": "*", "error": ["ED (w=0)", "DTW (learned_w)", "DTW (w=100)"]},
     "claims": [
         {
             "id": "bench.dtw", "where": "Table 1", "claim": "DTW is better.", "artefact": "bench", "test": "better",
             "parameters": {"row": "DTW (learned_w)", "than": "ED (w=0)", "columns": ["error"], "over": "datasets",
-                           "margin": 1.0},
+                           "margin": "usual"},
         }
     ],
     "rankings": [
@@ -163,36 +165,41 @@ def test_cross_validation_of_scikit_learn(here, cv_results):
     assert made.verdict == ("replicated" if made.finding.p_value < 0.05 and points.mean() < 0 else "inconclusive")
 
 
-def test_seconds_counts_and_units_of_ones_own(here, cv_results):
+def test_counts_and_units_of_ones_own(here, cv_results):
     frame = cv_results.assign(
         kept=cv_results["param_selectkbest__k"], mse=[3.0, 1.0, 3.5, 1.5], data=["a", "a", "b", "b"]
     )
     frame["candidate"] = [f"{C:g} {k}" for C, k in zip(
         frame["param_logisticregression__C"], frame["param_selectkbest__k"], strict=True)]  # fmt: skip
-    results = {
-        "row": "candidate",
-        "error": "mse",
-        "unit": "squared error",
-        "n_selected": "kept",
-        "seconds": "mean_fit_time",
-    }
-    small, large = (f"{1e-6:g} {k}" for k in (1, 5))
+    results = {"row": "candidate", "error": "mse", "unit": "squared error", "n_selected": "kept"}
+    small = f"{1e-6:g} 1"
     claims = changed(results=results, rankings=[])
     claims["claims"] = [
         {**CLAIMS["claims"][0], "id": f"bench.{test}", "test": test, "parameters": {"columns": ["error"], **parameters}}
         for test, parameters in (
             ("zero_error", {"row": small, "at_most": 3.0}),
-            ("faster", {"row": small, "than": [large], "share": 0.5}),
             ("falls", {"row": small, "quantity": "n_selected", "columns": ["error", "error"]}),
         )
     ]
-    zero, faster, falls = judged(here, claims, frame.to_csv()).verdicts
+    zero, falls = judged(here, claims, frame.to_csv()).verdicts
     assert (zero.verdict, zero.finding.effect, zero.finding.unit) == ("replicated", 3.0, "squared error error")
-    # one time of each says nothing of how times vary
-    assert (faster.verdict, faster.finding.low, faster.finding.high) == ("inconclusive", 0, 100)
-    ratio = frame.set_index("candidate")["mean_fit_time"]
-    assert f"{ratio[small] / ratio[large]:.2f} times" in faster.finding.note
     assert falls.verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(0.5, "replicated"), (2.0, "contradicted")])
+def test_seconds_of_a_table(here, factor, verdict):
+    times = np.random.default_rng(0).uniform(1.0, 1.1, size=10)
+    lines = [f"A,{k},0.1,{factor * time}\nB,{k},0.1,{time}\n" for k, time in enumerate(times)]
+    results = {"row": "m", "fold": "f", "error": "e", "seconds": "took"}
+    parameters = {"row": "A", "than": ["B"], "share": 0.5, "over": None, "margin": None}
+    claims = changed(results=results, rankings=[], test="faster", parameters=parameters)
+    [made] = judged(here, claims, "m,f,e,took\n" + "".join(lines)).verdicts
+    assert made.verdict == verdict
+    assert made.finding.effect == (100 if factor < 1 else 0)
+    # one time of each says nothing of how times vary
+    [made] = judged(here, claims, "m,f,e,took\n" + lines[0]).verdicts
+    assert (made.verdict, made.finding.low, made.finding.high) == ("inconclusive", 0, 100)
+    assert f"{factor:.2f} times" in made.finding.note
 
 
 def test_what_is_missing_is_partial_and_left_out_on_both_sides(here):
@@ -207,8 +214,8 @@ def test_what_is_missing_is_partial_and_left_out_on_both_sides(here):
     [
         ({}, 0, "replicated"),
         ({"row": "ED (w=0)", "than": "DTW (learned_w)"}, 1, "contradicted"),
-        ({"row": "DTW (w=100)", "than": "ED (w=0)", "margin": 30.0}, 1, "no difference"),
-        ({"row": "DTW (w=100)", "than": "ED (w=0)", "margin": 0.1}, 3, "inconclusive"),
+        ({"row": "DTW (w=100)", "than": "ED (w=0)", "margin": "large"}, 1, "no difference"),
+        ({"row": "DTW (w=100)", "than": "ED (w=0)", "margin": "small"}, 3, "inconclusive"),
     ],
 )
 def test_exit_status(here, parameters, status, verdict, capsys):

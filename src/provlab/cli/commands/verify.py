@@ -22,7 +22,7 @@ EXAMPLE = "provsel verify --paper smith2020 --detail"
 
 TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results, from wherever. The section results of
 the file of claims says what its columns are, or --column does. Exit status: 0 all claims replicated; 1 one is
-contradicted, or shows no difference; 3 none is, but one is open (inconclusive, vacuous, not run); 2 wrong arguments or
+contradicted, or shows no difference; 3 none is, but one is open (any other verdict); 2 wrong arguments or
 files. Without --claims the status is 0 whatever the verdicts are."""
 
 FAILED, OPEN = 1, 3
