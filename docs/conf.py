@@ -87,6 +87,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "header_links_before_dropdown": 4,
     "navbar_align": "left",
+    "collapse_navigation": True,  # what opens and closes has no name for who hears it
 }
 # A page without pages below it needs no navigation of its section.
 ALONE = ["index", "start", "which_selector", "guarantees", "replicate", "readings", "clusters", "glossary"]

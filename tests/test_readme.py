@@ -61,3 +61,8 @@ def test_links_lead_to_files():
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", TEXT) if "://" not in link]
     assert len(links) > 8
     assert [link for link in links if not (REPO / link).exists()] == []
+    anchors = re.findall(r"\]\(([^)#:]+)#([^)]+)\)", TEXT)
+    assert ("CONTRIBUTING.md", "verdicts") in anchors
+    for file, anchor in anchors:
+        headings = re.findall(r"^#+ (.+)$", (REPO / file).read_text(encoding="utf-8"), re.M)
+        assert anchor in [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]

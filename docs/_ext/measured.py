@@ -149,8 +149,18 @@ def result_lines(paper: str) -> tuple[list[str], list[Path]]:
     return lines, [*figures, *tables, REFERENCE / "verdicts.csv"]
 
 
+def robustness_lines(path: Path) -> list[str]:
+    """Return what became of each claim under all readings, from what `provsel readings` wrote."""
+    with path.open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    rows = [[f"`{line['claim']}`", line["universes"], line["default"], line["shares"], line["flip"]] for line in lines]
+    return table_lines(
+        ["claim", "universes", "by default", "share of each verdict", "smallest change for another"], rows
+    )
+
+
 class FromCode(SphinxDirective):
-    """Markdown made by the build: `theorems`, `column-subsets`, the two `format-of-...` and `results PAPER`."""
+    """Markdown made by the build: `theorems`, `results PAPER`, `robustness PAPER`, and those without an argument."""
 
     optional_arguments = 1
 
@@ -163,6 +173,9 @@ class FromCode(SphinxDirective):
             lines, files = (schema.__doc__ or "").split("\n", 1)[1].splitlines(), []
         elif self.name == "format-of-results":
             lines, files = (table.__doc__ or "").split("\n", 1)[1].splitlines(), []
+        elif self.name == "robustness":
+            files = [REFERENCE / "readings" / self.arguments[0] / "robustness.csv"]
+            lines = robustness_lines(files[0])
         elif self.name == "column-subsets":
             lines, files = subset_lines(), [SUBSETS]
         else:
@@ -174,6 +187,6 @@ class FromCode(SphinxDirective):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
-    for name in ("theorems", "column-subsets", "format-of-readings", "format-of-results", "results"):
+    for name in ("theorems", "column-subsets", "format-of-readings", "format-of-results", "results", "robustness"):
         app.add_directive(name, FromCode)
     return {"parallel_read_safe": True}
