@@ -70,6 +70,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "capture_repr": (),  # what the last line of a figure returns says nothing
     "show_signature": False,
     "min_reported_time": 1e6,
     "doc_module": ("provsel", "provlab"),
