@@ -21,10 +21,11 @@ CLAIM = """
     claim: "{row} better than {than}"
     artefact: first/comparison
     test: better
-    parameters: {{row: {row}, than: {than}, columns: [8 features], over: folds, margin: 2.0}}
+    parameters: {{row: {row}, than: {than}, columns: [8 features], over: folds, margin: small}}
 """
 PAIRS = [("F-test", "Random"), ("BSS", "Random"), ("Leverage scores", "F-test"), ("All features", "F-test")]
 DATA = ["dataset.path=cells.csv", "dataset.target=target", "dataset.index=null", "+dataset.column_scaling=range"]
+HEAD = "paper: first\nmargins: {small: {points: 2.0, why: Fewer than 2 of 100 cells do not matter here.}}\nclaims:"
 provsel = [sys.executable, "-m", "provlab.cli"]  # `provsel` in a terminal
 
 with tempfile.TemporaryDirectory() as folder:
@@ -32,7 +33,7 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run([*provsel, "new", "cells"], cwd=folder, check=True)
     load_breast_cancer(as_frame=True).frame.to_csv(project / "cells.csv", index=False)
     claims = [CLAIM.format(number=k, row=row, than=than) for k, (row, than) in enumerate(PAIRS)]
-    (project / "experiments/first/claims.yaml").write_text("paper: first\nclaims:" + "".join(claims))
+    (project / "experiments/first/claims.yaml").write_text(HEAD + "".join(claims))
     for command in ("reproduce comparison", "verify"):
         settings = [*DATA, "protocol.repeats=2", "executor=serial"]
         subprocess.run([*provsel, *command.split(), *settings], cwd=project, check=True)
