@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectFpr, SelectKBest
 
 import provsel.kernels.subset_errors as errors_module
 import provsel.kernels.tails as tails_module
@@ -233,3 +236,27 @@ def test_a_certificate_says_for_which_question_a_selection_is_good():
     few.indices_, few.n_features_in_ = np.argsort(np.linalg.norm(X, axis=0))[:k], X.shape[1]
     few.weights_ = np.ones(k)
     assert certify(few, X, also=[SubsetApproximation]).good_for == ()
+
+
+def test_selectors_of_scikit_learn_have_ratios_and_no_promise():
+    X, y = load_breast_cancer(return_X_y=True)
+    found = certify_subset(SelectKBest(k=5).fit(X, y), X)
+    kept = SelectKBest(k=5).fit(X, y).get_support(indices=True)
+    frobenius, spectral = ratios(X, kept, 5)
+    assert (found.state, found.k) == (NO_BOUND, 5)
+    assert found.frobenius_ratio == pytest.approx(frobenius, rel=1e-9)
+    assert found.spectral_ratio == pytest.approx(spectral, rel=1e-9)
+    assert found.frobenius_ratio <= found.oblique_bound <= found.basis_bound
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        (PCA(3), r"expected a selector that keeps columns, .* got PCA\(.*\), which has neither; of a pipeline"),
+        (SelectFpr(alpha=0.0), r"got SelectFpr\(.*\), which keeps none"),
+    ],
+)
+def test_what_keeps_no_columns_is_refused(selector, message):
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        certify_subset(selector.fit(X, y), X)

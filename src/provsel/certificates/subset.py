@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from provsel.certificates.certifying import measured_trial
 from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VIOLATED, MeasuredTrial, Theorem
-
-if TYPE_CHECKING:
-    from provsel.selectors import BaseSelector
 
 TWICE = 2.0
 """Ratio up to which columns count as good for an approximation: what `DualSetSelector` tends to with more columns."""
@@ -95,9 +92,17 @@ class SubsetApproximation(Theorem):
         from provsel.kernels.subset_bounds import oblique_bound
         from provsel.kernels.subset_errors import error_ratio, is_rounding
         from provsel.kernels.tails import needs_truncation
+        from provsel.reducers import kept_features
 
         selector, view = trial.reducer, trial.rows
-        columns = selector.indices_
+        columns = kept_features(selector)
+        if columns is None or not columns.size:
+            raise ValueError(
+                f"SubsetApproximation: expected a selector that keeps columns, with indices_ or get_support, got "
+                f"{selector!r:.80}, which {'has neither' if columns is None else 'keeps none'}; of a pipeline, pass "
+                f"the step that selects."
+            )
+        weights = getattr(selector, "weights_", np.ones(columns.size))
         m = columns.size if k is None else max(k, columns.size)
         truncated = needs_truncation(view.X, m + 1)
         spectrum, rank = spectrum_of(view, m, truncated)
@@ -111,7 +116,7 @@ class SubsetApproximation(Theorem):
         promise = promise.against(target, spectrum)
         facts = best_approximation(view, target, m if truncated else None)
         error = error_of(view, columns, truncated)
-        scales = np.asarray(getattr(selector, "dual_weights_", selector.weights_), dtype=np.float64)
+        scales = np.asarray(getattr(selector, "dual_weights_", weights), dtype=np.float64)
         used = scales > 0  # those that only fill a dual set up
         V_S = facts.basis.V[columns]
         least = float(np.linalg.svd(V_S, compute_uv=False)[target - 1]) if columns.size >= target else 0.0
@@ -154,7 +159,7 @@ class SubsetApproximation(Theorem):
         )
 
 
-def certify_subset(selector: BaseSelector, X: Any, k: int | None = None) -> SubsetApproximation:
+def certify_subset(selector: Any, X: Any, k: int | None = None) -> SubsetApproximation:
     """Measure how well the selected columns approximate X, beside what their method promises.
 
     Dense X costs one SVD, and tails down to 1e-15 of X count. Sparse X costs the eigenvectors of its smaller Gram
@@ -164,7 +169,8 @@ def certify_subset(selector: BaseSelector, X: Any, k: int | None = None) -> Subs
     Parameters
     ----------
     selector : selector
-        Fitted on X. What it selected is unweighted here: a span does not depend on weights.
+        Fitted on X; of scikit-learn's as well, with `get_support`. What it selected is unweighted here: a span does not
+        depend on weights.
     X : ndarray or sparse of shape (n_samples, n_features)
     k : int, optional
         Rank of the approximation to compare with, at most the rank of X. None takes the one that the method promises
@@ -177,7 +183,7 @@ def certify_subset(selector: BaseSelector, X: Any, k: int | None = None) -> Subs
     Raises
     ------
     ValueError
-        k is not a positive integer, or X is another than the selector was fitted on.
+        k is not a positive integer, X is another than the selector was fitted on, or no columns are kept.
 
     Examples
     --------
