@@ -26,7 +26,7 @@ def test_a_models_settings_apply_to_the_models_that_have_them():
     assert len(cells) == 9
     assert "n_components" not in cells["LIBLINEAR", "100"].model
     assert len({cells["LIBLINEAR", column].id for column in ("20", "100", "400")}) == 1
-    for row, store in (("compressed, Lambda kept", True), ("compressed, Lambda made again", False)):
+    for row, store in (("compressed, Lambda kept", True), ("compressed, Lambda regenerated", False)):
         assert [cells[row, column].model["n_components"] for column in ("20", "100", "400")] == [20, 100, 400]
         assert cells[row, "20"].model["store"] is store
     assert {cell.protocol["split"] for cell in artefact.cells} == {"streamed"}
@@ -45,7 +45,7 @@ def test_lines():
 def entries_and_trials():
     models = {
         "kept": {**COMPRESSED, "store": True},
-        "made again": {**COMPRESSED, "store": False},
+        "regenerated": {**COMPRESSED, "store": False},
         "LIBLINEAR": LIBLINEAR,
     }
     entries, lines = [], []
@@ -62,7 +62,7 @@ def test_table():
     entries, trials = entries_and_trials()
     rows = memory.memory_rows(memory.memory_points(entries, trials), ["50", "60"])
     assert rows[0] == ["3000 7000", "5", "kept", "2.0 (0.5 x, 20.0 %)", "2.0 (0.5 x, 20.0 %)"]
-    assert rows[1][2:4] == ["made again", "2.0 (1.6 x, 20.0 %)"]
+    assert rows[1][2:4] == ["regenerated", "2.0 (1.6 x, 20.0 %)"]
     assert rows[2][2:] == ["LIBLINEAR", "2.0 (20.0 %)", ""]
     assert len(rows) == 9
     # a data set without the first column
@@ -78,7 +78,7 @@ def test_table():
 def test_figure(tmp_path):
     entries, trials = entries_and_trials()
     points = memory.memory_points(entries, trials)
-    assert set(points["kind"]) == {memory.KEPT, memory.MADE_AGAIN, "LIBLINEAR"}
+    assert set(points["kind"]) == {memory.KEPT, memory.REGENERATED, "LIBLINEAR"}
     paths = memory.draw_memory(points, tmp_path / "memory", "Title")
     drawing = paths[-1].read_text()
     for word in ("rows n", "features m", "n = 3,000", "m = 7,000", "l = 50, line", "LIBLINEAR", "l = 8 ln n"):

@@ -1,4 +1,4 @@
-"""The artefacts about compression from their scripts, on small made rows in the place of the real data."""
+"""The artefacts about compression from their scripts, on small synthetic rows in the place of the real data."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ MADE = "dataset=sparse_rows,dataset.n_samples=60,dataset.n_test=40,dataset.n_fea
 
 
 def instead(*columns):
-    """Overrides that put the made rows in the place of the others."""
+    """Overrides that put the synthetic rows in the place of the others."""
     chosen = ",".join(f"'{text}'" for text in MADE.split(","))
     names = ",".join(f"'{column}'" for column in columns)
     return [f"+artefact.datasets.Made={{choose:[{chosen}],columns:[{names}]}}", "artefact.only=[Made]"]
@@ -91,7 +91,7 @@ def test_without_anything_stored(run, tmp_path):
 
 
 def test_the_theorem_asks_for_more_components_than_the_artefact_has_features():
-    """Its constant is open; with one that its lemma follows from, l is beyond m for all made rows."""
+    """Its constant is open; with one that its lemma follows from, l is beyond m for all synthetic rows."""
     assert norm_components(5, 100_000, 0.2) > 2560
 
 

@@ -2,9 +2,9 @@
 
 Dense: n rows of m = 20,000 standard normal values, l columns, beside NumPy's product with a Lambda^T that is stored, C
 order, shape (m, l): billions of floating point operations (2 n m l) a second, and the share of the product's rate.
-Lambda is made again for each chunk ("again") or was made before ("kept").
+Lambda is regenerated for each chunk ("regenerated") or drawn once ("kept").
 
-Sparse: CCAT of RCV1, left out where it is not there, and made rows with 100 non-zeros at m = 1,000,000 features,
+Sparse: CCAT of RCV1, left out where it is not there, and synthetic rows with 100 non-zeros at m = 1,000,000 features,
 beside SciPy's product of CSR with the stored Lambda^T, and `transform` of scikit-learn's GaussianRandomProjection,
 which stores its matrix, of the same size, in the other order. Time over that of SciPy's product.
 
@@ -34,7 +34,7 @@ from provsel.streams import row_chunks
 BENCH = {
     "bench": ["--bench"],
     "quick": ["--quick", "--bench"],
-    "left_out": "other l and numbers of rows, a million made features",
+    "left_out": "other l and numbers of rows, a million synthetic features",
     "seconds": 300,
 }
 SEED, DENSE_FEATURES, SPARSE_FEATURES, NONZEROS, CHUNK = 0, 20_000, 1_000_000, 100, 1_024
@@ -51,11 +51,11 @@ def all_seconds(function, *arguments):
 
 
 def lambdas(ell, m):
-    """Return Lambda made again for each call, kept, and as an array of shape (m, l) in C order."""
-    again, kept = (GaussianBlocks(ell, m, variance=1 / m, key=SEED, store=store) for store in (False, True))
+    """Return Lambda regenerated for each call, kept, and as an array of shape (m, l) in C order."""
+    regenerated, kept = (GaussianBlocks(ell, m, variance=1 / m, key=SEED, store=store) for store in (False, True))
     stored = kept.dense().T
     assert stored.flags.c_contiguous
-    return again, kept, stored
+    return regenerated, kept, stored
 
 
 def dense_rows(n, dtype):
@@ -68,12 +68,15 @@ def dense(cases, dtype):
     X = dense_rows(max(n for _, sizes in cases for n in sizes), dtype)
     records = []
     for ell, sizes in cases:
-        again, kept, stored = lambdas(ell, DENSE_FEATURES)
+        regenerated, kept, stored = lambdas(ell, DENSE_FEATURES)
         stored = stored.astype(dtype)
         for n in sizes:
             chunk = X[:n]
             each = {"plain": all_seconds(np.matmul, chunk, stored)}
-            each |= {name: all_seconds(blocks.project, chunk) for name, blocks in (("again", again), ("kept", kept))}
+            each |= {
+                name: all_seconds(blocks.project, chunk)
+                for name, blocks in (("regenerated", regenerated), ("kept", kept))
+            }
             seconds = {name: float(np.median(times)) for name, times in each.items()}
             plain = seconds.pop("plain")
             records.append({
@@ -97,14 +100,14 @@ def sparse_rows(n):
 
 def of_sparse(name, X, ell, sizes):
     """Return the records of one matrix and l."""
-    again, kept, stored = lambdas(ell, X.shape[1])
+    regenerated, kept, stored = lambdas(ell, X.shape[1])
     peer = GaussianRandomProjection(ell, random_state=SEED).fit(X[:1])
     records = []
     for n in sizes:
         chunk = X[:n]
         each = {
             "plain": all_seconds(chunk.__matmul__, stored),
-            "again": all_seconds(again.project, chunk),
+            "regenerated": all_seconds(regenerated.project, chunk),
             "kept": all_seconds(kept.project, chunk),
             "scikit_learn": all_seconds(peer.transform, chunk),
         }
@@ -121,7 +124,7 @@ def of_sparse(name, X, ell, sizes):
 
 
 def to_file(name, X, ell, plain):
-    """Return the record of `compress_to` in chunks of 1,024 rows, put together or alone, Lambda made again."""
+    """Return the record of `compress_to` in chunks of 1,024 rows, put together or alone, Lambda regenerated."""
     record = {"rows_of": name, "n_components": ell, "rows": X.shape[0], "plain_seconds": plain}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "Z.parquet"
@@ -134,16 +137,18 @@ def to_file(name, X, ell, plain):
 
 
 def cases(of_dense, of_sparse_, of_files):
-    """Return the common records; dense rows and files with Lambda made again for each chunk."""
+    """Return the common records; dense rows and files with Lambda regenerated for each chunk."""
     found = []
     for r in of_dense:
         name = f"{r['dtype']}, {r['rows']:,} x {DENSE_FEATURES:,}, l = {r['n_components']}"
-        found.append(case(name, r["all_seconds"]["again"], limit=("GEMM, stored", r["all_seconds"]["plain"])))
+        found.append(case(name, r["all_seconds"]["regenerated"], limit=("GEMM, stored", r["all_seconds"]["plain"])))
     for r in of_sparse_:
         name = f"{r['rows_of']}, {r['rows']:,} rows, l = {r['n_components']}"
         peer = ("scikit-learn, stored", r["all_seconds"]["scikit_learn"])
         limit = ("SciPy's product", r["all_seconds"]["plain"])
-        found += [case(f"{name}, {how}", r["all_seconds"][how], peer=peer, limit=limit) for how in ("again", "kept")]
+        found += [
+            case(f"{name}, {how}", r["all_seconds"][how], peer=peer, limit=limit) for how in ("regenerated", "kept")
+        ]
     for r in of_files:
         seconds = {how: r["rows"] / r[f"{how}_rows_per_second"] for how in ("together", "alone")}
         name, limit = f"{r['rows_of']} to a file, l = {r['n_components']}", ("SciPy's product", r["plain_seconds"])
@@ -153,20 +158,23 @@ def cases(of_dense, of_sparse_, of_files):
 
 def markdown(of_dense, of_sparse_, of_files):
     """Return the three tables."""
-    lines = ["| numbers | l | rows | product, GFLOP/s | share, again | share, kept |", "|---|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| numbers | l | rows | product, GFLOP/s | share, regenerated | share, kept |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
     lines += [
-        f"| {r['dtype']} | {r['n_components']:,} | {r['rows']:,} | {r['gigaflops']:.1f} | {r['again_share']:.2f} "
+        f"| {r['dtype']} | {r['n_components']:,} | {r['rows']:,} | {r['gigaflops']:.1f} | {r['regenerated_share']:.2f} "
         f"| {r['kept_share']:.2f} |"
         for r in of_dense
     ]
     lines += [
-        "\n| rows of | l | rows | non-zeros a feature | product (ms) | again / product | kept / product "
+        "\n| rows of | l | rows | non-zeros a feature | product (ms) | regenerated / product | kept / product "
         "| scikit-learn / product |",
         "|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
     lines += [
         f"| {r['rows_of']} | {r['n_components']:,} | {r['rows']:,} | {r['nonzeros_a_feature']:.1f} "
-        f"| {1e3 * r['plain_seconds']:.1f} | {r['again_over_plain']:.2f} | {r['kept_over_plain']:.2f} "
+        f"| {1e3 * r['plain_seconds']:.1f} | {r['regenerated_over_plain']:.2f} | {r['kept_over_plain']:.2f} "
         f"| {r['scikit_learn_over_plain']:.2f} |"
         for r in of_sparse_
     ]
@@ -195,7 +203,7 @@ def main():
         of_dense = dense(small if few_components else [(100, many), (400, few), (1_000, few)], np.float64)
         of_dense += dense(small if few_components else [(400, few)], np.float32)
         inputs = [] if options.bench else [
-            ("made", sparse_rows(4_096 if quick else 65_536), [100], (1_024, 4_096, 16_384, 65_536))
+            ("synthetic", sparse_rows(4_096 if quick else 65_536), [100], (1_024, 4_096, 16_384, 65_536))
         ]  # fmt: skip
         try:
             X = sparse.csr_array(load_dataset("rcv1_ccat").X)

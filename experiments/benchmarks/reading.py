@@ -1,10 +1,11 @@
 """python experiments/benchmarks/reading.py [--quick]: rows from files, beside plain reading and scikit-learn.
 
-Made rows with a tenth of non-zeros, as svmlight text, SciPy's .npz and Parquet of compressed rows, and dense rows in
-float32 as .npy; `row_chunks` and `column_blocks` read them chunk by chunk, and every value is summed, so that a mapped
-file is really read. The peer is `load_svmlight_file`, `scipy.sparse.load_npz`, `pyarrow` or `numpy.load`, with the same
-sum, all rows at once. The limit is reading the file as bytes. The system has just written the files and may hold them
-in its cache. One thread, CPU seconds (of the process, with the threads that read ahead), medians of five turns.
+Synthetic rows with a tenth of non-zeros, as svmlight text, SciPy's .npz and Parquet of compressed rows, and dense rows
+in float32 as .npy; `row_chunks` and `column_blocks` read them chunk by chunk, and every value is summed, so that a
+mapped file is really read. The peer is `load_svmlight_file`, `scipy.sparse.load_npz`, `pyarrow` or `numpy.load`, with
+the same sum, all rows at once. The limit is reading the file as bytes. The system has just written the files and may
+hold them in its cache. One thread, CPU seconds (of the process, with the threads that read ahead), medians of five
+turns.
 """
 
 import argparse

@@ -7,9 +7,9 @@ from .memory import COLUMNS, draw_memory, memory_points, memory_rows, memory_sum
 
 NOTE = (
     "In parentheses: how many times the line, which is 8 (n + m) l bytes where Lambda is kept, 8 n l + 8 m where it is "
-    "made again; and the test error in %. LIBLINEAR has no l. Measured is the growth of the resident memory from after "
-    "the imports to its peak, in a process that only trains. It has a fixed part beside the line: two chunks of at "
-    "most 1,024 rows and 2^18 non-zeros, some 3 MB each, and, of Lambda and of what is added up, 8 MB each or twice "
+    "regenerated; and the test error in %. LIBLINEAR has no l. Measured is the growth of the resident memory from "
+    "after the imports to its peak, in a process that only trains. It has a fixed part beside the line: two chunks of "
+    "at most 1,024 rows and 2^18 non-zeros, some 3 MB each, and, of Lambda and of what is added up, 8 MB each or twice "
     "the compressed chunk. Rows have 100 non-zeros, in the dense data set all m."
 )
 

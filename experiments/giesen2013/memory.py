@@ -23,13 +23,13 @@ LOG_FACTOR = 8
 COLUMNS = ["peak_memory", "file_bytes", "n_train", "n_features", "error"]
 """Columns of the records that `memory_summary` reads."""
 
-MADE_AGAIN, KEPT = "Lambda made again", "Lambda kept"
+REGENERATED, KEPT = "Lambda regenerated", "Lambda kept"
 
 
 def line_megabytes(model: Mapping[str, Any], n: float, m: float) -> float:
     """Return what the compressed rows and Lambda or the result take for a compressed model's config; else NaN.
 
-    8 (n + m) l bytes where Lambda is kept, shape (l, m); 8 n l + 8 m where it is made again.
+    8 (n + m) l bytes where Lambda is kept, shape (l, m); 8 n l + 8 m where it is regenerated.
     """
     if "n_components" not in model:
         return np.nan
@@ -71,7 +71,7 @@ def memory_points(entries: Iterable[Entry], trials: pd.DataFrame) -> pd.DataFram
     Returns
     -------
     DataFrame
-        dataset, row, column; kind: KEPT, MADE_AGAIN, or the row for a model without l; l (NaN there), n, m, measured,
+        dataset, row, column; kind: KEPT, REGENERATED, or the row for a model without l; l (NaN there), n, m, measured,
         line, file, error.
     """
     groups = dict(iter(trials.groupby(["row", "column", "dataset"]))) if len(trials) else {}
@@ -81,7 +81,7 @@ def memory_points(entries: Iterable[Entry], trials: pd.DataFrame) -> pd.DataFram
         if found is None:
             continue
         model, n, m = entry.cell.model, int(found["n_train"].iloc[0]), int(found["n_features"].iloc[0])
-        kind = (KEPT if _keeps(model, m) else MADE_AGAIN) if "n_components" in model else entry.row
+        kind = (KEPT if _keeps(model, m) else REGENERATED) if "n_components" in model else entry.row
         lines.append({
             "dataset": entry.dataset, "row": entry.row, "column": entry.column,
             "kind": kind, "l": model.get("n_components", np.nan), "n": n, "m": m,
@@ -117,7 +117,7 @@ def _cell(point: pd.Series) -> str:
 
 
 def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
-    """Draw memory against n and against m, log-log: Lambda kept above, made again below.
+    """Draw memory against n and against m, log-log: Lambda kept above, regenerated below.
 
     Parameters
     ----------
@@ -135,11 +135,11 @@ def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
     """
     points = points.dropna(subset=["measured"])
     sizes = sorted(points["l"].dropna().unique())
-    others = [kind for kind in points["kind"].unique() if kind not in (KEPT, MADE_AGAIN)]
+    others = [kind for kind in points["kind"].unique() if kind not in (KEPT, REGENERATED)]
     with style():
         figure = Figure(figsize=(TWO_COLUMNS, 5.2), layout="constrained")
         panels = figure.subplots(2, 2, sharex="col", sharey=True)
-        for panel_row, kind in zip(panels, (KEPT, MADE_AGAIN), strict=True):
+        for panel_row, kind in zip(panels, (KEPT, REGENERATED), strict=True):
             for panel, (x, fixed) in zip(panel_row, (("n", "m"), ("m", "n")), strict=True):
                 _draw_panel(panel, points, kind, x, fixed, sizes, others)
             panel_row[0].set_ylabel(f"{kind}: memory (MB)")

@@ -37,7 +37,7 @@ def render(made: Rendering) -> str:
         ["data", "method", *(name for name, _ in NUMBERS.values()), *CERTIFICATES.values()],
         rows,
         caption=f"{made.artefact.title}, epsilon = {epsilon}, {seeds} seeds. ||E|| <= {epsilon} is Theorem 1.",
-        note=f"{made.note} Made data: 20 x 20,000. Lemma 3: cost ratios within 1 -+ epsilon. Theorem 2: partition "
+        note=f"{made.note} Synthetic data: 20 x 20,000. Lemma 3: cost ratios within 1 -+ epsilon. Theorem 2: partition "
         f"ratio up to {(1 + epsilon) / (1 - epsilon):.3g}. vacuous: every column kept with weight 1, or a bound "
         "above the number of columns.".strip(),
     )

@@ -1,4 +1,4 @@
-"""Made rows whose labels depend on few features: what the report on compressed SVMs assumes of its data."""
+"""Synthetic rows whose labels depend on few features: what the report on compressed SVMs assumes of its data."""
 
 import numpy as np
 import pytest
