@@ -1,4 +1,4 @@
-"""Theorems 5 and 7 of the report on compressed SVMs as certificates, with their definitions written out."""
+"""Theorems 5 and 7 of Giesen et al. (2013) as certificates, with their definitions written out."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_what_is_measured_by_definition(view, recovery, as_sparse):
     assert found.expansion_ratio == pytest.approx(np.sum((Lambda.T @ w_bar) ** 2) / (w_bar @ w_bar))
     assert found.objective / (1 + found.delta) ** 2 - found.delta == pytest.approx(found.optimum)
     assert 1 / (1 + found.zero_delta) ** 2 - found.zero_delta == pytest.approx(found.optimum)
-    # Lemma 3: the compressed problem at w_bar has the loss of the recovered vector of the report
+    # Lemma 3: the compressed problem at w_bar has the loss of the recovered vector of the paper
     if recovery == "transpose":
         assert hinge(view.y * (Z @ w_bar)) == pytest.approx(hinge(view.y * (view.X @ v)))
 

@@ -39,7 +39,7 @@ def test_lines():
     assert memory.line_megabytes({**COMPRESSED, "store": True}, 3000, 7000) == pytest.approx(4.0)
     assert memory.line_megabytes({**COMPRESSED, "store": False}, 3000, 7000) == pytest.approx(1.256)
     assert np.isnan(memory.line_megabytes(LIBLINEAR, 3000, 7000))
-    assert memory.report_megabytes(np.exp(5), 7000) == pytest.approx(8e-6 * (np.exp(5) + 7000) * 40)
+    assert memory.paper_megabytes(np.exp(5), 7000) == pytest.approx(8e-6 * (np.exp(5) + 7000) * 40)
 
 
 def entries_and_trials():

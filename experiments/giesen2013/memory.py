@@ -18,7 +18,7 @@ from provlab.reports.tables import Traced
 from provsel.kernels.gaussian_blocks import is_kept
 
 LOG_FACTOR = 8
-"""l = 8 ln n in the report's O((n + m) log n), which has no constant."""
+"""l = 8 ln n in the paper's O((n + m) log n), which has no constant."""
 
 COLUMNS = ["peak_memory", "file_bytes", "n_train", "n_features", "error"]
 """Columns of the records that `memory_summary` reads."""
@@ -41,8 +41,8 @@ def _keeps(model: Mapping[str, Any], m: float) -> bool:
     return is_kept(model.get("store", "auto"), model["n_components"], int(m))
 
 
-def report_megabytes(n: Any, m: Any) -> Any:
-    """Return the report's line, 8 (n + m) l bytes with l = LOG_FACTOR ln n."""
+def paper_megabytes(n: Any, m: Any) -> Any:
+    """Return the paper's line, 8 (n + m) l bytes with l = LOG_FACTOR ln n."""
     return 8e-6 * (np.asarray(n) + m) * LOG_FACTOR * np.log(n)
 
 
@@ -174,8 +174,8 @@ def _draw_panel(panel: Axes, points: pd.DataFrame, kind: str, x: str, fixed: str
             panel.plot(part[x], part["measured"], look[other].marker + "-", **style_of)
     values = np.array(sorted(found[x].unique()), dtype=float)
     n, m = (values, float(value)) if x == "n" else (float(value), values)
-    report = f"8 (n + m) l, l = {LOG_FACTOR} ln n"
-    panel.plot(values, report_megabytes(n, m), ":", color="0.4", linewidth=1.2, label=report)
+    paper = f"8 (n + m) l, l = {LOG_FACTOR} ln n"
+    panel.plot(values, paper_megabytes(n, m), ":", color="0.4", linewidth=1.2, label=paper)
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xticks(values, [f"{number:,.0f}" for number in values])

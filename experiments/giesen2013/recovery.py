@@ -1,4 +1,4 @@
-"""How often the inequality of Theorem 5 or 7 of the report on compressed SVMs holds, for a grid of delta."""
+"""How often the inequality of Theorem 5 or 7 of Giesen et al. (2013) holds, for a grid of delta."""
 
 from __future__ import annotations
 

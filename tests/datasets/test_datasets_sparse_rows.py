@@ -1,4 +1,4 @@
-"""Synthetic rows whose labels depend on few features: what the report on compressed SVMs assumes of its data."""
+"""Synthetic rows whose labels depend on few features: what Giesen et al. (2013) assume of their data."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The bounds of the report against values by hand, exact distributions, and matrices for which they promise nothing."""
+"""The bounds of Giesen et al. against values by hand, exact distributions, and matrices without a promise."""
 
 import numpy as np
 import pytest

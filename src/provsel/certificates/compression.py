@@ -1,4 +1,4 @@
-"""What compression costs a linear SVM: its objective beside the optimum, and the report's theorems, measured."""
+"""What compression costs a linear SVM: its objective beside the optimum, and theorems of Giesen et al., measured."""
 
 from __future__ import annotations
 

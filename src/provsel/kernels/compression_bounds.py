@@ -1,4 +1,4 @@
-"""How many Gaussian combinations the report on compressed support vector machines asks for, with its constants.
+"""How many Gaussian combinations compressed support vector machines ask for, with the constants of the proofs.
 
 Giesen, Laue, Mueller (2013), section 3. Its Theorem 5 rests on four lemmas. For an l x m matrix Lambda of independent
 Gaussians, Lemma 1 (loss) and Lemma 2 (norm of an s-sparse w) ask for many rows l, Lemma 4 (norm of Lambda^T w) for
@@ -29,7 +29,7 @@ def loss_components(n_points: int, delta: float) -> int:
     -----
     The constants are those of Lemma 1, from P(| ||Lambda p||^2 - 1 | > delta) <= 2 exp(-(delta^2 - delta^3) l / 4) for
     one unit vector p at variance 1/l. It holds with probability at least 1 - 1/n, for rows and a w of length at most
-    1: the report leaves out that the error of a scalar product is delta (||p||^2 + ||w||^2) / 2.
+    1: the paper leaves out that the error of a scalar product is delta (||p||^2 + ||w||^2) / 2.
     """
     _check("loss_components", delta, n_points=n_points)
     return math.ceil(8 * math.log(4 * (n_points + 1)) / (delta**2 - delta**3))
@@ -41,7 +41,7 @@ def norm_components(sparsity: int, n_features: int, delta: float) -> int:
     Parameters
     ----------
     sparsity : int
-        s, the number of non-zero coefficients, the report's l, up to m.
+        s, the number of non-zero coefficients, the paper's l, up to m.
     n_features : int
         m.
     delta : float

@@ -34,7 +34,7 @@ class CompressedLinearSVM(BaseBinarySVM):
 
     is solved with a duality gap as certificate; the solution w_bar gives back m coefficients:
 
-    - `recovery="transpose"`, the report's: Lambda^T w_bar, in which all but l directions are lost. One pass.
+    - `recovery="transpose"`, of Giesen et al.: Lambda^T w_bar, in which all but l directions are lost. One pass.
     - `recovery="dual"`, of Zhang et al.: Phi^T (y alpha) with the dual variables 0 <= alpha <= 1 / (2 c n) of the
       compressed problem. Three passes, the last one for `objective_`.
 
@@ -76,7 +76,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         In the original space, as recovered: see `best_scale_` for its length. With refinements, the SVM in the
         subspace, which has the best length and is more than the image of `dual_coef_`.
     intercept_ : ndarray of shape (1,)
-        Zero: the report has none. Append a constant feature for a (penalised) one.
+        Zero: the problem above has none. Append a constant feature for a (penalised) one.
     compressed_coef_ : ndarray of shape (l,)
         w_bar.
     dual_coef_ : ndarray of shape (n_samples,)

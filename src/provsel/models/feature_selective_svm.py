@@ -65,7 +65,7 @@ class FeatureSelectiveSVM(SelectorMixin, BaseBinarySVM):
     coef_ : ndarray of shape (1, n_features)
         v: the effective weights on the original features, compressed or not.
     intercept_ : ndarray of shape (1,)
-        Zero: the report has none. Append a constant feature for a (penalised) one.
+        Zero: the problem above has none. Append a constant feature for a (penalised) one.
     indices_ : ndarray of shape (n_selected,), int64
         Features with mu > 0, in order of decreasing mu, ties by index. Where all are zero, the one that gets weight
         first as c1 falls.

@@ -36,7 +36,7 @@ class HingeSVM(BaseBinarySVM):
     classes_ : ndarray of shape (2,)
     coef_ : ndarray of shape (1, n_features)
     intercept_ : ndarray of shape (1,)
-        Zero: the report has none. Append a constant feature for a (penalised) one.
+        Zero: the problem above has none. Append a constant feature for a (penalised) one.
     dual_coef_ : ndarray of shape (n_samples,)
         y_i alpha_i, 0 <= alpha_i <= C.
     objective_, dual_objective_ : float

@@ -45,7 +45,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     n_components : int
         l; may exceed the number of features.
     variance : {"1/m", "1/l"}, default="1/m"
-        Of the entries of Lambda. "1/m" is what the report prints: ||Lambda^T w|| is close to ||w|| for l << m. With
+        Of the entries of Lambda. "1/m" is what Giesen et al. print: ||Lambda^T w|| is close to ||w|| for l << m. With
         "1/l", lengths, distances and scalar products of rows are kept in expectation, as its Lemmas 1 and 2 need.
         The two differ by the factor sqrt(l / m).
     store : "auto" or bool, default="auto"
