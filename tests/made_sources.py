@@ -141,7 +141,7 @@ def sample_stream(frame, names, counts):
 
 
 CODES = ("C11", "C12", "CCAT", "GCAT")
-"""Topics of the made samples."""
+"""Topics of the synthetic samples."""
 
 SHIFT = {"width": 5, "start": 2, "stop": 4, "columns": 1}
 """Of a sample of four rows and five features: the last two rows have their labels one column early."""

@@ -326,7 +326,7 @@ def test_a_composed_config_shares_nothing_that_changes():
 
 
 MADE = ["paul2016/table1", "paul2016/table1_sets", "giesen2013/theorem7", "giesen2013/compression-memory"]
-"""Artefacts of made data, of each way to list data sets and rows."""
+"""Artefacts of synthetic data, of each way to list data sets and rows."""
 
 
 @pytest.mark.parametrize("name", MADE)

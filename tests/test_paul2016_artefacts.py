@@ -1,4 +1,4 @@
-"""Every artefact of the paper from its script, on a small made collection in the form of the real one."""
+"""Every artefact of the paper from its script, on a small synthetic collection in the form of the real one."""
 
 import lzma
 import os
@@ -92,7 +92,7 @@ def test_table2_describes_the_sets(run):
     values = frame.set_index(["dataset", "column"])["value"]
     assert float(values["Exp_1_2", "documents"]) == 24
     assert 0 <= float(values["Exp_3_4", "error (%)"]) <= 100
-    # the made collection has no table of categories
+    # the synthetic collection has no table of categories
     assert frame[frame["column"] == "id1"]["value"].isna().all()
 
 

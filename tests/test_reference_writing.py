@@ -1,4 +1,4 @@
-"""`provsel reference` on a made paper: what it writes, costs, the sample, and what it does with nothing."""
+"""`provsel reference` on a synthetic paper: what it writes, costs, the sample, and what it does with nothing."""
 
 import json
 import shutil

@@ -51,7 +51,7 @@ def kept(tmp_path_factory):
 
 
 def compute(*, changed=False):
-    """Reproduce the made table here: once, and then as a copy, unless a test has changed the paper."""
+    """Reproduce the synthetic table here: once, and then as a copy, unless a test has changed the paper."""
     [first] = KEPT
     if first.exists() and not changed and not Path("results").exists():
         shutil.copytree(first, "results")

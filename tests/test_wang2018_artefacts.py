@@ -13,7 +13,7 @@ MADE = "'dataset=gaussian_clusters','dataset.n_samples=30','dataset.n_features=3
 
 
 def instead(columns):
-    """Overrides that put the made set in the place of the six."""
+    """Overrides that put the synthetic set in the place of the six."""
     return [
         f"+artefact.datasets.Made={{choose:[{MADE}],columns:[{','.join(columns)}]}}",
         "artefact.only=[Made]",

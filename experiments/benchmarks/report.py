@@ -62,7 +62,7 @@ def elsewhere(n):
 
 
 def table(trials, rng):
-    """Return made records of some trials."""
+    """Return synthetic records of some trials."""
     n = len(trials)
     columns = {name: pa.nulls(n, SCHEMA.field(name).type) for name in SCHEMA.names}
 
@@ -77,7 +77,7 @@ def table(trials, rng):
     put("config", [config.get(id(cell), "{}") for cell, _ in trials])
     put("dataset", [str(cell.dataset["name"]) if cell else "sweep" for cell, _ in trials])
     put("data", [cell.data if cell else "" for cell, _ in trials])
-    put("source", ["made; of no data; for this benchmark"] * n)
+    put("source", ["synthetic; of no data; for this benchmark"] * n)
     put("n_classes", np.full(n, 2))
     put("setting", ["supervised"] * n)
     put("selector", [str(cell.selector["_target_"]).rsplit(".", 1)[-1] if cell else "" for cell, _ in trials])

@@ -59,7 +59,7 @@ def finished(method, variable, sizes, seconds, theory, source, fixed, cost="CPU 
 
 
 def make_small_tasks(count):
-    """Return tasks of one made fold each."""
+    """Return tasks of one synthetic fold each."""
     dataset = {"name": "synthetic", "n_samples": 100, "n_features": 500, "n_relevant": 5, "seed": 0}
     protocol = {
         "split": "kfold", "n_splits": 5, "repeats": -(-count // 5), "draws": 2, "setting": "supervised", "seed": 0,

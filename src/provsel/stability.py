@@ -114,8 +114,8 @@ class StabilityReport(ValuesWithNaN):
     ) -> StabilityReport:
         """Fit copies of a selector on samples of the rows, and compare what they select.
 
-        A selector that draws is fitted with its own seed: with `random_state=None` its chance counts as instability,
-        with a number it does not.
+        A selector that draws is fitted with its own seed: with `random_state=None` its randomness counts as
+        instability, with a number it does not.
 
         Parameters
         ----------

@@ -49,7 +49,7 @@ def report(results):
 
 @pytest.fixture(scope="session")
 def made(chromium, tmp_path_factory):
-    """A report of made-up data, which has every state, verdict and kind of difference."""
+    """A report of synthetic data, which has every state, verdict and kind of difference."""
     return make_once(tmp_path_factory, "made", write_made("ordinary_report"))
 
 

@@ -1,4 +1,4 @@
-"""Results folders for the browser: one by real runs of the commands, others of made-up data."""
+"""Results folders for the browser: one by real runs of the commands, others of synthetic data."""
 
 import os
 import shutil

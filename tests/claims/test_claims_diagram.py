@@ -24,7 +24,7 @@ def made_errors():
 def draw(folder, name="diagram"):
     ranking = rank_methods(made_errors())
     return ranking, draw_critical_difference(
-        ranking.ranks, ranking.pairs, folder / name, "Made data", difference=ranking.critical_difference
+        ranking.ranks, ranking.pairs, folder / name, "Synthetic data", difference=ranking.critical_difference
     )
 
 
@@ -35,7 +35,7 @@ def test_files_and_labels(tmp_path):
     for method, rank in ranking.ranks.items():
         assert any(method in text and f"({rank:.2f})" in text for text in texts)
     assert any(f"critical difference {ranking.critical_difference:.2f}" in text for text in texts)
-    assert any("Made data" in text for text in texts)
+    assert any("Synthetic data" in text for text in texts)
 
 
 def test_groups_are_the_largest_of_those_not_told_apart():

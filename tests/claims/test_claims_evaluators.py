@@ -1,4 +1,4 @@
-"""Claims on made trials: pairing, draws, corrections over a family, partial stores, and each kind of test."""
+"""Claims on synthetic trials: pairing, draws, corrections over a family, partial stores, and each kind of test."""
 
 import math
 

@@ -25,7 +25,7 @@ def computed(monkeypatch):
 
 @pytest.fixture
 def later(monkeypatch):
-    """Let the clock go on by a minute: what was written before the test is old then."""
+    """Let the clock advance by a minute: what was written before the test is old then."""
     now = time.time
     monkeypatch.setattr(_hashes.time, "time", lambda: now() + 60)
 

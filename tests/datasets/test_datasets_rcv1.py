@@ -1,4 +1,4 @@
-"""The loader of RCV1 CCAT: made files in the exact form of LYRL2004, scikit-learn's cache, and the real subsets."""
+"""The loader of RCV1 CCAT: synthetic files in the form of LYRL2004, scikit-learn's cache, and the real subsets."""
 
 import gzip
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A store that one kind began, another went on with, and a third brought its own to; and audits between kinds.
+"""A store that one kind began, another continued, and a third brought its own to; and audits between kinds.
 
 One test, as all of it is about two stores that four processes take seconds to fill.
 """

@@ -1,4 +1,4 @@
-"""Reports of made-up data for the tests of the pages: an ordinary one, a hostile one, an empty one, and a large one."""
+"""Reports of synthetic data for tests of the pages: an ordinary one, a hostile one, an empty one, and a large one."""
 
 import math
 import random

@@ -33,7 +33,7 @@ def arriving(target: Path, identity: str | None, keep_on: tuple[type[BaseExcepti
     ------
     file
         Open for reading and appending. What was kept of an earlier attempt is in it, unless another process is just
-        going on with that: then it is a file of our own.
+        continuing that: then it is a file of our own.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     path, handle = _claimed(target, identity) or _own(target)

@@ -49,7 +49,7 @@ def cached(name: str, identity: str, build: Callable[[], Dataset]) -> Dataset:
     try:
         _write(path, dataset)
     except OSError as error:
-        _log.info("cache folder %s is not writable (%s): going on without", path.parent, error)
+        _log.info("cache folder %s is not writable (%s): continuing without it", path.parent, error)
     return dataset
 
 

@@ -1,4 +1,4 @@
-"""Two classes told apart by few of many features, made from a seed: what Giesen et al. (2013) assume."""
+"""Two classes told apart by few of many features, drawn from a seed: what Giesen et al. (2013) assume."""
 
 from __future__ import annotations
 

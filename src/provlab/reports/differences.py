@@ -11,7 +11,7 @@ def with_differences(frame: pd.DataFrame) -> pd.DataFrame:
 
     The standard error of each side is its sd times the scale of ours, see `frames.standard_error_scale`: the paper's
     protocol is ours. Where the paper prints no sd, its standard error counts as ours. NaN where a side is no number, or
-    where no chance is in it: then any difference is real.
+    where nothing is randomised: then any difference is real.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def _row(part: ClaimPart, y: float, x: Callable[[float], float]) -> list[str]:
     pieces += [f'<path class="margin" d="M{x(margin)} {y - ROW / 2 + 2:g}v{ROW - 4:g}"/>' for margin in margins]
     for k, (label, value) in enumerate(part.sample[:MAX_DOTS]):
         if math.isfinite(value):
-            # Golden-ratio steps spread dots evenly over the height without chance.
+            # Golden-ratio steps spread dots evenly over the height, deterministically.
             height = y - 17 + 14 * ((k * 0.618034) % 1)
             pieces.append(
                 f'<circle class="dot" cx="{x(value)}" cy="{height:.1f}" r="2.6">'

@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 TOGETHER = 2**26
 """Bytes of rows and of compressed rows, 64 MB, up to which chunks are put together: then blocks of Lambda that are not
-kept are made less often."""
+kept are regenerated less often."""
 
 
 def write_compressed(

@@ -19,7 +19,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
     r"""Draw r columns with probability det(V_S)^2, V the leading right singular vectors.
 
     For an unbiased choice with the best possible bound in expectation, E ||X - C C^+ X||_F^2 <= (r + 1) ||X -
-    X_r||_F^2; `SingleSVDSelector` has it without chance. The law is volume sampling of V, the projection
+    X_r||_F^2; `SingleSVDSelector` has it deterministically. The law is volume sampling of V, the projection
     determinantal point process with kernel V V^T, drawn row by row in O(d r^2); each column is included with
     probability its leverage score.
 

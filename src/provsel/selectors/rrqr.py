@@ -52,9 +52,9 @@ class RRQRSelector(BaseSelector):
 
     Notes
     -----
-    Where the numerical rank is below min(n, d), LAPACK goes on to swap columns by residuals that are rounding; "lapack"
-    ends with the rank, so that the result is the same on every machine. Where residuals tie, LAPACK takes the column
-    that stands first at that step, and this class the one of lowest index.
+    Where the numerical rank is below min(n, d), LAPACK continues to swap columns by residuals that are rounding;
+    "lapack" ends with the rank, so that the result is the same on every machine. Where residuals tie, LAPACK takes the
+    column that stands first at that step, and this class the one of lowest index.
 
     Examples
     --------

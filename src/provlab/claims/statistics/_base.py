@@ -18,7 +18,7 @@ POWER = 0.9
 """The probability with which a sample that is called large enough decides."""
 
 MOST = 1_000_000
-"""Observations beyond which nobody would go on."""
+"""Observations beyond which nobody would continue."""
 
 
 class AbstractPairedTest(ABC):
