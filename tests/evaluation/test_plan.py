@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import pkgutil
+import re
 
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from provlab.configs import cells_of, compose_config
 from provlab.keys import canonical_json, digest, seed_from
+from provlab.project import current_project
 from provlab.project.components import build
 from provlab.trials import make_tasks, run_task
 from provlab.trials.plan import split_seed, trial_key, trial_seed, trials_of, unique_cells
@@ -112,6 +115,15 @@ def test_key_changes_with_the_version_of_the_algorithm(monkeypatch):
     assert before.identity["selector"]["algorithm_version"] == BSSSelector.algorithm_version
     monkeypatch.setattr(BSSSelector, "algorithm_version", BSSSelector.algorithm_version + 1)
     assert not keys(before) & keys(small_cell())
+
+
+def test_no_key_holds_the_source_of_the_library():
+    """A class of ours without an `algorithm_version` would get new keys with every docstring of the package."""
+    root, ours = current_project().root, re.compile(r"_target_: (provsel\.[\w.]+)")
+    files = [path for folder in ("conf", "experiments") for path in (root / folder).rglob("*.yaml")]
+    named = {name for path in files for name in ours.findall(path.read_text(encoding="utf-8"))}
+    assert len(named) > 20
+    assert {name for name in named if not hasattr(pkgutil.resolve_name(name), "algorithm_version")} == set()
 
 
 def test_seeds_are_32_bit_numbers_and_follow_from_the_key():

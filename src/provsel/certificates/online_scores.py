@@ -82,6 +82,7 @@ class OnlineFeatureCount(Theorem):
     name = "features"
     source = "Wang, Shen, Li (2018), Lemma 2 and Memory Cost"
     prefix = "online_"
+    algorithm_version = 1  # of keys, where a protocol measures it
 
     kept: float = np.nan
     bound: float = np.nan
