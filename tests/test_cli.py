@@ -313,7 +313,7 @@ def test_verify_from_nothing_to_complete(paper, capsys):
     assert set(frame["state"]) == {"not run"}
     assert frame.loc["made2000.zero", "detail"].startswith("r=30: not run (nothing stored for BSS)")
     assert (
-        "4 claims: 0 replicated, 0 contradicted, 0 no difference, 0 inconclusive, 0 vacuous, 4 not run"
+        "4 claims: 0 replicated, 0 contradicted, 0 no difference, 0 depends on r, 0 inconclusive, 0 vacuous, 4 not run"
         in capsys.readouterr().out
     )
     compute()

@@ -168,7 +168,7 @@ def test_what_nothing_reads_is_refused():
     with pytest.raises(ValueError, match=r"config: expected dataset, .*, got 'protocl'; the nearest is protocol\."):
         cells_of(compose_config(["+protocl.repeats=3"]))
     with pytest.raises(
-        ValueError, match=r"datasets\.CCAT: expected choose, columns, got 'colums'; the nearest is columns"
+        ValueError, match=r"datasets\.CCAT: expected choose, rows, columns, got 'colums'; the nearest is columns"
     ):
         compose_artefact("giesen2013/compression-gap", ["artefact.only=[CCAT]", "+artefact.datasets.CCAT.colums=['1']"])
 

@@ -110,15 +110,16 @@ class Evidence(AbstractEvidence):
     def column(self, name: str) -> NDArray[np.float64]:
         """See the base class."""
         if name not in self._columns:
-            self._columns[name] = self.store.table[name].to_numpy().astype(float)
+            self._columns[name] = self.store.column(name).to_numpy().astype(float)
         return self._columns[name]
 
     def texts(self, name: str, rows: NDArray[np.int64]) -> pd.Series | None:
         """See the base class."""
-        if not pa.types.is_dictionary(self.store.table.schema.field(name).type):
+        found = self.store.column(name)
+        if not pa.types.is_dictionary(found.type):
             return None
         # plain texts: which others the store has, and in which order, must not show
-        return self.store.table[name].take(pa.array(rows)).cast(pa.string()).to_pandas()
+        return found.take(pa.array(rows)).cast(pa.string()).to_pandas()
 
     def find(self, place: Place) -> Rows:
         """See the base class."""

@@ -175,14 +175,13 @@ class AbstractEvidence(ABC):
 
         Raises
         ------
-        ValueError
+        UnavailableError
             Where the source does not say how many rows there are.
         """
         ratio = float(folds.ratio.mean())
         if math.isnan(ratio):
-            raise ValueError(
-                "over: expected the numbers of rows n_train and n_test for a test over folds, which overlap, got none; "
-                "name both columns, or give both numbers: --column n_train=90 --column n_test=10."
+            raise UnavailableError(
+                "not all trials say n_train and n_test, which a test over folds needs, as these overlap"
             )
         return ratio
 

@@ -11,6 +11,8 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from provlab.claims.folds import Folds
+from provlab.claims.outcome import UnavailableError
 from provlab.claims.pairing import AbstractEvidence, Place, Rows
 from provlab.claims.table import LEVELS, ResultTable
 from provlab.configs import Entry
@@ -31,6 +33,22 @@ class TableEvidence(AbstractEvidence):
     def __init__(self, table: ResultTable) -> None:
         super().__init__(scale=table.scale, unit=table.unit)
         self.table = table
+
+    def overlap(self, folds: Folds) -> float:
+        """See the base class.
+
+        Raises
+        ------
+        ValueError
+            When the table has no numbers of rows.
+        """
+        try:
+            return super().overlap(folds)
+        except UnavailableError as error:
+            raise ValueError(
+                "over: expected the numbers of rows n_train and n_test for a test over folds, which overlap, got none; "
+                "name both columns, or give both numbers: --column n_train=90 --column n_test=10."
+            ) from error
 
     def column(self, name: str) -> NDArray[np.float64]:
         """See the base class.

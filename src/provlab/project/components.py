@@ -121,6 +121,7 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     Of a measure, it is the function of a trial, with its settings.
     """
     arguments = component_arguments(kind, config)
+    built = _with_functions(with_components(arguments, lambda inner: build(inner_kind(inner), inner)))
     cls: Any = component_class(kind, config)
     needed = _parameters(kind, cls, vars(cls).get("__init__"))
     missing = [name for name in needed if needed[name] and name not in arguments]
@@ -129,7 +130,6 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
             f"config of the {kind} {cls.__name__}: expected a value of {', '.join(missing)}, got none; it has no "
             f"default, so add {', '.join(f'+{kind}.{name}=...' for name in missing)}."
         )
-    built = _with_functions(with_components(arguments, lambda inner: build(inner_kind(inner), inner)))
     return partial(cls.measure, **built) if kind == "measure" else cls(**built)
 
 

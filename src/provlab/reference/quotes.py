@@ -6,11 +6,11 @@ A query is the name of a table, a colon, and parts between semicolons::
     figure1: BSS - RFE; r=300; median .1f                of the differences, paired by data set
     figure1: BSS - Full; r=300; n<0 d                    how many of them are below 0
     ofs-figure1: OFS; 20; ORL; value .1f                 of one data set
-    wang2018/ofs-figure1: OFS; [0-9]*; ORL; max .1f      over the columns that match, of another paper
-    verdict: paul2016.table4.error-falls-with-t          the verdict on a claim
-    verdict: paul2016.table4.error-falls-with-t; effect +.2f
-    summary: artefacts, paul2016/figure1, cpu_hours; .1f      a number of summary.json
-    summary: verdicts, paul2016; sum d                   the sum of what an object has; count: how many it has
+    jones2021/ofs-figure1: OFS; [0-9]*; ORL; max .1f      over the columns that match, of another paper
+    verdict: smith2020.table4.error-falls-with-t          the verdict on a claim
+    verdict: smith2020.table4.error-falls-with-t; effect +.2f
+    summary: artefacts, smith2020/figure1, cpu_hours; .1f      a number of summary.json
+    summary: verdicts, smith2020; sum d                   the sum of what an object has; count: how many it has
 
 The last part is a statistic and a format of Python's. `value` is the one number that there is; `min`, `median`, `max`,
 `mean` and `sum` are of the values, `n` is their number, and `n<0`, `n>0`, `n=0` count; `sd` is the mean of their

@@ -88,7 +88,11 @@ def rule_of(evaluator: AbstractEvaluator) -> str:
         if value is None:
             return f"“{name.group(1)}”" if hasattr(evaluator, name.group(1)) else name.group(1)
         return (
-            "; ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)
+            "; ".join(map(str, value))
+            if isinstance(value, tuple)
+            else f"{value:g}"
+            if isinstance(value, float)
+            else str(value)
         )
 
     return re.sub(r"`([^`]+)`", said, text)
@@ -105,7 +109,7 @@ def _parameters(evaluator: AbstractEvaluator) -> list[tuple[str, str]]:
     for field in dataclasses.fields(evaluator):
         value = getattr(evaluator, field.name)
         if field.name != "artefact" and value not in ("", ()):
-            found.append((field.name, "; ".join(value) if isinstance(value, tuple) else str(value)))
+            found.append((field.name, "; ".join(map(str, value)) if isinstance(value, tuple) else str(value)))
     return found
 
 

@@ -115,15 +115,26 @@ class StoreSnapshot:
             return np.arange(place.start, place.stop)
         return place.start + np.flatnonzero((self._numbers[:, place] < np.array(limits)[:, None]).all(axis=0))
 
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return a column of `table`; one that no record has is one of numbers that are not there.
+
+        A measure's columns are such before its first trial.
+
+        Raises
+        ------
+        KeyError
+            When the store has the column, and it was not read.
+        """
+        if name in self.table.column_names or name in self.store.columns():
+            return self.table[name]
+        return pa.chunked_array([pa.nulls(len(self), pa.float64())])
+
     def cpu(self, cell: Cell) -> NDArray[np.float64]:
         """Return the CPU seconds of each stored trial of a cell, NaN where its record does not say them."""
         return self.table["task_cpu"].to_numpy()[self.rows(cell)].astype(float)
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the records of some cells, sorted as `table` is, each trial once; see `TrialStore.query`.
-
-        A column that no record has is one of numbers that are not there, as a measure's is before its first trial.
-        """
+        """Return the records of some cells, sorted as `table` is, each once; see `TrialStore.query` and `column`."""
         all_columns = [*SCHEMA.names, *(name for name in self.table.column_names if name not in SCHEMA.names)]
         wanted = list(all_columns if columns is None else columns)
         chosen = sorted(self._slices) if cells is None else sorted({*cells} & self._slices.keys())
