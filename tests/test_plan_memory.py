@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import provlab.claims
 from provlab.cli import main
 from provlab.configs import compose_artefact, memory, remembered_artefact
 from provlab.project import artefact_names
@@ -142,6 +143,7 @@ def test_an_edit_of_any_file_of_the_program_is_seen(tmp_path, data):
     subprocess.run(["cp", "-r", str(source.parent / "conf"), str(tmp_path.parent)], check=True)
     script = """
 import sys
+import provlab.claims
 from provlab.configs import memory
 original, names = memory.compose_artefact, []
 memory.compose_artefact = lambda *args: names.append(args) or original(*args)
@@ -283,3 +285,9 @@ def test_the_commands_say_the_same_from_memory(command, tmp_path, capsys, compos
     assert len(composed) == len({*composed})
     script = f"import sys\nfrom provlab.cli import main\nmain({arguments})\nprint('sklearn' in sys.modules)"
     assert run_python(["-c", script], tmp_path).stdout.splitlines()[-1] == "False"
+
+
+def test_claims_are_judged_without_importing_the_whole_of_scipys_statistics():
+    """It takes a second, a third of what `verify` may on a full store; see `provlab.claims.statistics.rank_tests`."""
+    for path in Path(provlab.claims.__path__[0]).rglob("*.py"):
+        assert "from scipy.stats" not in path.read_text(encoding="utf-8"), path

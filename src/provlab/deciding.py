@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from provlab.claims import INCONCLUSIVE, Claim, Evidence, Verdict, judge
 from provlab.claims.judged import columns_read
@@ -70,7 +70,7 @@ def spending_levels(fractions: Sequence[float], alpha: float) -> list[float]:
         Of the observations that are planned in all, increasing; the last is 1.
     alpha : float
     """
-    spent = [2 * float(norm.sf(norm.isf(alpha / 2) / math.sqrt(fraction))) for fraction in fractions]
+    spent = [2 * float(ndtr(ndtri(alpha / 2) / math.sqrt(fraction))) for fraction in fractions]
     return np.diff([0.0, *spent]).tolist()
 
 

@@ -17,12 +17,17 @@ from provlab.claims.statistics import (
     DisjointT,
     DyadicT,
     SignedRank,
+    falling_trend,
     holm,
+    more_than_p_value,
     observations_needed,
     rank_methods,
+    rank_sum_p_value,
 )
 from provlab.claims.statistics.dyadic_t import share_a_member
-from provlab.claims.statistics.signed_rank import null_distribution, walsh_averages
+from provlab.claims.statistics.rank_tests import friedman_p_value, signed_rank_p_value, signed_sums
+from provlab.claims.statistics.ranking import studentized_range_p_value, studentized_range_quantile
+from provlab.claims.statistics.signed_rank import walsh_averages
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -39,7 +44,7 @@ def sample(seed, n=25, mean=0.5):
 def test_null_distribution_is_that_of_all_signs(n):
     sums = [sum(r for r, sign in enumerate(signs, 1) if sign) for signs in itertools.product((0, 1), repeat=n)]
     counted = np.bincount(sums, minlength=n * (n + 1) // 2 + 1) / 2**n
-    np.testing.assert_allclose(null_distribution(n), counted, atol=1e-15)
+    np.testing.assert_allclose(signed_sums(tuple(range(1, n + 1))), counted, atol=1e-15)
 
 
 def test_hodges_lehmann_by_brute_force():
@@ -211,7 +216,7 @@ def test_ranking_by_hand():
     significant = np.abs(np.subtract.outer(mean, mean)) > ranking.critical_difference
     np.testing.assert_array_equal(ranking.pairs.loc[list("abcd"), list("abcd")].to_numpy() < 0.05, significant)
     expected = scikit_posthocs.posthoc_nemenyi_friedman(errors)
-    np.testing.assert_allclose(ranking.pairs, expected)
+    np.testing.assert_allclose(ranking.pairs, expected, atol=1e-12)  # SciPy's integral has that error
 
 
 def test_ranking_uses_whole_rows():
@@ -330,3 +335,79 @@ def test_more_folds_of_the_same_data_do_not_decide_everything():
     test = CorrectedT(values, ratio=1 / 9)
     assert observations_needed([lambda n: test.power(n, test.estimate, 0.025, "greater")]) == math.inf
     assert observations_needed([lambda n: test.power(n, 100.0, 0.025, "greater")]) < 10
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("n", [1, 2, 5, 13, 14, 40, 50, 51, 200])
+@pytest.mark.parametrize("decimals", [8, 0])  # all differ; ties and zeros
+@pytest.mark.parametrize("seed", range(4))
+def test_signed_ranks_as_in_scipy(n, decimals, alternative, seed):
+    differences = np.round(sample(seed, n=n, mean=0.3 * seed), decimals)
+    differences[0] = differences[0] or 1.0
+    known = stats.wilcoxon(differences, zero_method="zsplit", alternative=alternative).pvalue
+    assert signed_rank_p_value(differences, alternative) == pytest.approx(known, rel=1e-9)
+
+
+def two_samples(n, m, decimals, seed):
+    rng = np.random.default_rng(seed)
+    return np.round(rng.normal(0, 1, n), decimals), np.round(rng.normal(0.4, 1, m), decimals)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 6), (5, 3), (8, 8), (8, 60), (9, 9), (30, 12), (200, 150)])
+@pytest.mark.parametrize("decimals", [8, 0])
+@pytest.mark.parametrize("seed", range(3))
+def test_rank_sums_as_in_scipy(n, m, decimals, seed):
+    below, above = two_samples(n, m, decimals, seed)
+    known = stats.mannwhitneyu(above, below, alternative="greater").pvalue
+    assert rank_sum_p_value(below, above) == pytest.approx(known, rel=1e-9)
+
+
+def test_rank_sums_of_one_value():
+    assert rank_sum_p_value(np.ones(10), np.ones(12)) == 1.0
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (1,) * 6, (1,) * 30, (1,) * 34, (4, 9), (10, 10, 10), (3, 1, 50, 2)])
+@pytest.mark.parametrize("decimals", [8, 0])
+@pytest.mark.parametrize("slope", [-1.0, 0.0, 0.5])
+def test_trends_as_in_scipy(sizes, decimals, slope):
+    rng = np.random.default_rng(len(sizes))
+    samples = [np.round(rng.normal(slope * place, 2, n), decimals) for place, n in enumerate(sizes)]
+    known = stats.kendalltau(
+        np.repeat(np.arange(len(sizes)), sizes), np.concatenate(samples), alternative="less"
+    )  # fmt: skip
+    np.testing.assert_allclose(falling_trend(samples), known, rtol=1e-9)
+
+
+@pytest.mark.parametrize("samples", [[np.ones(3), np.ones(2)], [np.arange(5.0)]])
+def test_no_trend_where_values_or_samples_do_not_differ(samples):
+    assert np.isnan(falling_trend(samples)).all()
+
+
+@pytest.mark.parametrize("decimals", [8, 0])
+@pytest.mark.parametrize(("n", "k"), [(2, 3), (20, 4), (80, 7)])
+def test_friedman_as_in_scipy(n, k, decimals):
+    errors = np.round(np.random.default_rng(n).normal(0, 1, (n, k)) + 0.2 * np.arange(k), decimals)
+    known = stats.friedmanchisquare(*errors.T).pvalue
+    assert friedman_p_value(stats.rankdata(errors, axis=1)) == pytest.approx(known, rel=1e-9)
+
+
+@pytest.mark.parametrize(("successes", "trials", "share"), [(0, 5, 0.1), (1, 1, 0.3), (3, 40, 0.05), (200, 1000, 0.25)])
+def test_more_than_as_in_scipy(successes, trials, share):
+    known = stats.binomtest(successes, trials, share, alternative="greater").pvalue
+    assert more_than_p_value(successes, trials, share) == pytest.approx(known, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 20])
+def test_studentized_range_as_in_scipy(k):
+    q = np.array([0.0, 0.3, 2.0, 3.5, 6.0])
+    np.testing.assert_allclose(
+        studentized_range_p_value(q, k), stats.studentized_range.sf(q, k, np.inf), rtol=1e-6, atol=1e-12
+    )
+    for share in (0.5, 0.95, 0.99):
+        known = stats.studentized_range.ppf(share, k, np.inf)
+        assert studentized_range_quantile(share, k) == pytest.approx(known, rel=1e-6)
+
+
+def test_studentized_range_of_two_is_the_normal_tail():
+    q = np.array([0.5, 5.0, 15.0])
+    np.testing.assert_allclose(studentized_range_p_value(q, 2), 2 * stats.norm.sf(q / math.sqrt(2)), rtol=1e-10)

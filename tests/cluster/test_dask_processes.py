@@ -80,7 +80,17 @@ def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, expected):
             stored = len(list((tmp_path / "results" / "store").glob("*.parquet")))
             return ended >= 1 and len(begun) > ended and stored >= len(events("end"))
 
-        wait_until(second_task_runs, *workers, server)
+        def stopped_in_second_task():
+            """Looked at again when it stands still: between a look and a signal a task can end, and be lost as well."""
+            if not second_task_runs():
+                return False
+            os.kill(victim, signal.SIGSTOP)
+            if second_task_runs():
+                return True
+            os.kill(victim, signal.SIGCONT)
+            return False
+
+        wait_until(stopped_in_second_task, *workers, server)
         os.kill(victim, signal.SIGKILL)
         lost.append([task for pid, task in events("start") if pid == victim][-1])
 

@@ -13,7 +13,7 @@ from provlab.claims.pairing import AbstractEvidence
 from provlab.claims.schema import Claim, ClaimFile, load_claims, stated_results
 from provlab.claims.table import ResultTable
 from provlab.claims.table_evidence import TableEvidence
-from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, verdict_frame
+from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, read_selections, verdict_frame
 from provlab.nearest import did_you_mean
 from provlab.project import current_project, papers
 from provlab.reports.tables import write_frame
@@ -71,6 +71,7 @@ def columns_read(claims: Iterable[Claim]) -> set[str]:
 
 def judge_files(files: list[ClaimFile], evidence: AbstractEvidence) -> Judged:
     """Judge the claims of some papers on what is stored, or on a table of results."""
+    read_selections([claim for file in files for claim in file.claims], evidence)
     verdicts = [verdict for file in files for verdict in judge(file.claims, evidence)]
     rankings = [ranking for file in files for ranking in rank(file.rankings, evidence)]
     return Judged(verdicts, rankings)

@@ -109,8 +109,12 @@ class AbstractEvidence(ABC):
 
     def read_selections(self, places: Iterable[Place]) -> None:
         """Read the features behind some numbers at once, rather than where each is asked for."""
-        with suppress(UnavailableError):
-            self.selections([*places])
+        known = []
+        for place in places:
+            with suppress(UnavailableError):
+                self.rows_of(place)
+                known.append(place)
+        self.selections(known)
 
     def folds(self, place: Place, column: str = "error") -> Folds:
         """Return the means of a column over the draws of each fold, and those of its sizes."""

@@ -96,11 +96,14 @@ def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[
         All claims of the paper, which corrections for many comparisons refer to; by default `claims`.
     """
     everything = claims if family is None else family
-    of_features = [claim.evaluator for claim in claims if "features" in claim.evaluator.reads]
-    evidence.read_selections(
-        place for test in of_features if not test.dataset for place in test.places((*test.columns, *test.also))
-    )
+    read_selections(claims, evidence)
     return [_judge(claim, evidence, everything) for claim in claims]
+
+
+def read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> None:
+    """Read the features that some claims are about at once, as each reading goes through the whole store."""
+    tests = [claim.evaluator for claim in claims if "features" in claim.evaluator.reads and not claim.evaluator.dataset]
+    evidence.read_selections(place for test in tests for place in test.places((*test.columns, *test.also)))
 
 
 def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> list[RankingResult]:

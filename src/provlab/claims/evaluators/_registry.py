@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from functools import cache
 from pathlib import Path
 
 from provlab.claims.evaluators._base import AbstractEvaluator
@@ -17,6 +18,7 @@ def evaluator_names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules([str(_FOLDER)]) if not module.name.startswith("_"))
 
 
+@cache
 def evaluator_class(name: str) -> type[AbstractEvaluator]:
     """Return the class of a test; the name is checked first, so that a file cannot import anything else."""
     if name not in evaluator_names():

@@ -14,7 +14,7 @@ from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.evidence import artefact_theorems
 from provlab.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, VACUOUS, Finding
 from provlab.claims.pairing import AbstractEvidence
-from provlab.claims.statistics import holm
+from provlab.claims.statistics import holm, more_than_p_value
 from provsel.certificates import HELD, THEOREMS, VIOLATED
 from provsel.certificates import VACUOUS as VACUOUS_STATE
 
@@ -94,13 +94,11 @@ class Certificates(AbstractRowEvaluator):
         Each data set is tested by itself, as one on which the theorem always fails would drown among many on which it
         never does, and all of them together, as each may be a little above.
         """
-        from scipy.stats import binomtest
-
         if len(states) > 1:
             states = pd.concat([states, states.sum().to_frame("all together").T])
         bound = states[HELD] + states[VIOLATED]
         p_values = [
-            float(binomtest(int(k), int(n), self.at_most, alternative="greater").pvalue) if n else 1.0
+            more_than_p_value(int(k), int(n), self.at_most) if n else 1.0
             for k, n in zip(states[VIOLATED], bound, strict=True)
         ]
         adjusted = holm(p_values)

@@ -13,7 +13,7 @@ import numpy as np
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
 from provlab.claims.pairing import AbstractEvidence
-from provlab.claims.statistics import holm, observations_for_p
+from provlab.claims.statistics import falling_trend, holm, observations_for_p, rank_sum_p_value
 
 QUANTITIES = ("error", "objective", "scaled_objective", "n_selected", "certificate_delta", "certificate_objective")
 
@@ -56,20 +56,17 @@ class Falls(AbstractRowEvaluator):
         empty = [column for column, numbers in zip(columns, samples, strict=True) if not numbers.size]
         if empty:
             return [Finding(part, NOT_RUN, note=f"nothing stored for {self.row}, {', '.join(empty)}")]
-        from scipy.stats import kendalltau, mannwhitneyu
-
-        order = np.repeat(np.arange(len(samples)), [numbers.size for numbers in samples])
-        tau = kendalltau(order, np.concatenate(samples), alternative="less")
-        rises = [mannwhitneyu(after, before, alternative="greater").pvalue for before, after in pairwise(samples)]
-        highest = min(holm(rises))
-        falls = not math.isnan(tau.statistic) and tau.pvalue < self.alpha
+        n = sum(numbers.size for numbers in samples)
+        tau, trend = falling_trend(samples)
+        highest = min(holm([rank_sum_p_value(before, after) for before, after in pairwise(samples)]))
+        falls = trend < self.alpha  # not where all values tie: NaN
         verdict = CONTRADICTED if highest < self.alpha else REPLICATED if falls else INCONCLUSIVE
-        p_value = highest if verdict == CONTRADICTED else tau.pvalue
+        p_value = highest if verdict == CONTRADICTED else trend
         note = ", ".join(f"{np.median(numbers):.4g}" for numbers in samples)
-        needed = observations_for_p(order.size, float(tau.pvalue), self.alpha) if verdict == INCONCLUSIVE else math.nan
+        needed = observations_for_p(n, trend, self.alpha) if verdict == INCONCLUSIVE else math.nan
         how = "a step up (Mann-Whitney, Holm)" if verdict == CONTRADICTED else "trend (Kendall)"
         return [
-            Finding(part, verdict, float(tau.statistic), p_value=float(p_value), n=order.size, test=how, unit="tau",
+            Finding(part, verdict, tau, p_value=p_value, n=n, test=how, unit="tau",
                     note=f"medians {note}", needed=needed)
         ]  # fmt: skip
 

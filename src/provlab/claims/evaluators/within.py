@@ -10,7 +10,7 @@ from typing import Any
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, VACUOUS, Finding
 from provlab.claims.pairing import AbstractEvidence, Place
-from provlab.claims.statistics import observations_for_p
+from provlab.claims.statistics import more_than_p_value, observations_for_p
 from provsel.certificates import THEOREMS
 
 QUANTITIES = tuple(
@@ -68,9 +68,7 @@ class Within(AbstractRowEvaluator):
         contradicted = above > 0
         test = f"{self.quantity.removeprefix('certificate_')} at most {self.bound:g}"
         if self.at_most:
-            from scipy.stats import binomtest
-
-            p_value = float(binomtest(above, n, self.at_most, alternative="greater").pvalue)
+            p_value = more_than_p_value(above, n, self.at_most)
             contradicted = p_value < self.alpha
             test += f", more than {100 * self.at_most:g} % above (binomial)"
         empty = int((trials[self.trivial] <= self.bound).sum()) if self.trivial else 0

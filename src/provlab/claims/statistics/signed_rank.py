@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from provlab.claims.statistics._base import AbstractPairedTest, Alternative, Interval, Side
+from provlab.claims.statistics.rank_tests import signed_rank_p_value, signed_sums
 
 DECIMALS = 10
 """Differences are rounded to it: means of the same errors in another order must tie."""
@@ -37,18 +37,16 @@ class SignedRank(AbstractPairedTest):
         self.estimate = float(np.median(walsh_averages(differences)))
 
     def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
-        """Return SciPy's p-value: exact for small samples, with the normal approximation for large ones."""
-        from scipy.stats import wilcoxon
-
+        """Return the p-value: exact for small samples, with the normal approximation for large ones."""
         shifted = np.round(self.differences - shift, DECIMALS)
         if not shifted.any():
             return 1.0
-        return float(wilcoxon(shifted, zero_method="zsplit", alternative=alternative).pvalue)
+        return signed_rank_p_value(shifted, alternative)
 
     def interval(self, level: float) -> Interval:
         """Return the order statistics of the Walsh averages that the exact null distribution (no ties) names."""
         tail = (1 - level) / 2
-        below = np.cumsum(null_distribution(self.n))
+        below = np.cumsum(signed_sums(tuple(range(1, self.n + 1))))
         k = int(np.searchsorted(below, tail))  # first k with P(W <= k) >= tail, so that P(W <= k - 1) < tail
         if k == 0:
             return -np.inf, np.inf
@@ -92,15 +90,3 @@ def walsh_averages(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the n (n + 1) / 2 means of pairs of values, each value with itself too; values has shape (n,)."""
     first, second = np.triu_indices(len(values))
     return np.asarray((values[first] + values[second]) / 2)
-
-
-@cache
-def null_distribution(n: int) -> NDArray[np.float64]:
-    """Return P(W = w), w = 0 ... n (n + 1) / 2, of the signed-rank statistic of n differences without ties."""
-    weights = np.ones(1)
-    for rank in range(1, n + 1):
-        taken = np.zeros(len(weights) + rank)
-        taken[: len(weights)] += weights / 2
-        taken[rank:] += weights / 2
-        weights = taken
-    return weights

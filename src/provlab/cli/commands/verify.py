@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,8 +65,6 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
 
 
 def _judge_store(options: argparse.Namespace) -> Judged:
-    from concurrent.futures import ThreadPoolExecutor
-
     from provlab.claims import Evidence
     from provlab.claims.judged import claim_files, columns_read, judge_files
     from provlab.store import StoreSnapshot, TrialStore
@@ -78,11 +75,7 @@ def _judge_store(options: argparse.Namespace) -> Judged:
     files = claim_files(options.paper)
     claims = [claim for file in files for claim in file.claims]
     store = TrialStore(results / "store")
-    with ThreadPoolExecutor(1) as beside:
-        reading = beside.submit(StoreSnapshot.take, store, columns_read(claims))
-        if store.folder.is_dir():
-            import_module("scipy.stats")  # the claims' tests need it, and it takes as long as the reading
-    evidence = Evidence(reading.result(), options.overrides)
+    evidence = Evidence(StoreSnapshot.take(store, columns_read(claims)), options.overrides)
     judged = judge_files(files, evidence)
     evidence.raise_if_nothing_fits()
     judged.write(results)
