@@ -416,7 +416,7 @@ def test_verify_of_broken_claims(paper, old, new, message, capsys):
 
 def test_verify_of_an_unknown_paper(paper, capsys):
     assert main(["verify", "--paper", "made2001"]) == 2
-    assert "expected claims of made2001 in the project" in capsys.readouterr().err
+    assert "claims: expected those of made2001 in the project" in capsys.readouterr().err
 
 
 def test_verify_with_settings_that_fit_nothing(paper, capsys):

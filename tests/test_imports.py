@@ -133,6 +133,8 @@ for call in (lambda: LiblinearSVM().fit(X, y), lambda: column_blocks("x.parquet"
     try: call()
     except ImportError as error: print(error)
 print(main(["status"]))
+try: from provlab import compare
+except ImportError as error: print(error)
 """
     done = without((*HEAVY, "threadpoolctl_", "requests", "psutil"), script, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -143,6 +145,7 @@ print(main(["status"]))
     for line, subject in zip(lines[1:4], ("column_blocks", "row_chunks", "GaussianCompression"), strict=True):
         assert line == f"{subject}: expected the package pyarrow for a Parquet file, got none; pip install pyarrow."
     assert lines[4] == "2"
+    assert lines[5].startswith("expected the packages of the laboratory, got no ")
     assert "provsel: expected the packages of the laboratory, got no rich; pip install 'provsel[lab]'." in done.stderr
 
 

@@ -27,6 +27,15 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("command", "missing"), [("readings", "paper"), ("explain", "artefact"), ("reproduce", "name")]
+)
+def test_settings_are_not_called_required(command, missing, capsys):
+    with pytest.raises(SystemExit):
+        main([command])
+    assert capsys.readouterr().err.endswith(f"the following arguments are required: {missing}\n")
+
+
+@pytest.mark.parametrize(
     ("command", "meant"),
     [
         ("verfy", "verify"),

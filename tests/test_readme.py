@@ -13,8 +13,7 @@ TEXT = (REPO / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.S)
 NEW_METHOD = "class DocumentFrequencySelector(BaseSelector)"
 
-# What a file of src/provsel/selectors begins with, and a use of the class.
-BEFORE = "import numpy as np\nfrom provsel.selectors import BaseSelector, Selection\n"
+# A use of the class.
 AFTER = """
 X = np.array([[1.0, 0, 2, 0], [3, 0, 0, 0], [1, 0, 1, 1]])
 assert DocumentFrequencySelector(2).fit(X).indices_.tolist() == [0, 2]
@@ -23,14 +22,14 @@ assert DocumentFrequencySelector(2).fit(X).indices_.tolist() == [0, 2]
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[1])
 def test_python_runs_in_an_empty_folder(block, tmp_path):
-    script = f"{BEFORE}{block}{AFTER}" if NEW_METHOD in block else block
+    script = f"{block}{AFTER}" if NEW_METHOD in block else block
     done = run_python(["-c", script], tmp_path)
     assert done.returncode == 0, done.stderr
 
 
 def test_a_type_checker_finds_no_error_in_them_and_one_in_a_wrong_name(tmp_path):
     for number, block in enumerate(BLOCKS):
-        text = f"{BEFORE}{block}{AFTER}" if NEW_METHOD in block else block
+        text = f"{block}{AFTER}" if NEW_METHOD in block else block
         (tmp_path / f"block{number}.py").write_text(text, encoding="utf-8")
     (tmp_path / "wrong.py").write_text("from provsel.selectors import BSSSelektor\n", encoding="utf-8")
     done = subprocess.run(

@@ -362,6 +362,10 @@ def test_explain_of_nothing_stored_and_of_places(results, capsys):
     assert "audit" not in text
     assert main(["explain", "table"]) == 0
     assert "rows: BSS; Lvg; Random" in capsys.readouterr().out
+    assert main(["explain", "table", "--row", "Lvg"]) == 0
+    assert "rows: Lvg\n" in capsys.readouterr().out
+    assert main(["explain", "table", "--row", "nope"]) == 2
+    assert "--row: expected one of BSS; Lvg; Random of made2000/table, got 'nope'" in capsys.readouterr().err
 
 
 def test_explain_needs_no_data(capsys):

@@ -19,7 +19,7 @@ from omegaconf import OmegaConf
 from rich.console import Console
 
 from provlab.cli import INTERRUPTED, _sweep_report, _sweeps, main
-from provlab.cli._guard import one_line
+from provlab.cli._guard import called, one_line
 from provlab.cli._ledger import Ledger, Outcome
 from provlab.configs import compose_config
 from provlab.datasets import MissingDataError
@@ -130,6 +130,20 @@ def test_the_command_of_a_failed_job_runs_just_that_job(run):
     assert "got 2000" in error
 
 
+@pytest.mark.parametrize(
+    ("script", "began", "said"),
+    [
+        ("/bin/provsel", ["python"], "/bin/provsel run -m a=1"),
+        ("/lib/provlab/cli/__main__.py", ["python"], "python -m provlab.cli run -m a=1"),
+        ("experiments/run.py", ["python"], "python experiments/run.py -m a=1"),
+    ],
+)
+def test_commands_to_be_pasted_are_those_of_the_user(script, began, said, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [script, "run", "-m", "b=2"])
+    monkeypatch.setattr(sys, "orig_argv", began)
+    assert called("-m", "a=1") == said
+
+
 def test_leaves_nothing_but_the_store_and_skips_what_is_done(run, here):
     status, error = run("-m", *TWO, *SIZE)
     assert status == 0
@@ -206,7 +220,8 @@ def test_one_command_for_all_failed_jobs(run, jobs):
         ([("a", 1)], None),  # its own command is there
     ],
 )
-def test_failed_jobs_are_one_sweep_where_they_are_all_combinations(failed, combined):
+def test_failed_jobs_are_one_sweep_where_they_are_all_combinations(failed, combined, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/bin/provsel"])
     outcomes = [Outcome(k, (f"s={s}", f"n={n}"), "x") for k, (s, n) in enumerate(failed)]
     lines = _sweep_report.advice(outcomes, [], "the same")
     assert [shlex.split(text.split(":\n")[1])[2:] for text in lines[1:]] == (
@@ -489,7 +504,7 @@ def test_fail_fast_of_a_single_run(run):
 
 
 def test_results_among_the_settings_of_a_command(run, capsys, here, monkeypatch):
-    monkeypatch.setattr("provlab.project.artefact_names", lambda: ["paul2016/table1"])
+    monkeypatch.setattr("provlab.project.some_artefacts", lambda: ["paul2016/table1"])
     cell = ["dataset=synthetic", "selector=leverage", "selector.n_features_to_select=30", "dataset.n_relevant=40"]
     run(*cell, *SIZE, "results='some where'")
     assert n_stored("some where") == 6

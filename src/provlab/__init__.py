@@ -25,4 +25,9 @@ __all__ = ["Measure", "MeasuredTrial", "Project", "compare", "load_dataset"]
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    try:
+        return getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        from provlab.command import without_laboratory
+
+        raise without_laboratory(error) from None

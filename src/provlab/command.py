@@ -16,11 +16,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return command(argv)
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in NEEDED:
+        explained = without_laboratory(error)
+        if explained is error:
             raise
-        print(
-            f"provsel: expected the packages of the laboratory, got no {error.name}; pip install 'provsel[lab]'. The "
-            f"library works without them: from provsel.selectors import ...",
-            file=sys.stderr,
-        )
+        print(f"provsel: {explained}", file=sys.stderr)
         return 2
+
+
+def without_laboratory(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """Return an error that says what to install, where a package of the extra "lab" is missing; others as they are."""
+    if (error.name or "").split(".")[0] not in NEEDED:
+        return error
+    return ModuleNotFoundError(
+        f"expected the packages of the laboratory, got no {error.name}; pip install 'provsel[lab]'. The library works "
+        f"without them: from provsel.selectors import ...",
+        name=error.name,
+    )

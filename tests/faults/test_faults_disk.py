@@ -181,7 +181,7 @@ def test_a_read_only_store_can_be_read(tmp_path, monkeypatch):
     folder = tmp_path / "disk"
     folder.mkdir()
     small_artefact()
-    monkeypatch.setattr("provlab.project.artefact_names", list)
+    monkeypatch.setattr("provlab.project.some_artefacts", list)
 
     def use(make_read_only):
         reproduce(folder)

@@ -226,7 +226,7 @@ def test_damaged_files_of_a_run_are_computed_again_and_reported(tmp_path, capsys
     paths[0].write_bytes(paths[0].read_bytes()[:-500])
     whole = paths[1].read_bytes()
     paths[1].write_bytes(flipped(whole, len(whole) - 3000))
-    monkeypatch.setattr("provlab.project.artefact_names", list)  # composing all takes long
+    monkeypatch.setattr("provlab.project.some_artefacts", list)  # composing all takes long
     assert main(["status", "--results", str(results)]) == 0
     assert caplog.text.count("expected a whole Parquet file") == 2
     store = TrialStore(results / "store")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -66,7 +67,7 @@ def counted(stderr):
 def test_files_and_lines_that_a_user_writes(outside):
     _, project = outside
     found = {path.relative_to(project).as_posix(): path for path in project.rglob("*") if path.is_file()}
-    assert {"provsel.toml", "birds.py", "data/example.csv", "README.md", ".gitignore"} <= set(found)
+    assert {"provsel.toml", "birds.py", "data/example.csv", "README.md", ".gitignore", "pytest.ini"} <= set(found)
     assert not [name for name, path in found.items() if "my_study" in path.read_text()]
     room = {name.rpartition("/")[2] for name in found if name.startswith("experiments/first/")}
     assert room == {*WRITTEN["paper"], "NOTES.md"}
@@ -200,10 +201,22 @@ def test_what_contributing_says_of_a_selector_of_one_s_own(outside):
     assert "DocumentFrequencySelector" in out
 
 
-def test_its_own_tests_pass(outside):
+@pytest.mark.parametrize(
+    "how", ["-m", "-Pm"]
+)  # as `python -m pytest`, and as `pytest`, which has not its folder on the path
+def test_its_own_tests_pass(outside, how):
     provsel, _ = outside
-    out, _ = provsel.alone("-q", "tests", module=["-m", "pytest"])
+    out, _ = provsel.alone("-q", module=[how, "pytest"])
     assert "2 passed" in out
+
+
+def test_what_its_readme_tells_to_run(outside):
+    provsel, project = outside
+    text = (project / "README.md").read_text(encoding="utf-8")
+    commands = [shlex.split(line, comments=True) for line in re.findall(r"^provsel (.*)", text, re.M)]
+    assert [command[0] for command in commands] == ["reproduce", "verify", "report", "run"]
+    _, error = provsel(*commands[-1], *SERIAL)
+    assert counted(error)[2] == 0
 
 
 def test_new_refuses_what_is_there_or_no_name(outside):
@@ -212,4 +225,8 @@ def test_new_refuses_what_is_there_or_no_name(outside):
     assert "new: expected a folder that is not there yet, got birds" in error
     _, error = provsel("new", "1 bird", cwd=project.parent, status=2)
     assert "new: expected a name of letters, digits and hyphens, got '1 bird'" in error
+    for name in ("sklearn", "json", "class"):
+        _, error = provsel("new", name, cwd=project.parent, status=2)
+        assert f"new: expected a name that no other Python module has, got '{name}'" in error
+        assert not (project.parent / name).exists()
     assert not (project.parent / "1 bird").exists()

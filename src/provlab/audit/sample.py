@@ -81,7 +81,7 @@ def draw_sample(
     if not len(trials):
         raise ValueError(
             f"audit: expected stored trials, got nothing stored in {store.folder}; "
-            f"compute some first: provsel reproduce table1, or name their folder with --results."
+            f"compute some first, by provsel reproduce or provsel run, or name their folder with --results."
         )
     whole = _cell_id(trials["cell"], cell) if cell else ""
     keys = (trials.filter(pc.equal(trials["cell"], whole)) if whole else trials)["key"].to_pylist()

@@ -52,8 +52,8 @@ def claim_files(paper: str | None = None) -> list[ClaimFile]:
     found = _paths()
     if not found or paper not in (None, *found):
         raise ValueError(
-            f"verify: expected claims of {paper or 'any paper'} in the project {current_project().root}, "
-            f"got those of {', '.join(found) or 'none'}; run it in a project, and name one of its papers"
+            f"claims: expected those of {paper or 'any paper'} in the project {current_project().root}, "
+            f"got {', '.join(found) or 'none'}; run it in a project, and name one of its papers"
             + (did_you_mean(paper or "", found) or ".")
         )
     return [load_claims(found[paper])] if paper else all_claim_files()

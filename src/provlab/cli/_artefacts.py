@@ -50,7 +50,7 @@ def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = F
     if not report.stopped:  # who wants to see a failure at once does not want a table to bury it
         frame = recipe.frame(artefact, store)
         print(recipe.write(artefact, store, frame, results / "tables" / recipe.name, results / "figures" / recipe.name))
-        print("Where a number comes from: make report, or provsel explain.", file=sys.stderr)
+        print("Where a number comes from: provsel report, or provsel explain.", file=sys.stderr)
     if report.failures:
         # after the table, where it is seen
         again = reproduce_command(recipe.name, [*overrides, *(["--fail-fast"] if fail_fast else [])])

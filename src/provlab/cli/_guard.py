@@ -54,11 +54,11 @@ def one_line(error: BaseException) -> str:
 
 
 def called(*arguments: str) -> str:
-    """Return the command that calls this script again, as the user did, to be pasted into a shell."""
+    """Return `provsel run` with some arguments, started as the user did, to be pasted into a shell."""
     name = Path(sys.argv[0]).name
     if name == "provsel":
-        return shlex.join([sys.argv[0], *arguments])
-    script = ["-m", "provlab.cli"] if name == "__main__.py" else [sys.argv[0]]
+        return shlex.join([sys.argv[0], "run", *arguments])
+    script = ["-m", "provlab.cli", "run"] if name == "__main__.py" else [sys.argv[0]]
     return shlex.join([sys.orig_argv[0], *script, *arguments])
 
 

@@ -115,7 +115,7 @@ def sweep_main(argv: Sequence[str]) -> int:
     parser.add_argument("--fail-fast", action="store_true")
     parser.add_argument("-m", "--multirun", action="store_true")
     options, arguments = parser.parse_known_args(list(argv))
-    again = called(*sys.argv[1:])
+    again = called(*argv)
     arguments += ["fail_fast=true"] if options.fail_fast else []
     for_help = {"-h", "--help", "--hydra-help"} & {*arguments}
     overrides = [text for text in arguments if not text.startswith("-") and ("=" in text or text.startswith("~"))]

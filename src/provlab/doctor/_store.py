@@ -45,7 +45,7 @@ def store_checks(folder: Path) -> list[Check]:
     files = [seen for path in sorted(folder.glob("*.parquet")) if (seen := _look(path)) is not None]
     content = _content(files) if files else []
     if not files:
-        content = [Check(STORE, "trials", OK, "nothing stored yet", "provsel reproduce table1")]
+        content = [Check(STORE, "trials", OK, "nothing stored yet", "provsel reproduce NAME, or provsel run")]
     return [place, _writable(folder), *content, *_set_aside(folder), *_temporary(folder)]
 
 

@@ -9,6 +9,7 @@ from provlab.project.papers import (
     papers,
     reproduce_command,
     short_name,
+    some_artefacts,
 )
 from provlab.project.project import Project, conf_dirs, conf_file, conf_files, current_project, package_conf, tool
 
@@ -27,5 +28,6 @@ __all__ = [
     "papers",
     "reproduce_command",
     "short_name",
+    "some_artefacts",
     "tool",
 ]

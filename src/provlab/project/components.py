@@ -21,6 +21,9 @@ REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models", "measu
 """Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
 none, and would wait for them longer than for all the rest."""
 
+UNSET = "???"
+"""What stands in the place of a class where none was chosen: of `selector=any`."""
+
 METHODS = {"selector": "transform", "model": "predict", "measure": "measure"}
 """What a class from elsewhere has to have."""
 
@@ -84,9 +87,12 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     known = sorted(f"{registry}.{name}" for name in registered(kind)) if registry is not None else []
     own = f"among {', '.join(known)}, or a class " if known else ""
     trust = ", ".join(current_project().trust) or "none"
+    advice = "add its top-level module to trust in provsel.toml if you would run its code"
+    if not package:
+        advice = f"name a class with its module, such as {kind}._target_=my_study.MyClass"
     raise ValueError(
         f"config of the {kind}: expected a _target_ {own}of the modules that the project trusts ({trust}), got "
-        f"{target!r:.80}; add its top-level module to trust in provsel.toml if you would run its code."
+        f"{'none' if target in (None, UNSET) else repr(target)[:82]}; {advice}."
     )
 
 
@@ -201,6 +207,10 @@ def _trusted(kind: str, package: str, name: str, project: Project) -> type:
         found = getattr(_module(package, project.root), name)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"{subject}: expected a class {package}.{name}, got {error}; correct the name.") from error
+    except SyntaxError as error:
+        raise ValueError(
+            f"{subject}: expected a class {package}.{name}, got a module with an error: {error}."
+        ) from error
     base = base_of(kind or "model")
     if not isinstance(found, type) or not issubclass(found, base):
         raise ValueError(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
 
 from provsel.files import replacing_folder
@@ -24,7 +26,7 @@ def new_project(folder: Path) -> list[str]:
     Raises
     ------
     ValueError
-        The folder is there, or its name cannot be that of a module.
+        The folder is there, or its name cannot be that of a module, or is that of another one.
     """
     module = folder.name.replace("-", "_").lower()
     if not re.fullmatch(r"[a-z]\w*", module):
@@ -33,6 +35,11 @@ def new_project(folder: Path) -> list[str]:
         )
     if folder.exists():
         raise ValueError(f"new: expected a folder that is not there yet, got {folder}; choose another name.")
+    if keyword.iskeyword(module) or find_spec(module) is not None:
+        raise ValueError(
+            f"new: expected a name that no other Python module has, got {folder.name!r:.80}, and with it {module}.py, "
+            f"which would hide that module or be hidden by it; choose another."
+        )
     made = []
     with replacing_folder(folder) as temporary:
         for name, source in sorted(_template(files("provlab.project") / "template")):

@@ -96,6 +96,28 @@ def artefact_names() -> list[str]:
     return sorted(f"{paper.name}/{artefact}" for paper in papers().values() for artefact in paper.artefacts())
 
 
+def some_artefacts() -> list[str]:
+    """Return the names paper/artefact of all papers.
+
+    Raises
+    ------
+    ValueError
+        Where there are none: outside of a project, or in one without papers.
+    """
+    found = artefact_names()
+    if not found:
+        raise ValueError(f"artefact: expected some, got none here; {_where()}.")
+    return found
+
+
+def _where() -> str:
+    """Return what to do where there are no artefacts."""
+    project = current_project()
+    if project.papers is None:
+        return "run it in a project, a folder with provsel.toml, or make one: provsel new my-study"
+    return f"write one, a YAML file and a script in a folder below {project.papers}"
+
+
 def paper_of(name: str) -> Paper:
     """Return the paper of an artefact by its full name.
 
@@ -148,6 +170,8 @@ def full_name(name: str, also: Sequence[str] = ()) -> str:
 def _meant(name: str, also: Sequence[str] = ()) -> str:
     """Return the end of a message about a name that no artefact has."""
     known = artefact_names()
+    if not known:
+        return f"; {_where()}."
     return did_you_mean(name, [*(full.split("/")[1] for full in known), *known, *also]) or "."
 
 

@@ -43,7 +43,12 @@ def command_modules(names: Sequence[str]) -> dict[str, Command]:
 def add_store_arguments(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
     """Add what all commands take that read stored trials: the results folder, and settings."""
     parser.add_argument("--results", help="results folder (default: results)")
-    parser.add_argument("overrides", nargs="*", help=f"settings in Hydra's grammar, such as {example}")
+    add_settings(parser, example)
+
+
+def add_settings(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
+    """Add settings; with a default, as argparse calls them required otherwise where another argument is missing."""
+    parser.add_argument("overrides", nargs="*", default=[], help=f"settings in Hydra's grammar, such as {example}")
 
 
 def choose_results(options: argparse.Namespace) -> None:

@@ -50,12 +50,14 @@ def run(options: argparse.Namespace) -> int:
     for plan in plans:
         looks = [str(look.repeats) for look in plan.looks], [f"{look.level:.2g}" for look in plan.looks]
         table.add_row(plan.claim.id, ", ".join(looks[0]), ", ".join(looks[1]), f"{plan.cpu_hours:.2g}")
-    console.print(table)
+    if plans:
+        console.print(table)
     for each in found:
         if isinstance(each, str):
             console.print(each, highlight=False, markup=False)
     if options.cpu_hours is None:
-        console.print(f"{len(plans)} claims; --cpu-hours H begins with the cheapest.", highlight=False, markup=False)
+        what = "--cpu-hours H begins with the cheapest." if plans else "nothing to compute."
+        console.print(f"{len(plans)} claims; {what}", highlight=False, markup=False)
         return 0
     decider.fix(plans)
     left = options.cpu_hours

@@ -45,10 +45,10 @@ def run(options: argparse.Namespace) -> int:
     name = full_name(options.artefact)
     artefact = compose_artefact(name, options.overrides)
     console = wide_console()
-    if options.row is None or options.column is None:
-        _print_places(console, artefact)
-        return 0
     chosen = choose(artefact, options.row, options.column, options.dataset)
+    if options.row is None or options.column is None:
+        _print_places(console, chosen)
+        return 0
     store, recipe = TrialStore(Path(options.results) / "store"), load_recipe(name)
     frame = recipe.frame(chosen, store)
     [trace] = trace_numbers(
@@ -60,8 +60,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def choose(artefact: Artefact, row: str, column: str, dataset: str | None) -> Artefact:
-    """Return the artefact with the entries of one row and column, and perhaps one data set, only.
+def choose(artefact: Artefact, row: str | None, column: str | None, dataset: str | None) -> Artefact:
+    """Return the artefact with the entries of one row, column or data set only, or of what is named of them.
 
     Raises
     ------
@@ -70,16 +70,18 @@ def choose(artefact: Artefact, row: str, column: str, dataset: str | None) -> Ar
     """
     entries = artefact.entries
     for kind, wanted in (("row", row), ("column", column), ("dataset", dataset)):
+        if wanted is None:
+            continue
         known = list(dict.fromkeys(getattr(entry, kind) for entry in entries))
         # a column of the table may be a summary of an entry's: "r=30, k=40, relevant"
-        fitting = [name for name in known if wanted in (None, name) or (kind == "column" and wanted.startswith(name))]
+        fitting = [name for name in known if wanted == name or (kind == "column" and wanted.startswith(name))]
         if not fitting:
             raise ValueError(
                 f"--{kind}: expected one of {'; '.join(known)} of {artefact.name}, got {wanted!r}"
-                + (did_you_mean(str(wanted), known) or ".")
+                + (did_you_mean(wanted, known) or ".")
             )
-        longest = fitting if kind == "dataset" else [max(fitting, key=len)]
-        entries = tuple(entry for entry in entries if getattr(entry, kind) in longest)
+        longest = max(fitting, key=len)
+        entries = tuple(entry for entry in entries if getattr(entry, kind) == longest)
     return replace(artefact, entries=entries)
 
 

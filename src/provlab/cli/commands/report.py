@@ -16,8 +16,10 @@ add_arguments = add_store_arguments
 
 def run(options: argparse.Namespace) -> int:
     """Build the report and print where it is."""
+    from provlab.project import some_artefacts
     from provlab.site.build import build_report
 
+    some_artefacts()
     start = time.perf_counter()
     index = build_report(Path(options.results), options.overrides)
     pages = list(index.parent.rglob("*.html"))

@@ -26,11 +26,11 @@ def run(options: argparse.Namespace) -> int:
     """Print one line an artefact: trials stored, its state, and the command for what is missing."""
     from provlab.configs import COMPLETE, remembered_artefact, state_of
     from provlab.datasets import MissingDataError
-    from provlab.project import artefact_names, full_name, reproduce_command
+    from provlab.project import full_name, reproduce_command, some_artefacts
     from provlab.store import StoreSnapshot, TrialStore
     from provlab.trials.plan import unique_cells
 
-    names = [full_name(name) for name in options.artefact or artefact_names()]
+    names = [full_name(name) for name in options.artefact or some_artefacts()]
     store = TrialStore(Path(options.results) / "store")
     stored = StoreSnapshot.take(store, [])
     table = Table("artefact", "trials", "state", "command")
