@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import ndtr, ndtri
-from sklearn.base import clone
-from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state, resample
-from sklearn.utils.multiclass import type_of_target
 
 from provsel.checks import check_integer
+from provsel.resampling import selected_on_samples
 from provsel.values import ValuesWithNaN
 
 __all__ = ["StabilityReport", "StabilityTest", "stability"]
@@ -140,24 +135,9 @@ class StabilityReport(ValuesWithNaN):
         ValueError
             No `get_support`, another number of labels than of rows, or less than two samples.
         """
-        if not hasattr(selector, "get_support"):
-            raise ValueError(
-                f"StabilityReport: expected a selector with get_support, got {type(selector).__name__}; of a pipeline, "
-                f"pass the step that selects."
-            )
-        X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
-        labels = None if y is None else np.asarray(y)
-        if X.ndim != 2 or (labels is not None and len(labels) != X.shape[0]):
-            raise ValueError(
-                f"StabilityReport: expected X with two dimensions and as many labels as rows, got X of shape {X.shape} "
-                f"and {'no' if labels is None else len(labels)} labels."
-            )
-        found = []
-        for rows in _samples(X, labels, cv, n_resamples, random_state):
-            fitted = clone(selector).fit(X.iloc[rows] if hasattr(X, "iloc") else X[rows], *_of_rows(labels, rows))
-            found.append(fitted.get_support(indices=True))
+        found = selected_on_samples(selector, X, y, cv=cv, n_resamples=n_resamples, random_state=random_state)
         names = tuple(map(str, X.columns)) if hasattr(X, "columns") else ()
-        return stability(found, X.shape[1], feature_names=names)
+        return stability(found, np.shape(X)[1], feature_names=names)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of the index, the normal one: its ends can be above 1.
@@ -308,22 +288,3 @@ def _indices(selection: Any, d: int, place: int) -> NDArray[np.int64]:
     if np.unique(given).size < given.size:
         raise ValueError(f"{subject}: expected each feature once, got {given.size - np.unique(given).size} again.")
     return given.astype(np.int64)
-
-
-def _samples(X: Any, y: Any, cv: Any, n_resamples: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
-    """Yield the rows of each sample: the training rows of folds, or bootstrap samples."""
-    discrete = y is not None and type_of_target(y) in ("binary", "multiclass")
-    if cv is not None:
-        if isinstance(cv, Integral) and not isinstance(cv, bool) and cv < 2:
-            raise ValueError(f"StabilityReport: expected cv of two or more folds, got {cv!r}.")
-        for train, _ in check_cv(cv, y, classifier=discrete).split(X, y):
-            yield train
-        return
-    check_integer("StabilityReport", "n_resamples", n_resamples, minimum=2)
-    rng, rows = check_random_state(random_state), np.arange(X.shape[0])
-    for _ in range(n_resamples):
-        yield resample(rows, random_state=rng, stratify=y if discrete else None)
-
-
-def _of_rows(labels: Any, rows: Any) -> tuple[Any, ...]:
-    return () if labels is None else (labels[rows],)

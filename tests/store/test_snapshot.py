@@ -6,6 +6,7 @@ import pytest
 
 from provlab.store import SCHEMA, StoreSnapshot, TrialStore
 from provlab.store import trial_store as module
+from provlab.store.stored_file import groups_with
 from small_runs import fake_records
 
 
@@ -78,9 +79,9 @@ def test_a_query_of_a_merged_file_reads_the_groups_of_its_cells(tmp_path, monkey
     [path] = store.folder.glob("*.parquet")
     with pq.ParquetFile(path) as file:
         assert file.num_row_groups == 4
-        assert module._groups_with(file, ["b"]) == [1]
-        assert module._groups_with(file, ["a", "d"]) == [0, 3]
-        assert module._groups_with(file, ["bb"]) == []
+        assert groups_with(file, ["b"]) == [1]
+        assert groups_with(file, ["a", "d"]) == [0, 3]
+        assert groups_with(file, ["bb"]) == []
     assert by_cell(store.query()) == everything
     assert [line["fold"] for line in store.query(["b"], ["fold"]).to_pylist()] == [10, 11, 12, 13]
 

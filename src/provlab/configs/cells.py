@@ -7,8 +7,8 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from provlab.configs.composing import CELL_GROUPS, Parts, as_parts, check_parts, resolved
-from provlab.configs.plain import ELSEWHERE, check_plain
+from provlab.configs.composing import Parts, as_parts, check_parts, resolved
+from provlab.configs.plain import CELL_GROUPS, ELSEWHERE, check_plain
 from provlab.configs.unused import check_names
 from provlab.datasets import dataset_members
 from provlab.protocols import protocol_named

@@ -12,31 +12,19 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import yaml
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from provlab._yaml import SAFE_LOADER
-from provlab.configs.plain import ELSEWHERE, MAX_DEPTH, check_overrides, check_references
+from provlab.configs.grammar import WHOLE_REFERENCE, NotPlain, Override, parsed_override
+from provlab.configs.plain import CELL_GROUPS, ELSEWHERE, KNOWN, MAX_DEPTH, check_overrides, check_references
 from provlab.project import artefact_file, conf_file, package_conf
-
-CELL_GROUPS = ("dataset", "selector", "model", "protocol")
-"""Parts of a config that make a cell."""
-
-KNOWN = (*CELL_GROUPS, "artefact")
-"""What a reference may refer to."""
 
 Parts = dict[str, Any]
 """A config as a plain mapping, references not resolved. Configs share what they have in common: nothing is changed."""
-
-_NUMBER = re.compile(r"[+-]?(?:(?P<whole>\d+)|\d+\.\d*(?:e[+-]?\d+)?|\.?\d+e[+-]?\d+)")
-_WORD = re.compile(r"[A-Za-z][\w./-]*|\d+/[a-z]+")
-_CONSTANTS = {"null": None, "true": True, "false": False}
-_LIST = re.compile(r"\[ *(?:\d+|[A-Za-z]\w*)(?: *, *(?:\d+|[A-Za-z]\w*))* *\]")
-_OTHER_NUMBERS = ("nan", "inf")
-_WHOLE_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
 
 
 class _Loader(SAFE_LOADER):
@@ -57,16 +45,6 @@ _Loader.yaml_implicit_resolvers = {
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(?:\.\d*)?[eE][-+]?\d+$"), [*"-+0123456789"]
 )
-
-
-class _NotPlain(Exception):  # noqa: N818 - no error: Hydra does it then
-    """What is left to Hydra."""
-
-
-class _Override(NamedTuple):
-    key: tuple[str, ...]
-    value: Any
-    adds: bool
 
 
 def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
@@ -130,7 +108,7 @@ def _resolved(value: Any, parts: Parts, depth: int) -> Any:
         return [_resolved(inner, parts, depth) for inner in value]
     if not isinstance(value, str) or "${" not in value:
         return value
-    reference = _WHOLE_REFERENCE.fullmatch(value)
+    reference = WHOLE_REFERENCE.fullmatch(value)
     found: Any = parts
     for name in reference[1].split(".") if reference and depth < MAX_DEPTH else [None]:
         if not isinstance(found, dict) or name not in found:  # OmegaConf puts texts together, and says what is wrong
@@ -153,13 +131,13 @@ class Composer:
         check_overrides(overrides)
         try:
             return self._plain(overrides)
-        except _NotPlain:
+        except NotPlain:
             return as_parts(compose_config(overrides))
 
     def _plain(self, overrides: Sequence[str]) -> Parts:
         chosen, experiment = _defaults(self._read("", self._main)), None
         members, values = {}, []
-        for override in map(_parsed, overrides):
+        for override in map(parsed_override, overrides):
             [group, *inside] = override.key
             if inside or group in ("results", "fail_fast"):
                 values.append(override)
@@ -168,7 +146,7 @@ class Composer:
             elif group == "experiment" and override.adds and experiment is None:
                 experiment = str(override.value)
             else:
-                raise _NotPlain
+                raise NotPlain
         parts = self._from_files(chosen, experiment, members)
         for override in values:
             parts = _with(parts, override.key, override)
@@ -193,65 +171,28 @@ class Composer:
         content: Parts = {}
         for base in file.get("defaults", []):
             if not isinstance(base, str) or base == "_self_":
-                raise _NotPlain
+                raise NotPlain
             content = _merged(content, self._member(group, base))
         return _merged(content, _content(file))
 
     def _read(self, group: str, path: Path | None) -> Parts:
         if path is None:
-            raise _NotPlain
+            raise NotPlain
         if path not in self._files:
             self._files[path] = _read_at(group, path, path.stat().st_mtime_ns)
         return self._files[path]
 
 
-def _with(node: Any, path: tuple[str, ...], override: _Override) -> Parts:
+def _with(node: Any, path: tuple[str, ...], override: Override) -> Parts:
     """Return a mapping with one value changed, or added where the override adds; what it was stays as it is."""
     name, rest = path[0], path[1:]
     if not isinstance(node, dict):
-        raise _NotPlain
+        raise NotPlain
     if rest and name in node:
         return {**node, name: _with(node[name], rest, override)}
     if rest or (name in node) == override.adds or isinstance(node.get(name), dict):  # Hydra merges mappings
-        raise _NotPlain
+        raise NotPlain
     return {**node, name: override.value}
-
-
-@lru_cache(maxsize=4096)
-def _parsed(text: str) -> _Override:
-    key, found, value = text.partition("=")
-    adds = key.startswith("+")
-    path = key[adds:]
-    if not found or not re.fullmatch(r"[A-Za-z_]\w*(?:\.\w+)*", path):
-        raise _NotPlain
-    if path == "experiment" and re.fullmatch(r"[\w./-]+", value):
-        return _Override((path,), value, adds)
-    override = _Override(tuple(path.split(".")), _value(text, value), adds)
-    if override.key[0] not in ELSEWHERE:
-        check_references(override.value, path, KNOWN)
-    return override
-
-
-def _value(text: str, value: str) -> Any:
-    number = _NUMBER.fullmatch(value)
-    if number:
-        return int(value) if number["whole"] else float(value)
-    if value.lower() in _CONSTANTS:
-        return _CONSTANTS[value.lower()]
-    if _WHOLE_REFERENCE.fullmatch(value) or (_WORD.fullmatch(value) and value.lower() not in _OTHER_NUMBERS):
-        return value
-    if _LIST.fullmatch(value):
-        return [_value(text, item.strip()) for item in value[1:-1].split(",")]
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-    from hydra.errors import HydraException
-
-    try:
-        parsed = OverridesParser.create().parse_override(text)
-    except HydraException:
-        raise _NotPlain from None
-    if parsed.is_sweep_override():
-        raise _NotPlain
-    return parsed.value()
 
 
 def _defaults(file: Parts) -> dict[str, str]:
@@ -271,7 +212,7 @@ def _overridden(file: Parts) -> dict[str, str]:
     for item in file.get("defaults", []):
         [(key, option)] = item.items() if isinstance(item, dict) else [("", "")]
         if not key.startswith("override /") or "/" in key.removeprefix("override /"):
-            raise _NotPlain
+            raise NotPlain
         chosen[key.removeprefix("override /")] = option
     return chosen
 
@@ -296,7 +237,7 @@ def _read_at(group: str, path: Path, changed: int) -> Parts:
     except (yaml.YAMLError, UnicodeDecodeError):
         content = OmegaConf.to_container(OmegaConf.load(path))  # says what is wrong
     if not isinstance(content, dict):
-        raise _NotPlain
+        raise NotPlain
     if group not in ELSEWHERE:
         check_parts({group: content} if group else content)
     return content

@@ -13,6 +13,12 @@ MAX_TEXT = 2000
 MAX_VALUES = 10_000
 MAX_OVERRIDE = 20_000
 
+CELL_GROUPS = ("dataset", "selector", "model", "protocol")
+"""Parts of a config that make a cell."""
+
+KNOWN = (*CELL_GROUPS, "artefact")
+"""What a reference may refer to."""
+
 ELSEWHERE = ("results", "executor", "hydra")
 """Parts of a config that describe this run and no result: they may ask the environment, and are not recorded."""
 

@@ -13,7 +13,7 @@ from hydra.core.plugins import Plugins
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
-from provlab.configs.composing import CELL_GROUPS
+from provlab.configs.plain import CELL_GROUPS
 from provlab.nearest import did_you_mean
 from provlab.project import artefact_file, artefact_names, conf_dirs, conf_file, conf_files, package_conf
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,6 +45,23 @@ class StoredFile:
             raise DamagedFileError(f"a footer without the column key or with schema version {stated!r}")
         self.version = int(stated)
 
+    def table(self, schema: pa.Schema, cells: Sequence[str] | None = None) -> pa.Table:
+        """Return those columns of a schema that the file has: of all row groups, or of those that may hold the cells.
+
+        Parameters
+        ----------
+        schema : Schema
+        cells : sequence of str, optional
+            Sorted.
+        """
+        present = [name for name in schema.names if name in self.names]  # an older file may lack some
+        groups: Iterable[int] = range(self.parquet.num_row_groups)
+        if cells is not None:
+            groups = groups_with(self.parquet, cells)
+            if "features" in present and "cell" in self.names:
+                groups = self.groups_that_hold(groups, cells)
+        return self.read(groups, present, strings=[n for n in present if pa.types.is_dictionary(schema.field(n).type)])
+
     def read(self, groups: Iterable[int], columns: Sequence[str], *, strings: Sequence[str] = ()) -> pa.Table:
         """Return columns of row groups; `strings` are those that come dictionary-encoded."""
         chosen = list(groups)
@@ -59,6 +77,22 @@ class StoredFile:
         """Return those of the row groups that do hold one of the cells: lists of features take long to decode."""
         chosen = pa.array(cells, pa.string())
         return [k for k in groups if pc.any(pc.is_in(self.read([k], ["cell"])["cell"], chosen)).as_py()]
+
+
+def groups_with(file: pq.ParquetFile, cells: Sequence[str]) -> list[int]:
+    """Return the row groups that can hold one of the sorted cells, by the range that the footer states for each."""
+    place = file.schema_arrow.names.index("cell") if "cell" in file.schema_arrow.names else -1
+    groups = []
+    for k in range(file.num_row_groups):
+        found = file.metadata.row_group(k).column(place).statistics if place >= 0 else None
+        if found is None or not found.has_min_max or _any_between(cells, found.min, found.max):
+            groups.append(k)
+    return groups
+
+
+def _any_between(ordered: Sequence[str], low: str, high: str) -> bool:
+    place = bisect_left(ordered, low)
+    return place < len(ordered) and ordered[place] <= high
 
 
 @contextmanager

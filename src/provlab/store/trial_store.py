@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -232,7 +231,7 @@ class TrialStore:
         try:
             before = path.stat()
             with stored_file(path) as file:
-                table = _columns_of(file, schema, cells)
+                table = file.table(schema, cells)
         except FileNotFoundError:
             return None
         except NewerFileError:
@@ -275,30 +274,3 @@ def encoded_schema(schema: pa.Schema) -> pa.Schema:
             for field in schema
         ]
     )
-
-
-def _columns_of(file: StoredFile, schema: pa.Schema, cells: Sequence[str] | None) -> pa.Table:
-    """Return those columns of the schema that the file has, in all row groups or in those that may hold the cells."""
-    present = [name for name in schema.names if name in file.names]  # an older file may lack some
-    groups: Iterable[int] = range(file.parquet.num_row_groups)
-    if cells is not None:
-        groups = _groups_with(file.parquet, cells)
-        if "features" in present and "cell" in file.names:
-            groups = file.groups_that_hold(groups, cells)
-    return file.read(groups, present, strings=[n for n in present if pa.types.is_dictionary(schema.field(n).type)])
-
-
-def _groups_with(file: pq.ParquetFile, cells: Sequence[str]) -> list[int]:
-    """Return the row groups that can hold one of the sorted cells, by the range that the footer states for each."""
-    place = file.schema_arrow.names.index("cell") if "cell" in file.schema_arrow.names else -1
-    groups = []
-    for k in range(file.num_row_groups):
-        found = file.metadata.row_group(k).column(place).statistics if place >= 0 else None
-        if found is None or not found.has_min_max or _any_between(cells, found.min, found.max):
-            groups.append(k)
-    return groups
-
-
-def _any_between(ordered: Sequence[str], low: str, high: str) -> bool:
-    place = bisect_left(ordered, low)
-    return place < len(ordered) and ordered[place] <= high
