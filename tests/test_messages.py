@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from rich.table import Table
 
 from provlab.cli import main
+from provlab.cli._guard import wide_console
 from provlab.cli.commands import command_modules, command_names
 from provlab.cli.commands.completion import completion_script
 from provlab.nearest import did_you_mean, nearest
@@ -165,3 +167,14 @@ def test_completion_for_zsh_begins_with_what_reads_bash(capsys):
     out = capsys.readouterr().out
     assert "bashcompinit\n" in out.splitlines(keepends=True)[1]
     assert out.endswith(completion_script("bash").split("\n", 1)[1])
+
+
+def test_consoles_print_what_looks_like_markup_as_it_is(capsys):
+    table = Table("[red]a[/red]", ":x:")
+    table.add_row("[b]", "C:/data[1]:warning:")
+    console = wide_console()
+    console.print(table)
+    console.print("no [bold] :x: 1.5")
+    text = capsys.readouterr().out
+    for part in ("[red]a[/red]", ":x:", "[b]", "C:/data[1]:warning:", "no [bold] :x: 1.5"):
+        assert part in text

@@ -62,7 +62,12 @@ def called(*arguments: str) -> str:
     return shlex.join([sys.orig_argv[0], *script, *arguments])
 
 
+def plain_console(width: int | None = None) -> Console:
+    """Return a console that prints text as it is, whatever brackets and colons a name or a path has."""
+    return Console(width=width, markup=False, highlight=False, emoji=False)
+
+
 def wide_console() -> Console:
-    """Return a console that does not cut lines in a file or a pipe, which have no width of their own."""
-    console = Console()
-    return console if console.is_terminal else Console(width=PLAIN_WIDTH)
+    """Return a plain console that does not cut lines in a file or a pipe, which have no width of their own."""
+    console = plain_console()
+    return console if console.is_terminal else plain_console(width=PLAIN_WIDTH)

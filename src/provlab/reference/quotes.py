@@ -29,6 +29,8 @@ from typing import Any
 
 import pandas as pd
 
+from provlab.reports.tables import aligned
+
 STATISTICS: Mapping[str, Callable[[pd.Series], float]] = {
     "min": pd.Series.min,
     "median": pd.Series.median,
@@ -102,12 +104,7 @@ class Quotes:
                 _place(sorted(found), value, f"{query!r}: {name}")
             rows = [row for row in rows if row[at] in values.split(" | ")]
         places = [_place(header, name, f"{query!r}: column") for name in keep]
-        cells = [[line[at] for at in places] for line in [header, *rows]]
-        widths = [max(len(row[k]) for row in cells) for k in range(len(places))]
-        lines = [
-            f"| {' | '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))} |" for row in cells
-        ]
-        return [lines[0], f"|{'|'.join('-' * (width + 2) for width in widths)}|", *lines[1:]]
+        return aligned([[line[at] for at in places] for line in [header, *rows]])
 
     def _of_table(self, table: str, parts: Sequence[str]) -> str:
         rows, columns, *data, statistic = parts

@@ -55,14 +55,16 @@ def escape_markdown(text: object) -> str:
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def aligned(rows: Sequence[Sequence[str]], least: int = 0) -> list[str]:
+    """Return the lines of a Markdown table of texts that are escaped; the first row is the header."""
+    widths = [max(least, *(len(row[k]) for row in rows)) for k in range(len(rows[0]))]
+    lines = [f"| {' | '.join(text.ljust(width) for text, width in zip(row, widths, strict=True))} |" for row in rows]
+    return [lines[0], f"|{'|'.join('-' * (width + 2) for width in widths)}|", *lines[1:]]
+
+
 def markdown_table(header: Sequence[object], rows: Sequence[Sequence[object]], caption: str, note: str = "") -> str:
     """Return a Markdown table with its caption above and its note below."""
-    cells = [[escape_markdown(cell) for cell in row] for row in [header, *rows]]
-    widths = [max(3, *(len(row[k]) for row in cells)) for k in range(len(header))]
-    lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
-    ]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    lines = aligned([[escape_markdown(cell) for cell in row] for row in [header, *rows]], least=3)
     parts = [f"**{escape_markdown(caption)}**", "\n".join(lines)]
     return "\n\n".join(parts + ([escape_markdown(note)] if note else [])) + "\n"
 

@@ -145,7 +145,7 @@ def _print_differences(console: Console, found: AuditRun) -> None:
     for line in lines[:LINES]:
         console.print(Text(_plain(line)), soft_wrap=True)
     if len(lines) > LINES:
-        console.print(f"and {len(lines) - LINES} more differences, see the ledger", highlight=False)
+        console.print(f"and {len(lines) - LINES} more differences, see the ledger")
 
 
 def _plain(text: str) -> str:

@@ -54,21 +54,17 @@ def run(options: argparse.Namespace) -> int:
         console.print(table)
     for each in found:
         if isinstance(each, str):
-            console.print(each, highlight=False, markup=False)
+            console.print(each)
     if options.cpu_hours is None:
         what = "--cpu-hours H begins with the cheapest." if plans else "nothing to compute."
-        console.print(f"{len(plans)} claims; {what}", highlight=False, markup=False)
+        console.print(f"{len(plans)} claims; {what}")
         return 0
     decider.fix(plans)
     left = options.cpu_hours
     for plan in plans:
         spent = 0.0
         for look, made, spent in decider.run(plan, left):  # noqa: B007 - the last is what the claim has cost
-            console.print(
-                f"{plan.claim.id}: {made.verdict} at {look.repeats} repeats (level {look.level:.2g})",
-                highlight=False,
-                markup=False,
-            )
+            console.print(f"{plan.claim.id}: {made.verdict} at {look.repeats} repeats (level {look.level:.2g})")
         left -= spent
-    console.print(f"{options.cpu_hours - left:.2g} CPU hours spent", highlight=False, markup=False)
+    console.print(f"{options.cpu_hours - left:.2g} CPU hours spent")
     return 0

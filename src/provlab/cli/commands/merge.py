@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     console.print(table)
     n = made.conflicts["key"].nunique()
     if len(made.conflicts) > SHOWN:
-        console.print(f"and {len(made.conflicts) - SHOWN} more lines: --output FILE", highlight=False)
+        console.print(f"and {len(made.conflicts) - SHOWN} more lines: --output FILE")
     if options.keep_first:
         print(f"Kept the first of {n} trials that are different.", file=sys.stderr)
         return 0

@@ -67,5 +67,5 @@ def run(options: argparse.Namespace) -> int:
         console.print(table)
     if options.letter:
         print(write_letter(outcome, folder / "letter.md"))
-    console.print(f"Every universe of every claim: {folder / 'universes.csv'}", highlight=False, markup=False)
+    console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
     return 1 if failures else 0

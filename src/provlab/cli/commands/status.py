@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
+from provlab.cli._guard import plain_console
 from provlab.cli.commands import add_store_arguments
 
 HELP = "how much of each artefact is stored"
@@ -45,8 +45,8 @@ def run(options: argparse.Namespace) -> int:
         except MissingDataError as error:
             state, command = "data missing", f"provsel fetch {error.dataset}"
         table.add_row(name, trials, state, "" if state == COMPLETE else command)
-    console = Console()
+    console = plain_console()
     console.print(table)
     if note := store.damaged_note():
-        console.print(note, highlight=False, markup=False, soft_wrap=True)
+        console.print(note, soft_wrap=True)
     return 0

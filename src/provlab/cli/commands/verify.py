@@ -127,7 +127,7 @@ def _print(console: Console, judged: Judged, options: argparse.Namespace) -> Non
     if judged.rankings:
         console.print(ranking_table(judged.rankings))
     settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
-    console.print(totals(judged.verdicts) + settings, highlight=False, markup=False)
+    console.print(totals(judged.verdicts) + settings)
 
 
 def _shares(results: Path) -> dict[str, str]:
@@ -141,6 +141,6 @@ def _shares(results: Path) -> dict[str, str]:
 
 def _print_details(console: Console, verdicts: Sequence[Verdict]) -> None:
     for made in verdicts:
-        console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]", markup=False, highlight=False)
+        console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]")
         for line in made.lines:
-            console.print(f"    {line}", markup=False, highlight=False)
+            console.print(f"    {line}")
