@@ -18,12 +18,12 @@ from made_report import (
 )
 from pages_reader import broken_links, read_pages
 
+from provlab.site.contexts import numbers_text
 from provlab.site.links import local_href
 from provlab.site.model import ArtefactPage, Number, PaperPage, Report
 from provlab.site.model_claims import ClaimPart
 from provlab.site.model_environment import EnvironmentPage
 from provlab.site.pages import trace_href, write_report
-from provlab.site.views import numbers_text
 
 REPORTS = {"ordinary": ordinary_report, "hostile": hostile_report, "empty": empty_report}
 

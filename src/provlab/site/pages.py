@@ -9,7 +9,7 @@ from typing import Any
 
 from provlab.project import tool
 from provlab.reports.trace import Trace
-from provlab.site import views
+from provlab.site import contexts
 from provlab.site.links import check_pages, local_href, trace_href
 from provlab.site.model import ArtefactPage, PaperPage, Report
 from provlab.site.model_claims import ClaimPage
@@ -69,7 +69,7 @@ class _Writer:
         self.folder = folder
         self.written: list[Path] = []
         self.artefacts = {page.name: page for paper in report.papers for page in paper.artefacts}
-        self.anchors = views.trace_anchors(self.artefacts.values())
+        self.anchors = contexts.trace_anchors(self.artefacts.values())
         papers = [(paper.name, local_href(paper.href)) for paper in report.papers]
         self.shared = {
             "site": {
@@ -89,41 +89,45 @@ class _Writer:
 
     def index(self) -> None:
         """Write the overview."""
-        self._write("index.html", "index.html", "Overview", [], "index", **views.index_view(self.report))
+        self._write("index.html", "index.html", "Overview", [], "index", **contexts.index_context(self.report))
 
     def paper(self, paper: PaperPage) -> None:
         """Write the page of a paper."""
         self._write(
             paper.href, "paper.html", paper.title, [OVERVIEW, (paper.name, "")], paper.href,
-            **views.paper_page_view(paper),
+            **contexts.paper_page_context(paper),
         )  # fmt: skip
 
     def artefact(self, paper: PaperPage, page: ArtefactPage) -> None:
         """Write the page of an artefact."""
         crumbs = [OVERVIEW, (paper.name, local_href(paper.href)), (page.short, "")]
-        self._write(page.href, "artefact.html", page.title, crumbs, paper.href, **views.artefact_view(page, self.known))
+        self._write(
+            page.href, "artefact.html", page.title, crumbs, paper.href, **contexts.artefact_context(page, self.known)
+        )
 
     def trace(self, paper: PaperPage, page: ArtefactPage, trace: Trace) -> None:
         """Write the page behind a row and column."""
         title = ", ".join(part for part in (trace.row, trace.column) if part)
         crumbs = [OVERVIEW, (paper.name, local_href(paper.href)), (page.short, local_href(page.href)), (title, "")]
         href = trace_href(trace.artefact, trace.row, trace.column)
-        self._write(href, "trace.html", f"{title} · {page.short}", crumbs, paper.href, **views.trace_view(trace))
+        self._write(href, "trace.html", f"{title} · {page.short}", crumbs, paper.href, **contexts.trace_context(trace))
 
     def claim(self, paper: PaperPage, claim: ClaimPage) -> None:
         """Write the page of a claim."""
         crumbs = [OVERVIEW, (paper.name, local_href(paper.href)), ("Claims", "claims/index.html"), (claim.id, "")]
-        found = views.claim_view(claim, self.artefacts.get(claim.artefact))
+        found = contexts.claim_context(claim, self.artefacts.get(claim.artefact))
         self._write(claim.href, "claim.html", claim.text, crumbs, "claims", **found)
 
     def claims(self) -> None:
         """Write the list of all claims."""
         crumbs = [OVERVIEW, ("Claims", "")]
-        self._write("claims/index.html", "claims.html", "Claims", crumbs, "claims", **views.claims_view(self.report))
+        self._write(
+            "claims/index.html", "claims.html", "Claims", crumbs, "claims", **contexts.claims_context(self.report)
+        )
 
     def environment(self) -> None:
         """Write the page about machines, versions and audits."""
-        found = views.environment_view(self.report.environment)
+        found = contexts.environment_context(self.report.environment)
         crumbs = [OVERVIEW, ("Environment", "")]
         self._write("environment.html", "environment.html", "Environment", crumbs, "environment", **found)
 

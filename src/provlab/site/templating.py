@@ -15,6 +15,9 @@ from provlab.keys import canonical_json
 from provlab.site import svg
 from provlab.site.links import dataset_anchor, local_href
 
+Context = dict[str, Any]
+"""What a template gets, by the names that it has there."""
+
 MISSING = "–"
 """Stands where there is no number."""
 

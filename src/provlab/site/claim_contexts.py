@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import Any
 
 from provlab.site.claim_plot import MAX_DOTS, claim_svg
 from provlab.site.model import ArtefactPage
 from provlab.site.model_claims import ClaimPage
 from provlab.site.specification_svg import specification_svg
-
-View = dict[str, Any]
+from provlab.site.templating import Context
 
 MAX_SAMPLES = 3000
 """Values of the samples of a claim that its table lists."""
 
 
-def claim_view(claim: ClaimPage, artefact: ArtefactPage | None) -> View:
+def claim_context(claim: ClaimPage, artefact: ArtefactPage | None) -> Context:
     """Return what a claim's page shows, with a drawing for each unit of its parts."""
-    drawings: list[View] = []
+    drawings: list[Context] = []
     for unit in dict.fromkeys(part.unit for part in claim.parts):
         parts = [part for part in claim.parts if part.unit == unit]
         if svg := claim_svg(parts, unit):

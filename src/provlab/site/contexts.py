@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
 from markupsafe import Markup
 
@@ -14,20 +13,25 @@ from provlab.claims import VERDICTS
 from provlab.configs import COMPLETE, NOT_RUN, PARTIAL
 from provlab.reports.frames import NO_TRIALS
 from provlab.site import charts
-from provlab.site.claim_views import claim_view
+from provlab.site.claim_contexts import claim_context
 from provlab.site.links import trace_href
 from provlab.site.margin_curve import margin_svg, margins_of
 from provlab.site.model import DATA_MISSING, ArtefactPage, CertificateCount, PaperPage, Report
 from provlab.site.model_claims import ClaimPage
 from provlab.site.model_environment import EnvironmentPage
-from provlab.site.trace_views import anchors_of, trace_view, versions_view
+from provlab.site.templating import Context
+from provlab.site.trace_contexts import anchors_of, trace_context, versions_context
 
 __all__ = [
-    "artefact_view", "claim_view", "claims_view", "environment_view", "index_view", "paper_page_view", "trace_anchors",
-    "trace_view",
-]  # fmt: skip
-
-View = dict[str, Any]
+    "artefact_context",
+    "claim_context",
+    "claims_context",
+    "environment_context",
+    "index_context",
+    "paper_page_context",
+    "trace_anchors",
+    "trace_context",
+]
 
 MAX_PRINTED = 1500
 """Lines of the table beside printed values, so that a page with thousands of numbers stays small."""
@@ -36,14 +40,14 @@ MAX_DIFFERENT = 500
 """Trials listed that an audit found to differ."""
 
 
-def index_view(report: Report) -> View:
+def index_context(report: Report) -> Context:
     """Return what the overview shows."""
     artefacts = [page for paper in report.papers for page in paper.artefacts]
     claims = [claim for paper in report.papers for claim in paper.claims]
     certificates = [count for paper in report.papers for count in paper.certificates]
     audits = report.environment.audits
     return {
-        "papers": [paper_view(paper) for paper in report.papers],
+        "papers": [paper_context(paper) for paper in report.papers],
         "n_artefacts": len(artefacts),
         "n_complete": sum(page.state == COMPLETE for page in artefacts),
         "n_claims": sum(claim.kind == "paper" for claim in claims),
@@ -53,7 +57,7 @@ def index_view(report: Report) -> View:
     }
 
 
-def paper_view(paper: PaperPage) -> View:
+def paper_context(paper: PaperPage) -> Context:
     """Return what a paper's part of the overview shows."""
     artefacts = [
         {
@@ -66,16 +70,16 @@ def paper_view(paper: PaperPage) -> View:
     return {"page": paper, "verdicts": tally(paper.claims), "artefacts": artefacts}
 
 
-def paper_page_view(paper: PaperPage) -> View:
+def paper_page_context(paper: PaperPage) -> Context:
     """Return what a paper's page shows; its notes were made safe by `render_notes`."""
     margins = margins_of(paper.claims)
     return {
-        "paper": paper_view(paper), "notes": Markup(paper.notes), "margin_curve": margin_svg(margins),
+        "paper": paper_context(paper), "notes": Markup(paper.notes), "margin_curve": margin_svg(margins),
         "n_margins": len(margins),
     }  # fmt: skip
 
 
-def artefact_view(page: ArtefactPage, known: Callable[[str], str]) -> View:
+def artefact_context(page: ArtefactPage, known: Callable[[str], str]) -> Context:
     """Return what an artefact's page shows; `known` gives the address of a trace, or "" for pages not written."""
     page = replace(page, numbers=tuple(replace(number, trace=known(number.trace)) for number in page.numbers))
     printed = [number for number in page.numbers if number.printed]
@@ -95,21 +99,21 @@ def artefact_view(page: ArtefactPage, known: Callable[[str], str]) -> View:
     }
 
 
-def claims_view(report: Report) -> View:
+def claims_context(report: Report) -> Context:
     """Return what the list of claims shows."""
     claims = [claim for paper in report.papers for claim in paper.claims]
     claims.sort(key=lambda claim: claim.verdict == NOT_RUN)  # what was decided comes first
     return {"claims": claims, "verdicts": tally(claims)}
 
 
-def environment_view(page: EnvironmentPage) -> View:
+def environment_context(page: EnvironmentPage) -> Context:
     """Return what the page about machines, versions and audits shows."""
     different = [(audit.when, where, what) for audit in page.audits for where, what in audit.different]
     return {
         "page": page,
         "different": different[:MAX_DIFFERENT],
         "n_different": len(different),
-        **versions_view(page.environments, page.revisions),
+        **versions_context(page.environments, page.revisions),
     }
 
 
@@ -157,6 +161,6 @@ def trace_anchors(pages: Iterable[ArtefactPage]) -> dict[str, set[str]]:
     }
 
 
-def _held(certificates: Iterable[CertificateCount]) -> View:
+def _held(certificates: Iterable[CertificateCount]) -> Context:
     counts = list(certificates)
     return {"held": sum(count.held for count in counts), "certified": sum(count.total for count in counts)}

@@ -11,10 +11,8 @@ from provlab.keys import canonical_json
 from provlab.reports.trace import Distribution, Trace, TracedCell
 from provlab.site.links import dataset_anchor
 from provlab.site.svg import strip
-from provlab.site.templating import number, pattern, settings
+from provlab.site.templating import Context, number, pattern, settings
 from provlab.site.trace_charts import trace_plot
-
-View = dict[str, Any]
 
 Lines = Sequence[tuple[str, str, str, str, str]]
 
@@ -32,7 +30,7 @@ def anchors_of(trace: Trace) -> set[str]:
     return {dataset_anchor(cell.dataset) for cell in trace.cells}
 
 
-def trace_view(trace: Trace) -> View:
+def trace_context(trace: Trace) -> Context:
     """Return what the page of a trace shows."""
     axes = _axes(trace.cells)
     name = next(iter(axes), "")
@@ -51,11 +49,13 @@ def trace_view(trace: Trace) -> View:
         "folded": len(trace.cells) > MAX_OPEN,
         "plot_spec": spec,
         "plots": spec is not None,
-        **versions_view(trace.environments, trace.revisions),
+        **versions_context(trace.environments, trace.revisions),
     }
 
 
-def versions_view(environments: Sequence[tuple[dict[str, Any], int]], revisions: Sequence[tuple[str, int]]) -> View:
+def versions_context(
+    environments: Sequence[tuple[dict[str, Any], int]], revisions: Sequence[tuple[str, int]]
+) -> Context:
     """Return versions as columns; a list of BLAS libraries becomes one text."""
     names = list(dict.fromkeys(name for versions, _ in environments for name in versions))
     rows = [({name: _readable(value) for name, value in versions.items()}, n) for versions, n in environments]
@@ -101,7 +101,7 @@ def _card(config: Any) -> tuple[str, list[tuple[str, str]]]:
 
 def _section(
     cell: TracedCell, name: str, axes: dict[str, tuple[float, float]], differing: list[str], lines: Lines
-) -> View:
+) -> Context:
     main = next((d for d in cell.distributions if d.name == name and d.values), None)
     seeds = ", ".join(f"{seed} (repeat {repeat})" for repeat, seed in cell.split_seeds[:20])
     more = f", and {len(cell.split_seeds) - 20} more" if len(cell.split_seeds) > 20 else ""
