@@ -73,6 +73,12 @@ def load_script(path):
     return module
 
 
+def section(title):
+    """Return a section of CONTRIBUTING.md."""
+    text = (REPO / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    return text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
 def script_environment(**changes):
     return {**os.environ, "OPENBLAS_NUM_THREADS": "1", **changes}
 

@@ -1,17 +1,21 @@
 """Which rows a trial trains on and is tested on, for each kind of split."""
 
+import importlib
 import json
+import re
+import textwrap
 
 import numpy as np
 import pytest
+import yaml
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from provlab.configs import cells_of, compose_config
 from provlab.datasets import make_dataset
-from provlab.protocols import protocol_named
+from provlab.protocols import PROTOCOLS, protocol_named
 from provlab.trials import load_from, make_tasks, run_task
-from small_runs import DATASET, FULL, UNIFORM, small_cell
+from small_runs import DATASET, FULL, UNIFORM, section, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}
 
@@ -42,6 +46,24 @@ def test_official_split_is_the_data_sets_own(data):
     np.testing.assert_array_equal(made.view.X, data.X[:25])
     np.testing.assert_array_equal(made.X_test, data.X[25:])
     np.testing.assert_array_equal(made.y_test, data.y[25:])
+
+
+def test_what_contributing_says_of_a_protocol(data, tmp_path, monkeypatch):
+    text = section("Add a protocol")
+    code, config = (textwrap.dedent(block) for block in re.findall(r"```\w+\n(   .*?)   ```", text, re.S))
+    (tmp_path / "halves.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(PROTOCOLS, "halves", importlib.import_module("halves").Halves())
+    made = context(data, "halves")
+    assert (made.view.n_samples, made.view.y.sum(), len(made.y_test)) == (20, 0, 20)
+    assert len(np.unique(np.vstack([made.view.X, made.X_test]), axis=0)) == 40
+    stated = yaml.safe_load(config)
+    assert stated.pop("defaults") == ["tenfold"]
+    cell = small_cell(UNIFORM, repeats=2, draws=1, **stated)
+    results = [run_task(task).records for task in make_tasks([cell])]
+    assert [(record["repeat"], record["fold"], record["n_test"]) for [record] in results] == [(0, 0, 30), (1, 0, 30)]
+    with pytest.raises(ValueError, match=r"protocol\.n_splits: expected 1 for the split halves, got 3"):
+        small_cell(UNIFORM, split="halves", n_splits=3)
 
 
 def test_no_official_split():

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from forking import Forking
-from small_runs import PROVSEL, REPO
+from small_runs import PROVSEL, REPO, section
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=1"]
 SERIAL = [*SMALL, "executor=serial"]
@@ -183,7 +183,7 @@ def test_on_a_dask_cluster(outside):
 
 def test_what_contributing_says_of_a_selector_of_one_s_own(outside):
     provsel, project = outside
-    text = (REPO / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = section("Add a selector")
     [block] = re.findall(r"   ```python\n(.*?)   ```", text, re.S)
     (project / "frequency_study.py").write_text(textwrap.dedent(block).replace("    algorithm_version = 1\n\n", ""))
     said = "selector=any selector._target_=my_study.DocumentFrequencySelector +selector.n_features_to_select=300"
