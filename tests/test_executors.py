@@ -15,6 +15,7 @@ from provlab.trials.trial import run_task
 from small_runs import (
     SMALL,
     TABLE1,
+    UNIFORM,
     run_quietly,
     small_cell,
     stable_records,
@@ -118,6 +119,18 @@ def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path, capsys):
     assert reproduce(fresh, *size, "executor=serial") == 0
     assert table_files(results) == table_files(fresh)
     assert stable_records(results) == stable_records(fresh)
+
+
+def test_what_fails_in_every_trial_is_said_at_the_first_and_counted_at_the_end(tmp_path):
+    broken, store = small_cell({**UNIFORM, "n_features_to_select": 10**6}), TrialStore(tmp_path)
+    report, said = run_quietly([broken, small_cell()], store)
+    assert said.count("expected n_features_to_select between 1 and") == said.count("first trial that failed") == 1
+    assert "n_features = " in said
+    assert (report.n_run, len(report.failures), len(report.kinds())) == (3, 6, 1)
+    assert report.kinds()[0].startswith("6 x ValueError: UniformSelector: expected n_features_to_select")
+    assert len(store.keys()) == 3
+    _, said = run_quietly([small_cell(UNIFORM)], store)
+    assert said == ""
 
 
 def test_failures_are_counted_and_shown(tmp_path):

@@ -32,6 +32,13 @@ KINDS = 10
 """Kinds of failures that a summary prints; a number in a message can make each trial's its own."""
 
 
+FIRST = (
+    "the first trial that failed: {reason} ({where}). The others go on, and reasons are counted at the end; Ctrl-C "
+    "ends the run now, and what is stored stays."
+)
+"""Said at once, as what is wrong with the settings fails in each of many trials."""
+
+
 @dataclass
 class RunReport:
     """What a run did.
@@ -120,7 +127,11 @@ def run_cells(
             for result in results:
                 store.append(result.records)
                 report.n_run += len(result.records)
+                first = result.failures[:1] if not report.failures else []
                 report.failures += result.failures
+                for _, where, reason in first if report.n_skipped else []:
+                    said = FIRST.format(reason=reason, where=where)
+                    console.print(said, highlight=False, markup=False, soft_wrap=True)
                 ticker.advance(len(result.records) + len(result.failures))
                 if stop is not None and report.n_skipped and stop(report):
                     report.stopped = True

@@ -226,6 +226,7 @@ def test_exit_status(here, parameters, status, verdict, capsys):
     )
     out = capsys.readouterr().out
     assert verdict in out
+    assert "\n1 claim: " in out
     assert "Friedman p" in out
     assert pd.read_csv("out.csv")["verdict"].tolist() == [verdict]
     assert sorted(path.name for path in here.iterdir()) == ["bench.csv", "claims.yaml", "out.csv"]

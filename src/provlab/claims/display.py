@@ -57,9 +57,11 @@ def totals(verdicts: Sequence[Verdict]) -> str:
     """Return how many of the papers' own claims have each verdict, and how many other ones stand beside."""
     own = [made for made in verdicts if made.claim.kind == "paper"]
     counts = Counter(made.verdict for made in own)
-    text = f"{len(own)} claims: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+    text = f"{len(own)} claim{'' if len(own) == 1 else 's'}: " + ", ".join(
+        f"{counts[verdict]} {verdict}" for verdict in VERDICTS
+    )
     beside = Counter(made.claim.kind for made in verdicts if made.claim.kind != "paper")
-    return text + "".join(f"; beside: {n} {kind}" for kind, n in sorted(beside.items()))
+    return text + ("; beside: " if beside else "") + ", ".join(f"{n} {kind}" for kind, n in sorted(beside.items()))
 
 
 def ranking_table(results: Iterable[RankingResult]) -> Table:

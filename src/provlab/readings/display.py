@@ -22,11 +22,12 @@ SHOWN = 5
 def plan_text(multiverse: Multiverse) -> str:
     """Return which places there are, and how many universes."""
     numbers = [multiverse.n_universes(claim) for claim in multiverse.claims]
+    each = " to ".join(str(n) for n in sorted({min(numbers), max(numbers)}))
     touching = {k for claim in multiverse.claims for k in multiverse.touching(claim)}
     places = [multiverse.readings.places[k] for k in sorted(touching)]
     options = ", ".join(f"{place.id} ({len(place.options)})" for place in places) or "none"
     return (
-        f"{len(multiverse.claims)} claims, {min(numbers)} to {max(numbers)} universes each, {sum(numbers)} verdicts\n"
+        f"{len(multiverse.claims)} claims, {each} universes each, {sum(numbers)} verdicts\n"
         f"open places and their options: {options}"
     )
 
