@@ -2,7 +2,8 @@
 Beside scikit-learn's selectors
 ===============================
 
-``compare`` cross-validates a linear SVM on what each selector chooses, on the same folds, and tests the differences.
+``compare`` cross-validates a linear SVM on what each selector chooses, on the same folds, and tests
+the differences.
 """
 
 import tempfile
@@ -28,7 +29,9 @@ with tempfile.TemporaryDirectory() as folder:  # a study of yours keeps its resu
 print(found[["error", "sd", "p"]].round(2))
 
 figure, axes = plt.subplots(figsize=(6.5, 2.5), layout="constrained")
-axes.errorbar(found["error"], range(len(found)), xerr=found["sd"], fmt="o", color="#0072B2", capsize=3)
+axes.errorbar(
+    found["error"], range(len(found)), xerr=found["sd"], fmt="o", color="#0072B2", capsize=3
+)
 axes.set_yticks(range(len(found)), found.index)
 axes.set_xlabel("test error (%)")
 axes.invert_yaxis()

@@ -2,8 +2,9 @@
 BSS against sampling as epsilon falls
 =====================================
 
-Both keep the geometry of the rows up to epsilon: BSS surely, sampling with a probability, here 0.9. What the theorems
-ask for grows like 1 / epsilon^2. Measured is the error of both at the number that BSS's theorem asks for.
+Both keep the geometry of the rows up to epsilon: BSS surely, sampling with a probability, here 0.9.
+What the theorems ask for grows like 1 / epsilon^2. Measured is the error of both at the number that
+BSS's theorem asks for.
 """
 
 import matplotlib.pyplot as plt
@@ -19,18 +20,34 @@ asked = [BSSSelector.budget(4, eps) for eps in accuracies]
 
 bss = [certify(BSSSelector(r).fit(X), X).spectral.spectral_error for r in asked]
 drawn = [
-    [certify(LeverageScoreSelector(r, random_state=seed).fit(X), X).spectral.spectral_error for seed in range(10)]
+    [
+        certify(LeverageScoreSelector(r, random_state=seed).fit(X), X).spectral.spectral_error
+        for seed in range(10)
+    ]
     for r in asked
 ]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-left.loglog(accuracies, [LeverageScoreSelector.budget(4, eps, 0.1) for eps in accuracies], "s-", color="#D55E00")
+left.loglog(
+    accuracies,
+    [LeverageScoreSelector.budget(4, eps, 0.1) for eps in accuracies],
+    "s-",
+    color="#D55E00",
+)
 left.loglog(accuracies, asked, "o-", color="#0072B2")
 left.set(xlabel="epsilon", ylabel="features asked for")
 right.loglog(accuracies, accuracies, "--", color="#000000", label="epsilon")
 right.loglog(accuracies, bss, "o-", color="#0072B2", label="BSS")
-right.loglog(accuracies, np.median(drawn, axis=1), "s-", color="#D55E00", label="sampling, median of 10 draws")
-right.fill_between(accuracies, np.min(drawn, axis=1), np.max(drawn, axis=1), color="#D55E00", alpha=0.2, lw=0)
+right.loglog(
+    accuracies,
+    np.median(drawn, axis=1),
+    "s-",
+    color="#D55E00",
+    label="sampling, median of 10 draws",
+)
+right.fill_between(
+    accuracies, np.min(drawn, axis=1), np.max(drawn, axis=1), color="#D55E00", alpha=0.2, lw=0
+)
 right.set(xlabel="epsilon", ylabel="spectral error")
 for axes in (left, right):
     axes.invert_xaxis()

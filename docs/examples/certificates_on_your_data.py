@@ -2,15 +2,22 @@
 Certificates on your data
 =========================
 
-``certify_subset`` measures how well the selected columns stand for all of X, beside the promise of the selectors that
-have one. ``certify`` does the same for the theorems on eigenvalues, margin and radius.
+``certify_subset`` measures how well the selected columns stand for all of X, beside the promise of
+the selectors that have one. ``certify`` does the same for the theorems on eigenvalues, margin and
+radius.
 """
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
 from provsel.certificates import certify, certify_subset
-from provsel.selectors import BSSSelector, SingleSVDSelector, StrongRRQRSelector, SVMRFESelector, UniformSelector
+from provsel.selectors import (
+    BSSSelector,
+    SingleSVDSelector,
+    StrongRRQRSelector,
+    SVMRFESelector,
+    UniformSelector,
+)
 
 X, y = load_digits(return_X_y=True)  # put your own here
 X, y = X[y < 2], y[y < 2]
@@ -18,7 +25,8 @@ for theorem in certify(BSSSelector(60).fit(X, y), X, y):
     print(f"BSS, 60 features: {theorem.name} {theorem.state}")
 
 # %%
-# The squared error of the projection on r columns, over the least that any r directions leave: 1 cannot be beaten.
+# The squared error of the projection on r columns, over the least that any r directions leave:
+# 1 cannot be beaten.
 
 sizes = [2, 4, 8, 16, 24, 32]
 methods = {

@@ -2,8 +2,9 @@
 A claim of your own
 ===================
 
-A claim is fixed before the numbers are seen: a test, and a margin within which a difference does not count.
-``provsel verify`` says what becomes of it. Here the table of ``provsel new`` is made of other data, with four claims.
+A claim is fixed before the numbers are seen: a test, and a margin within which a difference does
+not count. ``provsel verify`` says what becomes of it. Here the table of ``provsel new`` is made of
+other data, with four claims.
 """
 
 import subprocess
@@ -23,9 +24,20 @@ CLAIM = """
     test: better
     parameters: {{row: {row}, than: {than}, columns: [8 features], over: folds, margin: small}}
 """
-PAIRS = [("F-test", "Random"), ("BSS", "Random"), ("Leverage scores", "F-test"), ("All features", "F-test")]
-DATA = ["dataset.path=cells.csv", "dataset.target=target", "dataset.index=null", "+dataset.column_scaling=range"]
-HEAD = "paper: first\nmargins: {small: {points: 2.0, why: Fewer than 2 of 100 cells do not matter here.}}\nclaims:"
+PAIRS = [
+    ("F-test", "Random"),
+    ("BSS", "Random"),
+    ("Leverage scores", "F-test"),
+    ("All features", "F-test"),
+]
+DATA = [
+    "dataset.path=cells.csv",
+    "dataset.target=target",
+    "dataset.index=null",
+    "+dataset.column_scaling=range",
+]
+WHY = "Fewer than 2 of 100 cells do not matter here."
+HEAD = f"paper: first\nmargins: {{small: {{points: 2.0, why: {WHY}}}}}\nclaims:"
 provsel = [sys.executable, "-m", "provlab.cli"]  # `provsel` in a terminal
 
 with tempfile.TemporaryDirectory() as folder:
@@ -44,5 +56,7 @@ axes.axvspan(-2, 2, color="#DDDDDD")
 for place, each in enumerate(verdicts.itertuples()):
     axes.plot([each.low, each.high], [place, place], color="#0072B2")
     axes.plot(each.effect, place, "o", color="#0072B2")
-axes.set_yticks(range(len(verdicts)), [f"{each.claim}:\n{each.verdict}" for each in verdicts.itertuples()])
+axes.set_yticks(
+    range(len(verdicts)), [f"{each.claim}:\n{each.verdict}" for each in verdicts.itertuples()]
+)
 axes.set(xlabel="difference in error (points); grey: the margin", ylim=(len(verdicts) - 0.5, -0.5))

@@ -2,8 +2,8 @@
 Leverage scores, seen
 =====================
 
-A leverage score says how much a feature alone carries of the rows' geometry. Here twenty features carry a
-signal of rank 5 and the others copy it weakly: the scores tell them apart without labels.
+A leverage score says how much a feature alone carries of the rows' geometry. Here twenty features
+carry a signal of rank 5 and the others copy it weakly: the scores tell them apart without labels.
 """
 
 import matplotlib.pyplot as plt
@@ -27,6 +27,8 @@ print(f"sum of scores: {selector.scores_.sum():.6f}")
 kept = np.isin(np.arange(300), selector.indices_)
 figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
 axes.plot(np.flatnonzero(~kept), selector.scores_[~kept], ".", color="#0072B2", label="left out")
-axes.plot(np.flatnonzero(kept), selector.scores_[kept], "o", ms=4, color="#D55E00", label="selected")
+axes.plot(
+    np.flatnonzero(kept), selector.scores_[kept], "o", ms=4, color="#D55E00", label="selected"
+)
 axes.set(xlabel="feature", ylabel="leverage score")
 _ = axes.legend(frameon=False)

@@ -2,8 +2,9 @@
 A specification curve
 =====================
 
-A paper leaves places open. Each defensible way to read one is an option, each combination a universe, and the claim is
-asked in all of them: what it depends on shows at the marks below the curve.
+A paper leaves places open. Each defensible way to read one is an option, each combination a
+universe, and the claim is asked in all of them: what it depends on shows at the marks below the
+curve.
 """
 
 import subprocess
@@ -17,9 +18,11 @@ import pandas as pd
 READINGS = """
 paper: first
 places:
-  - {id: SVM, asks: With which C?, where: Section 4 does not say., touches: {first/comparison: all},
+  - {id: SVM, asks: With which C?, where: Section 4 does not say.,
+     touches: {first/comparison: all},
      options: {C = 1: [], C = 0.01: [model.C=0.01], C = 100: [model.C=100]}}
-  - {id: columns, asks: Are they scaled?, where: Section 4 does not say., touches: {first/comparison: all},
+  - {id: columns, asks: Are they scaled?, where: Section 4 does not say.,
+     touches: {first/comparison: all},
      options: {as they are: [], to the same range: [+dataset.column_scaling=range]}}
 """
 provsel = [sys.executable, "-m", "provlab.cli"]  # `provsel` in a terminal
@@ -27,7 +30,15 @@ with tempfile.TemporaryDirectory() as folder:
     project = Path(folder) / "birds"
     subprocess.run([*provsel, "new", "birds"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     (project / "experiments/first/readings.yaml").write_text(READINGS)
-    command = [*provsel, "readings", "first", "--claim", "better", "protocol.repeats=2", "executor=serial"]
+    command = [
+        *provsel,
+        "readings",
+        "first",
+        "--claim",
+        "better",
+        "protocol.repeats=2",
+        "executor=serial",
+    ]
     subprocess.run(command, cwd=project, check=True)
     universes = pd.read_csv(project / "results/readings/first/universes.csv").sort_values("effect")
 

@@ -2,8 +2,8 @@
 How stable a selection is
 =========================
 
-Fit on bootstrap samples of the rows, and ask how much the selections agree: 1 says always the same features, 0 no more
-agreement than of random ones. Each index has an interval.
+Fit on bootstrap samples of the rows, and ask how much the selections agree: 1 says always the same
+features, 0 no more agreement than of random ones. Each index has an interval.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,10 @@ methods = {
     "leverage, largest": LeverageScoreSelector(12, strategy="top", rank=12),
     "random": UniformSelector(12),
 }
-reports = {name: StabilityReport.of(each, X, y, n_resamples=25, random_state=0) for name, each in methods.items()}
+reports = {
+    name: StabilityReport.of(each, X, y, n_resamples=25, random_state=0)
+    for name, each in methods.items()
+}
 print(reports["RFE"])
 
 figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")

@@ -2,8 +2,8 @@
 A stream larger than memory
 ===========================
 
-The columns of a file are read in blocks, and only one block is in memory. The selector decides on each column once,
-and never looks back.
+The columns of a file are read in blocks, and only one block is in memory. The selector decides on
+each column once, and never looks back.
 """
 
 import tempfile
@@ -27,7 +27,8 @@ with tempfile.TemporaryDirectory() as folder:
         seen.append(selector.n_seen_)
         kept.append(selector.indices_.size)
 
-print(f"{kept[-1]} of {seen[-1]} columns are kept; {block.nbytes / size:.1%} of the file was in memory at a time")
+share = f"{block.nbytes / size:.1%} of the file was in memory at a time"
+print(f"{kept[-1]} of {seen[-1]} columns are kept; {share}")
 figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
 axes.plot(seen, kept, color="#0072B2")
 axes.set(xlabel="columns seen", ylabel="columns kept", xscale="log")

@@ -2,8 +2,8 @@
 An SVM from a file
 ==================
 
-The rows are read in passes over a file, and the solver sees l random combinations of the features. The optimum of the
-full problem is never computed, but bounded from both sides.
+The rows are read in passes over a file, and the solver sees l random combinations of the features.
+The optimum of the full problem is never computed, but bounded from both sides.
 """
 
 import tempfile
@@ -24,18 +24,25 @@ with tempfile.TemporaryDirectory() as folder:
     dump_svmlight_file(X[rows] / 16, y[rows], str(path))
     for size in (5, 20):
         fits[size] = [
-            CompressedLinearSVM(size, c=1e-3, variance="1/l", refinements=each, random_state=0).fit_stream(
-                row_chunks(path, n_features=64, chunk_rows=100)
-            )
+            CompressedLinearSVM(
+                size, c=1e-3, variance="1/l", refinements=each, random_state=0
+            ).fit_stream(row_chunks(path, n_features=64, chunk_rows=100))
             for each in steps
         ]
 best = fits[20][-1]
-print(f"{best.n_passes_} passes: {best.lower_bound_:.4f} <= optimum <= {best.scaled_objective_:.4f}")
+print(
+    f"{best.n_passes_} passes: {best.lower_bound_:.4f} <= optimum <= {best.scaled_objective_:.4f}"
+)
 
 figure, axes = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
 for (size, models), colour in zip(fits.items(), ["#D55E00", "#0072B2"], strict=True):
     axes.fill_between(
-        steps, [m.lower_bound_ for m in models], [m.scaled_objective_ for m in models], color=colour, alpha=0.3, lw=0
+        steps,
+        [m.lower_bound_ for m in models],
+        [m.scaled_objective_ for m in models],
+        color=colour,
+        alpha=0.3,
+        lw=0,
     )
     axes.plot(steps, [m.scaled_objective_ for m in models], "o-", color=colour, label=f"l = {size}")
 axes.set(xlabel="refinements", ylabel="objective and lower bound", yscale="log")

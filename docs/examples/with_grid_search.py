@@ -18,11 +18,15 @@ X, y = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
 pipeline = make_pipeline(StandardScaler(), SVMRFESelector(1), LinearSVC())
 sizes = [1, 2, 4, 8, 16, 30]
-search = GridSearchCV(pipeline, {"svmrfeselector__n_features_to_select": sizes}, cv=5).fit(X_train, y_train)
+search = GridSearchCV(pipeline, {"svmrfeselector__n_features_to_select": sizes}, cv=5).fit(
+    X_train, y_train
+)
 print(search.best_params_, f"accuracy on the test rows: {search.score(X_test, y_test):.3f}")
 
 found = search.cv_results_
 figure, axes = plt.subplots(figsize=(6.5, 3), layout="constrained")
-axes.errorbar(sizes, found["mean_test_score"], found["std_test_score"], fmt="o-", color="#0072B2", capsize=3)
+axes.errorbar(
+    sizes, found["mean_test_score"], found["std_test_score"], fmt="o-", color="#0072B2", capsize=3
+)
 axes.set(xlabel="features", ylabel="accuracy in cross-validation", xscale="log")
 _ = axes.set_xticks(sizes, sizes)
