@@ -3,11 +3,13 @@
 import importlib
 import importlib.util
 import json
+import os
 import pkgutil
 import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -72,26 +74,46 @@ def test_python_of_a_page_runs_in_an_empty_folder(code, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-STEP = re.compile(r"^```(?:console|\{code-block\} \w+\n:caption: (?P<file>\S+)\n)\n(?P<text>.*?)^```", re.M | re.S)
-SHELL = {"python": [sys.executable], "provsel": [sys.executable, *PROVSEL], "rm": ["rm"]}
+STEP = re.compile(
+    r"^```(?:console|(?P<printed>text)|\{code-block\} \w+\n:caption: (?P<file>\S+)\n)\n(?P<text>.*?)^```", re.M | re.S
+)
+INSTALLED = os.environ.get("PROVSEL_INSTALLED_PYTHON")
+"""Python of an environment with an installed wheel, in which the pages are followed; else they are in this checkout."""
+
+
+def shell():
+    """Return what the words of a page's commands run, and in which variables."""
+    if INSTALLED is None:
+        return {"python": [sys.executable], "provsel": [sys.executable, *PROVSEL], "rm": ["rm"]}, script_environment()
+    theirs = ("PYTHON", "PROVSEL", "OMP_", "OPENBLAS_")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
+    script = str(Path(INSTALLED).with_name("provsel"))
+    return {"python": [INSTALLED], "provsel": [script], "rm": ["rm"]}, variables
 
 
 def follow(page, folder):
-    """Write the files and run the commands of a page, in its order: how many, what the last one printed, and where."""
+    """Write the files and run the commands of a page, in its order: how many, what the last one printed, and where.
+
+    What the page shows as printed has to be what the last command printed.
+    """
     ran, done = 0, None
+    programs, variables = shell()
     for step in STEP.finditer((DOCS / page).read_text(encoding="utf-8")):
         if step["file"]:
             path = folder / step["file"]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(step["text"], encoding="utf-8")
             continue
-        for line in step["text"].splitlines():
+        if step["printed"]:
+            assert step["text"].strip() in done.stdout, f"not printed by the command above:\n{step['text']}"
+            continue
+        for line in re.sub(r"\\\n\s*", "", step["text"]).splitlines():
             command, *arguments = shlex.split(line.removeprefix("$ "))
             if command == "cd":
                 folder = folder / arguments[0]
                 continue
             done = subprocess.run(
-                [*SHELL[command], *arguments], cwd=folder, env=script_environment(), capture_output=True, text=True,
+                [*programs[command], *arguments], cwd=folder, env=variables, capture_output=True, text=True,
                 timeout=300, check=False,
             )  # fmt: skip
             assert done.returncode == 0, f"{line}\n{done.stderr}"
@@ -105,6 +127,9 @@ def test_a_page_that_cannot_be_followed_says_where(tmp_path):
         "```{code-block} python\n:caption: sub/x.py\n\nraise SystemExit(3)\n```\n```console\n$ python sub/x.py\n```\n"
     )
     with pytest.raises(AssertionError, match=r"python sub/x\.py"):
+        follow(page, tmp_path)
+    page.write_text("```console\n$ provsel \\\n    --version\n```\n```text\nprovsel 7\n```\n")
+    with pytest.raises(AssertionError, match=r"not printed by the command above:\s+provsel 7"):
         follow(page, tmp_path)
 
 
