@@ -5,6 +5,8 @@
 
 # liblinear-official is compiled, which needs what the image that runs does not.
 FROM python:3.11-slim AS build
+# A compiler of the image's Debian, whose archive keeps no older versions to be named.
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends g++ make \
     && rm -rf /var/lib/apt/lists/*
@@ -21,7 +23,8 @@ COPY --from=build /provsel ./
 COPY provsel.toml ./
 COPY experiments ./experiments
 RUN mkdir results && chown provsel results
-USER provsel
+# A number, as clusters refuse a name that may be root's.
+USER 1000
 ENV PATH="/provsel/.venv/bin:$PATH" \
     PROVSEL_DATA="/home/provsel/data" \
     OMP_NUM_THREADS=1

@@ -199,7 +199,7 @@ def test_the_image_is_built_of_what_there_is():
             makefile = (REPO / "Makefile").read_text()
             assert all(re.search(rf"^{target}:", makefile, re.M) for target in re.findall(r"\bmake ([\w-]+)", what))
     assert steps[-2:] == [["ENTRYPOINT", '["provsel"]'], ["CMD", '["--help"]']]
-    assert [what for name, what in steps if name == "USER"] == ["provsel"]
+    assert [what for name, what in steps if name == "USER"] == ["1000"]
 
 
 def has_builder():
