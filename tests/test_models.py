@@ -9,7 +9,8 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC, LinearSVC
 
-from provsel.models import CompressedLinearSVM, LiblinearSVM, LibsvmSVM
+from provsel.models import CompressedLinearSVM, LiblinearSVM, LibsvmSVM, _libsvm_library
+from provsel.models._libsvm_library import fit_gram
 from provsel.training_view import support_rows
 
 FORMS = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
@@ -42,6 +43,53 @@ def test_libsvm_equals_scikit_learn(shape, form, C):
     np.testing.assert_allclose(ours.decision_function(FORMS[form](new)), theirs.decision_function(new), atol=1e-5)
     assert isinstance(ours.coef_, np.ndarray)
     assert ours.support_.dtype == np.int64
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_a_gram_matrix_gives_the_bits_of_scikit_learn(n_classes, C):
+    assert _libsvm_library._direct() is not None
+    for seed in range(5):
+        X, _ = two_classes(40, 60, seed)
+        X, labels = np.round(3 * X), np.random.default_rng(seed).permutation(np.arange(40) % n_classes)
+        ours = fit_gram(X @ X.T, labels, C=C, tol=1e-3)
+        theirs = SVC(kernel="precomputed", C=C, tol=1e-3).fit(X @ X.T, labels)
+        for name in ours._fields:
+            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, f"{name}_"))
+
+
+BROKEN = {
+    "fewer": lambda *_: (),
+    "others": lambda gram, labels, C, tol: _libsvm_library.GramSolution(
+        *_libsvm_library._by_svc(gram, labels, 2 * C, tol)
+    ),
+    "gone": None,
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_another_libsvm_in_scikit_learn_is_left_for_its_public_one(monkeypatch, broken):
+    X, y = two_classes(20, 50)
+    expected = LibsvmSVM().fit(X, y)
+    monkeypatch.setattr(_libsvm_library, "_through", lambda fit: broken)
+    monkeypatch.setattr(_libsvm_library, "_direct", _libsvm_library._direct.__wrapped__)
+    assert _libsvm_library._direct() is None
+    np.testing.assert_array_equal(LibsvmSVM().fit(X, y).coef_, expected.coef_)
+
+
+@pytest.mark.parametrize("wrong", [{"C": -1.0}, {"C": np.nan}, {"tol": 0}, {"tol": np.nan}, {"C": "many"}], ids=str)
+def test_libsvm_refuses_what_it_would_not_end_with(wrong):
+    X, y = two_classes(20, 50)
+    [(name, value)] = wrong.items()
+    with pytest.raises(ValueError, match=f"LIBSVM: expected {name} positive and finite, got {value!r}"):
+        LibsvmSVM(**wrong).fit(X, y)
+
+
+@np.errstate(all="ignore")
+def test_libsvm_refuses_rows_whose_inner_products_overflow():
+    X, y = two_classes(20, 50)
+    with pytest.raises(ValueError, match="expected rows with finite inner products, got infinity"):
+        LibsvmSVM().fit(X * 1e200, y)
 
 
 @pytest.mark.parametrize("form", FORMS)

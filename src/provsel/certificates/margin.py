@@ -137,12 +137,12 @@ def _signs(trial: MeasuredTrial) -> NDArray[np.float64] | None:
 
 def _dual_optimum(gram: NDArray[np.float64], signs: NDArray[np.float64], C: float) -> tuple[float, float, float]:
     """Return the dual value, the duality gap and ||w||^2 of the soft-margin SVM on a Gram matrix."""
-    from provsel.models.libsvm import fit_gram
+    from provsel.models._libsvm_library import fit_gram
 
-    svm = fit_gram(gram, signs, C=C, tol=1e-6)
+    svm = fit_gram(gram, (signs > 0).astype(np.int64), C=C, tol=1e-6)
     coef = np.zeros(signs.size)
-    coef[svm.support_] = svm.dual_coef_[0]
+    coef[svm.support] = svm.dual_coef[0]
     squared_norm = float(coef @ gram @ coef)
     value = float(np.abs(coef).sum() - 0.5 * squared_norm)
-    slack = np.maximum(0.0, 1 - signs * (gram @ coef + svm.intercept_[0]))
+    slack = np.maximum(0.0, 1 - signs * (gram @ coef + svm.intercept[0]))
     return value, float(0.5 * squared_norm + C * slack.sum() - value), squared_norm

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
 
 from provsel.kernels.spectral import gram_matrix
 from provsel.models._base import BaseLinearSVM
-from provsel.models.libsvm import LibsvmSVM, fit_gram
+from provsel.models.libsvm import LibsvmSVM
 
 GRID = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
 """Powers of ten around the C = 1 of Paul, Magdon-Ismail, Drineas (2016)."""
@@ -120,4 +121,4 @@ def _on_gram(model: LibsvmSVM, X: Any, labels: NDArray[np.int64], grid: list[flo
     for train, test in folds:
         inner, outer = gram[np.ix_(train, train)], gram[np.ix_(test, train)]
         for k, C in enumerate(grid):
-            yield k, test, fit_gram(inner, labels[train], C=C, tol=model.tol).predict(outer)
+            yield k, test, SVC(kernel="precomputed", C=C, tol=model.tol).fit(inner, labels[train]).predict(outer)

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 
 from provsel.kernels.spectral import gram_matrix
 from provsel.models._base import BaseLinearSVM
+from provsel.models._libsvm_library import GramSolution, fit_gram
 
 
 class LibsvmSVM(BaseLinearSVM):
@@ -63,14 +64,14 @@ class LibsvmSVM(BaseLinearSVM):
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         if self.classes_.size == 2 and X.shape[0] < X.shape[1]:
-            svc = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol)
-            self.coef_ = np.asarray(svc.dual_coef_ @ X[svc.support_], dtype=np.float64).reshape(1, -1)
+            found = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol)
+            self.coef_ = np.asarray(found.dual_coef @ X[found.support], dtype=np.float64).reshape(1, -1)
         else:
             svc = SVC(kernel="linear", C=self.C, tol=self.tol).fit(X, labels)
             self.coef_ = _dense(svc.coef_)
-        self.intercept_ = svc.intercept_
-        self.support_ = svc.support_.astype(np.int64)
-        self.dual_coef_ = _dense(svc.dual_coef_)
+            found = GramSolution(svc.support_, _dense(svc.dual_coef_), svc.intercept_)
+        self.intercept_, self.dual_coef_ = found.intercept, found.dual_coef
+        self.support_ = found.support.astype(np.int64)
 
     def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         votes = np.zeros((values.shape[0], self.classes_.size))
@@ -82,11 +83,6 @@ class LibsvmSVM(BaseLinearSVM):
             confidence[:, j] -= column
         # equal votes are decided by the sum of decision values, squeezed below one vote
         return votes + confidence / (3 * (np.abs(confidence) + 1))
-
-
-def fit_gram(gram: NDArray[np.float64], y: NDArray[Any], *, C: float, tol: float) -> SVC:
-    """Return LIBSVM's solution, with `dual_coef_`, `support_` and `intercept_`, on a Gram matrix of shape (n, n)."""
-    return SVC(kernel="precomputed", C=C, tol=tol).fit(gram, y)
 
 
 def _dense(matrix: Any) -> NDArray[np.float64]:

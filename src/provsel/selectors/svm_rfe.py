@@ -12,13 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn import config_context
 from sklearn.utils.multiclass import check_classification_targets
 
 from provsel.kernels.elimination import RemainingColumns, best, by_importance, elimination_sizes
 from provsel.models._base import check_several
+from provsel.models._libsvm_library import fit_gram
 from provsel.models.liblinear import LiblinearSVM
-from provsel.models.libsvm import fit_gram
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
@@ -196,16 +195,12 @@ class _Trainer:
 
     def _libsvm(self, columns: RemainingColumns) -> NDArray[np.float64]:
         """As `_liblinear`; of each pair of classes i < j, the dual variables stand in row j - 1 for i, row i for j."""
-        # what is checked here once would be checked again in each round, at the price of a fifth of the SVM
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            svc = fit_gram(columns.gram, self.labels, C=self.C, tol=self.tol)
-        owner = self.labels[svc.support_]
+        svm = fit_gram(columns.gram, self.labels, C=self.C, tol=self.tol)
+        owner = self.labels[svm.support]
         pairs = list(combinations(range(int(self.labels.max()) + 1), 2))
         duals = np.zeros((len(pairs), self.labels.size))
         for row, (i, j) in zip(duals, pairs, strict=True):
-            row[svc.support_] = np.where(owner == i, svc.dual_coef_[j - 1], 0) + np.where(
-                owner == j, svc.dual_coef_[i], 0
-            )
+            row[svm.support] = np.where(owner == i, svm.dual_coef[j - 1], 0) + np.where(owner == j, svm.dual_coef[i], 0)
         return columns.weighted_sums(duals)
 
 
