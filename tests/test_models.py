@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from liblinear.liblinearutil import parameter, problem, train
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC, LinearSVC
 
@@ -263,3 +264,18 @@ def test_bad_input_is_refused(model, change, message):
 def test_unknown_loss_is_refused():
     with pytest.raises(ValueError, match=r"LiblinearSVM: expected loss in \['hinge', 'squared_hinge'\], got 'log'"):
         LiblinearSVM(loss="log").fit(*two_classes(20, 30))
+
+
+@pytest.mark.parametrize(
+    "model", [*MODELS, CompressedLinearSVM(5, random_state=0)], ids=lambda model: type(model).__name__
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_validated_before_give_the_same(model, form):
+    X, y = two_classes(30, 80)
+    X = FORMS[form](X)
+    whole, rows = clone(model).fit(X, y), clone(model).fit_rows(X, y)
+    np.testing.assert_array_equal(whole.coef_, rows.coef_)
+    np.testing.assert_array_equal(whole.predict(X), rows.predict_rows(X))
+    assert whole.n_features_in_ == rows.n_features_in_
+    with pytest.raises(ValueError, match="expected labels of at least two classes, got 1 class"):
+        clone(model).fit_rows(X, np.zeros(30))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from provsel.kernels.spectral import Matrix
+from provsel.models import BaseLinearSVM
 from provsel.selectors._base import BaseSelector
 from provsel.training_view import TrainingView
 
@@ -20,7 +21,8 @@ def is_random(reducer: Any) -> bool:
     """Tell whether two fits with different seeds can differ."""
     if not is_ours(reducer):
         return bool(unseeded(reducer))
-    return bool(getattr(reducer, "is_random", "random_state" in reducer.get_params(deep=False)))
+    own = getattr(reducer, "is_random", None)
+    return bool("random_state" in reducer.get_params(deep=False) if own is None else own)
 
 
 def is_random_model(model: Any) -> bool:
@@ -50,6 +52,20 @@ def fit_reducer(reducer: Any, view: TrainingView) -> Any:
     if isinstance(reducer, BaseSelector):
         return reducer.fit_view(view)
     return reducer.fit(view.X, view.y)
+
+
+def fit_model(model: Any, reducer: Any, X: Any, y: Any) -> Any:
+    """Return the model, fitted on what `reducer` left of rows, which are not checked again where both are provsel's."""
+    return model.fit_rows(X, y) if _checked(model, reducer) else model.fit(X, y)
+
+
+def predict(model: Any, reducer: Any, X: Any) -> NDArray[Any]:
+    """Return what a model predicts of what `reducer` left of rows, checked as by `fit_model`."""
+    return model.predict_rows(X) if _checked(model, reducer) else model.predict(X)
+
+
+def _checked(model: Any, reducer: Any) -> bool:
+    return isinstance(model, BaseLinearSVM) and isinstance(reducer, BaseSelector)
 
 
 def kept_features(reducer: Any) -> NDArray[np.int64] | None:

@@ -79,6 +79,8 @@ class TrainingView:
         self._costs: dict[str, Cost] = {}
         self._used: set[str] = set()
         self._needs: dict[str, set[str]] = {}  # parts that a part was computed from, directly or not
+        self._spent = Cost()  # sum of the costs: folds of text have hundreds of parts, and ask twice at each
+        self._members: list[TrainingView] = []  # parts that are views
 
     @property
     def n_samples(self) -> int:
@@ -102,7 +104,11 @@ class TrainingView:
                 needs, self._used = self._used, used
             elapsed = Cost.now() - start
             self._costs[name] = elapsed - (self._total() - before)
+            self._spent += self._costs[name]
             self._needs[name] = needs
+            part = self._parts[name]
+            if isinstance(part, TrainingView) and all(part is not member for member in self._members):
+                self._members.append(part)
         self._used |= {name, *self._needs[name]}
         return self._parts[name]
 
@@ -132,13 +138,19 @@ class TrainingView:
         return self.shared(f"svm {described(model)}", lambda: clone(model).fit(self.X, self.y, **metadata))
 
     def on_support_vectors(self, model: BaseEstimator) -> TrainingView:
-        """Return the view of the support vectors of `model` fitted on all columns."""
+        """Return the view of the support vectors of `model` fitted on all columns: one for models with the same ones.
+
+        Where the classes can be separated, an SVM has the same support vectors at every C from some C on.
+        """
 
         def compute() -> TrainingView:
             rows = support_rows(self.svm(model), self.X, self.y)
-            return TrainingView(self.X[rows], None if self.y is None else self.y[rows])
+            return self.shared(f"rows {rows.tobytes().hex()}", lambda: self._of_rows(rows))
 
         return self.shared(f"support vectors {described(model)}", compute)
+
+    def _of_rows(self, rows: NDArray[np.int64]) -> TrainingView:
+        return TrainingView(self.X[rows], None if self.y is None else self.y[rows])
 
     def support_rows(self, model: BaseEstimator) -> NDArray[np.int64]:
         """Return the row numbers of the support vectors, increasing."""
@@ -159,11 +171,10 @@ class TrainingView:
         )
 
     def _family(self) -> list[TrainingView]:
-        parts = [part for part in self._parts.values() if isinstance(part, TrainingView)]
-        return [self, *(member for part in parts for member in part._family())]
+        return [self, *(member for part in self._members for member in part._family())]
 
     def _total(self) -> Cost:
-        return sum((cost for view in self._family() for cost in view._costs.values()), Cost())
+        return sum((view._spent for view in self._family()), Cost())
 
 
 def described(model: BaseEstimator) -> str:

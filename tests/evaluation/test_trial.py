@@ -205,3 +205,26 @@ def test_the_cpu_time_of_a_task_is_shared_among_its_trials(monkeypatch):
     monkeypatch.setattr(trial_module, "_cpu_seconds", lambda: next(clock))
     task = make_tasks([small_cell(UNIFORM, n_splits=3)])[0]
     assert [record["task_cpu"] for record in run_task(task).records] == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("setting", ["supervised", "unsupervised", "unsupervised_with_center"])
+def test_trials_that_differ_in_their_model_share_a_selection_without_chance(monkeypatch, setting):
+    """At C = 1e3 and 1e4 these rows have the same support vectors, at C = 1e-3 others."""
+    calls, select = [], BSSSelector._select
+
+    def counting(self, view, rng):
+        calls.append(view.n_samples)
+        return select(self, view, rng)
+
+    monkeypatch.setattr(BSSSelector, "_select", counting)
+    models = [{"_target_": "provsel.models.LibsvmSVM", "C": C} for C in (1e-3, 1e3, 1e4)]
+    cells = [small_cell(WIDE_BSS, model=model, setting=setting) for model in models]
+    [task, *_] = make_tasks(cells)
+    together = run_task(task).records
+    assert len(calls) == (2 if setting == "supervised" else 1)
+    alone = [record for cell in cells for record in run_task(make_tasks([cell])[0]).records]
+    assert len(together) == len(alone) == 3
+    times = {"task_cpu", *(f"{part}_{clock}" for part in ("select", "shared", "train") for clock in ("cpu", "wall"))}
+    for ours, theirs in zip(together, alone, strict=True):
+        np.testing.assert_equal({**ours, **dict.fromkeys(times)}, {**theirs, **dict.fromkeys(times)})
+        assert ours["select_cpu"] + ours["shared_cpu"] > 0

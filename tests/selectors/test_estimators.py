@@ -43,6 +43,7 @@ from provsel.selectors import (
     UniformSelector,
     WithEnclosingBallCenter,
 )
+from provsel.selectors._base import _scale_columns
 from provsel.training_view import TrainingView
 
 ESTIMATORS = [
@@ -398,6 +399,34 @@ def test_costs_are_charged_to_whoever_uses_a_part(data):
     assert first.shared.wall > 0
     assert third.shared.wall == 0
     assert min(first.own.wall, second.own.wall, third.own.wall) >= 0
+
+
+def test_models_with_the_same_support_vectors_share_their_view():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.standard_normal((60, 80)) + 0.6 * y[:, None]
+    view, other = TrainingView(X, y), TrainingView(X, y)
+    views = [view.on_support_vectors(LibsvmSVM(C=C)) for C in (1e-4, 1e3, 1e4)]
+    alone = [view.support_rows(LibsvmSVM(C=C)) for C in (1e-4, 1e3, 1e4)]
+    assert alone[0].size > alone[1].size  # from some C on the rows are separated
+    np.testing.assert_array_equal(alone[1], alone[2])
+    assert views[1] is views[2] is not views[0]
+    with view.metered() as first:
+        views[1].basis()
+    with view.metered() as again:
+        view.on_support_vectors(LibsvmSVM(C=1e4)).basis()
+    assert again.shared.wall > first.shared.wall > 0  # the SVM, and the basis that the view of the other C had
+    np.testing.assert_array_equal(other.on_support_vectors(LibsvmSVM(C=1e4)).X, views[1].X)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array], ids=str)
+def test_scaled_sparse_columns_have_the_bits_and_order_of_a_product(kind):
+    X = kind(sparse.random_array((9, 30), density=0.3, rng=np.random.default_rng(0)))
+    factors = np.random.default_rng(1).random(30)
+    ours, expected = _scale_columns(X, factors), X @ sparse.diags_array(factors)
+    assert type(ours) is type(expected)
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
 
 
 def test_bss_attributes(data):

@@ -31,7 +31,7 @@ class Clustering(AbstractWholeRows):
         from provlab.protocols.fitting import fit_selector, is_certified, own_measures
         from provlab.protocols.partitions import cluster_rows, partition_scores
 
-        fitted = fit_selector(method, seed, fold.view, same_rows=True)
+        fitted = fit_selector(method, seed, fold.view)
         model, view = build("model", method.model), fitted.rows
         if "random_state" in model.get_params():
             model.set_params(random_state=split_seed)

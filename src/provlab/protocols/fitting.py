@@ -19,15 +19,17 @@ from provsel.certificates.certifying import certify_trial
 from provsel.certificates.compression import certify_compressed_trial, is_compressed
 from provsel.models import LibsvmSVM
 from provsel.reducers import (
+    fit_model,
     fit_reducer,
     is_random,
     is_random_model,
     kept_features,
     leaves_nothing_out,
     n_columns,
+    predict,
     reduced_rows,
 )
-from provsel.selectors import BaseSelector, OnSupportVectors, WithEnclosingBallCenter
+from provsel.selectors import BaseSelector, WithEnclosingBallCenter
 from provsel.training_view import Meter, TrainingView, described
 
 
@@ -57,46 +59,40 @@ class Fitted:
         }
 
 
-def fit_selector(method: Method, seed: int, view: TrainingView, *, same_rows: bool = False) -> Fitted:
-    """Fit a selector on the rows of a view; with `same_rows` all repeats have them, and share what draws nothing."""
+def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
+    """Fit a selector on the rows of a view, or on its support vectors; what draws nothing is fitted once for all.
+
+    Trials that differ in their model only, such as in C, have the same selection where they have the same rows.
+    """
     selector: Any = build("selector", method.selector)
-    if is_random(selector):
+    draws = is_random(selector)
+    if draws:
         reducers.seed(selector, seed)
-    model = build("model", method.model)
-    supervised = method.setting == "supervised"
-    if supervised and not isinstance(selector, BaseSelector):
-        return _fit_on_support_vectors(selector, model, view)
-    if supervised:
-        selector = OnSupportVectors(selector, svm=model)
-    elif method.setting == "unsupervised_with_center":
+    with_center = method.setting == "unsupervised_with_center"
+    if with_center:
         selector = WithEnclosingBallCenter(selector)
     with view.metered() as selecting:
-        if same_rows and not is_random(selector):
-            selector = view.shared(f"fitted {described(selector)}", lambda: fit_reducer(selector, view))
+        supervised = method.setting == "supervised"
+        rows = view.on_support_vectors(build("model", method.model)) if supervised else view
+        if draws:
+            fit_reducer(selector, rows)
         else:
-            fit_reducer(selector, view)
-    rows = view.on_support_vectors(model) if supervised else view
-    return Fitted(selector if method.setting == "unsupervised" else selector.selector_, rows, selecting)
-
-
-def _fit_on_support_vectors(selector: Any, model: Any, view: TrainingView) -> Fitted:
-    with view.metered() as selecting:
-        rows = view.on_support_vectors(model)
-        selector.fit(rows.X, rows.y)
-    return Fitted(selector, rows, selecting)
+            selector = rows.shared(f"fitted {described(selector)}", lambda: fit_reducer(selector, rows))
+    return Fitted(selector.selector_ if with_center else selector, rows, selecting)
 
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     """Return the record of a fitted selection, with the test error of a model on it and its certificates."""
     model = seeded(method.model, seed)
-    inner, view, rows = fitted.reducer, fold.view, fitted.rows
+    inner, view, rows, reduced = fitted.reducer, fold.view, fitted.rows, None
     with view.metered() as training:
         if leaves_nothing_out(inner, view) and not is_random_model(model):
             # the SVM that gave the support vectors is the trained model
             trained = view.svm(model)
         else:
-            trained = clone(model).fit(reduced_rows(inner, rows.X), rows.y)
-        predicted = trained.predict(reduced_rows(inner, fold.X_test))
+            reduced = reduced_rows(inner, rows.X)
+            trained = fit_model(clone(model), inner, reduced, rows.y)
+        predicted = predict(trained, inner, reduced_rows(inner, fold.X_test))
         error = float(np.mean(predicted != fold.y_test))
     record = fitted.as_record(view.n_features)
     record |= {"error": error, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
@@ -106,6 +102,8 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
         features = trained.indices_ if left is None else np.sort(left)[trained.indices_]
         record |= {"n_selected": features.size, "features": None if left is None else features.astype(np.int32)}
     trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted)
+    if reduced is not None:
+        trial.shared("reduced rows", lambda: reduced)
     if method.certify and is_compressed(model) and leaves_nothing_out(inner, view):
         record |= certify_compressed_trial(trial).as_record()
     elif is_certified(method, inner):

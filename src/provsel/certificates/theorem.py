@@ -95,7 +95,7 @@ class MeasuredTrial:
         from provsel.kernels.spectral import gram_matrix
         from provsel.reducers import reduced_rows
 
-        return gram_matrix(reduced_rows(self.reducer, self.rows.X))
+        return gram_matrix(self.shared("reduced rows", lambda: reduced_rows(self.reducer, self.rows.X)))
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True)

@@ -43,6 +43,14 @@ class BaseLinearSVM(ClassifierMixin, BaseEstimator, ABC):
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
+        return self._fit(X, y)
+
+    def fit_rows(self, X: Any, y: NDArray[Any]) -> Self:
+        """As `fit`, of rows validated before: finite float64 or float32, dense or CSR."""
+        self.n_features_in_ = X.shape[1]
+        return self._fit(X, y)
+
+    def _fit(self, X: Any, y: NDArray[Any]) -> Self:
         self.classes_, labels = np.unique(y, return_inverse=True)
         check_several(type(self).__name__, self.classes_)
         self._solve(X, labels)
@@ -51,13 +59,21 @@ class BaseLinearSVM(ClassifierMixin, BaseEstimator, ABC):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return f(x), shape (n,), for two classes, else one column a class, shape (n, n_classes)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return self._values(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False))
+
+    def _values(self, X: Any) -> NDArray[np.float64]:
         values = np.asarray(X @ self.coef_.T) + self.intercept_
         return values.ravel() if self.classes_.size == 2 else self._combine(values)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted labels, shape (n,)."""
-        values = self.decision_function(X)
+        return self._labels(self.decision_function(X))
+
+    def predict_rows(self, X: Any) -> NDArray[Any]:
+        """As `predict`, of rows validated before."""
+        return self._labels(self._values(X))
+
+    def _labels(self, values: NDArray[np.float64]) -> NDArray[Any]:
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
 
     def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

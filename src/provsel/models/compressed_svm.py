@@ -168,6 +168,11 @@ class CompressedLinearSVM(BaseBinarySVM):
         with self._whole_or_nothing():
             return super().fit(X, y)
 
+    def fit_rows(self, X: Any, y: NDArray[Any]) -> Self:
+        """As `fit`, of rows validated before."""
+        with self._whole_or_nothing():
+            return super().fit_rows(X, y)
+
     def fit_stream(self, chunks: Any) -> Self:
         """Fit on the rows of `chunks`, an iterable of (X_chunk, y_chunk) that can be iterated several times.
 

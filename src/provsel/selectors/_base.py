@@ -244,4 +244,10 @@ def _scale_columns(X: Any, factors: NDArray[np.float64]) -> Any:
     kind = getattr(X, "dtype", None)
     if kind is not None and np.issubdtype(kind, np.floating):
         factors = factors.astype(kind)
-    return X @ sparse.diags_array(factors) if sparse.issparse(X) else X * factors
+    if not sparse.issparse(X):
+        return X * factors
+    if X.format not in ("csr", "csc"):
+        return X @ sparse.diags_array(factors)
+    # what the product would make of a diagonal matrix itself, in half of its time
+    places = np.arange(factors.size + 1, dtype=X.indices.dtype)
+    return X @ type(X)((factors, places[:-1], places), shape=(factors.size, factors.size))
