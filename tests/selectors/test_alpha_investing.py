@@ -235,6 +235,35 @@ def test_lengths_outside_the_span_are_not_differences_of_near_numbers(monkeypatc
     assert worst() > 1e-5
 
 
+@pytest.mark.parametrize("p_value", ["likelihood_ratio", "chi2"])
+def test_many_acceptances_in_one_block_are_as_many_single_steps(p_value, monkeypatch):
+    """What a block computes ahead is renewed after each acceptance: products, lengths and levels."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((300, 60)) + rng.standard_normal((300, 1))
+    X[:, 40:45] = X[:, :5] + 1e-7 * rng.standard_normal((300, 5))  # nearly dependent, between others
+    y = X @ (rng.standard_normal(60) * 10.0 ** -np.linspace(0, 4, 60))
+    together = kernel.alpha_investing(X, y, wealth=0.5, delta=0.5, p_value=p_value)
+    assert together.accepted.size > 10
+    accepted, _, path = refitting(X, y, p_value=p_value)
+    np.testing.assert_array_equal(together.accepted, accepted)
+    np.testing.assert_allclose(together.wealth, path, rtol=1e-12)
+    monkeypatch.setattr(kernel, "BLOCK", 1)
+    single = kernel.alpha_investing(X, y, wealth=0.5, delta=0.5, p_value=p_value)
+    np.testing.assert_allclose(together.p_values, single.p_values, rtol=1e-6, atol=1e-300)
+    np.testing.assert_allclose(together.residual, single.residual, atol=1e-12 * np.linalg.norm(y))
+
+
+def test_a_level_above_one_accepts_no_column_of_the_span():
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((50, 5))
+    X = np.column_stack([X[:, 0], np.full(50, 2.0), np.zeros(50), X[:, 0] * 3 - 1, X[:, 1:]])
+    y = (X[:, 0] + rng.standard_normal(50) > 0).astype(float)
+    found = kernel.alpha_investing(X, y, wealth=100.0, delta=0.5, p_value="likelihood_ratio")
+    assert not np.isin([1, 2, 3], found.accepted).any()
+    assert found.accepted.size == 5
+    assert (found.p_values[1:4] == 1).all()
+
+
 def test_the_residual_meets_the_normal_equations():
     """A basis that was made orthogonal only once would leave 1e-16 / 1e-6 here."""
     rng = np.random.default_rng(1)

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.special import erfc
 
 from provsel.kernels.spectral import Array, Matrix
+from provsel.kernels.tails import column_squares
 
 BLOCK = 64
 """Columns that are made dense and projected together, by matrix products instead of vector products."""
@@ -22,11 +23,11 @@ CANCELLED = 1e-5
 DEPENDENT = 1e-8
 """A column of which less than this fraction lies outside the span of the accepted ones explains nothing new."""
 
-P_VALUES: dict[str, Callable[[float], float]] = {
-    "likelihood_ratio": lambda statistic: math.exp(-statistic / 2),
-    "chi2": lambda statistic: float(erfc(math.sqrt(statistic / 2))),  # upper tail, one degree of freedom
+P_VALUES: dict[str, Callable[[Array], Array]] = {
+    "likelihood_ratio": lambda statistics: np.exp(-0.5 * statistics),
+    "chi2": lambda statistics: np.asarray(erfc(np.sqrt(0.5 * statistics))),  # upper tail, one degree of freedom
 }
-"""From n drop / RSS, twice the gain in log-likelihood at the current variance, to a p-value."""
+"""From n drop / RSS, twice the gain in log-likelihood at the current variance, to p-values, elementwise."""
 
 
 @dataclass(frozen=True)
@@ -69,44 +70,70 @@ def alpha_investing(X: Matrix, target: Array, *, wealth: float, delta: float, p_
     """
     n, d = X.shape
     X = X.tocsc() if sparse.issparse(X) else X
-    tail = P_VALUES[p_value]
+    tail, sizes = P_VALUES[p_value], column_squares(X)
     directions, k = np.full((n, 8), 1 / math.sqrt(n), order="F"), 1  # the first k columns count
     residual = _outside(directions[:, :1], target.astype(np.float64))
     rss = float(residual @ residual)
     # a residual of rounding errors would be explained by anything
     exhausted = rss * DEPENDENT**2
     accepted: list[int] = []
-    p_values, path = np.ones(d), np.empty(d)
+    p_values = np.ones(d)
+    # the wealth after a column is a `share` of one number, which grows where a column is accepted
+    share = np.multiply.accumulate(1 - 0.5 / np.arange(1, d + 1))
+    prices = np.concatenate([[1.0], share[:-1]]) * (0.5 / np.arange(1, d + 1))
+    shared = [wealth]
     for start in range(0, d, BLOCK):
+        if rss <= exhausted:
+            break
         block = _dense_columns(X, start, min(start + BLOCK, d))
-        sizes = np.einsum("ij,ij->j", block, block)
-        inside = directions[:, :k].T @ block
-        squares = sizes - np.einsum("ij,ij->j", inside, inside)
-        # numbers of Python: a thousand columns of a thousand rows take no longer than their tests
-        numbers = list(zip(sizes.tolist(), squares.tolist(), (residual @ block).tolist(), strict=True))
-        for offset in range(block.shape[1]):
-            i, (size, square, product) = start + offset, numbers[offset]
-            level = wealth / (2 * (i + 1))
-            wealth -= level
-            if square < size * CANCELLED:
-                z = _outside(directions[:, :k], block[:, offset])
-                square, product = float(z @ z), float(z @ residual)
-            if rss > exhausted and square > size * DEPENDENT**2:
-                p = p_values[i] = tail(n * (product * product / square) / rss)
-                if p < level:
-                    accepted.append(i)
-                    wealth += delta
-                    z = _outside(directions[:, :k], block[:, offset])
-                    directions = _with_room(directions, k)
-                    directions[:, k] = q = z / np.linalg.norm(z)
-                    k += 1
-                    residual = _outside(q[:, None], residual)
-                    rss = float(residual @ residual)
-                    later = block[:, offset + 1 :]
-                    squares[offset + 1 :] -= (q @ later) ** 2
-                    found = sizes[offset + 1 :], squares[offset + 1 :], residual @ later
-                    numbers[offset + 1 :] = zip(*(values.tolist() for values in found), strict=True)
-            path[i] = wealth
+        b, whole, price = block.shape[1], sizes[start : start + BLOCK], prices[start : start + BLOCK]
+        inside = np.empty((k + b, b))  # a row for each direction, of which the block may add b
+        inside[:k] = directions[:, :k].T @ block
+        squares, too_small = whole - np.einsum("ij,ij->j", inside[:k], inside[:k]), CANCELLED * whole
+        products = residual @ block
+        first = 0  # the columns before are done
+        while first < b and rss > exhausted:
+            # all that are left are tested as if none of them were accepted, which is right up to the first that is
+            left, levels = squares[first:], shared[-1] * price[first:]
+            doubtful = left <= too_small[first:]
+            any_doubtful = bool(doubtful.any())
+            if any_doubtful:
+                left = np.where(doubtful, np.inf, left)
+            found = tail(products[first:] ** 2 / left * (n / rss))
+            passed = found < levels
+            if any_doubtful:
+                passed &= ~doubtful
+            count = int(passed.argmax())  # passed over
+            count = count if passed[count] else b - first
+            for i in np.flatnonzero(doubtful[:count]).tolist() if any_doubtful else ():
+                z = _outside(directions[:, :k], block[:, first + i])
+                square = float(z @ z)
+                if square > whole[first + i] * DEPENDENT**2:
+                    found[i] = tail(np.asarray((z @ residual) ** 2 / square * (n / rss)))
+                    if found[i] < levels[i]:
+                        count = i
+                        break
+            j = first + count
+            p_values[start + first : start + min(j + 1, b)] = found[: count + 1]
+            first = j + 1
+            if j == b:
+                break
+            accepted.append(start + j)
+            shared.append(shared[-1] + delta / share[start + j])
+            z = block[:, j] - directions[:, :k] @ inside[:k, j]
+            z -= directions[:, :k] @ (directions[:, :k].T @ z)
+            directions = _with_room(directions, k)
+            directions[:, k] = q = z / math.sqrt(z @ z)
+            product = q @ residual
+            residual = residual - product * q
+            residual -= (q @ residual) * q
+            rss = float(residual @ residual)
+            later = block[:, first:]
+            along = inside[k, first:] = q @ later
+            squares[first:] -= along**2
+            products[first:] -= product * along  # which errs by rounding of the target, as the residual does
+            k += 1
+    path = np.repeat(shared, np.diff([0, *accepted, d])) * share
     return Investment(np.asarray(accepted, dtype=np.int64), p_values, path, residual)
 
 
