@@ -1,4 +1,4 @@
-"""Rows of svmlight files, of which one line at a time is in memory as text."""
+"""Rows of svmlight files, of which some 64 kB of lines at a time is in memory as text."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable, Iterator
-from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from .row_sources import NAME, Chunk, RowSource
 from .sources import DAMAGED, damaged
+from .svmlight_text import Rows, joined, parsed
 
 _OPEN: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 SVMLIGHT = tuple(kind + packed for kind in (".svm", ".svmlight", ".libsvm", ".txt") for packed in ("", *_OPEN))
 _SCAN_ROWS = 512
+_TOGETHER = 1 << 16
+"""Bytes of lines that are parsed together: rows of text take more memory than the numbers in them."""
+_LAST_BEFORE_LABELS = ord("#")
 _MAX_LINE = 1 << 26
 """Bytes; a packed file of one line would otherwise be in memory as a whole, a thousand times its size."""
 
@@ -55,48 +58,54 @@ class SvmlightRows(RowSource):
         self.n_samples, self._zero_based = n, lowest == 0
         return highest + self._zero_based
 
-    def _parsed(self, size: int, **options: Any) -> Iterator[tuple[Any, Any]]:
+    def _parsed(self, size: int, *, zero_based: bool, n_features: int | None = None) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y) of up to `size` rows."""
-        from sklearn.datasets import load_svmlight_file  # brings the loaders of all its data sets
-
         with self._open() as file:
             rows, start = _rows(file), 0
             while True:
-                part = _Part(rows, size)
-                try:
-                    X, y = load_svmlight_file(part, **options)
-                except DAMAGED as error:
-                    if part.failure is not None:
-                        expected = f"rows from {start} on in good order"
-                        raise damaged(NAME, self._path, expected, part.failure) from part.failure
-                    raise self._wrong_line(error, start, size, options) from error
-                if not y.size:
+                parts: list[Rows] = []
+                stop = start + size
+                while start < stop and (lines := self._next(rows, stop - start, start)):
+                    parts.append(self._numbers(lines, start, zero_based, n_features))
+                    start += len(lines)
+                if not parts:
                     return
-                start += y.size
-                yield X, y
+                yield joined(parts, n_features)
 
-    def _wrong_line(self, error: Exception, start: int, size: int, options: dict[str, Any]) -> ValueError:
-        """Return what to raise for the first line that is wrong, of the `size` from `start` on, which are read anew."""
-        from sklearn.datasets import load_svmlight_file
-
-        with self._open() as file:
-            for number, line in enumerate(islice(_rows(file), start, start + size), start):
-                try:
-                    load_svmlight_file(BytesIO(line), **options)
-                except DAMAGED as found:
-                    error, start = found, number
+    def _next(self, rows: Iterator[bytes], most: int, start: int) -> list[bytes]:
+        """Return the next lines, at most `most`, the last of which reaches `_TOGETHER` bytes; none at the end."""
+        lines, size = [], 0
+        try:
+            for line in islice(rows, most):
+                lines.append(line)
+                size += len(line)
+                if size > _TOGETHER:
                     break
-        return ValueError(
-            f"{NAME}: {self._path}: expected lines 'label index:value ...' with increasing indices "
-            f"{self._range(options)}, got {error!s:.200} in row {start}; write the file again, or leave out n_features."
-        )
+        except DAMAGED as error:
+            raise damaged(NAME, self._path, f"rows from {start} on in good order", error) from error
+        return lines
+
+    def _numbers(self, lines: list[bytes], start: int, zero_based: bool, n_features: int | None) -> Rows:
+        """Return what stands in the lines from row `start` on, or raise for the first that is wrong."""
+        try:
+            return parsed(lines, zero_based=zero_based, n_features=n_features)
+        except DAMAGED as error:
+            wrong: tuple[Exception, int] = error, start
+        for number, line in enumerate(lines, start):
+            try:
+                parsed([line], zero_based=zero_based, n_features=n_features)
+            except DAMAGED as error:
+                wrong = error, number
+                break
+        first = int(not zero_based)
+        span = f"from {first} on" if n_features is None else f"from {first} to {n_features - 1 + first}"
+        raise ValueError(
+            f"{NAME}: {self._path}: expected lines 'label index:value ...' with increasing indices {span}, got "
+            f"{wrong[0]!s:.200} in row {wrong[1]}; write the file again, or leave out n_features."
+        ) from wrong[0]
 
     def _open(self) -> Any:
         return _OPEN.get(self._path.suffix.lower(), open)(self._path, "rb")
-
-    def _range(self, options: dict[str, Any]) -> str:
-        first, m = int(not options["zero_based"]), options.get("n_features")
-        return f"from {first} on" if m is None else f"from {first} to {m - 1 + first}"
 
 
 def _rows(file: Any) -> Iterator[bytes]:
@@ -104,26 +113,6 @@ def _rows(file: Any) -> Iterator[bytes]:
     while line := file.readline(_MAX_LINE + 1):
         if len(line) > _MAX_LINE:
             raise ValueError(f"a line of more than {_MAX_LINE} bytes")
-        if line.split(b"#", 1)[0].strip():
+        # most lines begin with a label: others are looked at
+        if line[0] > _LAST_BEFORE_LABELS or line.split(b"#", 1)[0].strip():
             yield line
-
-
-class _Part:
-    """The next lines, as a file for `load_svmlight_file`, which asks for `read` and then only iterates.
-
-    Lines that are joined first would be in memory twice, and rows of text take more of it than the numbers in them.
-    """
-
-    def __init__(self, rows: Iterator[bytes], size: int) -> None:
-        self._rows = islice(rows, size)
-        self.failure: Exception | None = None
-
-    def __iter__(self) -> Iterator[bytes]:
-        try:
-            yield from self._rows
-        except DAMAGED as error:
-            self.failure = error  # of the file, where other errors are about what a line says
-            raise
-
-    def read(self) -> bytes:
-        return b"".join(self)

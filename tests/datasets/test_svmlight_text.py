@@ -1,0 +1,130 @@
+"""Svmlight text parsed at once, against scikit-learn's parser: the same bits, or the same refusal."""
+
+from io import BytesIO
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_svmlight_file
+
+from provsel.streams import svmlight_text
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = FINITE.map(repr) | FINITE.map("{:.16g}".format) | FINITE.map("{:g}".format) | st.integers(-99, 99).map(str)
+
+
+@st.composite
+def plain_lines(draw):
+    """Rows as programs write them."""
+    lines = []
+    for _ in range(draw(st.integers(1, 5))):
+        columns = sorted(draw(st.sets(st.integers(1, 300), max_size=6)))
+        label = draw(st.sampled_from(["1", "-1", "+1", "3", "0.5", "-2e-3"]))
+        pairs = [f"{j}:{draw(NUMBERS)}" for j in columns]
+        lines.append((" ".join([label, *pairs]) + draw(st.sampled_from(["\n", " \n", "\r\n"]))).encode())
+    return lines
+
+
+def by_scikit_learn(lines, **options):
+    X, y = load_svmlight_file(BytesIO(b"".join(lines)), **options)
+    return svmlight_text.Rows(y, np.diff(X.indptr), X.indices, X.data)
+
+
+def same_bits(found, expected):
+    for name, mine, theirs in zip(found._fields, found, expected, strict=True):
+        np.testing.assert_array_equal(mine, theirs, err_msg=name)
+    assert found.values.tobytes() == np.asarray(expected.values).tobytes()
+
+
+def outcome(parse, lines, **options):
+    try:
+        return parse(lines, **options)
+    except Exception as error:  # the refusals of scikit-learn are of several kinds
+        return type(error), str(error)
+
+
+@settings(max_examples=150, deadline=None)
+@given(plain_lines(), st.booleans(), st.sampled_from([None, 300]))
+@example([b"1\n", b"-1 1:5e-324 2:1.7976931348623157e+308 3:-0.0 4:0\n"], False, None)
+@example([b"1\n"], True, 3)
+def test_plain_rows_have_the_bits_of_scikit_learn(lines, zero_based, width):
+    options = {"zero_based": zero_based, "n_features": 301 if width and zero_based else width}
+    found = svmlight_text._plain(lines, **options)
+    if found is None:  # -0 only
+        assert b"-0" in b"".join(lines)
+        found = svmlight_text.parsed(lines, **options)
+    same_bits(found, by_scikit_learn(lines, **options))
+    same_bits(svmlight_text.parsed(lines, **options), found)
+
+
+@settings(max_examples=300, deadline=None)
+@given(plain_lines(), st.data())
+def test_whatever_stands_in_a_line_is_read_or_refused_as_by_scikit_learn(lines, data):
+    text = bytearray(b"".join(lines))
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(text) - 1))
+        odd = data.draw(
+            st.sampled_from([b"", b" ", b":", b"-", b".", b"e", b"+", b"0", b"1", b"#", b",", b"\t", b"x", b"\0"])
+        )
+        text[place : place + data.draw(st.integers(0, 1))] = odd
+    lines = [line for line in bytes(text).splitlines(keepends=True) if line.split(b"#")[0].strip()]
+    if not lines:
+        return
+    options = {"zero_based": data.draw(st.booleans()), "n_features": data.draw(st.sampled_from([None, 301, 20]))}
+    found, expected = outcome(svmlight_text.parsed, lines, **options), outcome(by_scikit_learn, lines, **options)
+    if isinstance(expected, svmlight_text.Rows):
+        assert isinstance(found, svmlight_text.Rows), found
+        same_bits(found, expected)
+    else:
+        assert isinstance(found[0], type), f"read {found}, where scikit-learn says {expected}"
+        assert found == expected
+
+
+ODD = {
+    "two numbers in one": b"1 2:1-2\n",
+    "two points": b"1 2:1.2.3\n",
+    "two points apart": b"1 2:1.22.3\n",
+    "sign within": b"1 2:12-3\n",
+    "point in the exponent": b"1 2:1e-5.3\n",
+    "two exponents": b"1 2:1e-5e-3\n",
+    "exponent without digits": b"1 2:1e\n",
+    "no value": b"1 2:\n",
+    "no index": b"1 :2\n",
+    "index with a point": b"1 2.0:2\n",
+    "index with an exponent": b"1 1e1:2\n",
+    "negative index": b"1 -2:2\n",
+    "no label": b"2:1 3:1\n",
+    "value without index": b"1 2:1 3\n",
+    "hexadecimal": b"1 2:0x10\n",
+    "two labels": b"1,2 2:1\n",
+    "decreasing": b"1 3:1 2:1\n",
+    "twice": b"1 3:1 3:1\n",
+    "index 0": b"1 0:1\n",
+    "wider": b"1 9:1\n",
+}
+
+
+@pytest.mark.parametrize("line", ODD.values(), ids=ODD)
+def test_malformed_rows_are_refused_among_good_ones(line):
+    lines = [b"1 1:2\n", line, b"-1 1:2 2:3\n"]
+    assert svmlight_text._plain(lines, zero_based=False, n_features=4) is None
+    with pytest.raises((ValueError, OverflowError)) as refusal:
+        svmlight_text.parsed(lines, zero_based=False, n_features=4)
+    assert (refusal.type, str(refusal.value)) == outcome(by_scikit_learn, lines, zero_based=False, n_features=4)
+
+
+@pytest.mark.parametrize("line", [b"1 2:.5\n", b"1 2:5.\n", b"1 2:1_0\n", b"1  2:1\n", b"1\t2:1\n", b"1 qid:3 2:1\n",
+                                  b"1 2:1 # note 3:4\n", b"1 2:nan\n", b"1 2:1E5\n", b"1 2:+5\n"])  # fmt: skip
+def test_rows_that_are_written_otherwise_are_left_to_scikit_learn(line):
+    lines = [b"1 1:2\n", line]
+    assert svmlight_text._plain(lines, zero_based=False, n_features=None) is None
+    same_bits(svmlight_text.parsed(lines, zero_based=False), by_scikit_learn(lines, zero_based=False))
+
+
+def test_without_the_check_of_the_text_two_numbers_in_one_would_pass(monkeypatch):
+    """The reader of numbers stops at the first character that it does not know."""
+    monkeypatch.setattr(svmlight_text, "_is_plain", lambda text: True)
+    found = svmlight_text._plain([b"1 2:1-2\n"], zero_based=False, n_features=None)
+    assert found is not None
+    assert found.values.tolist() == [1.0]
