@@ -120,7 +120,7 @@ def test_generated_data_have_the_same_identity_whatever_their_bits_are(monkeypat
         ("usps", {"part": "test"}, "part must be one of all, train, got 'test'"),
         ("techtc", {"set": "Exp_1"}, "set must look like 'Exp_10341_10755', got 'Exp_1'"),
         ("rcv1_ccat", {"form": "official", "n_train": 5}, "has 23149 training documents, got n_train=5"),
-        ("colon", {"set": "all"}, "'colon' has no parameter set; it accepts "),
+        ("colon", {"set": "all"}, "'colon' has no parameter set; it accepts none"),
     ],
 )
 def test_bad_parameters_are_refused_before_anything_is_loaded(name, params, message):

@@ -1,6 +1,7 @@
 """Loaders are found by name, and nothing else can be imported through a name."""
 
 import inspect
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from provlab.datasets import (
+    _loaders,
     _mat,
     dataset_feature_names,
     dataset_identity,
@@ -18,6 +20,7 @@ from provlab.datasets import (
     loader,
     read_source,
 )
+from small_runs import section
 
 
 def test_the_folder_is_the_registry():
@@ -26,6 +29,19 @@ def test_the_folder_is_the_registry():
     assert {"digits", "synthetic", "techtc"} <= set(names)
     assert not any(name.startswith("_") for name in names)
     assert "sources" not in names
+
+
+def test_what_contributing_says_of_a_data_set(tmp_path, monkeypatch):
+    [code] = re.findall(r"```python\n(.*?)```", section("Add a data set"), re.S)
+    (tmp_path / "wine.py").write_text(code, encoding="utf-8")
+    monkeypatch.setattr("provlab.datasets.__path__", [str(tmp_path)])
+    for name, names in (("_names", ("wine",)), ("_modules", {"wine"})):
+        monkeypatch.setattr(_loaders, name, lambda names=names: names)
+    data = load_dataset("wine")
+    assert (data.name, data.X.shape, len(data.feature_names)) == ("wine", (178, 13), 13)
+    assert len(dataset_identity("wine")) == 64
+    with pytest.raises(ValueError, match="'wine' has no parameter set; it accepts none"):
+        load_dataset("wine", set="all")
 
 
 @pytest.mark.parametrize("name", ["nothing", "_record", "synthetic.load", "..kernels", "os", "", "Synthetic", None, 3])

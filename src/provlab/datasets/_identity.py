@@ -98,7 +98,7 @@ def checked_parameters(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(own) - set(defaults))
     if unknown:
         raise ValueError(
-            f"data set {name!r} has no parameter {', '.join(unknown):.200}; it accepts {', '.join(defaults)}"
+            f"data set {name!r} has no parameter {', '.join(unknown):.200}; it accepts {', '.join(defaults) or 'none'}"
         )
     parameters = {**defaults, **own}
     if (check := getattr(loader(name), "check", None)) is not None:
