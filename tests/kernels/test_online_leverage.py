@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from provsel.kernels.online_calibration import calibrated_pass, compressed_rows, one_pass
+from provsel.kernels.online_calibration import calibrated_pass, compressed_rows, gram_factor, one_pass
 from provsel.kernels.online_leverage import PANEL, OnlineLeverage, Rule, theory_rate, uniforms
 from provsel.kernels.online_span import KeptSpan
 
@@ -170,6 +170,46 @@ def test_a_pass_that_keeps_many_columns_of_a_tall_matrix_goes_on_with_compressed
     np.testing.assert_allclose(found.scores, scores, rtol=1e-12)
     one_pass(X.astype(np.float32), rule, KEY)
     assert len(calls) == compressed
+
+
+def nearly_equal(distance):
+    """20 columns three times, 300 x 60, the second and third time at a small distance in other directions."""
+    A, first, second = np.random.default_rng(6).standard_normal((3, 300, 20))
+    return np.column_stack([A, A + distance * first, A + distance * second])
+
+
+@pytest.mark.parametrize(("distance", "taken"), [(0.1, True), (1e-6, False)])
+def test_the_gram_matrix_is_left_where_columns_are_nearly_dependent(distance, taken, monkeypatch):
+    X, rule = nearly_equal(distance), Rule(0.5, 0.5, outside_scores_one=False, n_initial=5)
+    assert (gram_factor(X) is not None) == taken
+    calls = []
+    monkeypatch.setattr("provsel.kernels.online_calibration.gram_factor", lambda X: calls.append(1) or gram_factor(X))
+    found = one_pass(X, rule, KEY)
+    assert len(calls) == 1
+    positions, weights, scores = OnlineLeverage.start(len(X), rule, KEY).advance(X)
+    assert np.count_nonzero((scores > 0) & (scores < 1)) > 20
+    np.testing.assert_array_equal(found.positions, positions)
+    np.testing.assert_allclose(found.weights, weights, rtol=1e-9)
+    np.testing.assert_allclose(found.scores, scores, atol=1e-9)
+
+
+def test_without_its_condition_the_gram_matrix_would_change_scores(monkeypatch):
+    X, rule = nearly_equal(1e-6), Rule(0.5, 0.5, outside_scores_one=False, n_initial=5)
+    monkeypatch.setattr("provsel.kernels.online_calibration.SAFE", 0.0)
+    found = one_pass(X, rule, KEY)
+    scores = OnlineLeverage.start(len(X), rule, KEY).advance(X)[2]
+    assert np.abs(found.scores - scores).max() > 1e-6
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
+def test_the_factor_of_the_gram_matrix_keeps_zero_columns_and_lengths(form):
+    X = np.random.default_rng(7).standard_normal((90, 12)) * np.geomspace(1e-6, 1e6, 12)
+    X[:, 4] = 0
+    R = gram_factor(form(X))
+    assert not R[:, 4].any()
+    assert not np.tril(R, -1).any()
+    lengths = np.where(np.linalg.norm(X, axis=0) > 0, np.linalg.norm(X, axis=0), 1.0)
+    np.testing.assert_allclose((R / lengths).T @ (R / lengths), (X / lengths).T @ (X / lengths), atol=1e-14)
 
 
 def test_rounded_dependent_columns_lie_in_the_span_in_single_precision():

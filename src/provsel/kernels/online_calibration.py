@@ -28,8 +28,13 @@ NEIGHBOURS = 6
 CHUNK = 1024
 """Rows that are made dense together."""
 
-HEAD, DENSE = 0.25, 0.45
-"""The first columns, as a share, which foretell whether a pass keeps so large a share that compressing pays."""
+HEAD, DENSE, DENSE_GRAM = 0.25, 0.45, 0.2
+"""The first columns, as a share, which foretell whether a pass keeps so large a share that compressing pays: by QR, or
+already by the Gram matrix, where that is enough."""
+
+SAFE = 1e-6
+"""Least reciprocal condition of the Gram matrix of columns of length 1, at which scores are off by about 1e-10: beyond,
+kept columns and weights are those of QR."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +62,21 @@ def one_pass(X: Matrix, rule: Rule, key: NDArray[np.uint64], most: int | None = 
 
     With `most`, a pass that keeps more columns is stopped early. Without, when `HEAD` of a matrix that can be
     compressed keeps more than `DENSE` of its columns, the pass starts anew on the compressed rows: to find them
-    costs 2 n d^2, the pass itself about n (d k + 3 k^2).
+    costs n d^2 by the Gram matrix, for which `DENSE_GRAM` is enough, or 2 n d^2, the pass itself about
+    n (d k + 3 k^2).
     """
     n, d = X.shape
     state = OnlineLeverage.start(n, rule, key, capacity=0 if sparse.issparse(X) else min(n, d))
     head = int(HEAD * d) if most is None and _is_compressible(X) else 0
     first = state.advance(X[:, :head])
+    compressed = None
     if state.n_kept > DENSE * head:
+        compressed = compressed_rows(X)
+    elif state.n_kept > DENSE_GRAM * head:
+        compressed = gram_factor(X)
+    if compressed is not None:
         state = OnlineLeverage.start(d, rule, key, capacity=d)
-        return Pass(rule.rate, *state.advance(compressed_rows(X)))
+        return Pass(rule.rate, *state.advance(compressed))
     rest = state.advance(X[:, head:], most)
     positions, weights, scores = (np.concatenate(parts) for parts in zip(first, rest, strict=True))
     return Pass(rule.rate, positions, weights, scores, complete=most is None or state.n_kept <= most)
@@ -139,11 +150,14 @@ def compressed_rows(X: Matrix) -> Matrix:
     """Return a triangular matrix, shape (d, d), with the inner products of the columns of X, when that is smaller.
 
     Online leverage scores depend on inner products only. X, shape (n, d), dense or sparse, is returned as it is
-    unless n > 2 d, and where it is float32; sparse rows are made dense a chunk at a time. Householder QR of a
-    triangle on top of the next chunk keeps each column to a relative 1e-15 or so, as the Gram matrix would not.
+    unless n > 2 d, and where it is float32. The factor of the Gram matrix is taken where columns are far from
+    dependent. Else sparse rows are made dense a chunk at a time, and Householder QR of a triangle on top of the next
+    chunk keeps each column to a relative 1e-15 or so, as the Gram matrix would not.
     """
     if not _is_compressible(X):
         return X
+    if (factor := gram_factor(X)) is not None:
+        return factor
     n, d = X.shape
     source = X.tocsr() if sparse.issparse(X) else X
     R = np.zeros((d, d), order="F")
@@ -153,6 +167,24 @@ def compressed_rows(X: Matrix) -> Matrix:
         chunk = np.array(chunk, dtype=np.float64, order="F")
         R = lapack.dtpqrt(0, min(32, d), R, chunk, overwrite_a=1, overwrite_b=1)[0]
     return R
+
+
+def gram_factor(X: Matrix) -> Array | None:
+    """Return the upper Cholesky factor of X^T X, shape (d, d), or None where its condition is worse than `SAFE`.
+
+    It takes n d^2 operations, half of those of QR, in a product. Zero columns stay zero.
+    """
+    gram = (X.T @ X).toarray() if sparse.issparse(X) else X.T @ X
+    lengths = np.sqrt(np.diagonal(gram))
+    scales = np.where(lengths > 0, lengths, 1.0)
+    gram /= scales
+    gram /= scales[:, None]
+    gram[np.diag_indices_from(gram)] = 1.0
+    size = np.abs(gram).sum(axis=0).max(initial=0.0)
+    R, failed = lapack.dpotrf(gram, lower=0, clean=1)
+    if failed or lapack.dpocon(R, size)[0] < SAFE:
+        return None
+    return np.asfortranarray(R * lengths)
 
 
 def _is_compressible(X: Matrix) -> bool:
