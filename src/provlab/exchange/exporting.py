@@ -17,7 +17,7 @@ from provlab.claims import Evidence
 from provlab.claims.judged import all_claim_files, judge_files
 from provlab.claims.outcome import UnavailableError
 from provlab.exchange.croissant import croissant
-from provlab.exchange.parts import Part, data_sets
+from provlab.exchange.parts import DataSet, Part, data_sets
 from provlab.exchange.ro_crate import ro_crate
 from provlab.exchange.statement import Statement
 from provlab.exchange.trials_csv import CELLS, COLUMNS, ENVIRONMENTS, TRIALS, write_trials
@@ -73,9 +73,10 @@ def export(
     if target.is_dir() and any(target.iterdir()) and not (target / TRIALS).is_file():
         raise ValueError(f"export: expected a new folder or an earlier export, got {target}; name another folder.")
     with replacing_folder(target) as folder:
-        parts = _write(folder, store, trials, overrides)
+        data = data_sets(trials)
+        parts = _write(folder, store, trials, data, overrides)
         made = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", _now())), UTC).date().isoformat()
-        statement = Statement(title, licence, made, tuple(parts), tuple(data_sets(trials)), len(trials))
+        statement = Statement(title, licence, made, tuple(parts), tuple(data), len(trials))
         for file, describe in filter(None, (FORMATS[name] for name in formats)):
             text = json.dumps(describe(statement), indent=1, ensure_ascii=False)
             write_text(folder / file, text + "\n")
@@ -86,9 +87,11 @@ def _now() -> float:
     return datetime.now(UTC).timestamp()
 
 
-def _write(folder: Path, store: TrialStore, trials: pa.Table, overrides: Sequence[str]) -> list[Part]:
+def _write(
+    folder: Path, store: TrialStore, trials: pa.Table, data: Sequence[DataSet], overrides: Sequence[str]
+) -> list[Part]:
     write_trials(trials, folder)
-    write_frame(pd.DataFrame([data.as_line() for data in data_sets(trials)]), folder / "datasets.csv")
+    write_frame(pd.DataFrame([each.as_line() for each in data]), folder / "datasets.csv")
     titles = {
         CELLS: "Configuration of each cell: data set, selector, model and protocol, as JSON",
         ENVIRONMENTS: "Versions and processor of each environment, as JSON",

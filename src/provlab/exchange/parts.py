@@ -40,11 +40,12 @@ class Part:
     @classmethod
     def of(cls, folder: Path, path: str, title: str, table: pa.Table | None = None) -> Part:
         """Describe a file that has been written; `table` has its columns, where it is large."""
-        content = (folder / path).read_bytes()
+        with (folder / path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
         if table is None:
             table = pa.Table.from_pandas(pd.read_csv(folder / path), preserve_index=False)
         columns = {name: _kind(table[name]) for name in table.column_names}
-        return cls(path, title, columns, len(content), hashlib.sha256(content).hexdigest())
+        return cls(path, title, columns, (folder / path).stat().st_size, digest)
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,11 @@ def _kind(column: pa.ChunkedArray) -> str:
 
 def data_sets(trials: pa.Table) -> list[DataSet]:
     """Return the data sets of some trials, sorted by name."""
-    columns = ["dataset", "data", "source", "config", "n_train", "n_test", "n_features", "n_classes"]
+    columns = ["dataset", "data", "source", "n_train", "n_test", "n_features", "n_classes"]
     frame = trials.select(columns).to_pandas()
     known, found = source_names(), []
     for (name, identity), lines in frame.groupby(["dataset", "data"], sort=True):
-        parameters = json.loads(lines["config"].iloc[0])["dataset"]
+        parameters = json.loads(trials["config"][int(lines.index[0])].as_py())["dataset"]  # long: of one trial only
         loader = parameters.get("name")
         first = lines.dropna(subset=["n_train", "n_features", "n_classes"]).head(1)
         sizes = (0, 0, 0)

@@ -26,6 +26,9 @@ TYPES = {
 }  # fmt: skip
 """Types by their names in columns.csv."""
 
+ROWS = 20_000
+"""Trials that become texts at a time: those of a full store would need gigabytes."""
+
 PARSED = pcsv.ParseOptions(newlines_in_values=True)
 DAMAGE = (pa.ArrowException, ValueError, KeyError, UnicodeDecodeError)
 
@@ -44,15 +47,24 @@ def write_trials(trials: pa.Table, folder: Path) -> None:
     write_csv(fields, folder / COLUMNS)
     write_csv(_distinct(trials.select(["cell", "config"])), folder / CELLS)
     texts = trials["environment"]
-    short = {text: _short(text) for text in texts.unique().to_pylist() if text is not None}
-    known = pa.table({"environment": pa.array(short.values(), pa.string()), "text": pa.array(short, pa.string())})
-    write_csv(known.sort_by("environment"), folder / ENVIRONMENTS)
-    coded = pa.array([None if text is None else short[text] for text in texts.to_pylist()], pa.string())
+    known = texts.unique().drop_null()
+    short = pa.array([_short(text.as_py()) for text in known], pa.string())
+    write_csv(pa.table({"environment": short, "text": known}).sort_by("environment"), folder / ENVIRONMENTS)
+    coded = short.take(pc.index_in(texts, value_set=known))
     plain = trials.set_column(trials.column_names.index("environment"), "environment", coded).drop_columns("config")
-    for name in plain.column_names:
-        if pa.types.is_list(plain.schema.field(name).type):
-            plain = plain.set_column(plain.column_names.index(name), name, list_texts(plain[name]))
-    write_csv(plain, folder / TRIALS)
+    first = _with_texts(plain.slice(0, ROWS))
+    with replacing(folder / TRIALS) as temporary, pcsv.CSVWriter(str(temporary), first.schema) as writer:
+        writer.write(first)
+        for start in range(ROWS, len(plain), ROWS):
+            writer.write(_with_texts(plain.slice(start, ROWS)))
+
+
+def _with_texts(trials: pa.Table) -> pa.Table:
+    """Return trials with lists as texts."""
+    for place, field in enumerate(trials.schema):
+        if pa.types.is_list(field.type):
+            trials = trials.set_column(place, field.name, list_texts(trials[field.name]))
+    return trials
 
 
 def read_trials(folder: Path) -> pa.Table:
