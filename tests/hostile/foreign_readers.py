@@ -1,4 +1,4 @@
-"""The readers of foreign bytes, each with whole files to damage."""
+"""The readers of untrusted bytes, each with whole files to damage."""
 
 import bz2
 import gzip

@@ -96,6 +96,6 @@ def check_data(cell: Cell) -> None:
 
 
 def cut_reason(text: str) -> str:
-    """Return a reason on one line, of bounded length: it quotes foreign text."""
+    """Return a reason on one line, of bounded length: it quotes untrusted text."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 3]}..."

@@ -28,7 +28,7 @@ from provlab.trials import Cell, identity_of
 from provsel.files import replacing
 
 FOLDER = "cache/plans"
-"""Below the data folder. A shortcut only: what is damaged, foreign or deleted is composed again."""
+"""Below the data folder. A shortcut only: what is damaged, not ours or deleted is composed again."""
 
 _MAX_FILES = 256
 _MAX_BYTES = 1 << 26

@@ -1,4 +1,4 @@
-"""Download one file to its place: streamed, limited, gone on with where it broke, verified, and moved at the end."""
+"""Download one file to its place: streamed, limited, resumed where it broke, verified, and moved at the end."""
 
 from __future__ import annotations
 

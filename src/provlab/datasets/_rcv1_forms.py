@@ -45,7 +45,7 @@ def read_subsets(path: Path) -> tuple[sparse.csr_array, np.ndarray]:
         kept = parts["first_occurrence"]
         shape = tuple(parts["shape"].tolist())
         X = sparse.csr_array((parts["data"], parts["indices"].astype(np.int32), parts["indptr"]), shape=shape)
-        X.check_format(full_check=True)  # else indices out of range read foreign memory later
+        X.check_format(full_check=True)  # else indices out of range read memory beside the arrays later
         (column,) = np.flatnonzero(parts["topic_codes"] == TOPIC)
         has_topic = np.unpackbits(parts["topics"], axis=1)[:, column]
         return X[kept], _labels(has_topic[kept])

@@ -26,7 +26,7 @@ class Check:
     state : str
         One of `STATES`.
     value : str
-        What was found. It can hold paths and other foreign text: show it as plain text.
+        What was found. It can hold paths and other untrusted text: show it as plain text.
     advice : str
         The next step, or why it matters; "" where nothing is to be said.
     """

@@ -53,9 +53,10 @@ class Text:
 
 
 def project_texts() -> list[Text]:
-    """Return README.md of the project and the NOTES.md of each of its own papers, where they are."""
+    """Return README.md of the project, the pages of `docs` that quote, and the NOTES.md of each of its own papers."""
     root = current_project().root
     texts = [Text(root / "README.md")]
+    texts += [Text(page) for page in sorted(root.glob("docs/*.md")) if _MARK.search(page.read_text(encoding="utf-8"))]
     texts += [Text(paper.folder / "NOTES.md", name) for name, paper in papers().items()]
     return [text for text in texts if text.path.is_file() and text.path.is_relative_to(root)]
 

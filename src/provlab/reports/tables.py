@@ -1,4 +1,4 @@
-"""Write a table as Markdown and as LaTeX (booktabs); foreign text is escaped in both."""
+"""Write a table as Markdown and as LaTeX (booktabs); untrusted text is escaped in both."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def value_counts(values: pd.Series) -> list[tuple[str, int]]:
 
 
 def versions(text: str) -> dict[str, Any]:
-    """Return what a record says of its environment; a foreign string that is no JSON object as it is."""
+    """Return what a record says of its environment; an untrusted string that is no JSON object as it is."""
     try:
         found = json.loads(text) if text else {}
     except ValueError:

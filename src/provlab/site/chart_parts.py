@@ -19,7 +19,7 @@ DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
 
 
 def plain(text: str) -> str:
-    """Return foreign text as Plotly shows it as it is: Plotly reads tags and links in names and labels."""
+    """Return untrusted text as Plotly shows it as it is: Plotly reads tags and links in names and labels."""
     return escape(text, quote=False)
 
 

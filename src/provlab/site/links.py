@@ -1,4 +1,4 @@
-"""Names of files and anchors of the report: made from foreign strings, safe, and different for different strings."""
+"""Names of files and anchors of the report: made from untrusted strings, safe, and different for different strings."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_pages(report: Report) -> None:
     Raises
     ------
     ValueError
-        Names what is wrong. Nothing foreign becomes part of a path but through here or `slug`.
+        Names what is wrong. Nothing untrusted becomes part of a path but through here or `slug`.
     """
     named = [("paper", paper.name, paper.href) for paper in report.papers]
     for page in (page for paper in report.papers for page in paper.artefacts):

@@ -1,7 +1,7 @@
 """What the pages show, as plain data: `collect` fills it from a store, `pages` writes it as HTML.
 
-All hrefs are relative to the folder of the report. Strings come from configs, data sets and records: they are foreign,
-and only templates that escape them may show them.
+All hrefs are relative to the folder of the report. Strings come from configs, data sets and records: they are
+untrusted, and only templates that escape them may show them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the pages show of a claim, as plain data: its verdict, and what was found in each of its parts.
 
-`collect_claims` fills it. Strings are foreign, as in `model`.
+`collect_claims` fills it. Strings are untrusted, as in `model`.
 """
 
 from __future__ import annotations

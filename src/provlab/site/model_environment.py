@@ -1,6 +1,6 @@
 """What the pages show of where the numbers come from, as plain data: versions, this machine, audits of the store.
 
-`collect_environment` fills it. Strings are foreign, as in `model`.
+`collect_environment` fills it. Strings are untrusted, as in `model`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the page of a claim shows of its readings, as plain data; strings are foreign, as in `model`."""
+"""What the page of a claim shows of its readings, as plain data; strings are untrusted, as in `model`."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def loaded_npz(subject: str, path: Path) -> Any:
         check_npz(path)
         matrix = sparse.load_npz(path)
         if matrix.format in ("csr", "csc"):
-            matrix.check_format(full_check=True)  # else indices out of range read foreign memory later
+            matrix.check_format(full_check=True)  # else indices out of range read memory beside the arrays later
     except DAMAGED as error:
         raise damaged(subject, path, "a whole .npz file as scipy.sparse.save_npz writes", error) from error
     return matrix

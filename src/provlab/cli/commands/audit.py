@@ -149,5 +149,5 @@ def _print_differences(console: Console, found: AuditRun) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return foreign text on one line, without what a terminal would obey."""
+    """Return untrusted text on one line, without what a terminal would obey."""
     return "".join(character if character.isprintable() else "?" for character in text)

@@ -86,7 +86,7 @@ def choose(artefact: Artefact, row: str | None, column: str | None, dataset: str
 
 
 def describe(trace: Trace) -> list[RenderableType]:
-    """Return a trace as parts for a terminal; foreign text in it is not read as markup."""
+    """Return a trace as parts for a terminal; untrusted text in it is not read as markup."""
     parts: list[RenderableType] = [Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")]
     numbers = Table("number", "data set", "ours", "sd", "printed")
     for line in trace.lines:
