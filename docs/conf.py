@@ -86,13 +86,12 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "collapse_navigation": True,  # what opens and closes has no name for who hears it
 }
 # A page without pages below it needs no navigation of its section.
-ALONE = ["index", "start", "which_selector", "guarantees", "replicate", "readings", "clusters", "glossary"]
-html_sidebars = {page: [] for page in ALONE}
+html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
 
 
 def plain_text(app, what, name, obj, options, lines):
@@ -106,6 +105,19 @@ def plain_text(app, what, name, obj, options, lines):
             lines[number] = "".join(parts)
 
 
+TOGGLE = '><span class="toctree-toggle"'
+
+
+def name_toggles(app, error):
+    """Give what opens and closes in the list of sections a name for who hears it, which the theme leaves out."""
+    for page in [] if error else Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        named = text.replace(f"<summary{TOGGLE}", f'<summary aria-label="Pages below"{TOGGLE}')
+        if named != text:
+            page.write_text(named, encoding="utf-8")
+
+
 def setup(app):
     """Register what is written here."""
     app.connect("autodoc-process-docstring", plain_text, priority=900)
+    app.connect("build-finished", name_toggles, priority=100)  # before the report is put beside the pages

@@ -194,7 +194,7 @@ def test_numbers_and_theorems_are_read():
     assert min(float(cell) for row in rows for cell in row.strip("| ").split(" | ")[1:]) >= 1 - 1e-6
     summary = json.loads((REPO / "results/reference/summary.json").read_text(encoding="utf-8"))["verdicts"]
     for paper, counts in summary.items():
-        text = "\n".join(measured.result_lines(paper)[0])
+        text = "\n".join(measured.claims_of_paper(paper)[0])
         assert f"{sum(counts.values())} claims: " in text
         assert all(f"{count} {verdict}" in text for verdict, count in counts.items() if count)
     spectral = "\n".join(measured.measured_lines(THEOREMS[0]))
@@ -202,6 +202,29 @@ def test_numbers_and_theorems_are_read():
         r"BSS keeps the eigenvalues.*`paul2016/figure1` \| 100 % of trials held \| 24000 \| replicated", spectral
     )
     assert all(measured.claims_of(theorem) for theorem in THEOREMS)
-    lines, files = measured.result_lines("paul2016")
-    assert all(path.is_file() for path in files)
-    assert "### table1" in lines
+    counted = "\n".join(measured.verdict_counts()[0])
+    for paper, counts in summary.items():
+        line = next(line for line in counted.splitlines() if f"[{paper}]" in line)
+        assert re.findall(r"\b\d+(?= \|)", line) == [str(count) for count in counts.values() if count]
+    for part in (measured.figures_of, measured.tables_of):
+        lines, files = part("paul2016")
+        assert len(files) > 5
+        assert all(path.is_file() for path in files)
+    assert "## table1" in lines
+
+
+def test_the_comparison_of_selectors_is_read_where_there_is_one(tmp_path):
+    measured = importlib.util.module_from_spec(MEASURED)
+    MEASURED.loader.exec_module(measured)
+    text, files = measured.selection_lines(tmp_path)
+    assert text[0].startswith("**Not measured yet.**")
+    assert files == []
+    folder = tmp_path / "tables" / "selection"
+    folder.mkdir(parents=True)
+    (folder / "advice.md").write_text("# Which?\n\n## From 3 data sets\n\n### Error\n\nBest average rank: RFE (1.3).\n")
+    (folder / "selectors.md").write_text("| method |\n")
+    text, files = measured.selection_lines(tmp_path)
+    assert [line for line in text if line.startswith("#")] == ["### From 3 data sets", "#### Error"]
+    assert "Best average rank: RFE (1.3)." in text
+    assert "Which?" not in "".join(text)
+    assert [path.name for path in files] == ["advice.md", "selectors.md"]

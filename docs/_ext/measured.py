@@ -6,9 +6,11 @@ import csv
 import os
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from statistics import mean
+from types import ModuleType
 
 from docutils import nodes
 from numpydoc.docscrape import ClassDoc
@@ -16,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import provsel.certificates
-from provlab.claims import Claim, load_claims, table
+from provlab.claims import VERDICTS, Claim, load_claims, table
 from provlab.readings import schema
 from provsel.certificates import THEOREMS, SubsetApproximation, Theorem
 
@@ -118,7 +120,7 @@ def promise_lines(path: Path = SUBSETS) -> list[str]:
 
 def table_lines(header: list[str], rows: list[list[str]]) -> list[str]:
     """Return a Markdown table; columns of numbers are flush right."""
-    numbers = [all(re.match(r"^[-\d.]*$", row[place]) for row in rows) for place in range(len(header))]
+    numbers = [all(re.match(r"^[-\d.]*(e[-+]\d+)?$", row[place]) for row in rows) for place in range(len(header))]
     rule = ["--:" if each else "---" for each in numbers]
     return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)] + [""]
 
@@ -134,52 +136,106 @@ def subset_lines(path: Path = SUBSETS) -> list[str]:
     return table_lines(["method", *data], rows)
 
 
-def result_lines(paper: str) -> tuple[list[str], list[Path]]:
-    """Return the figures and tables of a paper's reference run, and the files that they are."""
-    figures = sorted((REFERENCE / "figures" / paper).glob("*.svg"))
-    tables = sorted((REFERENCE / "tables" / paper).glob("*.md"))
-    here = REPO / "docs" / "papers"
-    of_paper = [claim for claim in claims() if claim.paper == paper]
-    lines = ["## Claims", "", *claim_lines(of_paper), "## Figures", ""]
-    for path in figures:
-        lines += [f"![{paper}, {path.stem}]({os.path.relpath(path, here)})", "", f"*{path.stem}*", ""]
-    lines += ["## Tables", ""]
-    for path in tables:
-        lines += [f"### {path.stem}", "", *path.read_text(encoding="utf-8").splitlines(), ""]
-    return lines, [*figures, *tables, REFERENCE / "verdicts.csv"]
+def claims_of_paper(paper: str) -> tuple[list[str], list[Path]]:
+    """Return the claims of a paper with their verdicts, and the file that has them."""
+    return claim_lines([claim for claim in claims() if claim.paper == paper]), [REFERENCE / "verdicts.csv"]
 
 
-def robustness_lines(path: Path) -> list[str]:
-    """Return what became of each claim under all readings, from what `provsel readings` wrote."""
+def figures_of(paper: str) -> tuple[list[str], list[Path]]:
+    """Return the figures of a paper's reference run, and the files that they are."""
+    paths = sorted((REFERENCE / "figures" / paper).glob("*.svg"))
+    return [
+        line for path in paths for line in (f"![{paper}, {path.stem}]({beside(path)})", "", f"*{path.stem}*", "")
+    ], paths
+
+
+def tables_of(paper: str) -> tuple[list[str], list[Path]]:
+    """Return the tables of a paper's reference run, and the files that they are."""
+    paths = sorted((REFERENCE / "tables" / paper).glob("*.md"))
+    return [line for path in paths for line in (f"## {path.stem}", "", path.read_text(encoding="utf-8"), "")], paths
+
+
+def beside(path: Path) -> str:
+    """Return where a file is for a page of a folder of `docs`."""
+    return os.path.relpath(path, REPO / "docs" / "papers")
+
+
+def verdict_counts() -> tuple[list[str], list[Path]]:
+    """Return a table of how many claims of each paper have which verdict in the reference run."""
+    found = {
+        name: Counter(verdicts()[claim.id]["verdict"] for claim in claims() if claim.paper == name)
+        for name in dict.fromkeys(claim.paper for claim in claims())
+    }
+    kinds = [kind for kind in VERDICTS if any(kind in counts for counts in found.values())]
+    rows = [
+        [f"[{paper}]({paper}_claims.md)", *(str(counts[kind]) for kind in kinds)] for paper, counts in found.items()
+    ]
+    return table_lines(["claims of", *kinds], rows), [REFERENCE / "verdicts.csv"]
+
+
+def selection_lines(reference: Path = REFERENCE) -> tuple[list[str], list[Path]]:
+    """Return what the comparison of all selectors gave, or that the reference run does not have it."""
+    folder = reference / "tables" / "selection"
+    if not (folder / "advice.md").is_file():
+        missing = (
+            "**Not measured yet.** The reference run holds no complete comparison, and a part of one is no advice: "
+            "nothing is said here of clusters, stability and time, nor of faces, speech, genes and spectra. "
+            "`provsel reproduce selectors` computes it, and `provsel reference` puts its tables, figures and advice "
+            "in this place."
+        )
+        return [missing, ""], []
+    advice = folder / "advice.md"
+    tables, figures = sorted(folder.glob("selectors*.md")), sorted((reference / "figures/selection").glob("*.svg"))
+    said = advice.read_text(encoding="utf-8").splitlines()[1:]  # the page has a title
+    lines = [f"#{line}" if line.startswith("#") else line for line in said]
+    lines += [f"![{path.stem}](../{path.relative_to(REPO)})\n" for path in figures if path.is_relative_to(REPO)]
+    lines += [line for path in tables for line in (path.read_text(encoding="utf-8"), "")]
+    return lines, [advice, *tables, *figures]
+
+
+def robustness_lines(paper: str) -> tuple[list[str], list[Path]]:
+    """Return what became of each claim of a paper under all readings, and the file that says so."""
+    path = REFERENCE / "readings" / paper / "robustness.csv"
     with path.open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     rows = [[f"`{line['claim']}`", line["universes"], line["default"], line["shares"], line["flip"]] for line in lines]
-    return table_lines(
-        ["claim", "universes", "by default", "share of each verdict", "smallest change for another"], rows
-    )
+    header = ["claim", "universes", "by default", "share of each verdict", "smallest change for another"]
+    return table_lines(header, rows), [path]
+
+
+def claims_of_theorems() -> tuple[list[str], list[Path]]:
+    """Return a section for each theorem."""
+    return [line for each in theorems() for line in theorem_lines(each)], [REFERENCE / "verdicts.csv", SUBSETS]
+
+
+def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
+    """Return what the docstring of a module says of a format."""
+    return (module.__doc__ or "").split("\n", 1)[1].splitlines(), []
+
+
+PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
+    "theorems": claims_of_theorems,
+    "column-subsets": lambda: (subset_lines(), [SUBSETS]),
+    "selection": selection_lines,
+    "verdict-counts": verdict_counts,
+    "claims": claims_of_paper,
+    "figures": figures_of,
+    "tables": tables_of,
+    "robustness": robustness_lines,
+    "format-of-readings": lambda: format_of(schema),
+    "format-of-results": lambda: format_of(table),
+}
+"""Directives by their names, and what gives their Markdown, of the directive's argument if it has one."""
 
 
 class FromCode(SphinxDirective):
-    """Markdown made by the build: `theorems`, `results PAPER`, `robustness PAPER`, and those without an argument."""
+    """Markdown made by the build, see `PARTS`."""
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Return the nodes, and note the files that they are made of."""
-        if self.name == "theorems":
-            lines = [line for each in theorems() for line in theorem_lines(each)]
-            files = [REFERENCE / "verdicts.csv", SUBSETS]
-        elif self.name == "format-of-readings":
-            lines, files = (schema.__doc__ or "").split("\n", 1)[1].splitlines(), []
-        elif self.name == "format-of-results":
-            lines, files = (table.__doc__ or "").split("\n", 1)[1].splitlines(), []
-        elif self.name == "robustness":
-            files = [REFERENCE / "readings" / self.arguments[0] / "robustness.csv"]
-            lines = robustness_lines(files[0])
-        elif self.name == "column-subsets":
-            lines, files = subset_lines(), [SUBSETS]
-        else:
-            lines, files = result_lines(self.arguments[0])
+        lines, files = PARTS[self.name](*self.arguments)
         for path in files:
             self.env.note_dependency(str(path))
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
@@ -187,6 +243,6 @@ class FromCode(SphinxDirective):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
-    for name in ("theorems", "column-subsets", "format-of-readings", "format-of-results", "results", "robustness"):
+    for name in PARTS:
         app.add_directive(name, FromCode)
     return {"parallel_read_safe": True}

@@ -16,11 +16,11 @@ from sphinx.util.docutils import SphinxDirective
 REPO = Path(__file__).resolve().parents[2]
 MADE = REPO / "results" / "report"
 SAMPLE = REPO / "results" / "reference" / "sample"
-OF_RESULTS = "It was made by make report, from the trials that this checkout had stored."
+OF_RESULTS = "It was made by provsel report, from the trials that this checkout had stored."
 OF_SAMPLE = (
     "It was made from the sample of the reference run's trials that is committed, a few of each artefact on synthetic "
-    "data, so that most numbers wait for trials: those of the whole run stand on the pages of the papers. Who has the "
-    "trials gets them all by make report docs."
+    "data, so that most numbers wait for trials, and its verdicts are on these few: those of the whole run stand on "
+    "the pages of the papers. Who has the trials gets them all by make report docs."
 )
 
 
