@@ -25,7 +25,7 @@ help:
 	@echo "make reproduce   all artefacts        make status   how much of each is stored"
 	@echo "make verify      what becomes of each claim of the papers, from what is stored"
 	@echo "make report      results/report/index.html: every number, claim and trace, as pages"
-	@echo "make reference   results/reference: what a full run gave, small enough to be committed"
+	@echo "make reference   results/reference: what runs at full size gave, small enough to be committed"
 	@echo "make doctor      what this installation has and lacks"
 	@echo "make docs        docs/_build/html/index.html: guide, gallery and reference, built without warnings"
 	@echo "make bench       speed and memory beside peers, the machine's limits and the last run (minutes; a quiet machine);"

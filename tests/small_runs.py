@@ -16,6 +16,7 @@ from provlab.cli import main
 from provlab.runner import run_cells
 from provlab.store import SCHEMA, VOLATILE, TrialStore
 from provlab.trials import Cell, identity_of
+from provlab.trials.plan import trials_of, unique_cells
 
 REPO = Path(__file__).resolve().parents[1]
 PROVSEL = ("-m", "provlab.cli")
@@ -57,6 +58,10 @@ def small_cell(selector=BSS, *, dataset=None, model=None, identity=None, **proto
         protocol={**PROTOCOL, **protocol},
         data=identity_of(data) if identity is None else identity,
     )
+
+
+def planned_keys(cells):
+    return {key for cell in unique_cells(cells) for *_, key in trials_of(cell)}
 
 
 def run_quietly(cells, store, executor=None):

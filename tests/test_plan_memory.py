@@ -12,7 +12,7 @@ import provlab.claims
 from provlab.cli import main
 from provlab.configs import compose_artefact, memory, remembered_artefact
 from provlab.project import artefact_names
-from small_runs import SMALL, run_python
+from small_runs import SMALL, planned_keys, run_python
 
 TABLE1 = "paul2016/table1"
 ARTEFACT = """# @package _global_
@@ -55,7 +55,7 @@ def project(tmp_path, monkeypatch):
 def facts(artefact):
     """Return everything that an artefact says, those of its cells that are computed late included."""
     cells = [(entry.cell.id, entry.cell.n_draws, entry.cell.n_trials, entry.dataset) for entry in artefact.entries]
-    return artefact, [type(entry.cell) for entry in artefact.entries], cells, artefact.planned_keys()
+    return artefact, [type(entry.cell) for entry in artefact.entries], cells, planned_keys(artefact.cells)
 
 
 def files(data):

@@ -1,17 +1,21 @@
-"""`provsel reference` on a synthetic paper: what it writes, costs, the sample, and what it does with nothing."""
+"""`provsel reference` on a synthetic paper: what it writes and keeps, the sample, and what it does with nothing."""
 
 import json
+import re
 import shutil
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from made_paper import made_paper
+from made_paper import ARTEFACT, SCRIPT, made_paper
+from provlab.claims import VERDICTS
+from provlab.claims.decisions import RULES_VERSION
+from provlab.claims.made_with import computed_with
 from provlab.cli import main
 from provlab.project import current_project
 from provlab.reference import sample, write_reference, writing
-from provlab.reference.costs import Cost, certificate_counts, computed_with, cost_of
+from provlab.reference.parts import certificate_counts
 from provlab.reference.sample import sample_records
 from provlab.store import TrialStore
 from small_runs import FULL, UNIFORM, run_quietly, small_cell
@@ -37,26 +41,65 @@ def test_what_is_written(results, capsys):
     assert printed.startswith((folder / "README.md").read_text(encoding="utf-8"))
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     [sample] = [name for name in files if name.startswith("sample/")]
-    assert files - {sample} == {
-        "README.md", "summary.json", "verdicts.csv", "rankings.csv", "tables/made2000/table.csv",
-        "tables/made2000/table.md", "figures/made2000/table.svg",
-    }  # fmt: skip
+    written = {"tables/made2000/table.csv", "tables/made2000/table.md", "figures/made2000/table.svg"}
+    assert files - {sample} == {"README.md", "summary.json", "verdicts.csv", "rankings.csv", *written}
     for name in ("tables/made2000/table.csv", "figures/made2000/table.svg"):  # what the artefact's own command wrote
         assert (folder / name).read_bytes() == (results / name).read_bytes()
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     store = TrialStore(results / "store").query(columns=["key", "task_cpu"]).to_pandas()
     assert summary["trials"] == len(store)
     assert summary["cpu_hours"] == pytest.approx(store["task_cpu"].sum() / 3600, abs=6e-4)
-    assert summary["artefacts"]["made2000/text"] == {"state": "data missing"}
     table = summary["artefacts"]["made2000/table"]
-    assert (table["state"], table["n_stored"], table["n_planned"]) == ("complete", len(store), len(store))
+    assert set(table["files"]) == written
+    assert table["trials"] == len(store)
     assert table["certificates"]["spectral"].keys() <= {"held", "violated", "vacuous"}
-    assert set(summary["algorithm_versions"]) == {
+    assert table["settings"] == SMALL
+    assert table["versions"]["rules"] == RULES_VERSION
+    assert set(table["versions"]["algorithm_versions"]) == {
         "BSSSelector", "LeverageScoreSelector", "UniformSelector", "LibsvmSVM",
     }  # fmt: skip
-    assert sum(summary["verdicts"]["made2000"].values()) == 4
-    assert summary["environments"][0]["trials"] == len(store)
-    assert len(pd.read_csv(folder / "verdicts.csv")) == 4
+    assert table["environments"][0]["trials"] == len(store)
+    assert set(table["sample"]) == set(TrialStore(folder / "sample").query(columns=["key"]).to_pandas()["key"])
+    assert sum(summary["verdicts"]["made2000"].values()) == 3
+    verdicts = pd.read_csv(folder / "verdicts.csv")
+    assert list(verdicts["id"]) == ["made2000.zero", "made2000.bound", "made2000.folds"]
+    assert set(verdicts["verdict"]) <= {*VERDICTS} - {"not run"}
+    assert "Not here yet: made2000/text." in printed
+    assert re.search(r"made2000/table .*made with protocol.repeats=1", printed)
+    assert re.search(r"\| paper .* not run \|\n.*\n\| made2000 .* 1       \|", printed)
+
+
+def test_one_artefact_is_written_and_the_others_stay(results, capsys):
+    """A second artefact of other rows; then the first one's numbers are changed by hand, and only it is written."""
+    room = current_project().root / "experiments" / "made2000"
+    (room / "other.yaml").write_text(ARTEFACT.format(dataset="synthetic").replace("BSS: [selector=bss], ", ""))
+    (room / "other.py").write_text(SCRIPT.format(name="other"))
+    folder, settings = results / "reference", [*SMALL, f"results={results}", "executor=serial"]
+    assert main(["reproduce", "made2000/other", *settings]) == 0
+    write_reference(results, SMALL)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    table, other = (folder / "tables" / "made2000" / f"{name}.csv" for name in ("table", "other"))
+    for path in (table, other):
+        path.write_text("by hand")
+    (folder / "verdicts.csv").write_text(
+        "id,paper,verdict,kind\nmade2000.zero,made2000,vacuous,paper\nmade2000.gone,made2000,vacuous,paper\n"
+    )
+    write_reference(results, SMALL, ["other"])
+    assert (table.read_text(), other.read_bytes()) == ("by hand", before[other])
+    assert list(pd.read_csv(folder / "verdicts.csv")["id"]) == ["made2000.zero"]  # which no claim of `other` replaces
+    assert main(["reference", "--results", str(results), *SMALL, "--artefact", "table"]) == 0
+    after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert after == before
+    (room / "other.yaml").unlink()
+    write_reference(results, SMALL, ["table"])
+    assert not other.exists()
+
+
+def test_claims_on_two_artefacts_are_written_with_both(results, monkeypatch):
+    monkeypatch.setattr(writing, "artefacts_of", lambda claim: {"made2000/table", "made2000/text"})
+    with pytest.raises(ValueError, match=r"got made2000/table: claims rest on it and made2000/text; .* or name both"):
+        write_reference(results, SMALL, ["table"])
+    assert not (results / "reference").exists()
 
 
 def test_the_texts_of_the_project_whose_results_they_are_quote_them(results):
@@ -71,14 +114,16 @@ def test_the_texts_of_the_project_whose_results_they_are_quote_them(results):
     assert readme.read_text() == f"Trials: {trials:,}<!--= summary: trials; ,d -->.\n"
 
 
-def test_a_part_of_an_artefact_is_counted_and_not_shown(results):
-    write_reference(results, ["protocol.repeats=2", *SMALL[1:]])
-    folder = results / "reference"
-    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    line = summary["artefacts"]["made2000/table"]
-    assert (line["state"], line["n_planned"]) == ("partial", 2 * line["n_stored"])
-    assert not (folder / "tables").exists()
-    assert summary["verdicts"]["made2000"]["not run"] < 4
+def test_a_part_of_an_artefact_is_no_reference(results, caplog):
+    settings, folder = ["protocol.repeats=2", *SMALL[1:]], results / "reference"
+    for names in ((), ("table",)):
+        with pytest.raises(
+            ValueError, match=r"reference: .* made2000/table: partial \(\d+ of \d+\).*; run provsel repr"
+        ):
+            write_reference(results, settings, names)
+    assert not folder.exists()
+    write_reference(results, SMALL)
+    assert "made2000/text: data missing: provsel fetch techtc" in caplog.text
 
 
 def test_benchmarks_stay_and_old_numbers_go(results):
@@ -107,12 +152,6 @@ def test_nothing_stored(tmp_path):
     assert not (tmp_path / "reference").exists()
 
 
-def test_costs():
-    trials = pd.DataFrame({"key": ["a", "b"], "task_cpu": [1800.0, None]})
-    assert cost_of(trials, 3) == Cost(2, 3, 0.5)
-    assert [Cost(*counts, 0.0).state for counts in ((0, 2), (1, 2), (2, 2))] == ["not run", "partial", "complete"]
-
-
 def test_what_trials_were_computed_with():
     trials = pd.DataFrame(
         {
@@ -120,10 +159,17 @@ def test_what_trials_were_computed_with():
             "git_revision": ["x", None, "x"],
         }
     )
-    assert computed_with(trials) == {
-        "environments": [{"python": "3.12", "trials": 2}, {"python": "3.11", "trials": 1}],
-        "revisions": [{"revision": "x", "trials": 2}, {"revision": "", "trials": 1}],
-    }
+    assert computed_with(trials) == (
+        ({"python": "3.12", "trials": 2}, {"python": "3.11", "trials": 1}),
+        ({"revision": "x", "trials": 2}, {"revision": "", "trials": 1}),
+    )
+
+
+def test_a_summary_that_is_not_one(results):
+    (results / "reference").mkdir()
+    (results / "reference" / "summary.json").write_text('{"artefacts": {"made2000/table": {}}, "readings": {}}')
+    with pytest.raises(ValueError, match=r"summary.json: made2000/table: expected what it was made with, .*'versions'"):
+        write_reference(results, SMALL)
 
 
 def test_states_of_certificates_are_counted():

@@ -1,16 +1,19 @@
 """`provsel readings` on a paper with a known truth."""
 
+import json
 import re
 
 import pandas as pd
 import pytest
 from studies import READINGS, made_study
 
+from provlab.claims.made_with import MadeWith
 from provlab.cli import main
-from provlab.readings import Study
+from provlab.readings import Study, readings_versions
 from provlab.readings.robustness import stored_shares
 from provlab.reports.recipe import load_recipe
 from provlab.store import TrialStore
+from provsel.selectors import SVMRFESelector
 
 
 def plain(text):
@@ -81,6 +84,19 @@ def test_universes_share_cells_and_resume(study, capsys):
     assert planned == 10 * (2 * 2 + 2 * 2 + 2)  # RFE, Random in two columns, full data; under two C
     assert main(["readings", "known2000", "executor=serial"]) == 0
     assert f"{planned} were stored, 0 computed" in capsys.readouterr().err
+
+
+def test_it_states_what_it_was_made_with(study, monkeypatch):
+    stated = json.loads((study / "made.json").read_text())
+    made = MadeWith.from_json(stated["known2000/table"], "made.json")
+    assert (list(stated), made.settings) == (["known2000/table"], ())
+    assert made.trials == 100, made
+    assert made.versions.algorithm_versions["SVMRFESelector"] == SVMRFESelector.algorithm_version
+    now = readings_versions("known2000/table")
+    assert made.changes(now) == []
+    assert made.changes(readings_versions("known2000/table", ["protocol.repeats=3"])) != []
+    monkeypatch.setattr(SVMRFESelector, "algorithm_version", 99)
+    assert made.changes(readings_versions("known2000/table")) == ["SVMRFESelector of version 1, now 99"]
 
 
 def test_the_plan_estimates_the_cost_by_what_similar_trials_have_cost(study, capsys):

@@ -3,6 +3,7 @@
 import math
 import re
 
+import pandas as pd
 import pytest
 from studies import made_study
 
@@ -86,6 +87,19 @@ def test_what_no_longer_fits_is_left_out_with_a_warning(results, caplog, old, ne
         assert "the readings of known2000 cannot be shown" in caplog.text
     finally:
         path.write_text(kept)
+
+
+def test_a_place_that_came_later_touches_nothing_that_was_asked_before(results):
+    path = results / "readings" / "known2000" / "universes.csv"
+    kept = path.read_text()
+    before = stored_outcome("known2000", results)
+    path.write_text(pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="table-unit").to_csv(index=False))
+    try:
+        after = stored_outcome("known2000", results)
+    finally:
+        path.write_text(kept)
+    assert set(after.universes["table-unit"]) == {""}
+    assert list(after.universes["verdict"]) == list(before.universes["verdict"])
 
 
 def test_very_many_universes_are_thinned_and_keep_their_ends_and_the_defaults(results, monkeypatch):

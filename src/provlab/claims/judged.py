@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,11 +69,35 @@ def columns_read(claims: Iterable[Claim]) -> set[str]:
     return {*FOLD_COLUMNS, *(name for claim in claims for name in claim.evaluator.reads)}
 
 
-def judge_files(files: list[ClaimFile], evidence: AbstractEvidence) -> Judged:
-    """Judge the claims of some papers on what is stored, or on a table of results."""
-    read_selections([claim for file in files for claim in file.claims], evidence)
-    verdicts = [verdict for file in files for verdict in judge(file.claims, evidence)]
-    rankings = [ranking for file in files for ranking in rank(file.rankings, evidence)]
+def artefacts_of(claim: Claim) -> frozenset[str]:
+    """Return the artefacts that a claim rests on."""
+    test = claim.evaluator
+    return frozenset(place[0] for place in test.places((*test.columns, *test.also)))
+
+
+def claims_about(names: Collection[str], files: Iterable[ClaimFile]) -> list[Claim]:
+    """Return the claims that rest on some artefacts, alone or with others."""
+    return [claim for file in files for claim in file.claims if artefacts_of(claim) & set(names)]
+
+
+def judge_files(files: Iterable[ClaimFile], evidence: AbstractEvidence, about: Collection[str] | None = None) -> Judged:
+    """Judge the claims of some papers on what is stored, or on a table of results.
+
+    Parameters
+    ----------
+    files : iterable of ClaimFile
+    evidence : AbstractEvidence
+    about : collection of str, optional
+        Artefacts: only claims that rest on one of these, and only rankings of these. Corrections for many comparisons
+        refer to all claims even so.
+    """
+    chosen = [(file, file.claims if about is None else claims_about(about, [file])) for file in files]
+    read_selections([claim for _, claims in chosen for claim in claims], evidence)
+    verdicts: list[Verdict] = []
+    rankings: list[RankingResult] = []
+    for file, claims in chosen:
+        verdicts += judge(claims, evidence, file.claims)
+        rankings += rank([each for each in file.rankings if about is None or each.artefact in about], evidence)
     return Judged(verdicts, rankings)
 
 

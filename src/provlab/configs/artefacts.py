@@ -18,7 +18,6 @@ from provlab.configs.unused import check_columns, check_names, check_users, chos
 from provlab.datasets import MissingDataError
 from provlab.project import paper_of
 from provlab.trials import Cell, files_missing, identity_of
-from provlab.trials.plan import trials_of, unique_cells
 
 COMPLETE, PARTIAL, NOT_RUN = "complete", "partial", "not run"
 """States of an artefact."""
@@ -89,10 +88,6 @@ class Artefact:
             error = MissingDataError(f"Nothing is stored, and the data are not here: provsel fetch {names}")
             error.dataset = names
             raise error
-
-    def planned_keys(self) -> set[str]:
-        """Return the keys of all trials."""
-        return {key for cell in unique_cells(self.cells) for *_, key in trials_of(cell)}
 
 
 def state_of(n_stored: int, n_planned: int) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -11,15 +12,17 @@ import pandas as pd
 
 from provlab.claims import Claim
 from provlab.claims.judged import claim_files, columns_read
+from provlab.claims.made_with import COLUMNS, MadeWith, Versions
 from provlab.nearest import did_you_mean
-from provlab.project import full_name, papers
+from provlab.project import full_name, paper_of, papers
 from provlab.readings.cost import Cost, estimate
 from provlab.readings.judging import judge_universes
+from provlab.readings.made import WHOLE, made_of, versions_of
 from provlab.readings.prints import distances, printed_effect, printed_rows
 from provlab.readings.robustness import Robustness, robustness_frame, robustness_of
-from provlab.readings.schema import Readings, load_readings
+from provlab.readings.schema import DISTANCE, Readings, load_readings
 from provlab.readings.universes import Multiverse, RowEntries
-from provlab.reports.tables import write_frame
+from provlab.reports.tables import write_frame, write_text
 from provlab.store import StoreSnapshot, TrialStore
 
 NUMBERS = ("effect", "low", "high", "p_value", "n", "mean_effect")
@@ -84,7 +87,7 @@ class Study:
 
     def snapshot(self, store: TrialStore) -> StoreSnapshot:
         """Read what judging needs of the store."""
-        return StoreSnapshot.take(store, {"task_cpu", *columns_read(self.multiverse.claims)})
+        return StoreSnapshot.take(store, {*COLUMNS, *columns_read(self.multiverse.claims)})
 
     def cost(self, store: StoreSnapshot) -> Cost:
         """Count trials, and estimate the cost of the missing ones."""
@@ -95,7 +98,8 @@ class Study:
         multiverse = self.multiverse
         universes = judge_universes(multiverse, self.entries, store)
         prints = {name: distances(multiverse, self.entries, name, store) for name in multiverse.printed}
-        return Outcome(multiverse, universes, robustness_of(multiverse.readings, universes), prints)
+        made = made_of(multiverse, self.entries, store)
+        return Outcome(multiverse, universes, robustness_of(multiverse.readings, universes), prints, made)
 
 
 @dataclass(frozen=True)
@@ -110,12 +114,15 @@ class Outcome:
     robustness : list of Robustness
     prints : dict
         Artefact and its universes, the nearest to the print first, see `distances`.
+    made : dict
+        Artefact and what the verdicts on the claims about it were made with.
     """
 
     multiverse: Multiverse
     universes: pd.DataFrame
     robustness: list[Robustness]
     prints: dict[str, pd.DataFrame]
+    made: dict[str, MadeWith] = field(default_factory=dict)
 
     @property
     def claims(self) -> dict[str, Claim]:
@@ -146,15 +153,35 @@ class Outcome:
         return paths
 
     def write(self, folder: Path) -> None:
-        """Write universes.csv, robustness.csv and a print-ARTEFACT.csv each."""
+        """Write universes.csv, robustness.csv, a print-ARTEFACT.csv each, and made.json."""
         write_frame(self.universes, folder / "universes.csv")
         write_frame(robustness_frame(self.robustness), folder / "robustness.csv")
         for name, frame in self.prints.items():
-            write_frame(frame, folder / f"print-{name.partition('/')[2]}.csv")
+            write_frame(frame, print_file(folder, name))
+        made = {name: each.as_json() for name, each in self.made.items()}
+        write_text(folder / "made.json", json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+
+
+def print_file(folder: Path, artefact: str) -> Path:
+    """Return where the universes of an artefact stand by their distance to the print."""
+    return folder / f"print-{artefact.partition('/')[2]}.csv"
+
+
+def readings_versions(artefact: str, settings: Sequence[str] = ()) -> Versions:
+    """Return the versions that the readings of all claims about an artefact have now, as `MadeWith` states them.
+
+    Raises
+    ------
+    ValueError
+        When there is no such artefact, or no claim about it that readings touch.
+    """
+    overrides = [text for text in settings if text != WHOLE]
+    study = Study.of(paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in settings)
+    return versions_of(study.multiverse, study.entries)
 
 
 def stored_outcome(paper: str, results: Path) -> Outcome | None:
-    """Return what `provsel readings` wrote about a paper, without its prints; None where it wrote nothing.
+    """Return what `provsel readings` wrote about a paper; None where it wrote nothing.
 
     Raises
     ------
@@ -171,7 +198,8 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     )
     try:
         frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
-        frame = frame[[*text, *NUMBERS]].astype(dict.fromkeys(NUMBERS, float))
+        later = [place.id for place in readings.places if place.id not in frame]  # which nobody has asked yet
+        frame = frame.assign(**dict.fromkeys(later, ""))[[*text, *NUMBERS]].astype(dict.fromkeys(NUMBERS, float))
     except (KeyError, ValueError) as error:
         raise ValueError(
             f"{path}: expected the columns {', '.join([*text, *NUMBERS])}, got {error}; {AGAIN}"
@@ -187,7 +215,19 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
             )
     chosen = tuple(claims[name] for name in dict.fromkeys(frame["claim"]))
     multiverse = Multiverse(readings, chosen, file.claims)
-    return Outcome(multiverse, frame, robustness_of(readings, frame), {})
+    files = {name: print_file(path.parent, name) for name in dict.fromkeys(c.evaluator.artefact for c in chosen)}
+    prints = {name: _prints(file, [*text]) for name, file in files.items() if file.is_file()}
+    return Outcome(multiverse, frame, robustness_of(readings, frame), prints)
+
+
+def _prints(path: Path, places: Sequence[str]) -> pd.DataFrame:
+    try:
+        frame = pd.read_csv(
+            path, dtype=dict.fromkeys(places, str), keep_default_na=False, na_values={name: [""] for name in DISTANCE}
+        )
+        return frame.astype({"rank": int, "by_default": bool, "exact": int, "printed": int})
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{path}: expected the universes of an artefact by rank, got {error}; {AGAIN}") from error
 
 
 def paper_readings(paper: str) -> Readings:

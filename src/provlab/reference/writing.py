@@ -1,55 +1,70 @@
-"""Write the folder of reference results."""
+"""Write artefacts into the folder of reference results; the parts of all others stay as they are."""
 
 from __future__ import annotations
 
-import json
+import logging
 import shutil
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from provlab.claims import VERDICTS, Evidence
-from provlab.claims.decisions import RULES_VERSION
-from provlab.claims.judged import Judged, claim_files, judge_files
-from provlab.configs import COMPLETE, Artefact, compose_artefact
+from provlab.claims import Evidence, verdict_frame
+from provlab.claims.display import ranking_frame
+from provlab.claims.judged import artefacts_of, claim_files, claims_about, judge_files
+from provlab.claims.made_with import MadeWith, Versions, stored_trials
+from provlab.configs import Artefact, compose_artefact, counted_state
 from provlab.datasets import MissingDataError
-from provlab.project import artefact_names
-from provlab.reference.costs import algorithm_versions, certificate_counts, computed_with, cost_of, planned_trials
+from provlab.project import artefact_names, full_name
+from provlab.reference.contents import Contents, joined
+from provlab.reference.parts import PART_COLUMNS, Part, certificate_counts, copy_files, write_files
+from provlab.reference.readings import join_readings
+from provlab.reference.readme import write_readme
 from provlab.reference.sample import sample_records
-from provlab.reports.figures import only_formats
-from provlab.reports.recipe import load_recipe
-from provlab.reports.tables import markdown_table, write_text
-from provlab.store import StoreSnapshot, TrialReader, TrialStore
-from provsel import __version__
+from provlab.store import SCHEMA, StoreSnapshot, TrialStore
 from provsel.files import replacing_folder
 
+log = logging.getLogger(__name__)
+
 FOLDER = "reference"
-MAX_BYTES = 5_000_000
+MAX_BYTES = 8_000_000
 """A repository is cloned with all its history."""
 
-KEPT = {".csv", ".md", ".svg"}
-"""Of what an artefact writes: what can be read, compared, and shown in a browser."""
-
+SAMPLE = "sample"
 BENCHMARKS = "benchmarks.json"
 """Stands in the folder too, and is written by the benchmarks."""
 
 
-def write_reference(results: Path, overrides: Sequence[str] = ()) -> Path:
-    """Write `results`/reference from what is stored, in place of what was there, and return the folder.
+@dataclass(frozen=True)
+class _Complete:
+    """An artefact whose trials are all stored."""
+
+    artefact: Artefact
+    trials: pd.DataFrame
+
+
+def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Sequence[str] = ()) -> Path:
+    """Write artefacts from what is stored into `results`/reference, and return the folder.
+
+    What belongs to an artefact is written anew: its tables and figures, the verdicts and rankings that rest on it, its
+    records in the sample, the readings of the claims about it, and the statement of what all this was made with. The
+    parts of other artefacts stay; those of artefacts that the project has no more go.
 
     Parameters
     ----------
     results : path
     overrides : sequence of str
         The user's settings; for a reference there should be none.
+    artefacts : sequence of str
+        By default all whose trials are all stored.
 
     Raises
     ------
     ValueError
-        When nothing is stored, or the files are larger than `MAX_BYTES`.
+        When nothing is stored, a named artefact is not complete, one that shares claims with it is neither named nor
+        complete, or the files are larger than `MAX_BYTES`.
     OSError
         When the folder cannot be written; the old one stays.
     """
@@ -58,126 +73,100 @@ def write_reference(results: Path, overrides: Sequence[str] = ()) -> Path:
         raise ValueError(
             f"reference: expected stored trials in {store.store.folder}, found none; run provsel reproduce all first."
         )
+    names = [full_name(name) for name in artefacts]
+    complete = _complete(names, store, overrides)
     with replacing_folder(target) as folder:
-        _fill(folder, store, overrides)
-        _copy_readings(results, folder)
+        old = Contents.read(target)
+        contents = _written(folder, target, old, complete, store, overrides)
+        readings = join_readings(folder, target, old.readings, results, names)
+        replace(contents, readings=readings).write(folder)
+        write_readme(folder)
+        if (target / BENCHMARKS).is_file():
+            shutil.copy2(target / BENCHMARKS, folder / BENCHMARKS)
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         if size > MAX_BYTES:
             raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
-        if (target / BENCHMARKS).is_file():
-            shutil.copy2(target / BENCHMARKS, folder / BENCHMARKS)
     return target
 
 
-def _fill(folder: Path, store: StoreSnapshot, overrides: Sequence[str]) -> None:
-    artefacts: dict[str, Artefact | str] = {}
-    trials: list[pd.DataFrame] = []
-    lines: dict[str, dict[str, Any]] = {}
+def _complete(names: Sequence[str], store: StoreSnapshot, overrides: Sequence[str]) -> dict[str, _Complete]:
+    """Return the named artefacts, or else all that are complete with those that share claims with them."""
+    found: dict[str, _Complete] = {}
+    left: dict[str, str] = {}
+    for name in names or artefact_names():
+        try:
+            artefact = compose_artefact(name, overrides)
+            trials, n_planned = stored_trials(artefact.cells, store, PART_COLUMNS)
+            artefact.check_data(len(trials))
+        except MissingDataError as error:
+            left[name] = f"data missing: provsel fetch {error.dataset}"
+            continue
+        if len(trials) == n_planned:
+            found[name] = _Complete(artefact, trials)
+        else:  # a part of a table is no reference
+            left[name] = counted_state(len(trials), n_planned)
+    for group in _together():
+        if missing := sorted(group - {*found}):
+            for name in group & {*found}:
+                left[name] = f"claims rest on it and {', '.join(missing)}"
+                del found[name]
+    said = "; ".join(f"{name}: {why}" for name, why in left.items())
+    if not found or (names and left):
+        raise ValueError(
+            f"reference: expected artefacts with all their trials stored, and with them those that share claims with "
+            f"them, got {said}; run provsel reproduce, or name both."
+        )
+    if left:
+        log.warning("reference: as they were, if they were there: %s", said)
+    return found
+
+
+def _together() -> list[set[str]]:
+    """Return the artefacts in groups whose claims rest on them alone: verdicts on both must be on the same trials."""
+    groups: list[set[str]] = []
+    for claim in (claim for file in claim_files() for claim in file.claims):
+        joined_group = {*artefacts_of(claim)}
+        for other in [group for group in groups if group & joined_group]:
+            joined_group |= other
+            groups.remove(other)
+        groups.append(joined_group)
+    return groups
+
+
+def _written(
+    folder: Path,
+    target: Path,
+    old: Contents,
+    complete: Mapping[str, _Complete],
+    store: StoreSnapshot,
+    overrides: Sequence[str],
+) -> Contents:
+    """Write all but the readings, and return what there is then."""
+    files = claim_files()
+    judged = judge_files(files, Evidence(store, overrides, {n: c.artefact for n, c in complete.items()}), complete)
+    old_records = {record["key"]: record for record in _records(target / SAMPLE)}
+    parts: dict[str, Part] = {}
     records: dict[str, dict[str, Any]] = {}
     for name in artefact_names():
-        try:
-            artefact = artefacts[name] = compose_artefact(name, overrides)
-            found, n_planned = planned_trials(artefact, store)
-            artefact.check_data(len(found))
-        except MissingDataError as error:
-            artefacts[name] = f"data missing: provsel fetch {error.dataset}"
-            lines[name] = {"state": "data missing"}
+        if name in complete:
+            artefact, trials = complete[name].artefact, complete[name].trials
+            sample = {record["key"]: record for record in sample_records(artefact, store)}
+            made = MadeWith.of(Versions.of_artefact(artefact, claims_about([name], files)), trials, overrides)
+            written = write_files(folder, artefact, store, judged)
+            parts[name] = Part(made, certificate_counts(trials), written, tuple(sorted(sample)))
+        elif name in old.parts:
+            parts[name] = old.parts[name]
+            copy_files(target, folder, old.parts[name].files)
+            sample = {key: old_records[key] for key in old.parts[name].sample}
+        else:
             continue
-        trials.append(found)
-        cost = cost_of(found, n_planned)
-        lines[name] = cost.as_json() | {"certificates": certificate_counts(found)}
-        if cost.state == COMPLETE:  # a part of a table is no reference
-            _render(artefact, store, folder)
-            records |= {record["key"]: record for record in sample_records(artefact, store)}
-    evidence = Evidence(store, overrides, artefacts=artefacts)
-    judged = judge_files(claim_files(), evidence)
-    evidence.raise_if_nothing_fits()
-    judged.write(folder)
-    judged.draw(folder)
-    TrialStore(folder / "sample").append(list(records.values()))
-    everything = pd.concat(trials).drop_duplicates("key")
-    composed = [artefact for artefact in artefacts.values() if isinstance(artefact, Artefact)]
-    summary = {
-        "provsel": __version__,
-        "written": datetime.now(UTC).date().isoformat(),
-        "settings": list(overrides),
-        "trials": len(everything),
-        "cpu_hours": round(float(everything["task_cpu"].sum()) / 3600, 3),
-        **computed_with(everything),
-        "algorithm_versions": algorithm_versions(composed),
-        "artefacts": lines,
-        "rules": RULES_VERSION,
-        "verdicts": _totals(judged),
-    }
-    write_text(folder / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
-    write_text(folder / "README.md", _readme(summary))
-    _keep(folder)
+        records |= sample
+    TrialStore(folder / SAMPLE).append([records[key] for key in sorted(records)])
+    ids = [claim.id for file in files for claim in file.claims]
+    ranked = [ranking.artefact for file in files for ranking in file.rankings]
+    verdicts = joined(old.verdicts, verdict_frame(judged.verdicts), "id", ids)
+    return Contents(parts, {}, verdicts, joined(old.rankings, ranking_frame(judged.rankings), "artefact", ranked))
 
 
-def _copy_readings(results: Path, folder: Path) -> None:
-    """Copy what `provsel readings` wrote: every universe, robustness, distances to the print, the letter."""
-    for path in sorted(results.glob("readings/*/*")):
-        if path.suffix in KEPT:
-            target = folder / path.relative_to(results)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target)
-
-
-def _render(artefact: Artefact, store: TrialReader, folder: Path) -> None:
-    recipe = load_recipe(artefact.name)
-    with only_formats("svg"):
-        frame = recipe.frame(artefact, store)
-        recipe.write(artefact, store, frame, folder / "tables" / artefact.name, folder / "figures" / artefact.name)
-
-
-def _keep(folder: Path) -> None:
-    for path in [*folder.glob("tables/**/*"), *folder.glob("figures/**/*")]:
-        if path.is_file() and path.suffix not in KEPT:
-            path.unlink()
-
-
-def _totals(judged: Judged) -> dict[str, dict[str, int]]:
-    papers: dict[str, dict[str, int]] = {}
-    for made in judged.verdicts:
-        if made.claim.kind != "paper":
-            continue
-        counts = papers.setdefault(made.claim.paper, dict.fromkeys(VERDICTS, 0))
-        counts[made.verdict] += 1
-    return papers
-
-
-def _readme(summary: dict[str, Any]) -> str:
-    artefacts = [
-        [name, line["state"], f"{line.get('n_stored', 0)} of {line.get('n_planned', '?')}", _hours(line)]
-        for name, line in summary["artefacts"].items()
-    ]
-    verdicts = [[paper, *(counts[verdict] for verdict in VERDICTS)] for paper, counts in summary["verdicts"].items()]
-    note = (
-        f"{summary['trials']} trials, {summary['cpu_hours']:.1f} CPU hours in all, as trials that artefacts share are "
-        f"computed once."
-    )
-    rules = f"by version {summary['rules']} of the rules"
-    complete = sum(line["state"] == COMPLETE for line in summary["artefacts"].values())
-    missing = len(artefacts) - complete
-    unfinished = (
-        f"{missing} of {len(artefacts)} artefacts are not complete and are not shown; verdicts that rest on them are "
-        f"not final."
-    )
-    return "\n".join(
-        [
-            "# Reference results",
-            "",
-            "What a full run gave, written by `provsel reference` from its store: tables (CSV, Markdown),",
-            "figures (SVG), `verdicts.csv`, `rankings.csv`, `summary.json` (environment, revisions, costs, states of",
-            "certificates), `readings/`, what `provsel readings` found, and `sample/`, some records of trials on",
-            "synthetic data, which the tests compute again.",
-            "",
-            *([unfinished, ""] if missing else []),
-            markdown_table(["artefact", "state", "trials", "CPU hours"], artefacts, "Artefacts", note),
-            markdown_table(["paper", *VERDICTS], verdicts, f"Verdicts on the papers' own claims, {rules}"),
-        ]
-    )
-
-
-def _hours(line: dict[str, Any]) -> str:
-    return f"{line['cpu_hours']:.2f}" if "cpu_hours" in line else ""
+def _records(folder: Path) -> list[dict[str, Any]]:
+    return list(TrialStore(folder).query(columns=list(SCHEMA.names)).to_pylist())

@@ -7,30 +7,36 @@ from pathlib import Path
 
 from provlab.cli.commands import add_store_arguments
 
-HELP = "write results/reference, what a full run gave, from what is stored"
-EXAMPLE = "provsel reference --results results"
+HELP = "write results/reference, what runs at full size gave, from what is stored"
+EXAMPLE = "provsel reference --artefact table1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_store_arguments(parser)
     parser.add_argument(
-        "--texts", action="store_true", help="only write what results/reference has into README.md and NOTES.md"
-    )
+        "--artefact", action="append", default=[], metavar="NAME",
+        help="only what belongs to it; may be repeated (default: all whose trials are all stored)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--texts", action="store_true", help="only write what results/reference has into its README.md, README.md and "
+        "NOTES.md",
+    )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the reference results, print where they are, and refresh the texts of their project."""
     from provlab.project import current_project
-    from provlab.reference import FOLDER, refresh_texts, write_reference
+    from provlab.reference import FOLDER, README, refresh_texts, write_readme, write_reference
 
     own = current_project().root / "results" / FOLDER
     if not options.texts:
-        folder = write_reference(Path(options.results), options.overrides)
+        folder = write_reference(Path(options.results), options.overrides, options.artefact)
         print((folder / "README.md").read_text(encoding="utf-8"))
         print(f"written: {folder}")
         if folder.resolve() != own.resolve():
             return 0
-    changed = refresh_texts(own)
+    changed = [own / README] if write_readme(own) else []
+    changed += refresh_texts(own)
     print("\n".join(f"written: {path}" for path in changed) or "README.md and NOTES.md are up to date.")
     return 0

@@ -1,0 +1,175 @@
+"""What results were made with, so that they can say themselves whether the code has gone on since."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from provlab.claims.decisions import RULES_VERSION
+from provlab.claims.schema import Claim
+from provlab.configs import Artefact, Entry
+from provlab.configs.plain import ELSEWHERE
+from provlab.configs.unused import setting
+from provlab.project.components import component_class
+from provlab.reports.tracing import value_counts, versions
+from provlab.store import StoreSnapshot
+from provlab.trials import Cell
+from provlab.trials.plan import unique_cells
+from provsel import __version__
+
+COLUMNS = ("task_cpu", "environment", "git_revision")
+"""Of the records, which `MadeWith.of` expects."""
+
+COMPONENTS = ("selector", "model")
+
+
+@dataclass(frozen=True)
+class Versions:
+    """What decides results: two with the same versions are the same, up to the processor.
+
+    Attributes
+    ----------
+    rules : int
+        `RULES_VERSION` of the verdicts.
+    algorithm_versions : mapping
+        Of each selector and model, by class name.
+    plan : str
+        SHA-256 of all numbers and the cells that they are of, and so of all settings and data.
+    claims : str
+        SHA-256 of the claims' tests; "" where there are none.
+    """
+
+    rules: int
+    algorithm_versions: Mapping[str, int]
+    plan: str
+    claims: str
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry], how: Any, claims: Collection[Claim]) -> Self:
+        """Return the versions that the code has now.
+
+        Parameters
+        ----------
+        entries : sequence of Entry
+        how : JSON object
+            How trials become numbers, where the cells do not say it.
+        claims : collection of Claim
+            Those that are judged on the entries.
+        """
+        cells = [entry.cell for entry in entries]
+        classes = {component_class(kind, getattr(cell, kind)) for kind in COMPONENTS for cell in cells}
+        plan = sorted([each.row, each.column, each.dataset, each.cell.id, each.cell.n_trials] for each in entries)
+        tests = sorted([claim.id, type(claim.evaluator).__name__, asdict(claim.evaluator)] for claim in claims)
+        found = {each.__name__: int(getattr(each, "algorithm_version", 0)) for each in classes}
+        return cls(RULES_VERSION, dict(sorted(found.items())), _digest([plan, how]), _digest(tests) if tests else "")
+
+    @classmethod
+    def of_artefact(cls, artefact: Artefact, claims: Collection[Claim]) -> Self:
+        """Return those of an artefact and the claims that rest on it."""
+        return cls.of(artefact.entries, artefact.summary, claims)
+
+    def until(self, now: Versions) -> list[str]:
+        """Return what has changed from these versions to others, in words; nothing where they are the same."""
+        then, there = self.algorithm_versions, now.algorithm_versions
+        changed = [name for name in then if there.get(name, then[name]) != then[name]]
+        said = [f"{name} of version {then[name]}, now {there[name]}" for name in changed]
+        if not said and self.plan != now.plan:
+            said = ["other rows, columns, data or settings than now"]
+        if now.claims and self.rules != now.rules:  # which judge all claims anew
+            said.append(f"verdicts by version {self.rules} of the rules, now {now.rules}")
+        elif self.claims != now.claims:
+            said.append("other claims, or tests of them, than now")
+        return said
+
+
+@dataclass(frozen=True)
+class MadeWith:
+    """What a table, a figure or verdicts were made with, and what they cost.
+
+    Attributes
+    ----------
+    written : str
+        Date.
+    provsel : str
+        Its version.
+    settings : tuple of str
+        The user's.
+    versions : Versions
+    trials : int
+    cpu_hours : float
+        Of the trials, as far as their records say.
+    environments, revisions : tuple of mapping
+        Of the trials, the most frequent first, each with the number of trials where it is known.
+    """
+
+    written: str
+    provsel: str
+    settings: tuple[str, ...]
+    versions: Versions
+    trials: int
+    cpu_hours: float
+    environments: tuple[Mapping[str, Any], ...]
+    revisions: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def of(cls, versions: Versions, trials: pd.DataFrame, settings: Sequence[str] = ()) -> Self:
+        """Return it for trials with `COLUMNS`, as of today, and settings, without those of where trials are run."""
+        settings = [text for text in settings if setting(text).partition(".")[0] not in ELSEWHERE]
+        today, hours = datetime.now(UTC).date().isoformat(), float(trials["task_cpu"].sum()) / 3600
+        return cls(today, __version__, tuple(settings), versions, len(trials), round(hours, 4), *computed_with(trials))
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any], subject: str) -> Self:
+        """Return what `as_json` gave; ValueError where a part is missing."""
+        try:
+            stated = Versions(**found["versions"])
+            lists: dict[str, Any] = {name: tuple(found[name]) for name in ("settings", "environments", "revisions")}
+            rest: dict[str, Any] = {name: found[name] for name in ("written", "provsel", "trials", "cpu_hours")}
+        except (KeyError, TypeError) as error:
+            raise ValueError(
+                f"{subject}: expected what it was made with, as provsel writes it, got {error!r}; write it again."
+            ) from error
+        return cls(versions=stated, **lists, **rest)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return a JSON object."""
+        return asdict(self)
+
+    def changes(self, now: Versions) -> list[str]:
+        """Return what is not as it is by default and now, in words."""
+        own = [f"made with {' '.join(self.settings)}"] if self.settings else []
+        return [*own, *self.versions.until(now)]
+
+
+def stored_trials(
+    cells: Iterable[Cell], store: StoreSnapshot, columns: Sequence[str] = COLUMNS
+) -> tuple[pd.DataFrame, int]:
+    """Return columns of the stored ones of some cells' trials, each once, and how many are planned."""
+    chosen = unique_cells(cells)
+    rows = pa.array(np.concatenate([np.empty(0, np.int64), *(store.rows(cell) for cell in chosen)]))
+    found = {name: store.column(name).take(rows) for name in columns}
+    plain = {
+        name: each.cast(pa.string()) if pa.types.is_dictionary(each.type) else each for name, each in found.items()
+    }
+    return pa.table(plain).to_pandas(), sum(cell.n_trials for cell in chosen)
+
+
+def computed_with(trials: pd.DataFrame) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
+    """Return environments and git revisions, the most frequent first, each with its number of trials."""
+    environments, revisions = value_counts(trials["environment"]), value_counts(trials["git_revision"])
+    return (
+        tuple({**versions(text), "trials": n} for text, n in environments),
+        tuple({"revision": text, "trials": n} for text, n in revisions),
+    )
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,90 @@
+"""The readings in the reference: what `provsel readings` wrote, one artefact at a time."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from provlab.claims.judged import all_claim_files
+from provlab.claims.made_with import MadeWith
+from provlab.readings import print_file, stored_outcome
+from provlab.readings.letter import write_letter
+from provlab.reference.contents import joined
+from provlab.reports.tables import write_frame
+
+log = logging.getLogger(__name__)
+
+READINGS = "readings"
+TABLES = ("universes.csv", "robustness.csv")
+
+
+def join_readings(
+    folder: Path, target: Path, old: Mapping[str, MadeWith], results: Path, names: Sequence[str]
+) -> dict[str, MadeWith]:
+    """Write the readings of `results` into a folder, beside those of `target` about other artefacts.
+
+    Parameters
+    ----------
+    folder, target : path
+        The new and the old reference.
+    old : mapping
+        What the readings of `target` were made with, by artefact.
+    results : path
+    names : sequence of str
+        Artefacts whose readings are written; all, where there are none.
+
+    Returns
+    -------
+    dict
+        As `old`, of what is there then.
+    """
+    new: dict[str, MadeWith] = {}
+    for path in sorted((results / READINGS).glob("*/made.json")):
+        stated = json.loads(path.read_text(encoding="utf-8"))
+        found = {name: MadeWith.from_json(each, f"{path}: {name}") for name, each in stated.items()}
+        new |= {name: each for name, each in found.items() if not names or name in names}
+    files = {file.paper: file for file in all_claim_files()}
+    kept = {name: each for name, each in old.items() if name not in new and name.partition("/")[0] in files}
+    made = {**kept, **new}
+    for paper in dict.fromkeys(name.partition("/")[0] for name in sorted(made)):
+        about = {claim.id: claim.evaluator.artefact for claim in files[paper].claims}
+        here = folder / READINGS / paper
+        here.mkdir(parents=True)
+        sources = [(target / READINGS / paper, kept), (results / READINGS / paper, new)]
+        for file in TABLES:
+            tables = [_lines(source / file, about, chosen) for source, chosen in sources]
+            write_frame(_joined(tables, about), here / file)
+        for source, chosen in sources:
+            for name in chosen:
+                if name.startswith(f"{paper}/") and (printed := print_file(source, name)).is_file():
+                    print_file(here, name).write_bytes(printed.read_bytes())
+        _letter(paper, folder)
+    return dict(sorted(made.items()))
+
+
+def _lines(path: Path, about: Mapping[str, str], chosen: Mapping[str, MadeWith]) -> pd.DataFrame:
+    """Return the lines of a table that are about some artefacts, as text."""
+    if not path.is_file():
+        return pd.DataFrame(columns=["claim"])
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return frame[[about.get(claim) in chosen for claim in frame["claim"]]]
+
+
+def _joined(tables: Sequence[pd.DataFrame], about: Mapping[str, str]) -> pd.DataFrame:
+    old, new = tables
+    return joined(old, new, "claim", about) if len(new) else old
+
+
+def _letter(paper: str, folder: Path) -> None:
+    """Write the letter to the authors on all that is there."""
+    try:
+        outcome = stored_outcome(paper, folder)
+    except ValueError as error:  # lines of other readings than now, which the README says as well
+        log.warning("reference: no letter on %s: %s", paper, error)
+        return
+    if outcome is not None:
+        write_letter(outcome, folder / READINGS / paper / "letter.md")
