@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,9 @@ COLOURS = {
     "replicated": PALETTE[2], "contradicted": PALETTE[1], "no difference": PALETTE[0], "inconclusive": "0.55",
     "vacuous": PALETTE[3], "depends on r": PALETTE[4],
 }  # fmt: skip
+
+MARKERS = {"replicated": "o", "contradicted": "D", "no difference": "s", "depends on r": "s"}
+"""Of verdicts, which differ without colours as well; the others have a triangle."""
 
 ROW = 0.13
 """Inches of an option's line."""
@@ -77,11 +80,28 @@ def draw_specification_curve(
         above.set_ylabel(ylabel)
         _draw_choices(choices, known, places, default)
         above.tick_params(axis="x", length=0)
-        choices.set_xlabel(f"{len(known)} universes, by effect")
+        choices.set_xlabel(_said(universes))
         choices.set_xlim(-1, len(known))
         handles, labels = above.get_legend_handles_labels()
         legend_below(figure, handles, labels)
         return save_titled(figure, stem, title)
+
+
+def _said(universes: pd.DataFrame) -> str:
+    """Return what is drawn, and what cannot be: a universe of a bound that says nothing has no effect."""
+    others = universes.loc[universes["effect"].isna(), "verdict"].value_counts()
+    if others.empty:
+        return f"{len(universes)} universes, by effect"
+    rest = ", ".join(f"{n} {verdict}" for verdict, n in others.items())
+    return f"{len(universes) - others.sum()} of {len(universes)} universes, by effect; the others have none ({rest})"
+
+
+def _of_verdicts(known: pd.DataFrame) -> Iterator[tuple[str, np.ndarray, str]]:
+    """Yield the verdicts that there are, their places and their colours."""
+    for verdict in dict.fromkeys([*COLOURS, *known["verdict"]]):
+        of = (known["verdict"] == verdict).to_numpy()
+        if of.any():
+            yield verdict, of, COLOURS.get(verdict, "black")
 
 
 def _draw_effects(panel: Axes, known: pd.DataFrame, default: np.ndarray) -> None:
@@ -89,24 +109,28 @@ def _draw_effects(panel: Axes, known: pd.DataFrame, default: np.ndarray) -> None
     size = float(np.clip(160 / max(len(known), 1), 1.0, 3.0))
     ends = known[["low", "high"]].to_numpy(float)
     finite = np.isfinite(ends).all(axis=1)
-    for verdict in dict.fromkeys([*COLOURS, *known["verdict"]]):
-        of = (known["verdict"] == verdict).to_numpy()
-        if of.any():
-            colour = COLOURS.get(verdict, "black")
-            panel.vlines(x[of & finite], *ends[of & finite].T, color=colour, linewidth=size / 2.5, alpha=0.5)
-            panel.plot(x[of], known["effect"].to_numpy()[of], "o", color=colour, markersize=size, label=verdict)
+    for verdict, of, colour in _of_verdicts(known):
+        panel.vlines(x[of & finite], *ends[of & finite].T, color=colour, linewidth=size / 2.5, alpha=0.5)
+        effects, label = known["effect"].to_numpy()[of], f"{verdict} {of.sum()}"
+        panel.plot(
+            x[of], effects, MARKERS.get(verdict, "^"), color=colour, markersize=size, markeredgewidth=0, label=label
+        )
     if default.size:
         effect = known["effect"].to_numpy()[default]
-        panel.plot(default, effect, "D", color="black", fillstyle="none", markersize=6, label="the defaults")
+        panel.plot(default, effect, "o", color="black", fillstyle="none", markersize=6, label="the defaults")
 
 
 def _draw_choices(panel: Axes, known: pd.DataFrame, places: Mapping[str, Sequence[str]], default: np.ndarray) -> None:
     x, labels, line = np.arange(len(known)), {}, 0
+    width = float(np.clip(200 / max(len(known), 1), 0.3, 2.0))
     for place, options in places.items():
         labels[line], line = place, line + 1
         for option in options:
-            of = (known[place] == option).to_numpy()
-            panel.plot(x[of], np.full(int(of.sum()), line), "|", color="0.25", markersize=4, markeredgewidth=0.8)
+            panel.axhline(line, color="0.88", linewidth=0.5, zorder=0)
+            chosen = (known[place] == option).to_numpy()
+            for _, of, colour in _of_verdicts(known):
+                at = x[of & chosen]
+                panel.plot(at, np.full(at.size, line), "|", color=colour, markersize=5, markeredgewidth=width)
             labels[line], line = f"{option}", line + 1
     panel.set_ylim(line - 0.5, -0.5)
     panel.set_yticks(list(labels), list(labels.values()))
