@@ -160,3 +160,55 @@ def test_a_columns_settings_reach_into_nested_selectors():
     found = {entry.row: entry.cell.selector for entry in artefact.entries if entry.column == "nested"}
     assert found["FS-SVM"]["selector"]["c2"] == 0.5
     assert "selector" not in found["RFE"]
+
+
+def share(v, one, other, part):
+    """Return v with the sum of two weights, a part of it at one and the rest at the other."""
+    shared = v.copy()
+    shared[one], shared[other] = part * (v[one] + v[other]), (1 - part) * (v[one] + v[other])
+    return shared
+
+
+def objective_of(X, signs, v, penalty):
+    """Return the mean hinge loss and the penalty of each weight, its least over mu."""
+    return np.maximum(0, 1 - signs * (X @ v)).mean() + sum(penalty(abs(each)) for each in v)
+
+
+def test_the_solution_of_section_4_is_not_unique():
+    """The convex form has more than one solution where columns are equal and neither is in full use."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 12))
+    X[:, 7] = X[:, 3]
+    signs = np.where(X[:, 3] + 0.5 * X[:, 5] + 0.3 * rng.standard_normal(80) > 0, 1.0, -1.0)
+    unique = []
+    for c1 in (0.02, 1e-6):
+        c2 = 1e-3
+        fitted = FeatureSelectiveSVM(c1=c1, c2=c2, tol=1e-8).fit(X, signs)
+        v, full = fitted.coef_[0], np.sqrt(c1 / c2)
+
+        def convex(size, c1=c1, c2=c2, full=full):
+            return 2 * np.sqrt(c1 * c2) * size if size <= full else c2 * size**2 + c1
+
+        found = objective_of(X, signs, v, convex)
+        assert found == pytest.approx(fitted.objective_, rel=1e-9)
+        assert (found - fitted.dual_objective_) / found <= 1e-8  # no solution is better than that
+        others = [objective_of(X, signs, share(v, 3, 7, part), convex) for part in (0.4, 0.45, 0.6)]
+        unique.append(min(others) > found * (1 + 1e-6))
+        if not unique[-1]:
+            assert np.abs(v[[3, 7]]).sum() * 0.6 <= full
+            assert others == pytest.approx([found] * 3, rel=1e-12)
+    assert unique == [False, True]  # from full use on the penalty is quadratic, and has one least value
+
+
+def test_as_printed_equal_columns_have_mirrored_solutions():
+    """The least of c2 w^2 + c1 mu with mu w = v is concave in small v: all of a sum stands at one of two columns."""
+    c1, c2 = 0.02, 1e-3
+    mu = np.linspace(1e-6, 1, 200_001)
+
+    def printed(size):
+        return 0.0 if size == 0 else (c2 * (size / mu) ** 2 + c1 * mu).min()
+
+    total = 1.5
+    assert total**2 < 2 * c1 / c2  # beyond, two columns in full use are cheaper than one
+    shared = [printed(part * total) + printed((1 - part) * total) for part in (0.0, 0.25, 0.5, 1.0)]
+    assert shared[0] == shared[3] < min(shared[1:3])
