@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import contextmanager
 
-LIMIT = 30.0
+LIMIT = 120.0
 """Seconds after which a test stops to wait."""
 
 LOGGING_WORKER = """
