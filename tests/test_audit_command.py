@@ -138,7 +138,7 @@ def test_bad_input_is_one_message(audit, tmp_path):
     assert error == "provsel: audit: expected a fraction above 0 and up to 1, got nan; use --fraction 0.01.\n"
     status, _, error = audit(at=tmp_path / "none")
     assert status == 2
-    assert re.search(r"nothing stored in \S*none/store; compute some first: provsel reproduce table1", error)
+    assert re.search(r"nothing stored in \S*none/store; compute some first, by provsel reproduce or provsel run", error)
     assert not (tmp_path / "none").exists()
 
 

@@ -103,7 +103,9 @@ def test_every_part_is_looked_at(results):
 def test_absent_store(here):
     store = group("Store", "nowhere")
     assert store["folder"].value == f"{Path('nowhere/store')}: no such folder yet"
-    assert store["trials"] == Check("Store", "trials", "ok", "nothing stored yet", "provsel reproduce table1")
+    assert store["trials"] == Check(
+        "Store", "trials", "ok", "nothing stored yet", "provsel reproduce NAME, or provsel run"
+    )
     assert {check.state for check in store.values()} == {"ok"}
     assert not Path("nowhere").exists()
 

@@ -126,7 +126,8 @@ def test_the_command_of_a_failed_job_runs_just_that_job(run):
     again, _ = commands(error[error.index("sweep: ") :])
     status, error = run(*again[2:])
     assert status == 1
-    assert error.startswith("6 trials: 0 were stored, 0 computed")
+    assert error.startswith("the first trial that failed: ValueError: UniformSelector: expected n_features_to_select")
+    assert "\n6 trials: 0 were stored, 0 computed" in error
     assert "got 2000" in error
 
 

@@ -68,7 +68,7 @@ def test_whatever_stands_in_a_line_is_read_or_refused_as_by_scikit_learn(lines, 
             st.sampled_from([b"", b" ", b":", b"-", b".", b"e", b"+", b"0", b"1", b"#", b",", b"\t", b"x", b"\0"])
         )
         text[place : place + data.draw(st.integers(0, 1))] = odd
-    lines = [line for line in bytes(text).splitlines(keepends=True) if line.split(b"#")[0].strip()]
+    lines = [line for line in BytesIO(bytes(text)).readlines() if line.split(b"#")[0].strip()]
     if not lines:
         return
     options = {"zero_based": data.draw(st.booleans()), "n_features": data.draw(st.sampled_from([None, 301, 20]))}
