@@ -127,9 +127,10 @@ def run_cells(
             for result in results:
                 store.append(result.records)
                 report.n_run += len(result.records)
-                first = result.failures[:1] if not report.failures else []
+                is_first = not report.failures
                 report.failures += result.failures
-                for _, where, reason in first if report.n_skipped else []:
+                if is_first and result.failures and report.n_skipped:
+                    _, where, reason = result.failures[0]
                     said = FIRST.format(reason=reason, where=where)
                     console.print(said, highlight=False, markup=False, soft_wrap=True)
                 ticker.advance(len(result.records) + len(result.failures))

@@ -26,9 +26,6 @@ TYPES = {
 }  # fmt: skip
 """Types by their names in columns.csv."""
 
-ROWS = 20_000
-"""Trials that become texts at a time: those of a full store would need gigabytes."""
-
 PARSED = pcsv.ParseOptions(newlines_in_values=True)
 DAMAGE = (pa.ArrowException, ValueError, KeyError, UnicodeDecodeError)
 
@@ -52,19 +49,10 @@ def write_trials(trials: pa.Table, folder: Path) -> None:
     write_csv(pa.table({"environment": short, "text": known}).sort_by("environment"), folder / ENVIRONMENTS)
     coded = short.take(pc.index_in(texts, value_set=known))
     plain = trials.set_column(trials.column_names.index("environment"), "environment", coded).drop_columns("config")
-    first = _with_texts(plain.slice(0, ROWS))
-    with replacing(folder / TRIALS) as temporary, pcsv.CSVWriter(str(temporary), first.schema) as writer:
-        writer.write(first)
-        for start in range(ROWS, len(plain), ROWS):
-            writer.write(_with_texts(plain.slice(start, ROWS)))
-
-
-def _with_texts(trials: pa.Table) -> pa.Table:
-    """Return trials with lists as texts."""
-    for place, field in enumerate(trials.schema):
+    for place, field in enumerate(plain.schema):
         if pa.types.is_list(field.type):
-            trials = trials.set_column(place, field.name, list_texts(trials[field.name]))
-    return trials
+            plain = plain.set_column(place, field.name, list_texts(plain[field.name]))
+    write_csv(plain, folder / TRIALS)
 
 
 def read_trials(folder: Path) -> pa.Table:

@@ -49,7 +49,7 @@ class OnlineScoreSum(Theorem):
         total = float(selector.scores_.sum())
         if not hasattr(selector, "spectral_bound_"):
             return cls(score_sum=total, state=NO_BOUND)
-        bound = selector.score_sum_bound(trial.rows.n_samples, float(trial.rows.basis().singular_values[0]))
+        bound = _sum_bound(trial)
         held = HELD if total <= bound * (1 + SLACK) else VIOLATED
         return cls(score_sum=total, score_sum_bound=bound, state=VACUOUS if bound >= selector.n_seen_ else held)
 
@@ -96,7 +96,11 @@ class OnlineFeatureCount(Theorem):
         kept = float(selector.indices_.size)
         if not hasattr(selector, "spectral_bound_"):
             return cls(kept=kept, state=NO_BOUND)
-        total = selector.score_sum_bound(trial.rows.n_samples, float(trial.rows.basis().singular_values[0]))
-        bound = selector.sampling_rate_ * total
+        bound = selector.sampling_rate_ * _sum_bound(trial)
         held = HELD if kept <= bound * (1 + SLACK) else VIOLATED
         return cls(kept=kept, bound=bound, state=VACUOUS if bound >= selector.n_seen_ else held)
+
+
+def _sum_bound(trial: MeasuredTrial) -> float:
+    """Return the bound of the sum of the scores, for rows of this number and norm."""
+    return float(trial.reducer.score_sum_bound(trial.rows.n_samples, float(trial.rows.basis().singular_values[0])))
