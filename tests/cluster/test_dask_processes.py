@@ -13,7 +13,7 @@ from distributed import LocalCluster
 from reproducing import reproduce
 from test_dask_executor import assert_clean
 
-from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
+from cluster_processes import LIMIT, LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
 from provlab.trials import identity_of, make_tasks
 from provlab.trials.errors import ClusterError
 from provlab.trials.executors import execute
@@ -64,33 +64,27 @@ def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, expected):
     log = tmp_path / "log"
     log.touch()
     server, address = start_scheduler(start, tmp_path)
-    preload = LOGGING_WORKER.format(log=str(log), seconds=0.3)
-    workers = [start_worker(start, address, tmp_path, preload) for _ in range(2)]
+    # The first worker stands still in its second task until it is killed; the second one waits until it is there.
+    stands = LOGGING_WORKER.format(log=str(log), pause=f"time.sleep({LIMIT} if begun(os.getpid()) > 1 else 0)")
+    workers = [start_worker(start, address, tmp_path, stands)]
     victim = workers[0].pid
+    waits = LOGGING_WORKER.format(log=str(log), pause=f"while begun({victim}) < 2: time.sleep(0.02)")
+    workers.append(start_worker(start, address, tmp_path, waits))
     lost = []
 
     def events(kind):
         lines = [line.split() for line in log.read_text().splitlines()]
         return [(int(pid), task) for name, pid, task in lines if name == kind]
 
+    def begun_by(worker):
+        return [pid for pid, _ in events("start")].count(worker)
+
     def kill():
-        def second_task_runs():
-            begun = [task for pid, task in events("start") if pid == victim]
-            ended = len([1 for pid, _ in events("end") if pid == victim])
+        def stands_and_the_rest_is_stored():
             stored = len(list((tmp_path / "results" / "store").glob("*.parquet")))
-            return ended >= 1 and len(begun) > ended and stored >= len(events("end"))
+            return begun_by(victim) == 2 and 1 <= len(events("end")) <= stored
 
-        def stopped_in_second_task():
-            """Looked at again when it stands still: between a look and a signal a task can end, and be lost as well."""
-            if not second_task_runs():
-                return False
-            os.kill(victim, signal.SIGSTOP)
-            if second_task_runs():
-                return True
-            os.kill(victim, signal.SIGCONT)
-            return False
-
-        wait_until(stopped_in_second_task, *workers, server)
+        wait_until(stands_and_the_rest_is_stored, *workers, server)
         os.kill(victim, signal.SIGKILL)
         lost.append([task for pid, task in events("start") if pid == victim][-1])
 
@@ -101,8 +95,7 @@ def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, expected):
     assert (table_files(tmp_path / "results"), stable_records(tmp_path / "results")) == expected
     begun = Counter(task for _, task in events("start"))
     assert len(begun) == 6
-    assert [task for task, times in begun.items() if times > 1] == lost
-    assert begun[lost[0]] == 2
+    assert {task: times for task, times in begun.items() if times > 1} == {lost[0]: 2}
     assert workers[1].poll() is None  # not ours to close
 
     results = execute(TASKS, {"name": "dask", "address": address})
@@ -148,7 +141,7 @@ def test_a_worker_that_does_not_see_the_data(start, scheduler, tmp_path, monkeyp
 
 
 def test_workers_that_come_and_go(start, scheduler, tmp_path):
-    preload = LOGGING_WORKER.format(log=str(tmp_path / "log"), seconds=0.1)
+    preload = LOGGING_WORKER.format(log=str(tmp_path / "log"), pause="time.sleep(0.1)")
     first = start_worker(start, scheduler.scheduler_address, tmp_path, preload)
     scheduler.scheduler.allowed_failures = 3
     config = {"name": "dask", "address": scheduler.scheduler_address}

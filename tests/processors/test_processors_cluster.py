@@ -23,7 +23,7 @@ def two(others):
 def address(two, tmp_path_factory):
     """A scheduler's, with a worker of each kind; tasks last long enough for both to get some."""
     folder = tmp_path_factory.mktemp("cluster")
-    preload = LOGGING_WORKER.format(log=str(folder / "log"), seconds=0.1)
+    preload = LOGGING_WORKER.format(log=str(folder / "log"), pause="time.sleep(0.1)")
     with processes() as start:
         _, address = start_scheduler(start, folder)
         for kind in two:
