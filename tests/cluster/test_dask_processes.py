@@ -9,7 +9,8 @@ from dataclasses import replace
 import dask
 import numpy as np
 import pytest
-from distributed import LocalCluster
+from distributed import CancelledError, Future, LocalCluster
+from distributed.comm import CommClosedError
 from reproducing import reproduce
 from test_dask_executor import assert_clean
 
@@ -103,6 +104,18 @@ def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, expected):
     server.kill()
     with pytest.raises(ClusterError, match=r"lost the scheduler at tcp://.*; what was finished is stored; run"):
         list(results)
+
+
+@pytest.mark.parametrize("error", [CommClosedError("closed"), CancelledError("cancelled")])
+def test_a_scheduler_lost_with_a_result_on_its_way(error, start, scheduler, tmp_path, monkeypatch):
+    start_worker(start, scheduler.scheduler_address, tmp_path)
+
+    def lost(future, timeout=None):
+        raise error
+
+    monkeypatch.setattr(Future, "result", lost)
+    with pytest.raises(ClusterError, match=r"lost the scheduler at tcp://.*; what was finished is stored; run"):
+        run_on(scheduler)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from contextlib import suppress
 from queue import Empty, Queue
 from typing import Any
 
-from distributed import Client, Future, KilledWorker, WorkerPlugin
+from distributed import CancelledError, Client, Future, KilledWorker, WorkerPlugin
+from distributed.comm import CommClosedError
 
 from provlab.trials.dask_watch import AGAIN, LOOK_EVERY, Watch, check_python
 from provlab.trials.dask_worker import encode
@@ -119,10 +120,13 @@ def _result(client: Client, future: Future, task: Task, watch: Watch) -> TaskRes
     if future.status == "error":
         raise _explained(future.exception(), task)
     while future.status not in ("cancelled", "lost"):
-        with suppress(TimeoutError):  # its worker died before it handed the result over: the task runs again
+        try:
             result = future.result(timeout=LOOK_EVERY)
             break
-        watch.look()
+        except TimeoutError:  # its worker died before it handed the result over: the task runs again
+            watch.look()
+        except (CommClosedError, CancelledError):  # results come by way of the scheduler, and it went with this one
+            raise watch.lost() from None
     else:
         raise watch.lost()
     if isinstance(result, tuple):
