@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
@@ -243,4 +243,5 @@ class AbstractEvidence(ABC):
         self._folds: dict[tuple[Place, str], Folds] = {}
         self._samples: dict[tuple[Place, Place, str], Sample] = {}
         self._tests: dict[tuple[Place, Place, str], AbstractPairedTest] = {}
+        self.p_values_of: dict[Hashable, list[dict[str, float]]] = {}  # of claims, which families ask for repeatedly
         self._p_values: dict[tuple[Place, Place, str, float, Alternative], float] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import re
 import sys
@@ -14,9 +15,13 @@ from provlab.cli.commands import choose_results, command_modules, command_names
 from provlab.nearest import did_you_mean
 from provsel import __version__
 
+OBJECTS_A_COLLECTION = 50_000
+"""Plans and verdicts are many small objects that stay; Python's default looks at all of them again and again."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the command `provsel`."""
+    gc.set_threshold(OBJECTS_A_COLLECTION)
     parser = argparse.ArgumentParser(prog="provsel", description="Provable feature selection and its replications.")
     parser.add_argument("--version", action="version", version=f"provsel {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -124,6 +124,7 @@ class Composer:
     def __init__(self) -> None:
         self._main = package_conf() / "config.yaml"
         self._files: dict[Path, Parts] = {}
+        self._find, self._artefact = cache(conf_file), cache(artefact_file)
         self._merged: dict[tuple[Any, ...], Parts] = {}
 
     def __call__(self, overrides: Sequence[str]) -> Parts:
@@ -157,7 +158,7 @@ class Composer:
         if place not in self._merged:
             above = [self._read("", self._main)]
             if experiment is not None:
-                above.append(self._read("", artefact_file(experiment)))
+                above.append(self._read("", self._artefact(experiment)))
                 chosen = {**chosen, **_overridden(above[-1])}
             parts: Parts = {group: self._member(group, name) for group, name in {**chosen, **members}.items()}
             for file in above:
@@ -167,7 +168,7 @@ class Composer:
 
     def _member(self, group: str, name: str) -> Parts:
         """Return a member of a group, merged over the members of its group that it is based on."""
-        file = self._read(group, conf_file(group, name))
+        file = self._read(group, self._find(group, name))
         content: Parts = {}
         for base in file.get("defaults", []):
             if not isinstance(base, str) or base == "_self_":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from provlab.keys import canonical_json
 from provlab.project.components import build, component_class
 from provlab.protocols.columns import Column
 from provlab.protocols.fold import Fold
@@ -22,6 +24,14 @@ log = logging.getLogger(__name__)
 @cache
 def _warn_once(setting: str, split: str) -> None:
     log.warning("%s does not apply to %s", setting, split)  # an artefact may have thousands of such cells
+
+
+@lru_cache(maxsize=4096)
+def _clusters(model: str) -> bool:
+    """Tell whether a model clusters; thousands of cells have the same few."""
+    from sklearn.base import is_clusterer
+
+    return bool(is_clusterer(build("model", json.loads(model))))
 
 
 class AbstractProtocol(ABC):
@@ -66,8 +76,6 @@ class AbstractProtocol(ABC):
         ValueError
             Names the setting, and what to choose instead.
         """
-        from sklearn.base import is_clusterer
-
         from provsel.selectors import BaseSelector
 
         selector = component_class("selector", method.selector)
@@ -85,7 +93,7 @@ class AbstractProtocol(ABC):
             if not isinstance(protocol[name], int) or protocol[name] < 1:
                 raise ValueError(f"protocol.{name}: expected a positive integer, got {protocol[name]!r}.")
         self.check_folds(protocol)
-        if self.uses_model and is_clusterer(build("model", method.model)) != self.clusters:
+        if self.uses_model and _clusters(canonical_json(method.model)) != self.clusters:
             raise ValueError(
                 f"protocol.split: expected all_rows with a model that clusters, and only with such a one, "
                 f"got {self.name} with {method.model['_target_']}; use protocol=clustering model=kmeans together."

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,8 +160,7 @@ def _draws(kind: str, config: str) -> bool:
     return is_random_model(component) if kind == "model" else is_random(component)
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """One draw of a cell on one fold of one repeat; `cell` is a position in the task's list of cells."""
 
     key: str
@@ -190,8 +189,18 @@ class Task:
 
 def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
     """Return the SHA-256 of the canonical JSON of cell, draw, fold and repeat."""
-    text = f'{{"cell":{cell_json},"draw":{draw},"fold":{fold},"repeat":{repeat}}}'
-    return hashlib.sha256(text.encode()).hexdigest()
+    return _ended(_begun(cell_json), repeat, fold, draw)
+
+
+def _begun(cell_json: str) -> Any:
+    """Return the hash of what all trials of a cell share, which is most of the text."""
+    return hashlib.sha256(f'{{"cell":{cell_json},"draw":'.encode())
+
+
+def _ended(begun: Any, repeat: int, fold: int, draw: int) -> str:
+    whole = begun.copy()
+    whole.update(b'%d,"fold":%d,"repeat":%d}' % (draw, fold, repeat))
+    return str(whole.hexdigest())
 
 
 def identity_of(config: Mapping[str, Any]) -> str:
@@ -217,6 +226,7 @@ def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
     return dataset_feature_names(parameters.pop("name"), **parameters)
 
 
+@lru_cache(maxsize=4096)
 def split_seed(data: str, n_splits: int, seed: int, repeat: int) -> int:
     """Return the seed of the folds of a repeat: the same for all methods, settings, models, and for the inverse."""
     return seed_from(digest({"split": [content_then(data) or data, n_splits, seed, repeat]}))
@@ -245,32 +255,39 @@ def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
 
 def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
     """Yield (repeat, fold, draw, key) of all trials of a cell."""
-    cell_json, draws = canonical_json(cell.identity), cell.n_draws
+    for repeat, fold, keys in _fold_keys(cell):
+        for draw, key in enumerate(keys):
+            yield repeat, fold, draw, key
+
+
+def _fold_keys(cell: Cell) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield (repeat, fold, keys of its draws) of all folds of a cell."""
+    begun, draws = _begun(canonical_json(cell.identity)), range(cell.n_draws)
     for repeat in range(cell.protocol["repeats"]):
         for fold in range(cell.protocol["n_splits"]):
-            for draw in range(draws):
-                yield repeat, fold, draw, trial_key(cell_json, repeat, fold, draw)
+            yield repeat, fold, [_ended(begun, repeat, fold, draw) for draw in draws]
 
 
 def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
     """Group the trials that are not `done` into tasks, data set by data set, then repeat, then fold."""
-    groups: dict[tuple[str, str, int, int, int, int, int], list[tuple[Cell, int, str]]] = {}
+    groups: dict[tuple[str, str, int, int, int, int, int], tuple[list[Cell], list[Trial]]] = {}
     datasets: dict[str, Mapping[str, Any]] = {}
     for place_of_cell, cell in enumerate(unique_cells(cells)):
         datasets.setdefault(cell.data, cell.dataset)
         protocol = cell.protocol
         alone = place_of_cell if cell.measured.repeats_are_seeds else 0
         fixed = cell.data, protocol["split"], protocol["n_splits"], protocol["seed"]
-        for repeat, fold, draw, key in trials_of(cell):
-            if key not in done:
-                groups.setdefault((*fixed, repeat, fold, alone), []).append((cell, draw, key))
+        for repeat, fold, keys in _fold_keys(cell):
+            missing = [draw for draw, key in enumerate(keys) if key not in done]
+            if missing:
+                members, trials = groups.setdefault((*fixed, repeat, fold, alone), ([], []))
+                trials += [Trial(keys[draw], len(members), draw) for draw in missing]
+                members.append(cell)
     order = {data: place for place, data in enumerate(datasets)}
     tasks = []
     for group in sorted(groups, key=lambda g: (order[g[0]], *g[1:])):
         data, split, n_splits, seed, repeat, fold, _ = group
-        members = groups[group]
-        task_cells = list({id(cell): cell for cell, _, _ in members}.values())
-        place = {id(cell): k for k, cell in enumerate(task_cells)}
+        members, trials = groups[group]
         tasks.append(
             Task(
                 dataset=datasets[data],
@@ -280,8 +297,8 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
                 split_seed=split_seed(data, n_splits, seed, repeat),
                 repeat=repeat,
                 fold=fold,
-                cells=tuple(task_cells),
-                trials=tuple(Trial(key, place[id(cell)], draw) for cell, draw, key in members),
+                cells=tuple(members),
+                trials=tuple(trials),
             )
         )
     return tasks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform, get_args, get_type_hints
 
@@ -135,8 +135,7 @@ class Measure(ValuesWithNaN, ABC):
     @classmethod
     def columns(cls) -> dict[str, Any]:
         """Return the names of its columns in a store, and what they hold: float or str."""
-        hints = get_type_hints(cls)
-        return {cls.column(each.name): _without_none(hints[each.name]) for each in fields(cls)}  # type: ignore[arg-type]
+        return dict(_columns_of(cls))
 
     @classmethod
     def column(cls, field: str) -> str:
@@ -259,6 +258,13 @@ class Certificate(ValuesWithNaN):
 def _numbers(record: Theorem) -> str:
     found = {name: value for name, value in vars(record).items() if isinstance(value, float) and value == value}
     return "".join(f"\n    {name:15} {value:.4g}" for name, value in found.items())
+
+
+@cache
+def _columns_of(cls: type[Measure]) -> dict[str, Any]:
+    """Return `Measure.columns`, which evaluates the texts of annotations; each cell of a plan asks."""
+    hints = get_type_hints(cls)
+    return {cls.column(each.name): _without_none(hints[each.name]) for each in fields(cls)}  # type: ignore[arg-type]
 
 
 def _without_none(hint: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, ClassVar
 
-from provlab.claims.decisions import Rule, decide
+from provlab.claims.decisions import Criterion, Rule, decide
 from provlab.claims.evaluators._base import ALPHA, AbstractEvaluator, check_dependence
 from provlab.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError
 from provlab.claims.pairing import OVER, AbstractEvidence, Place
@@ -101,7 +101,7 @@ class AbstractComparison(AbstractEvaluator):
         for k, criterion in enumerate(self.rule):
             p_values = [
                 [
-                    member.p_value(k, other, evidence)
+                    member.p_values(evidence)[k][other]
                     for other in (member.also if beside else member.columns)
                     if (member, other) != (self, column) and not (criterion.all_columns and member is self)
                 ]
@@ -110,13 +110,19 @@ class AbstractComparison(AbstractEvaluator):
             found.append([max(part) for part in p_values if part] if criterion.all_columns else [*chain(*p_values)])
         return found
 
-    def p_value(self, k: int, column: str, evidence: AbstractEvidence) -> float:
-        """Return the uncorrected p-value of a criterion of the rule; 1 where it cannot be had."""
+    def p_values(self, evidence: AbstractEvidence) -> list[dict[str, float]]:
+        """Return the uncorrected p-values of each criterion of the rule, by column; 1 where there is none."""
+        if self not in evidence.p_values_of:
+            columns, rule = [*self.columns, *self.also], self.rule
+            evidence.p_values_of[self] = [
+                {column: self._p_value(criterion, column, evidence) for column in columns} for criterion in rule
+            ]
+        return evidence.p_values_of[self]
+
+    def _p_value(self, criterion: Criterion, column: str, evidence: AbstractEvidence) -> float:
         pair = self.pair(column)
         try:
-            return self.rule[k].p_value(
-                lambda bound: evidence.p_value(*pair, self.sampling, bound.at, bound.alternative)
-            )
+            return criterion.p_value(lambda bound: evidence.p_value(*pair, self.sampling, bound.at, bound.alternative))
         except UnavailableError:
             return 1.0
 
