@@ -56,6 +56,19 @@ def artefact_datasets(name: str) -> dict[str, tuple[str, ...]]:
     }
 
 
+def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefact | str]:
+    """Return some artefacts under the user's settings; `Evidence` says of those that are left out what is wrong."""
+    found: dict[str, Artefact | str] = {}
+    for name in names:
+        try:
+            found[name] = remembered_artefact(name, overrides)
+        except MissingDataError:
+            continue
+        except config_errors():
+            continue
+    return found
+
+
 class Evidence(AbstractEvidence):
     """Stored trials of artefacts, read once.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,7 +67,8 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
 
 def _judge_store(options: argparse.Namespace) -> Judged:
     from provlab.claims import Evidence
-    from provlab.claims.judged import claim_files, columns_read, judge_files
+    from provlab.claims.evidence import composed
+    from provlab.claims.judged import artefacts_of, claim_files, columns_read, judge_files
     from provlab.store import StoreSnapshot, TrialStore
 
     if options.column or options.output:
@@ -75,7 +77,10 @@ def _judge_store(options: argparse.Namespace) -> Judged:
     files = claim_files(options.paper)
     claims = [claim for file in files for claim in file.claims]
     store = TrialStore(results / "store")
-    evidence = Evidence(StoreSnapshot.take(store, columns_read(claims)), options.overrides)
+    with ThreadPoolExecutor(1) as reader:  # which waits for the disk, and decodes without Python's lock
+        taken = reader.submit(StoreSnapshot.take, store, columns_read(claims))
+        artefacts = composed(sorted({name for claim in claims for name in artefacts_of(claim)}), options.overrides)
+    evidence = Evidence(taken.result(), options.overrides, artefacts)
     judged = judge_files(files, evidence)
     evidence.raise_if_nothing_fits()
     judged.write(results)
