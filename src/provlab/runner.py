@@ -131,7 +131,7 @@ def run_cells(
                 report.failures += result.failures
                 if is_first and result.failures and report.n_skipped:
                     _, where, reason = result.failures[0]
-                    said = FIRST.format(reason=reason, where=where)
+                    said = FIRST.format(reason=reason.rstrip("."), where=where)
                     console.print(said, highlight=False, markup=False, soft_wrap=True)
                 ticker.advance(len(result.records) + len(result.failures))
                 if stop is not None and report.n_skipped and stop(report):

@@ -70,6 +70,11 @@ class WrongRecord(Measure):
     @classmethod
     def measure(cls, trial): return {"odd": 1.0}
 
+class Raises(Measure):
+    odd: float = 0.0
+    @classmethod
+    def measure(cls, trial): return cls(odd=trial.reducer.nowhere)
+
 class Counts(Measure):
     odd: int = 0
     @classmethod
@@ -168,6 +173,11 @@ def test_bad_measures_are_refused_before_anything_runs(measures, message):
     [
         ("WrongKind", "WrongKind: expected float or None in column odd, got 'text'"),
         ("WrongRecord", "WrongRecord.measure: expected a WrongRecord, got {'odd': 1.0}"),
+        (
+            "Raises",
+            "measuring_study.Raises.measure: expected a record of a trial of UniformSelector, got AttributeError: "
+            "'UniformSelector' object has no attribute 'nowhere'; a measure is asked of every trial of its cells: ",
+        ),
     ],
 )
 def test_bad_values_are_failures_of_trials(project, name, message):

@@ -119,10 +119,25 @@ def seeded(model: Mapping[str, Any], seed: int) -> Any:
 
 
 def own_measures(method: Method, trial: MeasuredTrial) -> Record:
-    """Return the columns that the project's own measures fill."""
+    """Return the columns that the project's own measures fill.
+
+    Raises
+    ------
+    ValueError
+        Names the measure that raised something, or gave what cannot be stored.
+    """
     found: Record = {}
     for config in method.measures:
-        found |= checked_values(component_class("measure", config), build("measure", config)(trial))
+        measure, measured = component_class("measure", config), build("measure", config)
+        try:
+            given = measured(trial)
+        except Exception as error:  # which is not provsel's
+            raise ValueError(
+                f"{measure.__module__}.{measure.__name__}.measure: expected a record of a trial of "
+                f"{type(trial.reducer).__name__}, got {type(error).__name__}: {error}; a measure is asked of every "
+                f"trial of its cells: return NaN, and of a theorem NO_BOUND, where it does not apply."
+            ) from error
+        found |= checked_values(measure, given)
     return found
 
 

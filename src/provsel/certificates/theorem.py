@@ -103,7 +103,7 @@ class Measure(ValuesWithNaN, ABC):
     """A record that is measured of a trial; for theorems there is `Theorem`.
 
     A subclass is a frozen dataclass without being told: it annotates its fields as float or str, each with a default,
-    and writes `measure`. A project has its own in `protocol.measures=[{_target_: my_study.BalancedError}]`; they are
+    and writes `measure`. A project has its own in `protocol.measures: [{_target_: my_study.BalancedError}]`; they are
     stored with each trial beside provsel's, shown in tables and tested in claims. Keyword arguments of `measure` are
     settings, plain values of that config.
 
