@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -77,9 +78,10 @@ def dense(dataset):
     return dataset.X.toarray() if hasattr(dataset.X, "toarray") else dataset.X
 
 
-@pytest.mark.parametrize("name", ["digits", "sparse_rows"])
-def test_shuffled_columns_are_the_same_columns_with_their_names(name):
-    plain, shuffled = load_dataset(name), load_dataset(name, shuffle_columns=3)
+@pytest.mark.parametrize(("name", "size"), [("digits", {}), ("sparse_rows", {"n_samples": 300, "n_test": 100})])
+def test_shuffled_columns_are_the_same_columns_with_their_names(name, size):
+    load = partial(load_dataset, name, **size)
+    plain, shuffled = load(), load(shuffle_columns=3)
     assert sorted(shuffled.feature_names) == sorted(plain.feature_names)
     assert (shuffled.feature_names != plain.feature_names).mean() > 0.9
     place = {feature: column for column, feature in enumerate(plain.feature_names)}
@@ -87,9 +89,9 @@ def test_shuffled_columns_are_the_same_columns_with_their_names(name):
     np.testing.assert_array_equal(dense(shuffled), dense(plain)[:, order])
     if name == "sparse_rows":
         assert shuffled.X.has_sorted_indices
-    np.testing.assert_array_equal(dataset_feature_names(name, shuffle_columns=3), shuffled.feature_names)
-    assert load_dataset(name, shuffle_columns=3).content == shuffled.content != plain.content
-    assert load_dataset(name, shuffle_columns=4).content != shuffled.content
+    np.testing.assert_array_equal(dataset_feature_names(name, shuffle_columns=3, **size), shuffled.feature_names)
+    assert load(shuffle_columns=3).content == shuffled.content != plain.content
+    assert load(shuffle_columns=4).content != shuffled.content
 
 
 def test_scaled_columns():
