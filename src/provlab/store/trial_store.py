@@ -98,14 +98,13 @@ class TrialStore:
         if chosen is not None:
             tables = [table.filter(pc.is_in(table["cell"], pa.array(chosen, pa.string()))) for table in tables]
         schema = self._schema(read)
-        merged = pa.concat_tables([schema.empty_table(), *tables]).sort_by("key").combine_chunks()
-        key = merged["key"]
-        if len(merged) > 1:
-            first = pa.concat_arrays(
-                [pa.array([True]), pc.not_equal(key.slice(1), key.slice(0, len(merged) - 1)).combine_chunks()]
-            )
-            merged = merged.filter(first)
-        return merged.select(wanted)
+        found = pa.concat_tables([schema.empty_table(), *tables])
+        order = pc.sort_indices(found["key"])
+        keys = found["key"].take(order).combine_chunks()
+        if len(keys) > 1:  # rows are copied once, in their order and without repetitions
+            first = pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1))
+            order = order.filter(pa.concat_arrays([pa.array([True]), first]))
+        return found.select(wanted).take(order)
 
     def encoded(self, columns: Sequence[str]) -> pa.Table:
         """Return columns of all files as they come, a trial perhaps twice, each string stored once."""
