@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -22,6 +23,9 @@ from provlab.protocols import InverseKFold
 from provlab.reports.features import DRAWS, selections_of
 from provlab.store import StoreSnapshot
 from provsel.certificates import Theorem
+
+Selections = list[NDArray[np.int32]]
+"""The features that trials selected."""
 
 FOLD_COLUMNS = ("error", "n_train", "n_test")
 """Columns of the records that `Evidence` itself reads; tests name theirs."""
@@ -92,7 +96,7 @@ class Evidence(AbstractEvidence):
         self._artefacts: dict[str, Artefact | str] = {}
         self._entries: dict[str, dict[tuple[str, str], list[Entry]]] = {}
         self._columns: dict[str, NDArray[np.float64]] = {}
-        self._selections: dict[tuple[Place, str], list[NDArray[np.int32]]] = {}
+        self._selections: dict[tuple[Place, str], Future[dict[Place, Selections]]] = {}
 
     def artefact(self, name: str) -> Artefact:
         """Return an artefact under the user's settings.
@@ -155,23 +159,29 @@ class Evidence(AbstractEvidence):
             planned += sum(entry.cell.n_trials for entry in self.entries(place))
         return found, planned
 
-    def selections(self, places: Sequence[Place]) -> dict[Place, list[NDArray[np.int32]]]:
+    def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
         """Return the features that each stored trial behind some numbers selected, where it says that.
 
         Where the artefact says `summary.draws: union`, the draws of a fold are one selection.
         """
+        self.begin_selections(places)
+        return {place: self._selections[place, self.dataset].result()[place] for place in places}
+
+    def begin_selections(self, places: Sequence[Place]) -> None:
+        """Begin to read features, beside what the caller does: most of it decodes files, without Python's lock."""
         missing = [place for place in places if (place, self.dataset) not in self._selections]
         if missing:
-            read = self._read_selections(missing)
-            self._selections |= {(place, self.dataset): found for place, found in read.items()}
-        return {place: self._selections[place, self.dataset] for place in places}
+            reader = ThreadPoolExecutor(1)
+            read = reader.submit(self._read_selections, missing)
+            self._selections |= {(place, self.dataset): read for place in missing}
+            reader.shutdown(wait=False)  # it ends when it has read
 
-    def _read_selections(self, places: Sequence[Place]) -> dict[Place, list[NDArray[np.int32]]]:
+    def _read_selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
         cells = {place: [entry.cell for entry in self.entries(place)] for place in places}
         everything = [cell.id for of_place in cells.values() for cell in of_place]
         stored = self.store.query(everything, ["cell", "repeat", "fold", "draw", "features"]).to_pandas()
         of_cell = dict(iter(stored.dropna().groupby("cell", sort=False)))
-        found: dict[Place, list[NDArray[np.int32]]] = {place: [] for place in places}
+        found: dict[Place, Selections] = {place: [] for place in places}
         for place, of_place in cells.items():
             draws = self.summary(place[0]).get("draws", DRAWS[0])
             for cell in of_place:

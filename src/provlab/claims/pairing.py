@@ -114,7 +114,11 @@ class AbstractEvidence(ABC):
             with suppress(UnavailableError):
                 self.rows_of(place)
                 known.append(place)
-        self.selections(known)
+        self.begin_selections(known)
+
+    def begin_selections(self, places: Sequence[Place]) -> None:
+        """Begin to read what `selections` will be asked for."""
+        self.selections(places)
 
     def folds(self, place: Place, column: str = "error") -> Folds:
         """Return the means of a column over the draws of each fold, and those of its sizes."""
