@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import shlex
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -13,12 +16,15 @@ INTERRUPTED = 130
 PLAIN_WIDTH = 180
 REPORT = ("matplotlib", "PIL", "plotly", "jinja2")
 """Modules that come with the extra "report"."""
+AGAIN_AFTER = 0.05
+"""Seconds after which an interrupt that got lost comes again."""
 
 
 def guarded(body: Callable[[], int]) -> int:
     """Run a command: bad input is one message, an interrupt has its own exit status."""
     try:
-        return body()
+        with _no_interrupt_lost():
+            return body()
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
@@ -27,6 +33,30 @@ def guarded(body: Callable[[], int]) -> int:
             raise
         print(f"provsel: {message}", file=sys.stderr)
         return 2
+
+
+@contextmanager
+def _no_interrupt_lost() -> Iterator[None]:
+    """Bring an interrupt again that came while an object was being deleted, as those of Dask: Python only prints it."""
+    usual = sys.unraisablehook
+    coming: list[threading.Timer] = []
+
+    def hook(given: sys.UnraisableHookArgs) -> None:
+        if not issubclass(given.exc_type, KeyboardInterrupt):
+            usual(given)
+            return
+        again = threading.Timer(AGAIN_AFTER, _thread.interrupt_main)  # at once, it would end this hook
+        again.daemon = True
+        coming.append(again)
+        again.start()
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
+        for again in coming:
+            again.cancel()
 
 
 def _message(error: Exception) -> str | None:

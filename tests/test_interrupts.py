@@ -1,0 +1,57 @@
+"""Ctrl-C ends a command whatever it was in the middle of."""
+
+import gc
+import signal
+import sys
+import time
+
+import pytest
+
+from provlab.cli._guard import INTERRUPTED, guarded
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT that a process sends to itself")
+
+
+class DeletedInTime:
+    """An object that is interrupted while it is deleted, as the futures of Dask, whose `__del__` is long."""
+
+    def __init__(self, times):
+        self.times = times
+
+    def __del__(self):
+        if self.times > 1:
+            DeletedInTime(self.times - 1)
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_an_interrupt_in_a_deletion_is_not_lost(times, capsys):
+    def body():
+        DeletedInTime(times)
+        gc.collect()
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            time.sleep(0.01)
+        return 0
+
+    usual = sys.unraisablehook
+    assert guarded(body) == INTERRUPTED
+    assert sys.unraisablehook is usual
+    assert capsys.readouterr().err == ""
+
+
+def test_other_errors_in_a_deletion_are_shown_as_ever(monkeypatch):
+    class Failing:
+        def __del__(self):
+            raise ValueError("not an interrupt")
+
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda given: seen.append(given.exc_type))
+
+    def body():
+        Failing()
+        gc.collect()
+        return 0
+
+    assert guarded(body) == 0
+    assert seen == [ValueError]
