@@ -12,6 +12,14 @@ from provlab.cli._guard import INTERRUPTED, guarded
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT that a process sends to itself")
 
 
+@pytest.fixture(autouse=True)
+def interruptible():
+    """Workers of the test runner ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class DeletedInTime:
     """An object that is interrupted while it is deleted, as the futures of Dask, whose `__del__` is long."""
 

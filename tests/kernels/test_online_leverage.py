@@ -1,5 +1,7 @@
 """Online leverage scores against pseudo-inverses formed anew for each column; spans, random numbers, calibration."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -115,8 +117,39 @@ def test_span_keeps_its_factor():
     assert span.rank == 12
     np.testing.assert_allclose(span.basis.T @ span.basis, np.eye(12), atol=1e-13)
     np.testing.assert_allclose(
-        span.basis @ span.R.T @ span.R @ span.basis.T, kept @ kept.T, atol=1e-12 * np.linalg.norm(kept) ** 2
+        span.reversed_basis @ span.factor.T @ span.factor @ span.reversed_basis.T,
+        kept @ kept.T,
+        atol=1e-12 * np.linalg.norm(kept) ** 2,
     )
+
+
+def solved(A, b):
+    """Return the solution of A x = b by elimination in fractions."""
+    rows = [[*row, value] for row, value in zip(A, b, strict=True)]
+    for i, row in enumerate(rows):
+        for j in (j for j in range(len(rows)) if j != i):
+            rows[j] = [x - rows[j][i] / row[i] * y for x, y in zip(rows[j], row, strict=True)]
+    return [row[-1] / row[i] for i, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_scores_of_columns_of_very_different_lengths_have_all_digits(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((18, 50)) * 10.0 ** rng.integers(-6, 6, 50)
+    found = calibrated_pass(X, 12, Rule(0.5, 1.0, outside_scores_one=False), KEY)
+    exact = [[Fraction(value) for value in column] for column in X.T.tolist()]
+    compared = 0
+    for column in range(1, 50):
+        before = [place for place, kept in enumerate(found.positions) if kept < column]
+        W = [exact[found.positions[place]] for place in before]
+        if len(W) < 18:
+            gram = [[sum(x * y for x, y in zip(a, b, strict=True)) for b in W] for a in W]
+            inner = [sum(x * y for x, y in zip(a, exact[column], strict=True)) for a in W]
+            shares = zip(before, solved(gram, inner), strict=True)
+            raw = sum((float(x) / found.weights[place]) ** 2 for place, x in shares)
+            assert found.scores[column] == pytest.approx(min(1.5 * raw, 1.0), rel=1e-12)
+            compared += 1
+    assert compared == 49
 
 
 def test_random_numbers_depend_on_the_position_only():

@@ -18,15 +18,20 @@ GROWTH = 1.5
 ROWS = 64
 """Rows copied together: all at once, the copy of a panel from rows into columns takes six times as long."""
 
+TILE = 16
+"""Columns of R that LAPACK updates together."""
+
 SHRUNK = 0.1
 """A residual that directions of its own panel shorten below this share is projected on the whole basis again."""
 
 
 class KeptSpan:
-    """Orthonormal Q and triangular R with W W^T + ridge I = Q R^T R Q^T on span(W), for the kept columns W.
+    """Orthonormal Q and triangular R with W W^T + ridge I = Q P R^T R P Q^T on span(W), for the kept columns W.
 
-    The m x m matrix R is the QR factor of [Q^T W, sqrt(ridge) I]^T, so that no condition number is squared, and W
-    itself is not stored: O(n m) numbers, m = rank(W) <= k, and O(n m) operations a kept column.
+    P reverses the order: R begins with the newest direction. So without a ridge a column outside the span is one more
+    row and column in front of R, and nothing else changes: R^T is W in reversed coordinates. Other columns update R by
+    the QR factor of [R; z^T P], so that no condition number is squared. W itself is not stored: O(n m) numbers, m =
+    rank(W) <= k, and O(n m) operations a kept column.
 
     Parameters
     ----------
@@ -40,16 +45,17 @@ class KeptSpan:
     def __init__(self, n: int, ridge: float = 0.0, capacity: int = 0) -> None:
         self.ridge = ridge
         self.rank = 0
-        self.R = np.zeros((0, 0), order="F")
         self._buffer = np.empty((n, capacity), order="F")
+        self._room, self._numbers = 0, np.empty(0)
 
     @classmethod
     def from_factors(cls, Q: Array, R: Array, ridge: float = 0.0) -> KeptSpan:
-        """Return the span of stored factors Q, shape (n, m), and R, shape (m, m)."""
+        """Return the span of its `reversed_basis` and `factor`, of shapes (n, m) and (m, m)."""
         span = cls(Q.shape[0], ridge)
         span.rank = Q.shape[1]
-        span._buffer = np.array(Q, dtype=np.float64, order="F")
-        span.R = np.array(R, dtype=np.float64, order="F")
+        span._buffer = np.array(Q[:, ::-1], dtype=np.float64, order="F")
+        span._reserve(span.rank)
+        span._corner()[: span.rank] = R
         return span
 
     @property
@@ -57,11 +63,21 @@ class KeptSpan:
         """Q, an orthonormal basis of span(W), shape (n, m); a view."""
         return self._buffer[:, : self.rank]
 
+    @property
+    def reversed_basis(self) -> Array:
+        """Q P, shape (n, m), with which W W^T + ridge I = (Q P) R^T R (Q P)^T on span(W)."""
+        return self.basis[:, ::-1]
+
+    @property
+    def factor(self) -> Array:
+        """R, upper triangular, shape (m, m); a copy."""
+        return np.triu(self._corner()[: self.rank])
+
     def squared_norms(self, Z: Array) -> Array:
-        """Return ||R^-T z||^2 of each column of Z, shape (m, b): its score within the span."""
+        """Return ||R^-T P z||^2 of each column of Z, shape (m, b): its score within the span."""
         if self.rank == 0:
             return np.zeros(Z.shape[1])
-        Y, _ = lapack.dtrtrs(self.R, Z, lower=0, trans=1)
+        Y, _ = lapack.dtrtrs(self._corner(), Z[::-1], lower=0, trans=1)
         return np.einsum("ij,ij->j", Y, Y)
 
     def append(self, z: Array, e: Array | None, done: int = 0) -> None:
@@ -75,21 +91,37 @@ class KeptSpan:
         done : int, default=0
             To so many of the first columns of Q it is orthogonal up to rounding of e itself.
         """
-        R = self.R
         if e is not None:
             # e may be 1e-10 of its column: project once more, or the new direction is orthogonal to six digits only
             directions = self.basis[:, done:]
             again = directions.T @ e
             e = e - directions @ again
             length = float(np.linalg.norm(e))
-            R = np.zeros((self.rank + 1, self.rank + 1), order="F")
-            R[:-1, :-1] = self.R
-            R[-1, -1] = np.sqrt(self.ridge)
             z = np.append(z, length)
             z[done:-1] += again
             self._extend(e / length)
+            row = self._corner()[0]
+            if not self.ridge:
+                row[:] = z[::-1]
+                return
+            row[:] = 0.0
+            row[0] = np.sqrt(self.ridge)
         if self.rank:
-            self.R = lapack.dtpqrt(0, min(32, self.rank), R, z[None, :], overwrite_a=e is not None)[0]
+            R = self._corner()[: self.rank]
+            copied = np.array(R, order="F")
+            R[:] = lapack.dtpqrt(0, min(TILE, self.rank), copied, z[None, ::-1], overwrite_a=1)[0]
+
+    def _corner(self) -> Array:
+        """Return an array, shape (room, m), whose first m rows are R; LAPACK takes it without a copy."""
+        start = (self._room - self.rank) * (self._room + 1)
+        return self._numbers[start : start + self._room * self.rank].reshape((self._room, self.rank), order="F")
+
+    def _reserve(self, room: int) -> None:
+        """Enlarge the room of R, whose last entry is the last of `room` columns of so many numbers."""
+        old = self._corner()[: self.rank] if self._room else None
+        self._room, self._numbers = room, np.zeros(room * (room + 1))
+        if old is not None:
+            self._corner()[: self.rank] = old
 
     def _extend(self, q: Array) -> None:
         n, capacity = self._buffer.shape
@@ -97,6 +129,8 @@ class KeptSpan:
             buffer = np.empty((n, min(n, max(8, int(GROWTH * capacity)))), order="F")
             buffer[:, : self.rank] = self.basis
             self._buffer = buffer
+        if self.rank == self._room:
+            self._reserve(min(n, max(8, int(GROWTH * self._room))))
         self._buffer[:, self.rank] = q
         self.rank += 1
 

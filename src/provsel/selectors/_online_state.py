@@ -106,8 +106,8 @@ class Stream:
             "n_initial": rule.n_initial,
             "n_seen": self.sampler.n_seen,
             "key": self.sampler.key.copy(),
-            "Q": span.basis.copy(),
-            "R": span.R.copy(),
+            "Q": span.reversed_basis.copy(),
+            "R": span.factor,
         }
         return state | {name: log.values.copy() for name, log in self._log.items()}
 
