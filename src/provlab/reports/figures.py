@@ -113,7 +113,7 @@ def save_figure(figure: Figure, stem: Path) -> list[Path]:
     # then that of the column it is made for; without one the figure is cut to what is drawn.
     box: Any = "tight" if figure.get_layout_engine() is None else None
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)  # "none" would draw once more a format
     paths = []
     for kind in _formats.get():
         entries = metadata[kind]

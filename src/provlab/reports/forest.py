@@ -110,6 +110,8 @@ def _draw_column(found: pd.DataFrame, stem: Path, title: str, xlabel: str) -> li
             _draw_method(panel, found[found["row"] == method], names, look)
             panel.set_title(method, color=look.colour)
         panels[0].set_yticks([*range(len(names)), len(names) + 1], [*names, OVERALL])
+        for panel in panels[1:]:
+            panel.yaxis.set_visible(False)  # nothing of it is seen, and its ticks would take most of the time
         panels[0].get_yticklabels()[-1].set_fontweight("bold")
         panels[0].set_ylim(len(names) + 1.8, -0.8)
         figure.supxlabel(xlabel, fontsize=8)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from provlab.configs import Artefact, Entry, counted_state
 from provlab.reports.tables import Traced
@@ -79,9 +80,14 @@ def standard_error_scale(trials: pd.DataFrame) -> float:
     n_folds = len({*zip(trials["repeat"].tolist(), trials["fold"].tolist(), strict=True)})
     if n_folds == 1:
         return float(1 / np.sqrt(len(trials)))
-    n_train = float(trials["n_train"].astype(float).mean())
-    ratio = float(trials["n_test"].astype(float).mean()) / n_train if n_train > 0 else np.nan
+    n_train, n_test = (_known_mean(trials[name].to_numpy(float)) for name in ("n_train", "n_test"))
+    ratio = n_test / n_train if n_train > 0 else np.nan
     return float(np.sqrt(1 / n_folds + (0.0 if ratio > 1 else ratio)))
+
+
+def _known_mean(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else np.nan
 
 
 def artefact_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:

@@ -135,7 +135,9 @@ class _Measured:
             name: dict(zip(entries, zip(*(table[name].tolist() for table in summaries), strict=True), strict=True))
             for name in measures
         }
-        self.parts = {int(k): part for k, part in by_entry}
+        self._columns = {name: self.values[name].to_numpy() for name in measures}
+        ends = np.cumsum(by_entry.size().to_numpy()).tolist()
+        self.parts = dict(zip(entries.tolist(), map(slice, [0, *ends], ends), strict=True))
         self.n_folds = n_folds.to_dict()
         self.n_trials = trials.groupby("entry").size().to_dict()
         seeds = trials[["entry", "repeat", "split_seed"]].dropna().drop_duplicates().sort_values(["entry", "repeat"])
@@ -152,12 +154,13 @@ class _Measured:
         """Yield the distribution of each measure that entry k has."""
         if k not in self.parts:
             return
-        one_fold = self.n_folds[k] == 1 and len(self.parts[k]) > 1
+        part = self.parts[k]
+        one_fold = self.n_folds[k] == 1 and part.stop - part.start > 1
         by = "seed" if protocol_named(split).repeats_are_seeds else "draw" if one_fold else "fold"
         for name in self.measures:
             n, *numbers = self.summaries[name][k]
             if n:
-                values = self.parts[k][name].to_numpy()
+                values = self._columns[name][part]
                 values = values[~np.isnan(values)][:MAX_VALUES]
                 yield Distribution(name, unit_of(name), by, tuple(values.tolist()), n, *numbers)
 
@@ -193,7 +196,8 @@ def again_command(entry: Entry) -> str:
 def _listed(trials: pd.DataFrame, measures: list[str]) -> dict[int, list[TracedTrial]]:
     """Return all trials by entry, in order of repeat, fold and draw."""
     names = list(dict.fromkeys(["entry", "key", *KEYS, *ALWAYS, *measures]))
-    columns = (trials.sort_values(["entry", *KEYS])[name].tolist() for name in names)
+    in_order = trials.sort_values(["entry", *KEYS])
+    columns = (in_order[name].tolist() for name in names)
     found: dict[int, list[TracedTrial]] = {}
     for values in zip(*columns, strict=True):
         said = {name: value for name, value in zip(names, values, strict=True) if not pd.isna(value)}
