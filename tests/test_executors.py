@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+import warnings
 
 import pytest
 
@@ -142,6 +143,24 @@ def test_failures_are_counted_and_shown(tmp_path):
     assert "BSSSelector: expected n_features_to_select greater than the rank" in report.summary()
     again, _ = run_quietly([broken, small_cell()], store)  # failures are tried again, results are not
     assert (again.n_found, again.n_run, len(again.failures)) == (3, 0, 3)
+
+
+@pytest.mark.parametrize("executor", [{"name": "serial"}, {"name": "loky", "n_jobs": 2}], ids=lambda each: each["name"])
+def test_warnings_are_counted_by_kind_and_said_once(executor, tmp_path, capfd):
+    warning = small_cell({"_target_": "provsel.selectors.AlphaInvestingSelector", "wealth": 1e-9})
+    report, said = run_quietly([warning, small_cell(UNIFORM)], TrialStore(tmp_path), executor)
+    assert (report.n_run, report.failures) == (9, [])
+    assert said.count("no feature of 120 was accepted") == 1
+    assert "3 tasks warned: UserWarning: AlphaInvestingSelector: no feature of 120 was accepted" in said
+    assert "Warning" not in capfd.readouterr().err
+
+
+def test_warnings_that_are_errors_for_the_user_stay_errors(tmp_path):
+    warning = small_cell({"_target_": "provsel.selectors.AlphaInvestingSelector", "wealth": 1e-9})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        with pytest.raises(UserWarning, match="no feature of 120 was accepted"):
+            run_quietly([warning], TrialStore(tmp_path))
 
 
 def test_error_in_a_worker_reaches_the_caller(tmp_path):

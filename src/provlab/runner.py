@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections import Counter
@@ -31,6 +32,8 @@ SHOWN = 5
 KINDS = 10
 """Kinds of failures that a summary prints; a number in a message can make each trial's its own."""
 
+NUMBER = re.compile(r"\d[\w.+-]*")
+"""What differs between two warnings of one kind."""
 
 FIRST = (
     "the first trial that failed: {reason} ({where}). The others go on, and reasons are counted at the end; Ctrl-C "
@@ -48,6 +51,8 @@ class RunReport:
     n_planned, n_found, n_run : int
         Trials of the cells; those that were stored before; those that were computed now.
     failures : list of (key, where, reason)
+    warnings : dict
+        How many tasks warned of something, and the last text, by the text without its numbers.
     seconds : float
     stopped : bool
         Whether the run was ended before all was tried.
@@ -57,6 +62,7 @@ class RunReport:
     n_found: int = 0
     n_run: int = 0
     failures: list[tuple[str, str, str]] = field(default_factory=list)
+    warnings: dict[str, tuple[int, str]] = field(default_factory=dict)
     seconds: float = 0.0
     stopped: bool = False
 
@@ -80,6 +86,18 @@ class RunReport:
         lines = [f"{n} x {reason} (last: {last[reason]})" for reason, n in found[:KINDS]]
         rest = found[KINDS:]
         return lines + ([f"{sum(n for _, n in rest)} x {len(rest)} other reasons"] if rest else [])
+
+    def hear(self, texts: Iterable[str]) -> None:
+        """Count what a task warned of, each kind once."""
+        for kind, text in {NUMBER.sub("#", text): text for text in texts}.items():
+            n, _ = self.warnings.get(kind, (0, ""))
+            self.warnings[kind] = n + 1, text
+
+    def heard(self) -> list[str]:
+        """Return one line for each of the most frequent kinds of warnings."""
+        found = sorted(self.warnings.values(), key=lambda kind: -kind[0])
+        lines = [f"{n} task{'s' * (n > 1)} warned: {' '.join(text.split())}" for n, text in found[:KINDS]]
+        return lines + ([f"and of {len(found) - KINDS} other kinds"] if found[KINDS:] else [])
 
     def reason(self) -> str:
         """Return in one line why trials failed, empty when none did."""
@@ -129,6 +147,7 @@ def run_cells(
                 report.n_run += len(result.records)
                 is_first = not report.failures
                 report.failures += result.failures
+                report.hear(result.warnings)
                 if is_first and result.failures and report.n_skipped:
                     _, where, reason = result.failures[0]
                     said = FIRST.format(reason=reason.rstrip("."), where=where)
@@ -145,6 +164,8 @@ def run_cells(
         raise
     finally:
         _close(results)
+        for line in report.heard():
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
         report.seconds = time.perf_counter() - start
     try:
         store.compact()

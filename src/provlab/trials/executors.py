@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from types import ModuleType
@@ -44,13 +45,24 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def heard(task: Task) -> TaskResult:
+    """Run a task and keep what it warns of: shown as it comes, the same is said thousands of times in a run.
+
+    Not for threads, which share how warnings are shown.
+    """
+    with warnings.catch_warnings(record=True) as messages:
+        result = run_task(task)
+    result.warnings += [f"{each.category.__name__}: {each.message}" for each in messages]
+    return result
+
+
 def _serial(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
-    return map(run_task, tasks)
+    return map(heard, tasks)
 
 
 def _loky(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
     pool = Parallel(n_jobs=_n_jobs(tasks, config), backend="loky", return_as="generator_unordered", batch_size=1)
-    return _explained(pool(delayed(run_task)(task) for task in tasks))
+    return _explained(pool(delayed(heard)(task) for task in tasks))
 
 
 def _explained(results: Iterator[TaskResult]) -> Iterator[TaskResult]:

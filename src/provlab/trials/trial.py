@@ -27,10 +27,11 @@ EXPECTED = (ValueError, ArithmeticError, np.linalg.LinAlgError)
 
 @dataclass
 class TaskResult:
-    """Records of the trials that worked, and (key, cell, reason) of those that did not."""
+    """Records of the trials that worked, (key, cell, reason) of those that did not, and what was warned of."""
 
     records: list[Record] = field(default_factory=list)
     failures: list[tuple[str, str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def run_task(task: Task) -> TaskResult:
