@@ -140,7 +140,7 @@ def _draw_method(panel: Axes, found: pd.DataFrame, names: Sequence[str], look: L
         panel.plot(x[chosen], y[chosen], **kind, **size)
     for mean, end in zip(x[y == places[OVERALL]], high[y == places[OVERALL]], strict=True):
         at = np.nanmax([mean, end]), places[OVERALL]
-        panel.annotate(f"{mean:+.1f}", at, (4, 0), textcoords="offset points", fontsize=6, va="center")
+        panel.annotate(f"{mean:+z.1f}", at, (4, 0), textcoords="offset points", fontsize=6, va="center")
     panel.tick_params(axis="y", length=0, labelsize=5.5)
     panel.tick_params(axis="x", labelsize=6)
     panel.spines["left"].set_visible(False)
