@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
 
 from provsel.kernels.spectral import gram_matrix
 from provsel.models._base import BaseLinearSVM
+from provsel.models._libsvm_library import fit_gram
 from provsel.models.libsvm import LibsvmSVM
 
 GRID = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
@@ -121,4 +121,6 @@ def _on_gram(model: LibsvmSVM, X: Any, labels: NDArray[np.int64], grid: list[flo
     for train, test in folds:
         inner, outer = gram[np.ix_(train, train)], gram[np.ix_(test, train)]
         for k, C in enumerate(grid):
-            yield k, test, SVC(kernel="precomputed", C=C, tol=model.tol).fit(inner, labels[train]).predict(outer)
+            found = fit_gram(inner, labels[train], C=C, tol=model.tol)
+            decision = outer[:, found.support] @ found.dual_coef[0] + found.intercept[0]
+            yield k, test, (decision >= 0).astype(np.int64)  # LIBSVM takes the second class on the boundary
