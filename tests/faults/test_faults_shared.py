@@ -12,7 +12,7 @@ import pytest
 from fault_tools import LIMIT, leftovers, outcome, reproduce, small_artefact, start, wait
 
 from provlab.store import StoreSnapshot, TrialStore
-from provlab.trials import make_tasks
+from provlab.trials import executors, make_tasks, run_task
 from small_runs import fake_records, rows, run_python, script_environment
 
 HERE = Path(__file__).resolve().parent
@@ -27,7 +27,7 @@ if __name__ == "__main__":
     results, loky = Path(sys.argv[1]), {{"name": "loky", "n_jobs": 2}}
 """
 WORKER_DIES = """
-    executors.run_task = dying_worker.dies_after_the_first
+    executors.heard = dying_worker.dies_after_the_first
     try:
         fault_tools.reproduce(results, loky)
     except OSError as error:
@@ -47,6 +47,13 @@ def expected(tmp_path_factory):
 
 def planned():
     return {trial.key for task in make_tasks(small_artefact().cells) for trial in task.trials}
+
+
+def wait_for(condition):
+    """Return when a condition holds, in a child at most `LIMIT` seconds later."""
+    limit = time.monotonic() + LIMIT
+    while not condition() and time.monotonic() < limit:
+        time.sleep(0.005)
 
 
 def until(flag, body):
@@ -76,10 +83,21 @@ def end(pids):
 
 
 def test_two_runs_and_a_merge_on_one_store(tmp_path, expected):
-    store, stop = TrialStore(tmp_path / "store"), tmp_path / "stop"
+    store, stop, reads = TrialStore(tmp_path / "store"), tmp_path / "stop", tmp_path / "reads"
+    reads.touch()
+
+    def after_two_reads(task):
+        size = reads.stat().st_size
+        wait_for(lambda: reads.stat().st_size >= size + 2)
+        return run_task(task)
+
+    def run():
+        executors.run_task = after_two_reads  # in this child only
+        reproduce(tmp_path)
+
     merging = start(lambda: until(stop, lambda: store.compact(minimum=0)))
-    running = [start(lambda: reproduce(tmp_path)) for _ in range(2)]
-    seen, n_reads = set(), 0
+    running = [start(run) for _ in range(2)]
+    seen = set()
     try:
         while running:
             keys = store.keys()
@@ -87,13 +105,16 @@ def test_two_runs_and_a_merge_on_one_store(tmp_path, expected):
             snapshot = StoreSnapshot.take(store)
             assert keys <= set(snapshot.table["key"].to_pylist())
             assert len(snapshot) == len(set(snapshot.table["key"].to_pylist()))
-            seen, n_reads = keys, n_reads + 1
+            seen = keys
+            with reads.open("ab") as log:
+                log.write(b".")
             running = alive(running)
     finally:
         stop.touch()
         end(running)
     assert wait(merging) == 0
-    assert n_reads > 5
+    assert reads.stat().st_size > 5
+    reads.unlink()
     assert store.keys() == planned()
     assert len(store.query()) == len(planned())
     assert leftovers(tmp_path) == []
