@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from provlab.cli import _guard
 from provlab.cli._guard import INTERRUPTED, guarded
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT that a process sends to itself")
@@ -32,8 +33,12 @@ class DeletedInTime:
         signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.parametrize("after", [_guard.AGAIN_AFTER, 0], ids=["later", "at-once"])
 @pytest.mark.parametrize("times", [1, 3])
-def test_an_interrupt_in_a_deletion_is_not_lost(times, capsys):
+def test_an_interrupt_in_a_deletion_is_not_lost(times, after, monkeypatch, capsys):
+    """At once, it comes where Python would lose it once more: while the loss before is being dealt with."""
+    monkeypatch.setattr(_guard, "AGAIN_AFTER", after)
+
     def body():
         DeletedInTime(times)
         gc.collect()
@@ -43,8 +48,10 @@ def test_an_interrupt_in_a_deletion_is_not_lost(times, capsys):
         return 0
 
     usual = sys.unraisablehook
-    assert guarded(body) == INTERRUPTED
-    assert sys.unraisablehook is usual
+    for _ in range(10):
+        assert guarded(body) == INTERRUPTED
+        assert sys.unraisablehook is usual
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert capsys.readouterr().err == ""
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import _thread
 import shlex
+import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from rich.console import Console
 
@@ -38,25 +41,52 @@ def guarded(body: Callable[[], int]) -> int:
 @contextmanager
 def _no_interrupt_lost() -> Iterator[None]:
     """Bring an interrupt again that came while an object was being deleted, as those of Dask: Python only prints it."""
-    usual = sys.unraisablehook
-    coming: list[threading.Timer] = []
+    usual_hook, usual_handler = sys.unraisablehook, signal.getsignal(signal.SIGINT)
+    lock = threading.Lock()
+    ended = coming = False
+
+    def lost() -> None:
+        nonlocal coming
+        if not coming:  # one ends the command, more would fall into its end
+            coming = True
+            _thread.start_new_thread(bring, ())  # waits for nothing, unlike threading.Thread.start
+
+    def bring() -> None:
+        nonlocal coming
+        time.sleep(AGAIN_AFTER)  # at once, it would end the hook
+        coming = False
+        with lock:
+            if not ended:
+                _thread.interrupt_main()
 
     def hook(given: sys.UnraisableHookArgs) -> None:
-        if not issubclass(given.exc_type, KeyboardInterrupt):
-            usual(given)
-            return
-        again = threading.Timer(AGAIN_AFTER, _thread.interrupt_main)  # at once, it would end this hook
-        again.daemon = True
-        coming.append(again)
-        again.start()
+        if issubclass(given.exc_type, KeyboardInterrupt):
+            lost()
+        else:
+            usual_hook(given)
+
+    def handler(_: int, frame: FrameType | None) -> None:
+        """Interrupt whatever runs but the hook, in which the interrupt would be lost once more."""
+        while frame is not None:
+            if frame.f_code is hook.__code__:
+                lost()
+                return
+            frame = frame.f_back
+        raise KeyboardInterrupt
 
     sys.unraisablehook = hook
+    if usual_handler is signal.default_int_handler and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
-        sys.unraisablehook = usual
-        for again in coming:
-            again.cancel()
+        try:
+            with lock:
+                ended = True
+        finally:
+            sys.unraisablehook = usual_hook
+            if signal.getsignal(signal.SIGINT) is handler:
+                signal.signal(signal.SIGINT, usual_handler)
 
 
 def _message(error: Exception) -> str | None:
