@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from provsel.kernels import online_calibration
 from provsel.kernels.online_calibration import calibrated_pass, compressed_rows, gram_factor, one_pass
 from provsel.kernels.online_leverage import PANEL, OnlineLeverage, Rule, theory_rate, uniforms
 from provsel.kernels.online_span import KeptSpan
@@ -269,6 +270,21 @@ def test_calibration_meets_the_wanted_number(option, r):
     again = one_pass(X, Rule(0.5, found.rate, **OPTIONS[option]), KEY)
     np.testing.assert_array_equal(again.positions, found.positions)
     np.testing.assert_array_equal(again.weights, found.weights)
+
+
+@pytest.mark.parametrize(
+    ("X", "most"), [(np.eye(300), 1), (low_rank(60, 500, 50) + np.eye(60, 500), 6)], ids=["all score 1", "most do"]
+)
+def test_calibration_of_independent_columns_takes_few_passes(X, most, monkeypatch):
+    tried = []
+    monkeypatch.setattr(
+        online_calibration, "one_pass", lambda *given, **named: tried.append(one_pass(*given, **named)) or tried[-1]
+    )
+    for r in range(1, 50, 7):
+        tried.clear()
+        assert calibrated_pass(X, r, Rule(0.5, 1.0), KEY).positions.size == r
+        assert len(tried) <= most
+        assert all(found.rate == float(f"{found.rate:.6g}") for found in tried)
 
 
 @pytest.mark.parametrize("seed", range(4))

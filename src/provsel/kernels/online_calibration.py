@@ -11,16 +11,25 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
-from provsel.kernels.online_leverage import OnlineLeverage, Rule
+from provsel.kernels.online_leverage import OnlineLeverage, Rule, uniforms
 
 Array = NDArray[np.float64]
 Matrix = Any
 
 BRACKET = 4.0
-"""Factor between the rates tried until one keeps too few columns and one too many."""
+"""Largest factor between the first two rates."""
+
+OVERSHOOT = 1.5
+"""Steps before there is a bracket are longer than foretold by so much: interpolation needs a rate on either side."""
 
 CLOSE = 1e-4
-"""The bisection ends when its two rates differ by less than this share: between them the count jumps over r."""
+"""The search ends when its two rates differ by less than this share: between them the count jumps over r."""
+
+EDGE = 0.05
+"""Share of the bracket that a new rate keeps from its ends."""
+
+DIGITS = 6
+"""Significant digits of a rate: logarithms may differ in the last bit from one processor to another."""
 
 NEIGHBOURS = 6
 """Rates tried around such a jump: the count is not monotone, so another one may, rarely, do better."""
@@ -46,15 +55,15 @@ class Pass:
     rate : float
     positions, weights, scores : ndarray
         As `OnlineLeverage.advance` returns them.
-    complete : bool
-        False for a pass that was stopped because it kept too many.
+    n_seen : int
+        Fewer than there are columns for a pass that was stopped because it kept too many.
     """
 
     rate: float
     positions: NDArray[np.int64]
     weights: Array
     scores: Array
-    complete: bool = True
+    n_seen: int
 
 
 def one_pass(X: Matrix, rule: Rule, key: NDArray[np.uint64], most: int | None = None) -> Pass:
@@ -76,19 +85,19 @@ def one_pass(X: Matrix, rule: Rule, key: NDArray[np.uint64], most: int | None = 
         compressed = gram_factor(X)
     if compressed is not None:
         state = OnlineLeverage.start(d, rule, key, capacity=d)
-        return Pass(rule.rate, *state.advance(compressed))
+        return Pass(rule.rate, *state.advance(compressed), n_seen=d)
     rest = state.advance(X[:, head:], most)
     positions, weights, scores = (np.concatenate(parts) for parts in zip(first, rest, strict=True))
-    return Pass(rule.rate, positions, weights, scores, complete=most is None or state.n_kept <= most)
+    return Pass(rule.rate, positions, weights, scores, state.n_seen)
 
 
 def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> Pass:
     """Return the pass that keeps r columns, or else the one nearest to r of all that were tried.
 
     The random number of a column is the same at every rate. The number kept grows with the rate by and large
-    but not always, as a column kept early lowers the scores of later ones: bisection finds a rate where the count
-    steps over r, and a search around it the nearest count. About 5 to 25 passes; one that already kept more
-    than could be nearest is stopped.
+    but not always, as a column kept early lowers the scores of later ones: regula falsi, or bisection where that
+    brings little, finds a rate where the count steps over r, and a search around it the nearest count. About 2 to 6
+    passes, 20 where the count jumps over r; one that already kept more than could be nearest is stopped.
 
     Parameters
     ----------
@@ -104,40 +113,82 @@ def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> P
     Pass
         The first one found of the smallest |count - r|.
     """
+    d = X.shape[1]
     best: Pass | None = None
     gap = r + 1
 
-    def excess(rate: float) -> int:
+    def kept(rate: float) -> float:
+        """Return how many columns a rate keeps, foretold where that is too many; r where no larger rate keeps more."""
         nonlocal best, gap
         tried = one_pass(X, replace(rule, rate=rate), key, most=r + gap - 1)
-        miss = tried.positions.size - r
-        if tried.complete and abs(miss) < gap:
-            best, gap = tried, abs(miss)
-        if gap and miss < 0 and _is_saturated(tried):
-            return 0  # no larger rate keeps more
-        return miss
+        count = tried.positions.size
+        if count >= r + gap:
+            return count * d / tried.n_seen
+        if abs(count - r) < gap:
+            best, gap = tried, abs(count - r)
+        return r if count < r and _is_saturated(tried) else count
 
-    low = high = r / X.shape[1]  # exact on average where all columns score 1
-    miss, factor = excess(low), BRACKET
-    if miss < 0:
-        while miss < 0:
-            low, high, factor = high, high * factor, 2.0 * factor
-            miss = excess(high)
-    else:
-        while miss > 0:
-            low, high, factor = low / factor, low, 2.0 * factor
-            miss = excess(low)
-    while miss and gap and high > low * (1.0 + CLOSE):
-        middle = math.sqrt(low * high)
-        miss = excess(middle)
-        low, high = (middle, high) if miss < 0 else (low, middle)
-    if gap and miss:
+    # the first rate keeps r columns where all score 1: so many random numbers are below it
+    draws = uniforms(key, 0, d)
+    draws[: rule.n_initial] = 0.0
+    search = _RateSearch(r, float(np.append(np.sort(draws), 1.0)[r - 1 : r + 1].mean()))
+    count = math.inf
+    while gap and count != r and search.goes_on:
+        count = kept(search.rate)
+        search.see(count)
+    if gap and count != r:
         # nearest first, alternately below and above, within three per cent
         for step in range(NEIGHBOURS):
             if gap:
-                excess(low * (1.0 + 2e-3) ** ((-1) ** step * (step // 2 + 1) ** 2.5))
-    assert best is not None  # the bracket holds a pass of at most r columns, and such a pass is complete
+                kept(search.rate * (1.0 + 2e-3) ** ((-1) ** step * (step // 2 + 1) ** 2.5))
+    assert best is not None  # some pass kept at most r columns
     return best
+
+
+class _RateSearch:
+    """Which rate to try next, from those that kept too few and too many columns.
+
+    Attributes
+    ----------
+    rate : float
+    low, high : tuple of float or None
+        Logarithms of the last rate that kept fewer than r columns, and of that number as a share of r; of one that
+        kept more.
+    """
+
+    def __init__(self, r: int, rate: float) -> None:
+        self.rate, self._r = _rounded(rate), r
+        self.low: tuple[float, float] | None = None
+        self.high: tuple[float, float] | None = None
+        self._step, self._left, self._width = 0.0, math.inf, math.inf
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the two rates differ yet."""
+        return self._width > CLOSE
+
+    def see(self, count: float) -> None:
+        """Move `rate`, which kept so many columns."""
+        x, y = math.log(self.rate), math.log((count + 0.5) / (self._r + 0.5))
+        if y < 0:
+            self.low = x, y
+        else:
+            self.high = x, y
+        if self.low is None or self.high is None:
+            # as if the count were proportional to the rate; where that brings little, steps double
+            step = min(OVERSHOOT * abs(y), math.log(BRACKET))
+            self._step = step if abs(y) < 0.5 * self._left else max(step, 2 * self._step)
+            self._left = abs(y)
+            x += math.copysign(self._step, -y)
+        else:
+            before, self._width = self._width, self.high[0] - self.low[0]
+            share = self.low[1] / (self.low[1] - self.high[1]) if self._width < 0.5 * before else 0.5
+            x = self.low[0] + self._width * min(max(share, EDGE), 1 - EDGE)
+        self.rate = _rounded(math.exp(x))
+
+
+def _rounded(rate: float) -> float:
+    return float(f"{rate:.{DIGITS}g}")
 
 
 def _is_saturated(tried: Pass) -> bool:

@@ -119,7 +119,7 @@ class OnlineLeverageSelector(BaseSelector):
     scores outside the span and the ridge. That a ridge bounds what columns leave of X is provsel's own corollary.
     """
 
-    algorithm_version = 2
+    algorithm_version = 3
 
     def __init__(
         self,
