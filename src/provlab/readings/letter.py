@@ -91,7 +91,7 @@ def _questions(outcome: Outcome, found: list[Robustness]) -> Iterator[str]:
     ]
     for place, claims in sorted(turned, key=lambda item: -len(item[1])):
         if claims:
-            tried = f"{place.where}; we tried {', '.join(option.name for option in place.options)}"
+            tried = f"{place.where}; we tried {'; '.join(option.name for option in place.options)}"
             yield f"- {escape_markdown(f'{place.asks} ({tried}). It turns {len(claims)} of the claims.')}"
 
 
