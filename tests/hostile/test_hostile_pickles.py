@@ -107,6 +107,41 @@ def test_only_what_a_token_list_needs_is_interpreted(case, tmp_path):
         refused(tmp_path, WHOLE[:place] + content[:-1] + WHOLE[place:], r"hostile\.pkl.*: expected .*, got ")
 
 
+def test_a_run_of_strings_is_read_as_its_opcodes_are(tmp_path, monkeypatch):
+    """Nearly all of a file are strings in a list; these are read at once, which changes no result and no message."""
+
+    def outcome(content):
+        (tmp_path / "x.pkl").write_bytes(content)
+        try:
+            return str(read_token_pickle(tmp_path / "x.pkl"))
+        except ValueError as error:
+            return str(error)
+
+    damaged = [
+        WHOLE[:place] + put + WHOLE[place + 1 :] for place in range(len(WHOLE)) for put in (b"", b"'", b"a", b"0")
+    ]
+    contents = [WHOLE, *damaged]
+    at_once = [outcome(content) for content in contents]
+    monkeypatch.setattr(_token_pickle, "_ITEM", re.compile(b"(?!)"))
+    assert at_once == [outcome(content) for content in contents]
+
+
+@pytest.mark.parametrize("limit", ["_MAX_OPCODES", "_MAX_MEMO", "_MAX_STACK"])
+def test_a_run_of_strings_keeps_the_limits(limit, tmp_path, monkeypatch):
+    (tmp_path / "x.pkl").write_bytes(b"(lp0\n" + b"".join(b"S'a'\np%d\na" % i for i in range(1, 40)) + b".")
+    for most in range(1, 125):
+        monkeypatch.setattr(_token_pickle, limit, most)
+        found = []
+        for pattern in (_token_pickle._ITEM, re.compile(b"(?!)")):
+            with monkeypatch.context() as patch:
+                patch.setattr(_token_pickle, "_ITEM", pattern)
+                try:
+                    found.append(str(read_token_pickle(tmp_path / "x.pkl")))
+                except ValueError as error:
+                    found.append(str(error))
+        assert found[0] == found[1]
+
+
 def test_every_other_opcode_is_refused(tmp_path):
     for code in range(256):
         if bytes([code]) not in {*_token_pickle._ACTIONS, b"."}:

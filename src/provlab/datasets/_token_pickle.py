@@ -32,6 +32,8 @@ _TEXT = {
     b'"': re.compile(rb"(?:[ !#-\[\]-~]|" + _ESCAPED + rb")*+"),
 }
 _ESCAPE = re.compile(_ESCAPED)
+# A string without escapes that is remembered and appended, as nearly all are: three opcodes.
+_ITEM = re.compile(rb"S'([ -&(-\[\]-~]{0,100}+)'\np([0-9]{1,9})\na")
 _PLAIN = {b"\\\\": b"\\", b"\\'": b"'", b'\\"': b'"', b"\\n": b"\n", b"\\t": b"\t", b"\\r": b"\r"}
 
 
@@ -89,8 +91,9 @@ class _Machine:
 
     def run(self) -> Any:
         """Interpret all opcodes, and return what is left."""
-        data, stack, marks = self._data, self._stack, self._marks
-        for _ in range(_MAX_OPCODES):
+        data, stack, marks, left = self._data, self._stack, self._marks, _MAX_OPCODES
+        while left > 0:
+            left -= 3 * self._append_strings((left - 1) // 3) + 1
             if self._at == len(data):
                 raise self._bad("the opcode of the end", "the end of the file")
             opcode = data[self._at : self._at + 1]
@@ -136,6 +139,19 @@ class _Machine:
         items = self._stack[start:]
         del self._stack[start:]
         return items
+
+    def _append_strings(self, most: int) -> int:
+        """Do what is next where that are strings for the list on top of the stack; return how many it were."""
+        memo, before, at = self._memo, len(self._memo), self._at
+        open_list = len(self._stack) > (self._marks[-1] if self._marks else 0) and type(self._stack[-1]) is list
+        if open_list and len(self._stack) + len(self._marks) < _MAX_STACK:
+            end = min(before + most, _MAX_MEMO)
+            while (item := _ITEM.match(self._data, at)) and len(memo) < end and item[2] == b"%d" % len(memo):
+                memo.append(item[1])
+                at = item.end()
+            self._stack[-1] += memo[before:]
+            self._at = at
+        return len(memo) - before
 
     # The opcodes.
 
