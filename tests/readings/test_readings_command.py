@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -9,8 +10,9 @@ from studies import READINGS, made_study
 
 from provlab.claims.made_with import MadeWith
 from provlab.cli import main
-from provlab.readings import Study, readings_versions
-from provlab.readings.robustness import stored_shares
+from provlab.readings import Study, readings_versions, stored_outcome
+from provlab.readings.letter import write_letter
+from provlab.readings.robustness import robustness_frame, stored_shares
 from provlab.reports.recipe import load_recipe
 from provlab.store import TrialStore
 from provsel.selectors import SVMRFESelector
@@ -128,6 +130,22 @@ def test_the_letter_and_the_curves_are_of_the_outcome(study, capsys):
     assert "4 open places, 2 of your claims, 8 verdicts" in letter
     assert "with method=a coin it is" in letter
     assert "What is RFE?" in letter
+
+
+def test_a_claim_of_one_reading_holds_under_no_other(study):
+    outcome = stored_outcome("known2000", study.parent.parent)
+    first, *others = outcome.robustness
+    outcome = replace(
+        outcome, robustness=[*others, replace(first, n_universes=1, n_run=1, shares={first.default: 1.0})]
+    )
+    letter = plain(write_letter(outcome, study / "of_one.md"))
+    assert "1 of your claims" in letter
+    assert "Of what has one reading only, as it names one or is open in no place: 1 replicated." in letter
+    frame = robustness_frame(outcome.robustness)
+    folder = study / "one" / "readings" / "known2000"
+    folder.mkdir(parents=True)
+    frame.to_csv(folder / "robustness.csv", index=False)
+    assert list(stored_shares(study / "one")) == [made.claim for made in others]
     curve = (study / "curves" / "known2000.better.svg").read_text()
     assert "a coin" in curve
     assert "4 universes" in curve

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,8 @@ def write_letter(outcome: Outcome, path: Path) -> str:
 
 
 def _paragraphs(outcome: Outcome) -> Iterator[str]:
-    readings, found = outcome.multiverse.readings, [made for made in outcome.robustness if made.n_run]
+    readings, asked = outcome.multiverse.readings, [made for made in outcome.robustness if made.n_run]
+    found = [made for made in asked if made.n_universes > 1]
     yield f"# To the authors of {escape_markdown(readings.paper)}"
     n_run = sum(made.n_run for made in found)
     yield (
@@ -34,6 +36,9 @@ def _paragraphs(outcome: Outcome) -> Iterator[str]:
         f"defensible reading: {len(readings.places)} open places, {len(found)} of your claims, {n_run} verdicts in all."
         f"{_parts(outcome)}"
     )
+    if one := [made.default for made in asked if made.n_universes == 1]:
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(one).most_common())
+        yield f"Of what has one reading only, as it names one or is open in no place: {counts}."
     always = [made for made in found if made.shares.get(REPLICATED, 0) == 1]
     never = [made for made in found if made.shares.get(CONTRADICTED, 0) == 1]
     turned = [made for made in found if len(made.shares) > 1]

@@ -99,13 +99,14 @@ def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
 def stored_shares(results: Path) -> dict[str, str]:
     """Return in how many of its universes each claim has the verdict of the defaults, as `robustness_frame` wrote it.
 
-    What cannot be read is left out with a warning: it stands beside the verdicts, which do without it.
+    A claim that has one reading only is left out, and with a warning what cannot be read: the verdicts do without it.
     """
     found = {}
     for path in sorted(results.glob("readings/*/robustness.csv")):
         try:
             frame = pd.read_csv(path, dtype={"claim": str, "default": str})
-            for claim, default, same, n in frame[["claim", "default", "same", "run"]].itertuples(index=False):
+            several = frame[frame["universes"] > 1]
+            for claim, default, same, n in several[["claim", "default", "same", "run"]].itertuples(index=False):
                 if n:
                     found[claim] = f"{default} in {same:.0%} of {n}" if same == same else f"{n}, not by default"
         except (KeyError, ValueError, TypeError, OSError) as error:
