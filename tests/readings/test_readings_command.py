@@ -225,6 +225,45 @@ def test_a_paper_without_readings(tmp_path, monkeypatch, capsys):
     assert "expected a paper with a readings.yaml, of none, got 'known2000'" in plain(capsys.readouterr().err)
 
 
+@pytest.fixture
+def two_artefacts(tmp_path, monkeypatch):
+    """The study with its table twice, and claims about each."""
+    room = made_study(tmp_path, monkeypatch)
+    (room / "other.yaml").write_text((room / "table.yaml").read_text())
+    (room / "other.py").write_text((room / "table.py").read_text().replace("/table", "/other"))
+    head, claims = (room / "claims.yaml").read_text().split("claims:\n")
+    more = claims.replace("known2000.", "known2000.other.").replace("/table", "/other")
+    (room / "claims.yaml").write_text(f"{head}claims:\n{claims}{more}")
+    text = (room / "readings.yaml").read_text()
+    (room / "readings.yaml").write_text(
+        re.sub(r"\{known2000/table: (.*)\}", r"{known2000/table: \1, known2000/other: \1}", text)
+    )
+    return tmp_path / "results" / "readings" / "known2000"
+
+
+def test_one_artefact_after_the_other_is_as_both_at_once(two_artefacts, capsys):
+    names = ("universes.csv", "robustness.csv", "letter.md", "made.json")
+    for artefact in ("other", "table"):
+        assert main(["readings", "known2000", "--artefact", artefact, "--letter", "executor=serial"]) == 0
+        assert "known2000.other.better" in capsys.readouterr().out or artefact == "table"
+    one_by_one = {name: (two_artefacts / name).read_text() for name in names}
+    assert {*json.loads(one_by_one["made.json"])} == {"known2000/table", "known2000/other"}
+    for name in names:
+        (two_artefacts / name).unlink()
+    assert main(["readings", "known2000", "--render", "--letter"]) == 0
+    assert {name: (two_artefacts / name).read_text() for name in names} == one_by_one
+
+
+def test_what_no_longer_fits_the_readings_is_not_kept(two_artefacts, capsys, caplog):
+    assert main(["readings", "known2000", "--artefact", "other", "executor=serial"]) == 0
+    universes = (two_artefacts / "universes.csv").read_text()
+    (two_artefacts / "universes.csv").write_text(universes.replace("a coin", "a die"))
+    assert main(["readings", "known2000", "--artefact", "table", "executor=serial"]) == 0
+    assert "readings of known2000 about other artefacts are not kept" in caplog.text
+    assert "'a die'" in caplog.text
+    assert {*read(two_artefacts / "universes.csv")["claim"]} == {"known2000.better", "known2000.full"}
+
+
 def test_verify_says_what_the_readings_gave(study, capsys):
     assert main(["verify"]) == 0
     assert "replicated in 50% of 4" in " ".join(capsys.readouterr().out.split())

@@ -1,7 +1,15 @@
 """Readings: every defensible way to read the open places of a paper, and what each claim becomes under all of them."""
 
 from provlab.readings.schema import Option, Place, Readings, load_readings
-from provlab.readings.study import Outcome, Study, print_file, readings_versions, stored_outcome
+from provlab.readings.study import (
+    Outcome,
+    Study,
+    print_file,
+    readings_versions,
+    stored_made,
+    stored_outcome,
+    universes_file,
+)
 from provlab.readings.universes import Multiverse, Universe
 
 __all__ = [
@@ -15,5 +23,7 @@ __all__ = [
     "load_readings",
     "print_file",
     "readings_versions",
+    "stored_made",
     "stored_outcome",
+    "universes_file",
 ]

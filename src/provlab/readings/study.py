@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -135,6 +135,22 @@ class Outcome:
         touching = self.multiverse.touching(self.claims[claim])
         return {places[k].id: [option.name for option in places[k].options] for k in touching}
 
+    def beside(self, other: Outcome) -> Outcome:
+        """Return this outcome, with what another one has about other artefacts of the paper."""
+        asked = {claim.evaluator.artefact for claim in self.multiverse.claims}
+        kept = {name for name, claim in other.claims.items() if claim.evaluator.artefact not in asked}
+        place = {claim.id: k for k, claim in enumerate(self.multiverse.family) if claim.id in {*self.claims, *kept}}
+        others = other.universes[other.universes["claim"].isin(kept)]
+        lines = pd.concat([self.universes, others[self.universes.columns]], ignore_index=True).astype({"n": "Int64"})
+        made = [*self.robustness, *(made for made in other.robustness if made.claim in kept)]
+        return Outcome(
+            replace(self.multiverse, claims=tuple(c for c in self.multiverse.family if c.id in place)),
+            lines.sort_values("claim", key=lambda names: names.map(place), kind="stable", ignore_index=True),
+            sorted(made, key=lambda each: place[each.claim]),
+            {name: frame for name, frame in other.prints.items() if name not in asked} | self.prints,
+            {name: each for name, each in other.made.items() if name not in asked} | self.made,
+        )
+
     def draw(self, folder: Path) -> list[Path]:
         """Draw the specification curve of each claim that has effects, as curves/CLAIM."""
         from provlab.reports.specification_curve import draw_specification_curve  # Matplotlib: only figures need it
@@ -158,8 +174,14 @@ class Outcome:
         write_frame(robustness_frame(self.robustness), folder / "robustness.csv")
         for name, frame in self.prints.items():
             write_frame(frame, print_file(folder, name))
-        made = {name: each.as_json() for name, each in self.made.items()}
+        made = {name: each.as_json() for name, each in sorted(self.made.items())}
         write_text(folder / "made.json", json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+
+
+def universes_file(folder: Path) -> Path:
+    """Return where every verdict of a paper's readings stands: packed where there is such a file, in the reference."""
+    packed = folder / "universes.csv.gz"
+    return packed if packed.is_file() else folder / "universes.csv"
 
 
 def print_file(folder: Path, artefact: str) -> Path:
@@ -188,7 +210,7 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     ValueError
         When the file does not fit the readings and claims as they are now.
     """
-    path = results / "readings" / paper / "universes.csv"
+    path = universes_file(results / "readings" / paper)
     if not path.is_file():
         return None
     readings = paper_readings(paper)
@@ -217,7 +239,16 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     multiverse = Multiverse(readings, chosen, file.claims)
     files = {name: print_file(path.parent, name) for name in dict.fromkeys(c.evaluator.artefact for c in chosen)}
     prints = {name: _prints(file, [*text]) for name, file in files.items() if file.is_file()}
-    return Outcome(multiverse, frame, robustness_of(readings, frame), prints)
+    return Outcome(multiverse, frame, robustness_of(readings, frame), prints, stored_made(path.parent))
+
+
+def stored_made(folder: Path) -> dict[str, MadeWith]:
+    """Return what the readings of a paper were made with, by artefact, as `Outcome.write` stated it; empty without."""
+    path = folder / "made.json"
+    if not path.is_file():
+        return {}
+    stated = json.loads(path.read_text(encoding="utf-8"))
+    return {name: MadeWith.from_json(each, f"{path}: {name}") for name, each in stated.items()}
 
 
 def _prints(path: Path, places: Sequence[str]) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ import pandas as pd
 
 from provlab.claims.judged import all_claim_files
 from provlab.claims.made_with import MadeWith
-from provlab.readings import print_file, stored_outcome
+from provlab.readings import print_file, stored_made, stored_outcome, universes_file
 from provlab.readings.letter import write_letter
 from provlab.reference.contents import joined
 from provlab.reports.tables import write_frame
@@ -19,7 +18,6 @@ from provlab.reports.tables import write_frame
 log = logging.getLogger(__name__)
 
 READINGS = "readings"
-TABLES = ("universes.csv", "robustness.csv")
 
 
 def join_readings(
@@ -44,9 +42,7 @@ def join_readings(
     """
     new: dict[str, MadeWith] = {}
     for path in sorted((results / READINGS).glob("*/made.json")):
-        stated = json.loads(path.read_text(encoding="utf-8"))
-        found = {name: MadeWith.from_json(each, f"{path}: {name}") for name, each in stated.items()}
-        new |= {name: each for name, each in found.items() if not names or name in names}
+        new |= {name: each for name, each in stored_made(path.parent).items() if not names or name in names}
     files = {file.paper: file for file in all_claim_files()}
     kept = {name: each for name, each in old.items() if name not in new and name.partition("/")[0] in files}
     made = {**kept, **new}
@@ -55,9 +51,10 @@ def join_readings(
         here = folder / READINGS / paper
         here.mkdir(parents=True)
         sources = [(target / READINGS / paper, kept), (results / READINGS / paper, new)]
-        for file in TABLES:
-            tables = [_lines(source / file, about, chosen) for source, chosen in sources]
-            write_frame(_joined(tables, about), here / file)
+        universes = [_lines(universes_file(source), about, chosen) for source, chosen in sources]
+        write_frame(_joined(universes, about), here / "universes.csv.gz")
+        robust = [_lines(source / "robustness.csv", about, chosen) for source, chosen in sources]
+        write_frame(_joined(robust, about), here / "robustness.csv")
         for source, chosen in sources:
             for name in chosen:
                 if name.startswith(f"{paper}/") and (printed := print_file(source, name)).is_file():

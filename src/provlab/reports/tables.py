@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Sequence
@@ -109,8 +110,13 @@ def write_tables(
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a long-form frame as CSV."""
-    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
+    """Write a long-form frame as CSV, packed where the path ends in .gz."""
+    text = frame.to_csv(index=False, lineterminator="\n")
+    if path.suffix != ".gz":
+        write_text(path, text)
+        return
+    with replacing(path) as temporary:
+        temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from provlab.cli.commands import add_store_arguments
+
+if TYPE_CHECKING:
+    from provlab.readings import Outcome
+
+log = logging.getLogger(__name__)
 
 HELP = "what becomes of the claims of a paper under every defensible reading of it"
 EXAMPLE = "provsel readings smith2020 --artefact table1 --plan"
@@ -58,7 +65,8 @@ def run(options: argparse.Namespace) -> int:
         failures = len(report.failures)
     outcome = study.outcome(study.snapshot(store))
     folder = results / "readings" / options.paper
-    outcome.write(folder)
+    whole = _beside_stored(outcome, options.paper, results)
+    whole.write(folder)
     if options.figures:
         outcome.draw(folder)
     console = wide_console()
@@ -66,6 +74,18 @@ def run(options: argparse.Namespace) -> int:
     for table in print_tables(outcome):
         console.print(table)
     if options.letter:
-        print(write_letter(outcome, folder / "letter.md"))
+        print(write_letter(whole, folder / "letter.md"))
     console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
     return 1 if failures else 0
+
+
+def _beside_stored(outcome: Outcome, paper: str, results: Path) -> Outcome:
+    """Return an outcome, with what is stored about artefacts that it does not ask about."""
+    from provlab.readings import stored_outcome
+
+    try:
+        stored = stored_outcome(paper, results)
+    except ValueError as error:
+        log.warning("readings of %s about other artefacts are not kept: %s", paper, error)
+        return outcome
+    return outcome.beside(stored) if stored else outcome
