@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,10 +112,14 @@ def _draw_effects(panel: Axes, known: pd.DataFrame, default: np.ndarray) -> None
     finite = np.isfinite(ends).all(axis=1)
     for verdict, of, colour in _of_verdicts(known):
         panel.vlines(x[of & finite], *ends[of & finite].T, color=colour, linewidth=size / 2.5, alpha=0.5)
-        effects, label = known["effect"].to_numpy()[of], f"{verdict} {of.sum()}"
-        panel.plot(
-            x[of], effects, MARKERS.get(verdict, "^"), color=colour, markersize=size, markeredgewidth=0, label=label
-        )
+        look: dict[str, Any] = {
+            "marker": MARKERS.get(verdict, "^"),
+            "color": colour,
+            "markeredgewidth": 0,
+            "linestyle": "none",
+        }
+        panel.plot(x[of], known["effect"].to_numpy()[of], markersize=size, **look)
+        panel.plot([], [], markersize=4, label=f"{verdict} {of.sum()}", **look)  # thousands are drawn as dots
     if default.size:
         effect = known["effect"].to_numpy()[default]
         panel.plot(default, effect, "o", color="black", fillstyle="none", markersize=6, label="the defaults")
