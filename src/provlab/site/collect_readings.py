@@ -17,6 +17,9 @@ from provlab.site.model_readings import ClaimReadings, ReadPlace, UniverseLine
 
 log = logging.getLogger(__name__)
 
+SHARE_DECIMALS = 4
+"""Of a share of the variance: what rounding leaves of none is none."""
+
 MAX_UNIVERSES = 1000
 """Universes of a claim that its page shows; all are in the CSV file."""
 
@@ -47,7 +50,7 @@ def _of_paper(outcome: Outcome) -> Iterator[tuple[str, ClaimReadings]]:
             places=tuple(
                 ReadPlace(
                     name, places[name].asks, places[name].where, tuple(chosen),
-                    made.turns.get(name, 0.0), made.variance.get(name, math.nan),
+                    made.turns.get(name, 0.0), round(made.variance.get(name, math.nan), SHARE_DECIMALS),
                 )
                 for name, chosen in options.items()
             ),
@@ -61,7 +64,8 @@ def _of_paper(outcome: Outcome) -> Iterator[tuple[str, ClaimReadings]]:
             unit=str(lines["unit"].iloc[0]),
             margins=tuple(getattr(claim.evaluator, "margins", ())),
             printed=math.nan if (printed := printed_effect(claim)) is None else printed,
-            part=f"{part.why} ({' '.join(part.overrides)})" if part else "",
+            part=part.why if part else "",
+            settings=" ".join(part.overrides) if part else "",
         )  # fmt: skip
 
 

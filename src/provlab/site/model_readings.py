@@ -55,8 +55,8 @@ class ClaimReadings(ValuesWithNaN):
     margins : tuple of float
     printed : float
         NaN where the paper prints no number.
-    part : str
-        What part of the data it is, "" for all.
+    part, settings : str
+        What part of the data it is, and which settings say so; "" for all.
     """
 
     places: tuple[ReadPlace, ...]
@@ -71,3 +71,4 @@ class ClaimReadings(ValuesWithNaN):
     margins: tuple[float, ...]
     printed: float
     part: str
+    settings: str
