@@ -171,9 +171,11 @@ def test_on_paper(visits, made):
     assert len(pdf) > 10_000
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_narrow_screen_does_not_scroll_sideways(visits, report, kind):
-    page = visits.open(report / KINDS[kind], viewport={"width": 400, "height": 800})
+@pytest.mark.parametrize("kind", [*KINDS, "readings"])
+def test_a_narrow_screen_does_not_scroll_sideways(visits, report, made, kind):
+    path = report / KINDS[kind] if kind in KINDS else made / "claims" / "paul2016.figure1.bss-better.html"
+    page = visits.open(path, viewport={"width": 400, "height": 800})
+    assert page.locator("#readings").count() == (kind == "readings")
     width = "document.documentElement.scrollWidth"
     assert page.evaluate(width) <= 400
     page.locator("h1").evaluate("heading => { heading.style.width = '900px'; heading.style.maxWidth = 'none'; }")

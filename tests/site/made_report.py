@@ -1,5 +1,6 @@
 """Reports of synthetic data for tests of the pages: an ordinary one, a hostile one, an empty one, and a large one."""
 
+import itertools
 import math
 import random
 
@@ -18,6 +19,7 @@ from provlab.site.model import (
 )
 from provlab.site.model_claims import ClaimPage, ClaimPart
 from provlab.site.model_environment import AuditSummary, EnvironmentPage
+from provlab.site.model_readings import ClaimReadings, ReadPlace, UniverseLine
 from provlab.site.notes import render_notes
 
 VERSIONS = {
@@ -192,6 +194,38 @@ def made_claim(key="bss-better", verdict="replicated", artefact=FIGURE1, rng=Non
     return ClaimPage(**{**fields, **changed})
 
 
+def made_readings(text="counts, or their logarithms", n_sets=40):
+    """Return the readings of a claim on many data sets, whose settings have no place for a break."""
+    rng = random.Random(2)
+    options = {"weights": ("counts", text), "C": ("1", "0.01", "100"), "which-rows-are-meant": ("all", "of the fold")}
+    universes = []
+    for chosen in itertools.product(*options.values()):
+        effect = rng.gauss(-1.0, 2.0)
+        verdict = "replicated" if effect < -1 else "inconclusive"
+        universes.append(UniverseLine(chosen, verdict, "r=300", effect, effect - 1, effect + 1, not universes))
+    shares = tuple(
+        (name, sum(line.verdict == name for line in universes) / 12) for name in ("replicated", "inconclusive")
+    )
+    return ClaimReadings(
+        places=tuple(
+            ReadPlace(name, text, "Section 6.3", values, 0.2, 0.0 if name == "C" else 0.4)
+            for name, values in options.items()
+        ),
+        universes=tuple(sorted(universes, key=lambda line: line.effect)),
+        n_universes=12,
+        n_run=12,
+        default=universes[0].verdict,
+        same=dict(shares)[universes[0].verdict],
+        shares=shares,
+        flips=((f"weights={text}", "inconclusive"),),
+        unit="percentage points",
+        margins=(-1.0, 1.0),
+        printed=-0.7,
+        part=f"{text}.",
+        settings=f"dataset.set=[{','.join(f'Exp_{k}_10755' for k in range(10341, 10341 + n_sets))}]",
+    )
+
+
 def not_run_claim(key="lpsvm-size", artefact="paul2016/table4"):
     nothing = ClaimPart("all", "not run")
     return made_claim(
@@ -217,7 +251,7 @@ def ordinary_report():
         ),
     )
     claims = (
-        made_claim("bss-better", "replicated", rng=rng),
+        made_claim("bss-better", "replicated", rng=rng, readings=made_readings()),
         made_claim("rfe-comparable", "contradicted", rng=rng, text="RFE and BSS have about the same test error."),
         made_claim(
             "leverage-close",
@@ -409,6 +443,7 @@ def hostile_report():
         artefact="evil/absent",
         rule=EVIL,
         parameters=((EVIL, EVIL),),
+        readings=made_readings(EVIL),
         headline=part,
         parts=(part,),
         state=EVIL,
