@@ -254,12 +254,21 @@ def test_one_artefact_after_the_other_is_as_both_at_once(two_artefacts, capsys):
     assert {name: (two_artefacts / name).read_text() for name in names} == one_by_one
 
 
+def test_one_claim_keeps_the_others(two_artefacts, capsys):
+    assert main(["readings", "known2000", "--letter", "executor=serial"]) == 0
+    names = ("universes.csv", "robustness.csv", "letter.md", "made.json")
+    whole = {name: (two_artefacts / name).read_text() for name in names}
+    assert main(["readings", "known2000", "--claim", "other.better", "--letter", "--render"]) == 0
+    assert "known2000.full" not in capsys.readouterr().out.split("# To the authors")[2]
+    assert {name: (two_artefacts / name).read_text() for name in names} == whole
+
+
 def test_what_no_longer_fits_the_readings_is_not_kept(two_artefacts, capsys, caplog):
     assert main(["readings", "known2000", "--artefact", "other", "executor=serial"]) == 0
     universes = (two_artefacts / "universes.csv").read_text()
     (two_artefacts / "universes.csv").write_text(universes.replace("a coin", "a die"))
     assert main(["readings", "known2000", "--artefact", "table", "executor=serial"]) == 0
-    assert "readings of known2000 about other artefacts are not kept" in caplog.text
+    assert "readings of known2000 about other claims are not kept" in caplog.text
     assert "'a die'" in caplog.text
     assert {*read(two_artefacts / "universes.csv")["claim"]} == {"known2000.better", "known2000.full"}
 

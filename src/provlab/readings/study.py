@@ -136,19 +136,22 @@ class Outcome:
         return {places[k].id: [option.name for option in places[k].options] for k in touching}
 
     def beside(self, other: Outcome) -> Outcome:
-        """Return this outcome, with what another one has about other artefacts of the paper."""
-        asked = {claim.evaluator.artefact for claim in self.multiverse.claims}
-        kept = {name for name, claim in other.claims.items() if claim.evaluator.artefact not in asked}
+        """Return this outcome, with what another one has about other claims of the paper.
+
+        Of an artefact that is asked in part now, the other's statement of what it was made with stays: it is older.
+        """
+        kept = {name: claim for name, claim in other.claims.items() if name not in self.claims}
+        older = {claim.evaluator.artefact for claim in kept.values()} & {*other.made}
         place = {claim.id: k for k, claim in enumerate(self.multiverse.family) if claim.id in {*self.claims, *kept}}
         others = other.universes[other.universes["claim"].isin(kept)]
         lines = pd.concat([self.universes, others[self.universes.columns]], ignore_index=True).astype({"n": "Int64"})
-        made = [*self.robustness, *(made for made in other.robustness if made.claim in kept)]
+        robustness = [*self.robustness, *(each for each in other.robustness if each.claim in kept)]
         return Outcome(
             replace(self.multiverse, claims=tuple(c for c in self.multiverse.family if c.id in place)),
             lines.sort_values("claim", key=lambda names: names.map(place), kind="stable", ignore_index=True),
-            sorted(made, key=lambda each: place[each.claim]),
-            {name: frame for name, frame in other.prints.items() if name not in asked} | self.prints,
-            {name: each for name, each in other.made.items() if name not in asked} | self.made,
+            sorted(robustness, key=lambda each: place[each.claim]),
+            other.prints | self.prints,
+            self.made | {name: other.made[name] for name in older},
         )
 
     def draw(self, folder: Path) -> list[Path]:

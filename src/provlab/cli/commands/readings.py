@@ -80,12 +80,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _beside_stored(outcome: Outcome, paper: str, results: Path) -> Outcome:
-    """Return an outcome, with what is stored about artefacts that it does not ask about."""
+    """Return an outcome, with what is stored about claims that it does not ask."""
     from provlab.readings import stored_outcome
 
     try:
         stored = stored_outcome(paper, results)
     except ValueError as error:
-        log.warning("readings of %s about other artefacts are not kept: %s", paper, error)
+        log.warning("readings of %s about other claims are not kept: %s", paper, error)
         return outcome
     return outcome.beside(stored) if stored else outcome
