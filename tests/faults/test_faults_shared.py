@@ -11,6 +11,7 @@ import psutil
 import pytest
 from fault_tools import LIMIT, leftovers, outcome, reproduce, small_artefact, start, wait
 
+from cluster_processes import wait_until
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.trials import executors, make_tasks, run_task
 from small_runs import fake_records, rows, run_python, script_environment
@@ -49,13 +50,6 @@ def planned():
     return {trial.key for task in make_tasks(small_artefact().cells) for trial in task.trials}
 
 
-def wait_for(condition):
-    """Return when a condition holds, in a child at most `LIMIT` seconds later."""
-    limit = time.monotonic() + LIMIT
-    while not condition() and time.monotonic() < limit:
-        time.sleep(0.005)
-
-
 def until(flag, body):
     """Call a function again and again until a file is there."""
     limit = time.monotonic() + LIMIT
@@ -88,7 +82,7 @@ def test_two_runs_and_a_merge_on_one_store(tmp_path, expected):
 
     def after_two_reads(task):
         size = reads.stat().st_size
-        wait_for(lambda: reads.stat().st_size >= size + 2)
+        wait_until(lambda: reads.stat().st_size >= size + 2)
         return run_task(task)
 
     def run():
