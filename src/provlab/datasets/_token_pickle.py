@@ -127,8 +127,12 @@ class _Machine:
         self._top()
         return self._stack.pop()
 
+    def _is_bare(self) -> bool:
+        """Tell whether nothing stands above the last mark."""
+        return len(self._stack) == (self._marks[-1] if self._marks else 0)
+
     def _top(self) -> Any:
-        if len(self._stack) == (self._marks[-1] if self._marks else 0):
+        if self._is_bare():
             raise self._bad("something on the stack", "nothing")
         return self._stack[-1]
 
@@ -143,7 +147,7 @@ class _Machine:
     def _append_strings(self, most: int) -> int:
         """Do what is next where that are strings for the list on top of the stack; return how many it were."""
         memo, before, at = self._memo, len(self._memo), self._at
-        open_list = len(self._stack) > (self._marks[-1] if self._marks else 0) and type(self._stack[-1]) is list
+        open_list = not self._is_bare() and type(self._stack[-1]) is list
         if open_list and len(self._stack) + len(self._marks) < _MAX_STACK:
             end = min(before + most, _MAX_MEMO)
             while (item := _ITEM.match(self._data, at)) and len(memo) < end and item[2] == b"%d" % len(memo):

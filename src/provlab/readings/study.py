@@ -182,9 +182,9 @@ class Outcome:
 
 
 def universes_file(folder: Path) -> Path:
-    """Return where every verdict of a paper's readings stands: packed where there is such a file, in the reference."""
-    packed = folder / "universes.csv.gz"
-    return packed if packed.is_file() else folder / "universes.csv"
+    """Return where every verdict of a paper's readings stands: as `Outcome.write` has it, or packed (the reference)."""
+    plain = folder / "universes.csv"
+    return plain if plain.is_file() else folder / "universes.csv.gz"
 
 
 def print_file(folder: Path, artefact: str) -> Path:
@@ -206,7 +206,7 @@ def readings_versions(artefact: str, settings: Sequence[str] = ()) -> Versions:
 
 
 def stored_outcome(paper: str, results: Path) -> Outcome | None:
-    """Return what `provsel readings` wrote about a paper; None where it wrote nothing.
+    """Return what `provsel readings` wrote about a paper, but for `made`; None where it wrote nothing.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     multiverse = Multiverse(readings, chosen, file.claims)
     files = {name: print_file(path.parent, name) for name in dict.fromkeys(c.evaluator.artefact for c in chosen)}
     prints = {name: _prints(file, [*text]) for name, file in files.items() if file.is_file()}
-    return Outcome(multiverse, frame, robustness_of(readings, frame), prints, stored_made(path.parent))
+    return Outcome(multiverse, frame, robustness_of(readings, frame), prints)
 
 
 def stored_made(folder: Path) -> dict[str, MadeWith]:

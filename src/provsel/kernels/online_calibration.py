@@ -146,20 +146,13 @@ def calibrated_pass(X: Matrix, r: int, rule: Rule, key: NDArray[np.uint64]) -> P
 
 
 class _RateSearch:
-    """Which rate to try next, from those that kept too few and too many columns.
-
-    Attributes
-    ----------
-    rate : float
-    low, high : tuple of float or None
-        Logarithms of the last rate that kept fewer than r columns, and of that number as a share of r; of one that
-        kept more.
-    """
+    """Which `rate` to try next, from those that kept too few and too many columns."""
 
     def __init__(self, r: int, rate: float) -> None:
         self.rate, self._r = _rounded(rate), r
-        self.low: tuple[float, float] | None = None
-        self.high: tuple[float, float] | None = None
+        # logarithms of the last rate that kept fewer than r columns, or more, and of that number as a share of r
+        self._low: tuple[float, float] | None = None
+        self._high: tuple[float, float] | None = None
         self._step, self._left, self._width = 0.0, math.inf, math.inf
 
     @property
@@ -171,19 +164,19 @@ class _RateSearch:
         """Move `rate`, which kept so many columns."""
         x, y = math.log(self.rate), math.log((count + 0.5) / (self._r + 0.5))
         if y < 0:
-            self.low = x, y
+            self._low = x, y
         else:
-            self.high = x, y
-        if self.low is None or self.high is None:
+            self._high = x, y
+        if self._low is None or self._high is None:
             # as if the count were proportional to the rate; where that brings little, steps double
             step = min(OVERSHOOT * abs(y), math.log(BRACKET))
             self._step = step if abs(y) < 0.5 * self._left else max(step, 2 * self._step)
             self._left = abs(y)
             x += math.copysign(self._step, -y)
         else:
-            before, self._width = self._width, self.high[0] - self.low[0]
-            share = self.low[1] / (self.low[1] - self.high[1]) if self._width < 0.5 * before else 0.5
-            x = self.low[0] + self._width * min(max(share, EDGE), 1 - EDGE)
+            before, self._width = self._width, self._high[0] - self._low[0]
+            share = self._low[1] / (self._low[1] - self._high[1]) if self._width < 0.5 * before else 0.5
+            x = self._low[0] + self._width * min(max(share, EDGE), 1 - EDGE)
         self.rate = _rounded(math.exp(x))
 
 

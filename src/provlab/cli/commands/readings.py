@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,11 +82,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _beside_stored(outcome: Outcome, paper: str, results: Path) -> Outcome:
     """Return an outcome, with what is stored about claims that it does not ask."""
-    from provlab.readings import stored_outcome
+    from provlab.readings import stored_made, stored_outcome
 
     try:
-        stored = stored_outcome(paper, results)
+        stored, made = stored_outcome(paper, results), stored_made(results / "readings" / paper)
     except ValueError as error:
         log.warning("readings of %s about other claims are not kept: %s", paper, error)
         return outcome
-    return outcome.beside(stored) if stored else outcome
+    return outcome.beside(replace(stored, made=made)) if stored else outcome
