@@ -1,15 +1,17 @@
 """`provsel decide`: more repeats for open claims, by looks and levels that are fixed beforehand."""
 
-import json
 import re
+from html import unescape
 
 import numpy as np
 import pytest
 from scipy.stats import norm, ttest_1samp
 
+from provlab.claims.decided import Look, read_decisions
 from provlab.claims.evidence import artefact_datasets, artefact_layout
 from provlab.cli import main
-from provlab.deciding import Look, looks_of, spending_levels
+from provlab.deciding import looks_of, spending_levels
+from provlab.site.build import build_report
 
 ARTEFACT = """# @package _global_
 defaults:
@@ -94,24 +96,82 @@ def test_an_open_claim_is_decided_by_the_looks_that_were_written_down(study, cap
     assert not (study / "results" / "decisions.json").exists()  # only shown
     assert main(["decide", "--cpu-hours", "1", "executor=serial"]) == 0
     said = capsys.readouterr().out
-    kept = json.loads((study / "results" / "decisions.json").read_text())["seeds2000.open"]
-    assert kept["looks"]
-    assert [[look["repeats"], look["level"]] for look in kept["looks"]] == kept["plan"][: len(kept["looks"])]
-    assert all(look["verdict"] == "inconclusive" for look in kept["looks"][:-1])
-    last = kept["looks"][-1]
-    assert last["verdict"] != "inconclusive" or len(kept["looks"]) == len(kept["plan"])
-    assert re.search(rf"seeds2000.open: {last['verdict']} at {last['repeats']} repeats", said)
+    kept = read_decisions(study / "results")["seeds2000.open"]
+    assert kept.repeats == 4
+    assert kept.is_over
+    assert tuple(Look(look.repeats, look.level) for look in kept.taken) == kept.looks[: len(kept.taken)]
+    assert all(look.verdict == "inconclusive" for look in kept.taken[:-1])
+    assert f"seeds2000.open: {kept.text}" in said
     assert "CPU hours spent" in said
+
+
+def test_what_more_repeats_gave_is_shown_and_kept_in_the_reference(study, capsys):
+    assert main(["decide", "--cpu-hours", "1", "executor=serial"]) == 0
+    kept = read_decisions(study / "results")["seeds2000.open"]
+    capsys.readouterr()
+    assert main(["verify"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "with more repeats" in said
+    assert f"at {kept.taken[-1].repeats} repeats" in said
+    build_report(study / "results", n_jobs=1)
+    page = (study / "results" / "report" / "claims" / "seeds2000.open.html").read_text()
+    assert "With more repeats" in page
+    assert all(look.detail in unescape(page) for look in kept.taken)
+    assert page.count("not taken") == len(kept.looks) - len(kept.taken)
+    assert "With more repeats" not in (study / "results" / "report" / "claims" / "seeds2000.clear.html").read_text()
+    assert main(["reference"]) == 0
+    reference = study / "results" / "reference"
+    assert read_decisions(reference) == {"seeds2000.open": kept}
+    [line] = [line for line in (reference / "README.md").read_text().splitlines() if "seeds2000.open" in line]
+    assert f"{kept.text} |" in re.sub(" +", " ", line)
+    (study / "results" / "decisions.json").unlink()  # what the reference has stays
+    assert main(["reference"]) == 0
+    assert read_decisions(reference) == {"seeds2000.open": kept}
+
+
+def test_decisions_on_another_claim_are_not_shown_and_planned_anew(study, capsys, caplog):
+    assert main(["decide", "--cpu-hours", "1", "--looks", "1", "executor=serial"]) == 0
+    claims = study / "experiments" / "seeds2000" / "claims.yaml"
+    claims.write_text(CLAIMS.replace("margin: 20.0", "margin: 21.0"))
+    assert main(["reference"]) == 0
+    readme = (study / "results" / "reference" / "README.md").read_text()
+    assert re.search(r"seeds2000.open .*\| other claims, or tests of them, than now", readme)
+    capsys.readouterr()
+    assert main(["verify"]) == 0
+    assert "with more repeats" not in capsys.readouterr().out
+    assert "seeds2000.open: decided with other claims, or tests of them, than now; run provsel decide" in caplog.text
+    assert main(["decide", "--cpu-hours", "1", "--looks", "2", "executor=serial"]) == 0
+    assert "seeds2000.open: looks were fixed with other claims, or tests of them, than now" in caplog.text
+    kept = read_decisions(study / "results")["seeds2000.open"]
+    assert len(kept.looks) == 2
+    assert kept.taken[0].repeats == kept.looks[0].repeats
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "decisions.json: expected an object of claims, got list; remove the file"),
+        ('{"seeds2000.open"', "decisions.json: expected JSON, got "),
+        (
+            '{"seeds2000.open": {}}',
+            "decisions.json: seeds2000.open: expected looks as provsel decide writes them, got KeyEr",
+        ),
+    ],
+)
+def test_damaged_decisions(study, capsys, text, message):
+    (study / "results" / "decisions.json").write_text(text)
+    assert main(["decide", "executor=serial"]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_budget_that_is_too_small_computes_nothing_and_the_plan_stays(study, capsys):
     assert main(["decide", "--cpu-hours", "1e-9", "executor=serial"]) == 0
-    kept = json.loads((study / "results" / "decisions.json").read_text())["seeds2000.open"]
-    assert kept["looks"] == []
-    plan = kept["plan"]
+    kept = read_decisions(study / "results")["seeds2000.open"]
+    assert kept.taken == ()
     assert main(["decide", "--cpu-hours", "1", "--looks", "1", "executor=serial"]) == 0
-    kept = json.loads((study / "results" / "decisions.json").read_text())["seeds2000.open"]
-    assert kept["plan"] == plan  # later settings do not move looks that are written down
+    assert (
+        read_decisions(study / "results")["seeds2000.open"].looks == kept.looks
+    )  # later settings do not move looks that are written down
 
 
 def test_what_needs_too_many_repeats_is_said(study, capsys):

@@ -12,33 +12,34 @@ Lan and DeMets (1983), Biometrika 70, for spending functions; O'Brien and Flemin
 
 from __future__ import annotations
 
-import json
+import logging
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from provlab.claims import INCONCLUSIVE, Claim, Evidence, Verdict, judge
+from provlab.claims.decided import (
+    Decision,
+    Look,
+    TakenLook,
+    entries_behind,
+    read_decisions,
+    versions_behind,
+    write_decisions,
+)
 from provlab.claims.judged import columns_read
 from provlab.configs import Artefact, compose_artefact, executor_settings
 from provlab.readings.cost import HOUR
-from provlab.reports.tables import write_text
 from provlab.runner import run_cells
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.trials import Cell
 from provlab.trials.plan import unique_cells
 
-
-@dataclass(frozen=True)
-class Look:
-    """One look at a claim: repeats of the protocol, and the level of its tests."""
-
-    repeats: int
-    level: float
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,7 @@ class Decider:
             if getattr(self, name) < least:
                 raise ValueError(f"decide: expected {name} of at least {least}, got {getattr(self, name)}; raise it.")
         self.store = TrialStore(self.results / "store")
-        self._path = self.results / "decisions.json"
-        self.kept: dict[str, Any] = json.loads(self._path.read_text()) if self._path.is_file() else {}
+        self.kept = read_decisions(self.results)
 
     def plans(self, claims: Sequence[Claim], family: Sequence[Claim]) -> Iterator[Plan | str]:
         """Yield a plan for each claim that more repeats can decide, and why there is none for each other open one."""
@@ -118,22 +118,23 @@ class Decider:
 
     def run(self, plan: Plan, cpu_hours: float) -> Iterator[tuple[Look, Verdict, float]]:
         """Take the looks of a claim until one decides or the budget is spent: look, verdict and CPU hours so far."""
-        found, spent = self.kept[plan.claim.id]["looks"], 0.0
-        for look in plan.looks[len(found) :]:
+        name, spent = plan.claim.id, 0.0
+        for look in plan.looks[len(self.kept[name].taken) :]:
             artefact = self._artefact(plan.claim, look.repeats)
-            cells = list(_cells(plan.claim, artefact))
+            cells = _cells(plan.claim, artefact)
             before = self._snapshot([plan.claim])
             if spent + _cost(cells, before) > cpu_hours:
                 return
             settings = executor_settings(artefact.config)
-            report = run_cells(cells, self.store, settings, label=f"{plan.claim.id}, {look.repeats} repeats")
+            report = run_cells(cells, self.store, settings, label=f"{name}, {look.repeats} repeats")
             if report.failures:
-                raise ValueError(f"decide {plan.claim.id}: {report.reason()}; see provsel reproduce {artefact.name}.")
+                raise ValueError(f"decide {name}: {report.reason()}; see provsel reproduce {artefact.name}.")
             after = self._snapshot([plan.claim])
-            spent += _spent(cells, after) - _spent(cells, before)
-            made = self._look(plan, look, after)
-            found.append({"repeats": look.repeats, "level": look.level, "verdict": made.verdict, "detail": made.detail})
-            self._keep()
+            hours = _spent(cells, after) - _spent(cells, before)
+            made, spent = self._look(plan, look, after), spent + hours
+            taken = TakenLook(look.repeats, look.level, made.verdict, made.detail, round(hours, 4))
+            self.kept[name] = replace(self.kept[name], taken=(*self.kept[name].taken, taken))
+            write_decisions(self.results, self.kept)
             yield look, made, spent
             if made.verdict != INCONCLUSIVE:
                 return
@@ -152,21 +153,26 @@ class Decider:
         open_parts = [part for part, decides in made.parts if decides and part.verdict == INCONCLUSIVE]
         needed = max((part.needed / part.n for part in open_parts if part.n), default=math.nan)
         now = self._artefact(claim, None)
-        repeats = max(int(cell.protocol["repeats"]) for cell in _cells(claim, now))
+        versions = versions_behind(claim, now)
+        if changes := self.kept[name].made.until(versions) if name in self.kept else []:
+            log.warning("%s: looks were fixed with %s; they are planned anew", name, "; ".join(changes))
+            del self.kept[name]
         if name not in self.kept:
+            repeats = max(int(cell.protocol["repeats"]) for cell in _cells(claim, now))
             if not math.isfinite(needed):
                 return f"{name}: no number of repeats would decide it"
             last = math.ceil(repeats * needed)
             if last > self.most:
                 return f"{name}: {last} repeats would decide it, more than {self.most}; raise --most"
             looks = looks_of(repeats, max(last, repeats + 1), claim.evaluator.alpha, self.n_looks)  # type: ignore[attr-defined]
-            self.kept[name] = {"plan": [[look.repeats, look.level] for look in looks], "looks": []}
-        looks = tuple(Look(int(k), float(level)) for k, level in self.kept[name]["plan"])
-        done = self.kept[name]["looks"]
-        if done and done[-1]["verdict"] != INCONCLUSIVE:
-            return f"{name}: {done[-1]['verdict']} at {done[-1]['repeats']} repeats, decided before"
-        cells = list(_cells(claim, self._artefact(claim, looks[-1].repeats)))
-        return Plan(claim, family, looks, _cost(cells, store))
+            self.kept[name] = Decision(repeats, looks, (), versions)
+        kept = self.kept[name]
+        if kept.is_over:
+            return f"{name}: {kept.text}, " + (
+                "decided before" if kept.taken[-1].verdict != INCONCLUSIVE else "the last"
+            )
+        cells = _cells(claim, self._artefact(claim, kept.looks[-1].repeats))
+        return Plan(claim, family, kept.looks, _cost(cells, store))
 
     def _artefact(self, claim: Claim, repeats: int | None) -> Artefact:
         more = [] if repeats is None else [f"protocol.repeats={repeats}"]
@@ -175,14 +181,11 @@ class Decider:
     def _snapshot(self, claims: Sequence[Claim]) -> StoreSnapshot:
         return StoreSnapshot.take(self.store, {"task_cpu", *columns_read(claims)})
 
-    def _keep(self) -> None:
-        write_text(self._path, json.dumps(self.kept, indent=1) + "\n")
-
     def fix(self, plans: Sequence[Plan]) -> None:
         """Write down the looks and levels of some claims, before anything is computed."""
         fixed = {plan.claim.id for plan in plans}
-        self.kept = {name: found for name, found in self.kept.items() if name in fixed or found["looks"]}
-        self._keep()
+        self.kept = {name: kept for name, kept in self.kept.items() if name in fixed or kept.taken}
+        write_decisions(self.results, self.kept)
 
 
 def _over_repeats(claim: Claim) -> bool:
@@ -190,15 +193,8 @@ def _over_repeats(claim: Claim) -> bool:
     return getattr(test, "over", "") == "folds" and hasattr(test, "alpha")
 
 
-def _cells(claim: Claim, artefact: Artefact) -> Iterator[Cell]:
-    test = claim.evaluator
-    places = {place[1:] for place in test.places(test.columns) if place[0] == artefact.name}
-    chosen = [
-        entry.cell
-        for entry in artefact.entries
-        if (entry.row, entry.column) in places and test.dataset in ("", entry.dataset)
-    ]
-    yield from unique_cells(chosen)
+def _cells(claim: Claim, artefact: Artefact) -> list[Cell]:
+    return unique_cells(entry.cell for entry in entries_behind(claim, artefact))
 
 
 def _spent(cells: Sequence[Cell], store: StoreSnapshot) -> float:

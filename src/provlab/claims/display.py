@@ -22,19 +22,20 @@ COLOURS = {
 }  # fmt: skip
 
 
-def verdict_table(verdicts: Iterable[Verdict], shares: Mapping[str, str] | None = None) -> Table:
+def verdict_table(verdicts: Iterable[Verdict], beside: Mapping[str, Mapping[str, str]] | None = None) -> Table:
     """Return one line a claim: verdict, id, effect with its interval, p-value, n, the n that would decide it, state.
 
     Parameters
     ----------
     verdicts : iterable of Verdict
-    shares : mapping, optional
-        Of claims by id, what becomes of them under all readings; without any, nothing is said of readings.
+    beside : mapping, optional
+        Further columns by header: texts by the claims' ids. One without any text is left out.
     """
+    more = {header: texts for header, texts in (beside or {}).items() if texts}
     table = Table(
         Column("verdict", min_width=12), Column("claim", overflow="fold"), Column("effect [interval]", min_width=12),
         "unit", Column("p", no_wrap=True), Column("n", no_wrap=True), "n needed", "trials",
-        *(["under all readings"] if shares else []),
+        *more,
     )  # fmt: skip
     for made in verdicts:
         finding = made.finding
@@ -48,7 +49,7 @@ def verdict_table(verdicts: Iterable[Verdict], shares: Mapping[str, str] | None 
             str(finding.n) if shown else "",
             "" if math.isnan(made.needed) else "no n" if math.isinf(made.needed) else f"{made.needed:.0f}",
             Text(made.detail.split("; ")[0] if made.verdict == NOT_RUN and made.state == NOT_RUN else made.state),
-            *([shares.get(made.claim.id, "")] if shares else []),
+            *(texts.get(made.claim.id, "") for texts in more.values()),
         )
     return table
 

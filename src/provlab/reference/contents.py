@@ -12,9 +12,10 @@ from typing import Any, Self
 import pandas as pd
 
 from provlab.claims import VERDICTS, ClaimFile
+from provlab.claims.decided import Decision, read_decisions, versions_behind, write_decisions
 from provlab.claims.judged import all_claim_files, claims_about
 from provlab.claims.made_with import MadeWith, Versions
-from provlab.configs import compose_artefact
+from provlab.configs import compose_artefact, remembered_artefact
 from provlab.datasets import MissingDataError
 from provlab.project import artefact_names
 from provlab.readings import readings_versions
@@ -36,12 +37,15 @@ class Contents:
         What there is of each artefact.
     readings : dict
         What the readings of the claims about each artefact were made with.
+    decisions : dict
+        What more repeats made of open claims, by the claims' ids.
     verdicts, rankings : DataFrame
         One line a claim, and one line a method and column; all as text.
     """
 
     parts: dict[str, Part]
     readings: dict[str, MadeWith]
+    decisions: dict[str, Decision]
     verdicts: pd.DataFrame
     rankings: pd.DataFrame
 
@@ -56,16 +60,22 @@ class Contents:
         """
         path = folder / SUMMARY
         if not path.is_file():
-            return cls({}, {}, pd.DataFrame(columns=["id", "verdict"]), pd.DataFrame(columns=["artefact", "column"]))
+            return cls(
+                {}, {}, {}, pd.DataFrame(columns=["id", "verdict"]), pd.DataFrame(columns=["artefact", "column"])
+            )
         summary = json.loads(path.read_text(encoding="utf-8"))
         parts = {name: Part.from_json(found, f"{path}: {name}") for name, found in summary["artefacts"].items()}
         readings = {name: MadeWith.from_json(found, f"{path}: {name}") for name, found in summary["readings"].items()}
-        return cls(parts, readings, _texts(folder / VERDICT_FILE), _texts(folder / RANKING_FILE))
+        return cls(
+            parts, readings, read_decisions(folder), _texts(folder / VERDICT_FILE), _texts(folder / RANKING_FILE)
+        )
 
     def write(self, folder: Path) -> None:
-        """Write verdicts.csv, rankings.csv and summary.json."""
+        """Write verdicts.csv, rankings.csv, summary.json and, where there are any, decisions.json."""
         write_frame(self.verdicts, folder / VERDICT_FILE)
         write_frame(self.rankings, folder / RANKING_FILE)
+        if self.decisions:
+            write_decisions(folder, self.decisions)
         write_text(folder / SUMMARY, json.dumps(self.as_json(), indent=1, ensure_ascii=False) + "\n")
 
     def as_json(self) -> dict[str, Any]:
@@ -100,6 +110,18 @@ class Contents:
                 found[name] = made.changes(readings_versions(name, made.settings))
             except ValueError:  # no such artefact, or no claims about it that readings touch
                 found[name] = ["not asked any more"]
+        return found
+
+    def changes_of_decisions(self) -> dict[str, list[str]]:
+        """Return for each decision what has changed in the code since its looks were fixed, in words."""
+        found = {}
+        for claim in (claim for file in all_claim_files() for claim in file.claims if claim.id in self.decisions):
+            try:
+                artefact = remembered_artefact(claim.evaluator.artefact)
+            except MissingDataError as error:
+                found[claim.id] = [f"not compared with the code: data missing, provsel fetch {error.dataset}"]
+                continue
+            found[claim.id] = self.decisions[claim.id].made.until(versions_behind(claim, artefact))
         return found
 
     def absent(self) -> list[str]:

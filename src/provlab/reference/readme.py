@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from provlab.claims import NOT_RUN, VERDICTS
+from provlab.claims import INCONCLUSIVE, NOT_RUN, VERDICTS
+from provlab.claims.decided import Decision
 from provlab.claims.judged import all_claim_files
 from provlab.claims.made_with import MadeWith
 from provlab.reference.contents import Contents
 from provlab.reports.tables import markdown_table, write_text
 
 README = "README.md"
+AS_NOW = "as the code is"
 
 
 def write_readme(folder: Path) -> bool:
@@ -46,13 +50,14 @@ def readme(contents: Contents) -> str:
         _table("Artefacts", made, contents.changes(), note),
         *([_table("Readings", contents.readings, contents.changes_of_readings(), "")] if contents.readings else []),
         _verdicts(contents),
+        *_open_claims(contents),
     ]
     return "\n\n".join(text.strip() for text in paragraphs) + "\n"
 
 
 def _table(caption: str, made: Mapping[str, MadeWith], changes: Mapping[str, list[str]], note: str) -> str:
     rows = [
-        [name, str(each.trials), f"{each.cpu_hours:.2f}", each.written, "; ".join(changes[name]) or "as the code is"]
+        [name, str(each.trials), f"{each.cpu_hours:.2f}", each.written, "; ".join(changes[name]) or AS_NOW]
         for name, each in made.items()
     ]
     return markdown_table(["artefact", "trials", "CPU hours", "written", "compared with the code"], rows, caption, note)
@@ -66,3 +71,28 @@ def _verdicts(contents: Contents) -> str:
         of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in known for claim in file.claims)
     rows = [[paper, *(of_paper[verdict] for verdict in VERDICTS)] for paper, of_paper in counts.items()]
     return markdown_table(["paper", *VERDICTS], rows, "Verdicts on the papers' own claims")
+
+
+def _open_claims(contents: Contents) -> list[str]:
+    """Return a table a paper of the claims that are inconclusive, or were until more repeats were computed."""
+    changes, rows = contents.changes_of_decisions(), defaultdict[str, list[list[str]]](list)
+    for line in contents.verdicts.to_dict("records"):
+        decision = contents.decisions.get(line["id"])
+        if line["verdict"] == INCONCLUSIVE or decision:
+            needed = float(line["needed"] or "nan")
+            size = "" if math.isnan(needed) else "no n" if math.isinf(needed) else f"{needed:.0f}"
+            rows[line["paper"]].append([line["id"], line["n"], size, *_decided(decision, changes.get(line["id"], []))])
+    header = ["claim", "n", "n needed", "looks at repeats", "with more repeats", "CPU hours", "compared with the code"]
+    note = (
+        "Inconclusive by the protocol's own n; n needed would decide with a power of 0.9, were the effect that seen. "
+        "`provsel decide` fixes looks and levels, which add up to that of the test, before it computes."
+    )
+    return [markdown_table(header, found, f"Open claims of {paper}", note) for paper, found in rows.items()]
+
+
+def _decided(decision: Decision | None, changes: Sequence[str]) -> list[str]:
+    if decision is None:
+        return [""] * 4
+    looks = ", ".join(str(look.repeats) for look in decision.looks)
+    hours = sum(look.cpu_hours for look in decision.taken)
+    return [looks, decision.text, f"{hours:.2f}", "; ".join(changes) or AS_NOW]

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from provlab.claims import Evidence, verdict_frame
+from provlab.claims.decided import Decision, read_decisions
 from provlab.claims.display import ranking_frame
 from provlab.claims.judged import artefacts_of, claim_files, claims_about, judge_files
 from provlab.claims.made_with import MadeWith, Versions, stored_trials
@@ -49,8 +50,8 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
     """Write artefacts from what is stored into `results`/reference, and return the folder.
 
     What belongs to an artefact is written anew: its tables and figures, the verdicts and rankings that rest on it, its
-    records in the sample, the readings of the claims about it, and the statement of what all this was made with. The
-    parts of other artefacts stay; those of artefacts that the project has no more go.
+    records in the sample, the readings of the claims about it, what more repeats made of these, and the statement of
+    what all this was made with. The parts of other artefacts stay; those of artefacts that the project has no more go.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
         old = Contents.read(target)
         contents = _written(folder, target, old, complete, store, overrides)
         readings = join_readings(folder, target, old.readings, results, names)
-        replace(contents, readings=readings).write(folder)
+        replace(contents, readings=readings, decisions=_decisions(old, results, names)).write(folder)
         write_readme(folder)
         if (target / BENCHMARKS).is_file():
             shutil.copy2(target / BENCHMARKS, folder / BENCHMARKS)
@@ -165,7 +166,19 @@ def _written(
     ids = [claim.id for file in files for claim in file.claims]
     ranked = [ranking.artefact for file in files for ranking in file.rankings]
     verdicts = joined(old.verdicts, verdict_frame(judged.verdicts), "id", ids)
-    return Contents(parts, {}, verdicts, joined(old.rankings, ranking_frame(judged.rankings), "artefact", ranked))
+    return Contents(parts, {}, {}, verdicts, joined(old.rankings, ranking_frame(judged.rankings), "artefact", ranked))
+
+
+def _decisions(old: Contents, results: Path, names: Sequence[str]) -> dict[str, Decision]:
+    """Return the old decisions, and those of `results` about some artefacts, or all where none are named."""
+    about = {claim.id: claim.evaluator.artefact for file in claim_files() for claim in file.claims}
+    new = {
+        name: each
+        for name, each in read_decisions(results).items()
+        if each.taken and (not names or about.get(name) in names)
+    }
+    everything = {**old.decisions, **new}
+    return {name: everything[name] for name in about if name in everything}
 
 
 def _records(folder: Path) -> list[dict[str, Any]]:

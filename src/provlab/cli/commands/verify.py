@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,9 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
     table = options.claims is not None or Path(options.results).is_file()
-    judged = _judge_table(options) if table else _judge_store(options)
+    judged, beside = (_judge_table(options), {}) if table else _judge_store(options)
     console = wide_console()
-    _print(console, judged, options)
+    _print(console, judged, beside, options)
     return exit_status(judged.verdicts) if table else 0
 
 
@@ -65,8 +65,10 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
     return OPEN if found - {REPLICATED} else 0
 
 
-def _judge_store(options: argparse.Namespace) -> Judged:
+def _judge_store(options: argparse.Namespace) -> tuple[Judged, dict[str, dict[str, str]]]:
+    """Return what became of the claims, and what more repeats and other readings made of them."""
     from provlab.claims import Evidence
+    from provlab.claims.decided import decisions_now
     from provlab.claims.evidence import composed
     from provlab.claims.judged import artefacts_of, claim_files, columns_read, judge_files
     from provlab.store import StoreSnapshot, TrialStore
@@ -86,7 +88,8 @@ def _judge_store(options: argparse.Namespace) -> Judged:
     judged.write(results)
     if options.figures:
         judged.draw(results)
-    return judged
+    decided = {name: each.text for name, each in decisions_now(results, claims, artefacts).items() if each.taken}
+    return judged, {"with more repeats": decided, "under all readings": _shares(results)}
 
 
 def _judge_table(options: argparse.Namespace) -> Judged:
@@ -122,11 +125,12 @@ def _number_or_name(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-def _print(console: Console, judged: Judged, options: argparse.Namespace) -> None:
+def _print(
+    console: Console, judged: Judged, beside: Mapping[str, Mapping[str, str]], options: argparse.Namespace
+) -> None:
     from provlab.claims.display import ranking_table, totals, verdict_table
 
-    shares = {} if options.claims else _shares(Path(options.results))
-    console.print(verdict_table(judged.verdicts, shares))
+    console.print(verdict_table(judged.verdicts, beside))
     if options.detail:
         _print_details(console, judged.verdicts)
     if judged.rankings:
