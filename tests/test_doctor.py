@@ -96,8 +96,19 @@ def test_every_part_is_looked_at(results):
     assert list(dict.fromkeys(check.group for check in checks)) == list(GROUPS)
     assert {check.state for check in checks} <= set(STATES)
     assert len({(check.group, check.name) for check in checks}) == len(checks)
-    assert {*PACKAGES, "Python", "git revision"} == set(group("Python and packages"))
+    assert {*PACKAGES, "Python", "compiled kernels", "git revision"} == set(group("Python and packages"))
     assert {"PROVSEL_DATA", "PROVSEL_DATA_MIRROR", *dataset_names()} == set(group("Data sets"))
+
+
+@pytest.mark.parametrize(
+    ("value", "state", "said"),
+    [("0", "ok", "off; "), ("1", "ok", "numba "), ("on", "problem", "expected 0 or 1, got 'on'")],
+)
+def test_compiled_kernels(here, monkeypatch, value, state, said):
+    monkeypatch.setenv("PROVSEL_COMPILED", value)
+    check = group("Python and packages")["compiled kernels"]
+    assert check.state == state
+    assert said in check.value
 
 
 def test_absent_store(here):

@@ -17,6 +17,7 @@ from provlab.doctor._check import BLAS, MACHINE, OK, PACKAGES, PROBLEM, WARNING,
 from provlab.trials.environment import PACKAGES as RECORDED
 from provlab.trials.environment import git_revision
 from provlab.trials.executors import usable_cores
+from provsel.kernels.compiled import VARIABLE, compiled_by
 
 OLDEST_PYTHON = (3, 11)
 LOW_DISK = 5e9
@@ -37,7 +38,15 @@ def package_checks() -> list[Check]:
             checks.append(Check(PACKAGES, name, OK, version(name)))
         except PackageNotFoundError:
             checks.append(Check(PACKAGES, name, PROBLEM, "not installed", "make setup"))
-    return [*checks, _revision()]
+    return [*checks, _compiled(), _revision()]
+
+
+def _compiled() -> Check:
+    try:
+        made = compiled_by()
+    except ValueError as error:
+        return Check(PACKAGES, "compiled kernels", PROBLEM, str(error))
+    return Check(PACKAGES, "compiled kernels", OK, made or f"off; {VARIABLE}=1 and numba turn them on")
 
 
 def _revision() -> Check:

@@ -13,7 +13,7 @@ Observations, none of which changes an index or, beyond rounding, a weight, remo
 
 What is left are some eighty operations a step on matrices of about 100 x 12, and half of the time goes into calling
 them. So both barriers are stacked, all that depends on the barriers only is computed once an eigenbasis, and what
-depends on V only (`bss_columns`) once for all r.
+depends on V only (`bss_columns`) once for all r. `bss_compiled` has the same steps without these calls, as an option.
 """
 
 from __future__ import annotations
@@ -23,12 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from provsel.kernels.bss_barriers import SIGNS, Array, Barriers, Diagonals
+from provsel.kernels.bss_barriers import MAX_UPDATES, SIGNS, Array, Barriers, Diagonals
 from provsel.kernels.bss_columns import Columns, OrderedColumns
 from provsel.kernels.bss_search import ColumnSearch
-
-MAX_UPDATES = 24
-"""Accepted columns between two eigenproblems: balances O(l^3 / j) against O(l j) a step."""
+from provsel.kernels.compiled import compiled_by
 
 
 class Sparsifier(NamedTuple):
@@ -91,6 +89,10 @@ def bss(columns: OrderedColumns, r: int, *, gain: str = GAINS[0]) -> Sparsifier:
     Paul, Magdon-Ismail, Drineas (2016), Algorithm 1, Lemma 1 and section 6.2; Batson, Spielman, Srivastava
     (2009).
     """
+    if compiled_by():
+        from provsel.kernels.bss_compiled import picked
+
+        return Sparsifier(*picked(columns, r, is_mean=gain == "mean"))
     rank = columns.V.shape[1]
     root, ratio = np.sqrt(r * rank), np.sqrt(rank / r)
     delta_upper = (1 + ratio) / (1 - ratio)

@@ -12,6 +12,9 @@ from scipy.linalg.lapack import dgetrf, dgetri
 Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
+MAX_UPDATES = 24
+"""Accepted columns between two eigenproblems: balances O(l^3 / j) against O(l j) a step."""
+
 SIGNS = np.array([1.0, -1.0])
 """Of the lower and the upper barrier: sign (A - shift I) is positive definite."""
 

@@ -29,6 +29,10 @@ FIRST_SCORED = 4
 """Of the columns that look feasible, those that are scored at first: mostly one of them is feasible."""
 
 
+NONE_FEASIBLE = "BSS found no feasible column: expected V with orthonormal columns"
+NONE_AT_ALL = "BSS found no feasible column, and none that was not selected before"
+
+
 class Pick(NamedTuple):
     """The chosen column: its index, its row of V in the eigenbasis, and its scores."""
 
@@ -73,12 +77,12 @@ class ColumnSearch:
             k = int(feasible.argmax())
             if feasible[k]:
                 return self._picked(int(places[k]), rows[k], scores.of(k))
-        raise ArithmeticError("BSS found no feasible column: expected V with orthonormal columns")
+        raise ArithmeticError(NONE_FEASIBLE)
 
     def longest(self, barriers: Barriers) -> Pick:
         """Return the longest column that was not selected, feasible or not, and mark it as selected (in place)."""
         if self._heads.size == 0:
-            raise ArithmeticError("BSS found no feasible column, and none that was not selected before")
+            raise ArithmeticError(NONE_AT_ALL)
         rows = self._rotated(self._heads[:1])
         return self._picked(int(self._heads[0]), rows[0], barriers.scores(rows).of(0))
 
