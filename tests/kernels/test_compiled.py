@@ -9,6 +9,7 @@ import pytest
 from provlab.trials.environment import environment
 from provsel.kernels.bss import bss
 from provsel.kernels.bss_columns import OrderedColumns
+from provsel.kernels.bss_compiled import positive_inverse
 from provsel.kernels.bss_search import KEPT_ROWS
 from provsel.kernels.compiled import compiled_by, jit
 from provsel.selectors import BSSSelector
@@ -26,8 +27,16 @@ print("numba" in sys.modules)
 """
 
 
-def fitted(folder, name, **changes):
-    done = run_python(["-c", FIT, folder / f"{name}.npy"], folder, env=script_environment(**changes))
+SOME_FAIL = """
+from itertools import count
+from provsel.kernels import bss_compiled
+number, inverse = count(), bss_compiled.positive_inverse
+bss_compiled.positive_inverse = lambda A: next(number) % 3 > 0 and inverse(A)
+"""
+
+
+def fitted(folder, name, before="", **changes):
+    done = run_python(["-c", before + FIT, folder / f"{name}.npy"], folder, env=script_environment(**changes))
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip() == "True", np.load(folder / f"{name}.npy")
 
@@ -40,11 +49,22 @@ def test_it_is_off_unless_it_is_asked_for(tmp_path, monkeypatch):
     has_numba, selected = fitted(tmp_path, "plain", PROVSEL_COMPILED="")
     assert not has_numba
     # the source is plain Python too, which a debugger and coverage can follow
-    for name, changes in {"compiled": {}, "interpreted": {"NUMBA_DISABLE_JIT": "1"}}.items():
-        has_numba, found = fitted(tmp_path, name, PROVSEL_COMPILED="1", **changes)
+    interpreted = {"NUMBA_DISABLE_JIT": "1"}
+    cases = [("compiled", "", {}), ("interpreted", "", interpreted), ("without some inverses", SOME_FAIL, interpreted)]
+    for name, before, changes in cases:
+        has_numba, found = fitted(tmp_path, name, before, PROVSEL_COMPILED="1", **changes)
         assert has_numba
         np.testing.assert_array_equal(found[:, 0], selected[:, 0])
         np.testing.assert_allclose(found[:, 1], selected[:, 1], rtol=1e-10)
+
+
+def test_the_inverse_tells_what_has_none():
+    A = np.array([[4.0, 1.0], [1.0, 3.0]])
+    inverse = A.copy()
+    assert positive_inverse(inverse)
+    np.testing.assert_allclose(inverse @ A, np.eye(2), atol=1e-15)
+    assert not positive_inverse(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    assert not positive_inverse(np.array([[np.nan]]))
 
 
 def test_records_say_so(monkeypatch):

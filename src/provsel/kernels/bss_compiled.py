@@ -167,8 +167,8 @@ def positive_inverse(A: Array) -> bool:
 
 
 @jit
-def set_barriers(made: Barriers, lam: Array, W: Array, low: float, high: float, old_traces: Array) -> None:
-    """Shift both barriers (in place). W has shape (j, rank)."""
+def set_barriers(made: Barriers, lam: Array, W: Array, low: float, high: float, old_traces: Array) -> bool:
+    """Shift both barriers (in place); W has shape (j, rank). False where rounding has left no inverse."""
     j, rank = W.shape
     made.size[0] = j
     for s in range(2):
@@ -185,14 +185,14 @@ def set_barriers(made: Barriers, lam: Array, W: Array, low: float, high: float, 
     if j:
         products = np.dot(made.scaled[: 4 * j], W.T)
         for s in range(2):
-            # the inverse of 1 + sign W D W^T, which is positive definite as both shifted matrices are, but for rounding
-            K = SIGNS[s] * products[2 * s * j : (2 * s + 1) * j]
+            # the inverse of 1 + sign W D W^T, which is positive definite as both shifted matrices are
+            K, gram, trace = products[2 * s * j : (2 * s + 1) * j], products[(2 * s + 1) * j : (2 * s + 2) * j], 0.0
             for p in range(j):
+                for q in range(j):
+                    K[p, q] *= SIGNS[s]
                 K[p, p] += 1.0
-            kept = K.copy()
             if not positive_inverse(K):
-                K = np.linalg.inv(kept)
-            gram, trace = products[(2 * s + 1) * j : (2 * s + 2) * j], 0.0
+                return False
             for p in range(j):
                 for q in range(j):
                     made.K[s, p, q], made.gram[s, p, q] = -SIGNS[s] * K[p, q], gram[p, q]
@@ -200,6 +200,7 @@ def set_barriers(made: Barriers, lam: Array, W: Array, low: float, high: float, 
             made.traces[s] += trace
     for s in range(2):
         made.weights[s] = 1.0 / (old_traces[s] - made.traces[s])
+    return True
 
 
 @jit
@@ -255,9 +256,10 @@ def set_bound(bound: Bound, made: Barriers) -> float:
     size += largest + made.weights[UPPER] * largest * largest
     if j:
         K = made.K[LOWER, :j, :j].copy()
-        mixed = np.empty((j, 2 * j))
-        mixed[:, :j] = K + weight * np.dot(np.dot(K, made.gram[LOWER, :j, :j].copy()), K)
-        mixed[:, j:] = 2.0 * weight * K
+        mixed, inner = np.empty((j, 2 * j)), np.dot(np.dot(K, made.gram[LOWER, :j, :j].copy()), K)
+        for p in range(j):
+            for q in range(j):
+                mixed[p, q], mixed[p, j + q] = K[p, q] + weight * inner[p, q], 2.0 * weight * K[p, q]
         X, of_X, of_S = np.dot(mixed, made.scaled[: 2 * j]), 0.0, 0.0
         for p in range(j):
             for c in range(rank):
@@ -291,7 +293,9 @@ def may_be_feasible(Z: Singles, bound: Bound, made: Barriers, rounding: float, o
 @jit
 def unit_rows(columns: Ordered, search: Search, places: Columns, Q: Singles) -> Singles:
     """Return the unit vectors of some places in the eigenbasis; the leading ones are kept."""
-    rank, end = Q.shape[0], columns.direction[places].max() + 1
+    rank, end = Q.shape[0], 0
+    for place in places:
+        end = max(end, columns.direction[place] + 1)
     found = np.empty((places.size, rank), dtype=np.float32)
     if end > len(search.units):
         for i in range(places.size):
@@ -385,11 +389,13 @@ def pick_all(columns: Ordered, r: int, is_mean: bool) -> tuple[Columns, Array, i
     scored = Scored(np.empty(rank), np.empty(2), np.empty(2), np.empty((2, MAX_UPDATES)))
     traces = np.array([rank / root, rank / (delta_upper * root)])
     lam, W, j, Q = np.zeros(rank), np.empty((MAX_UPDATES, rank)), 0, np.eye(rank)
-    Q_single = Q.astype(np.float32)
+    Q_single, is_near = Q.astype(np.float32), False
     picks, gains, n_infeasible = np.empty(r, dtype=np.int64), np.empty(r), 0
     for step in range(r):
         low, high = step + 1 - root, delta_upper * (step + 1 + root)
-        if j == MAX_UPDATES or (j > 0 and np.abs(lam - low).min() < NEAR_POLE):
+        for c in range(rank):
+            is_near = is_near or abs(lam[c] - low) < NEAR_POLE
+        if j == MAX_UPDATES or (j > 0 and (is_near or not set_barriers(made, lam, W[:j], low, high, traces))):
             A = np.dot(W[:j].T, W[:j])
             for c in range(rank):
                 A[c, c] += lam[c]
@@ -397,7 +403,9 @@ def pick_all(columns: Ordered, r: int, is_mean: bool) -> tuple[Columns, Array, i
             Q = np.dot(Q, turn)
             Q_single, j = Q.astype(np.float32), 0
             search.counts[TURNED] = 0
-        set_barriers(made, lam, W[:j], low, high, traces)
+        if j == 0:
+            set_barriers(made, lam, W[:0], low, high, traces)
+        is_near = False
         place, L, U = first_feasible(columns, search, made, bound, scored, Q, Q_single)
         if place != NONE:
             t = 0.5 * (U + L) if is_mean else 2.0 / (U + L)
