@@ -70,10 +70,28 @@ def test_levels_spend_alpha_and_no_more():
     assert spending_levels([1.0], 0.05) == pytest.approx([0.05])
 
 
-def test_looks_are_evenly_spaced_and_end_where_planned():
-    assert [look.repeats for look in looks_of(10, 50, 0.05, 4)] == [20, 30, 40, 50]
-    assert [look.repeats for look in looks_of(10, 12, 0.05, 4)] == [11, 12]
-    assert looks_of(4, 5, 0.05, 1) == (Look(5, pytest.approx(0.05)),)
+def test_looks_are_evenly_spaced_and_end_beyond_what_one_test_needs():
+    places = [look.repeats for look in looks_of(10, 50, 0.05, 4)]
+    assert places[-1] == 61  # the last level is 0.021, whose test needs a fifth more
+    assert np.ptp(np.diff([10, *places])) <= 1
+    assert looks_of(4, 5, 0.05, 1) == (Look(5, pytest.approx(0.05)),)  # one look spends all of it
+    assert [look.repeats for look in looks_of(10, 10.1, 0.05, 4)] == [11]
+
+
+def test_the_looks_decide_with_the_promised_power():
+    """By chance fewer than 1,750 of 2,000 would with a probability below 0.001; up to what one test needs, fewer do."""
+    needed = 40
+    effect = (norm.isf(0.025) + norm.isf(0.1)) / needed**0.5
+    looks = looks_of(10, needed, 0.05, 4)
+    samples = effect + np.random.default_rng(1).standard_normal((2000, looks[-1].repeats))
+
+    def decided(looks):
+        p_values = [ttest_1samp(samples[:, : look.repeats], 0, axis=1).pvalue < look.level for look in looks]
+        return int(np.any(p_values, axis=0).sum())
+
+    assert decided(looks) >= 1750
+    levels = spending_levels([k / 4 for k in (1, 2, 3, 4)], 0.05)
+    assert decided([Look(needed * k // 4, level) for k, level in enumerate(levels, start=1)]) < 1750
 
 
 def test_looking_four_times_is_wrong_as_rarely_as_promised():

@@ -1,9 +1,10 @@
 """More repeats where a claim is open: a group-sequential rule, fixed before the first of them.
 
 Of an inconclusive claim the sample says how many observations would decide it (`Finding.needed`). Its looks are planned
-up to there, and the level of each by alpha spending; both are written down before anything is computed, and a later
-call continues with the same plan. The chance that a claim gets a wrong verdict at any of its looks is at most alpha:
-the levels add up to it, which holds for every test and is conservative, since it does not count that looks share data.
+up to there, and as far beyond as the smaller level of the last one takes; the level of each is by alpha spending. Both
+are written down before anything is computed, and a later call continues with the same plan. The chance that a claim
+gets a wrong verdict at any of its looks is at most alpha: the levels add up to it, which holds for every test and is
+conservative, since it does not count that looks share data.
 
 References
 ----------
@@ -38,6 +39,9 @@ from provlab.runner import run_cells
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.trials import Cell
 from provlab.trials.plan import unique_cells
+
+POWER = 0.9
+"""With which the last look decides, were the effect the one that is seen; as the n that claims say."""
 
 log = logging.getLogger(__name__)
 
@@ -75,10 +79,23 @@ def spending_levels(fractions: Sequence[float], alpha: float) -> list[float]:
     return np.diff([0.0, *spent]).tolist()
 
 
-def looks_of(repeats: int, last: int, alpha: float, n_looks: int) -> tuple[Look, ...]:
-    """Return the looks after `repeats` up to `last`, evenly spaced."""
-    places = sorted({math.ceil(repeats + (last - repeats) * k / n_looks) for k in range(1, n_looks + 1)})
-    levels = spending_levels([place / last for place in places], alpha)
+def looks_of(repeats: int, needed: float, alpha: float, n_looks: int) -> tuple[Look, ...]:
+    """Return evenly spaced looks after `repeats`, up to the one that decides with the promised power at its own level.
+
+    Parameters
+    ----------
+    repeats : int
+    needed : float
+        Repeats that would decide with that power in one test at the level `alpha`.
+    alpha : float
+    n_looks : int
+    """
+    inflation = 1.0
+    for _ in range(8):  # the level of the last look depends on where it is, and settles at once
+        last = max(math.ceil(needed * inflation), repeats + 1)
+        places = sorted({math.ceil(repeats + (last - repeats) * k / n_looks) for k in range(1, n_looks + 1)})
+        levels = spending_levels([place / last for place in places], alpha)
+        inflation = ((ndtri(1 - levels[-1] / 2) + ndtri(POWER)) / (ndtri(1 - alpha / 2) + ndtri(POWER))) ** 2
     return tuple(map(Look, places, levels))
 
 
@@ -161,10 +178,9 @@ class Decider:
             repeats = max(int(cell.protocol["repeats"]) for cell in _cells(claim, now))
             if not math.isfinite(needed):
                 return f"{name}: no number of repeats would decide it"
-            last = math.ceil(repeats * needed)
-            if last > self.most:
-                return f"{name}: {last} repeats would decide it, more than {self.most}; raise --most"
-            looks = looks_of(repeats, max(last, repeats + 1), claim.evaluator.alpha, self.n_looks)  # type: ignore[attr-defined]
+            looks = looks_of(repeats, repeats * needed, claim.evaluator.alpha, self.n_looks)  # type: ignore[attr-defined]
+            if looks[-1].repeats > self.most:
+                return f"{name}: {looks[-1].repeats} repeats would decide it, more than {self.most}; raise --most"
             self.kept[name] = Decision(repeats, looks, (), versions)
         kept = self.kept[name]
         if kept.is_over:

@@ -46,7 +46,7 @@ class Decision:
     repeats : int
         Of the protocol, when the looks were fixed.
     looks : tuple of Look
-        As they were fixed; the last has the repeats that would decide the claim with a power of 0.9.
+        As they were fixed.
     taken : tuple of TakenLook
         The first of them, with what they found.
     made : Versions
