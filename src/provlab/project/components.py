@@ -40,6 +40,7 @@ def base_of(kind: str, *, registered: bool = False) -> type:
     return TransformerMixin if registered and kind == "selector" else BaseEstimator
 
 
+@cache  # plans ask tens of thousands of times, and each import takes its time to find the module there
 def registry_of(kind: str) -> ModuleType:
     """Return the package of provsel's classes of `kind`."""
     return importlib.import_module(REGISTRIES[kind])

@@ -55,6 +55,7 @@ class Multiverse:
     whole: bool = False
     printed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     _touching: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _restricted: dict[tuple[str, str, bool], list[list[int]]] = field(default_factory=dict, repr=False, compare=False)
 
     def touching(self, claim: Claim) -> tuple[int, ...]:
         """Return which places the verdict on a claim can depend on."""
@@ -93,9 +94,14 @@ class Multiverse:
             for universe in self.of_rows(artefact, printed):
                 for row in printed:
                     found[artefact][row].add(self.restricted(universe, artefact, row))
+        of_tests = [k for k, place in enumerate(self.readings.places) if place.of_tests]
         for claim in self.claims:
+            rows: dict[Universe, set[tuple[str, str]]] = {}  # by the parameters of tests: which ones are read follows
             for universe in self.universes(claim):
-                for artefact, row in self._rows(claim, universe):
+                read = tuple(universe[k] for k in of_tests)
+                if read not in rows:
+                    rows[read] = self._rows(claim, universe)
+                for artefact, row in rows[read]:
                     found[artefact][row].add(self.restricted(universe, artefact, row))
         return {artefact: dict(of_rows) for artefact, of_rows in found.items()}
 
@@ -131,13 +137,18 @@ class Multiverse:
 
     def restricted(self, universe: Universe, artefact: str, row: str, *, summary: bool = False) -> Universe:
         """Return a universe with the default where the trials of a row, or its summary, do not depend on the choice."""
-        touching, places = self._touching_row(artefact, row), self.readings.places
-        found = []
-        for k, chosen in enumerate(universe):
-            option = places[k].options[chosen]
-            changes = option.overrides if summary else option.of_cells
-            found.append(chosen if k in touching and changes else 0)
-        return tuple(found)
+        place = artefact, row, summary
+        if place not in self._restricted:
+            self._restricted[place] = self._find_restricted(*place)
+        return tuple([stays[chosen] for stays, chosen in zip(self._restricted[place], universe, strict=True)])
+
+    def _find_restricted(self, artefact: str, row: str, summary: bool) -> list[list[int]]:
+        """Return for each place, and each of its options, which option stands there in the restricted universe."""
+        touching, found = self._touching_row(artefact, row), []
+        for k, place in enumerate(self.readings.places):
+            changes = [option.overrides if summary else option.of_cells for option in place.options]
+            found.append([chosen if k in touching and changed else 0 for chosen, changed in enumerate(changes)])
+        return found
 
     def summary(self, universe: Universe, artefact: str) -> tuple[str, ...]:
         """Return the overrides of an artefact's summary."""

@@ -6,6 +6,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Self, get_type_hints
 
 from provlab.claims.outcome import Finding
@@ -50,12 +51,12 @@ class AbstractEvaluator(ABC):
         wrong += [f"the unknown {name}" for name in config if name not in fields]
         if wrong:
             raise ValueError(f"parameters: expected {', '.join(fields)}, got {', '.join(wrong)}.")
-        hints = get_type_hints(cls)
+        hints = _hints(cls)
         return cls(**{name: _typed(name, value, hints[name]) for name, value in config.items()})
 
     def changed(self, parameters: Mapping[str, Any]) -> Self:
         """Return the test with other values of those parameters that it has; errors as `from_config`."""
-        hints = get_type_hints(type(self))
+        hints = _hints(type(self))
         return dataclasses.replace(
             self, **{name: _typed(name, value, hints[name]) for name, value in parameters.items() if name in hints}
         )
@@ -102,6 +103,12 @@ def check_dependence(dependence: str, over: str) -> None:
     """Check what the data sets of a sample share."""
     if dependence not in ("", "dyadic") or (dependence and over != "datasets"):
         raise ValueError(f"dependence: expected dyadic, over datasets, or nothing, got {dependence!r}, over {over!r}.")
+
+
+@cache
+def _hints(cls: type) -> Mapping[str, Any]:
+    """Return the types of a test's fields: they are texts to be evaluated, and universes ask thousands of times."""
+    return get_type_hints(cls)
 
 
 def _typed(name: str, value: Any, hint: Any) -> Any:
