@@ -26,7 +26,7 @@ def objects():
         names.pairs(
             whole=lambda: names.list(
                 [
-                    names.doubles([0, 1.5, 0, -2, np.nan]),
+                    names.doubles([0, 1.5, -0.0, -2, np.nan]),
                     names.integers([1, -(2**31)]),
                     names.vector(10, word(2) + word(1) + word(0)),
                     names.texts([b"one", None, b"\xe9"]),

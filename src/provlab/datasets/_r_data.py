@@ -163,8 +163,11 @@ class _Reader:
 
     def _doubles(self) -> Doubles:
         length = self._length(_MAX_LENGTH)
-        values = np.frombuffer(self._take(8 * length), dtype=">f8")
-        positions = np.flatnonzero(values)
+        content = self._take(8 * length)
+        values = np.frombuffer(content, dtype=">f8")
+        # of native integers, which takes a fifth of the time of foreign floats; -0 has a bit that is set
+        positions = np.flatnonzero(np.frombuffer(content, dtype=np.int64))
+        positions = positions[values[positions] != 0]
         self._keep(12 * positions.size)
         return Doubles(length, positions.astype(np.int32), values[positions].astype(np.float64))
 

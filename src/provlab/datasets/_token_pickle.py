@@ -150,9 +150,11 @@ class _Machine:
         open_list = not self._is_bare() and type(self._stack[-1]) is list
         if open_list and len(self._stack) + len(self._marks) < _MAX_STACK:
             end = min(before + most, _MAX_MEMO)
-            while (item := _ITEM.match(self._data, at)) and len(memo) < end and item[2] == b"%d" % len(memo):
+            match, data, number = _ITEM.match, self._data, before
+            while (item := match(data, at)) and number < end and item[2] == b"%d" % number:
                 memo.append(item[1])
                 at = item.end()
+                number += 1
             self._stack[-1] += memo[before:]
             self._at = at
         return len(memo) - before
