@@ -14,9 +14,16 @@ class MadeArtefacts:
     """Artefacts by name, and a store of their trials; `install` lets claims find both."""
 
     def __init__(self, folder):
-        self.store = TrialStore(folder)
+        self._store, self._waiting = TrialStore(folder), []
         self.artefacts = {}
         self._keys = count()
+
+    @property
+    def store(self):
+        """The store with all that was put, in few files: of hundreds, a test would write and read schemas only."""
+        self._store.append(self._waiting)
+        self._waiting = []
+        return self._store
 
     def add(self, name, rows, columns, datasets, *, dataset=None, summary=None, **protocol):
         entries = []
@@ -31,7 +38,6 @@ class MadeArtefacts:
     def put(self, name, row, column, values, *, data=None, repeat=0, draw=0, n_train=90, n_test=10, **columns):
         """Store one trial a value: errors as fractions, in folds 0, 1, ...; an array of two dimensions has draws."""
         entries = [e for e in self.artefacts[name].entries if (e.row, e.column) == (row, column)]
-        records = []
         for entry in entries:
             if data is not None and entry.dataset != data:
                 continue
@@ -40,10 +46,8 @@ class MadeArtefacts:
                     shared = {name: part[fold] for name, part in columns.items()}
                     sizes = {"n_train": n_train, "n_test": n_test, "n_features": 100}
                     place = {"cell": entry.cell.id, "repeat": repeat, "fold": fold, "draw": each}
-                    records.append(
-                        {"key": f"{next(self._keys):064d}", **place, **sizes, "error": float(error), **shared}
-                    )
-        self.store.append(records)
+                    key = f"{next(self._keys):064d}"
+                    self._waiting.append({"key": key, **place, **sizes, "error": float(error), **shared})
 
     def put_means(self, name, row, column, means):
         """Store one fold of each data set, with these errors in percent."""
