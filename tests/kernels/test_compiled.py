@@ -18,10 +18,12 @@ from small_runs import run_python, script_environment
 FIT = """
 import sys
 import numpy as np
+from provsel.models import LiblinearSVM
 from provsel.selectors import BSSSelector
 rng = np.random.default_rng(0)
 X = rng.poisson(rng.pareto(1.5, 300) * 0.3, (14, 300)).astype(float)
 selector = BSSSelector(30).fit(X)
+LiblinearSVM().fit(X, np.arange(14) % 2)  # whose package would use numba where it is
 np.save(sys.argv[1], np.column_stack([selector.indices_, selector.weights_]))
 print("numba" in sys.modules)
 """
