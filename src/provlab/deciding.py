@@ -33,15 +33,13 @@ from provlab.claims.decided import (
     write_decisions,
 )
 from provlab.claims.judged import columns_read
+from provlab.claims.statistics import POWER
 from provlab.configs import Artefact, compose_artefact, executor_settings
 from provlab.readings.cost import HOUR
 from provlab.runner import run_cells
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.trials import Cell
 from provlab.trials.plan import unique_cells
-
-POWER = 0.9
-"""With which the last look decides, were the effect the one that is seen; as the n that claims say."""
 
 log = logging.getLogger(__name__)
 
@@ -170,8 +168,7 @@ class Decider:
         open_parts = [part for part, decides in made.parts if decides and part.verdict == INCONCLUSIVE]
         needed = max((part.needed / part.n for part in open_parts if part.n), default=math.nan)
         now = self._artefact(claim, None)
-        versions = versions_behind(claim, now)
-        if changes := self.kept[name].made.until(versions) if name in self.kept else []:
+        if changes := self.kept[name].changes(claim, now) if name in self.kept else []:
             log.warning("%s: looks were fixed with %s; they are planned anew", name, "; ".join(changes))
             del self.kept[name]
         if name not in self.kept:
@@ -181,7 +178,7 @@ class Decider:
             looks = looks_of(repeats, repeats * needed, claim.evaluator.alpha, self.n_looks)  # type: ignore[attr-defined]
             if looks[-1].repeats > self.most:
                 return f"{name}: {looks[-1].repeats} repeats would decide it, more than {self.most}; raise --most"
-            self.kept[name] = Decision(repeats, looks, (), versions)
+            self.kept[name] = Decision(repeats, looks, (), versions_behind(claim, now))
         kept = self.kept[name]
         if kept.is_over:
             return f"{name}: {kept.text}, " + (

@@ -75,6 +75,10 @@ class Decision:
         """Return a JSON object."""
         return asdict(self)
 
+    def changes(self, claim: Claim, artefact: Artefact) -> list[str]:
+        """Return what has changed since the looks were fixed, in words; nothing where it is the same."""
+        return self.made.until(versions_behind(claim, artefact))
+
     @property
     def is_over(self) -> bool:
         """Whether a look has decided, or none is left."""
@@ -142,7 +146,7 @@ def decisions_now(
         artefact = artefacts.get(about[name].evaluator.artefact) if name in about else None
         if not isinstance(artefact, Artefact):
             continue
-        if changes := decision.made.until(versions_behind(about[name], artefact)):
+        if changes := decision.changes(about[name], artefact):
             log.warning("%s: decided with %s; run provsel decide again", name, "; ".join(changes))
         else:
             found[name] = decision

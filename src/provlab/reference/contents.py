@@ -12,7 +12,7 @@ from typing import Any, Self
 import pandas as pd
 
 from provlab.claims import VERDICTS, ClaimFile
-from provlab.claims.decided import Decision, read_decisions, versions_behind, write_decisions
+from provlab.claims.decided import Decision, read_decisions, write_decisions
 from provlab.claims.judged import all_claim_files, claims_about
 from provlab.claims.made_with import MadeWith, Versions
 from provlab.configs import compose_artefact, remembered_artefact
@@ -121,7 +121,7 @@ class Contents:
             except MissingDataError as error:
                 found[claim.id] = [f"not compared with the code: data missing, provsel fetch {error.dataset}"]
                 continue
-            found[claim.id] = self.decisions[claim.id].made.until(versions_behind(claim, artefact))
+            found[claim.id] = self.decisions[claim.id].changes(claim, artefact)
         return found
 
     def absent(self) -> list[str]:

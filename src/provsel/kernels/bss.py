@@ -89,18 +89,18 @@ def bss(columns: OrderedColumns, r: int, *, gain: str = GAINS[0]) -> Sparsifier:
     Paul, Magdon-Ismail, Drineas (2016), Algorithm 1, Lemma 1 and section 6.2; Batson, Spielman, Srivastava
     (2009).
     """
-    if compiled_by():
-        from provsel.kernels.bss_compiled import picked
-
-        return Sparsifier(*picked(columns, r, is_mean=gain == "mean"))
     rank = columns.V.shape[1]
     root, ratio = np.sqrt(r * rank), np.sqrt(rank / r)
     delta_upper = (1 + ratio) / (1 - ratio)
 
-    search = ColumnSearch(columns)
     steps = np.arange(1, r + 1)
     shifts = np.column_stack([steps - root, delta_upper * (steps + root)])  # L and U after each step
     traces = np.array([rank / root, rank / (delta_upper * root)])  # of both inverses for A = 0, at L_0 and U_0
+    if compiled_by():
+        from provsel.kernels.bss_compiled import picked
+
+        return Sparsifier(*picked(columns, shifts, traces, is_mean=gain == "mean"))
+    search = ColumnSearch(columns)
     picks, gains, n_infeasible = np.empty(r, dtype=np.int64), np.empty(r), 0
     # A = diag(lam) + W^T W in the eigenbasis of the A of j steps ago
     lam, W, j = np.zeros(rank), np.empty((MAX_UPDATES, rank)), 0

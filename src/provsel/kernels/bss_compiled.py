@@ -3,6 +3,9 @@
 The algorithm and its bounds are those of `bss`, `bss_barriers` and `bss_search`, where they are explained. There, calls
 of small operations take half of the time, so that as much as possible is done at once; here they cost nothing, so that
 as little as possible is done: columns are scored one at a time, and U only where L is not below a bound of it.
+
+All of it is one file: numba tells by the file of a function alone whether what it has compiled is still right. Who
+changes a constant that is imported here removes the files *.nbi beside it.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.kernels.bss_barriers import MAX_UPDATES, NEAR_POLE, ROUNDING, Array, Singles
+from provsel.kernels.bss_barriers import MAX_UPDATES, NEAR_POLE, ROUNDING, SIGNS, Array, Singles
 from provsel.kernels.bss_columns import Columns, OrderedColumns
 from provsel.kernels.bss_search import KEPT_ROWS, NONE_AT_ALL, NONE_FEASIBLE, TURNED_AHEAD
 from provsel.kernels.compiled import jit
@@ -20,7 +23,6 @@ from provsel.kernels.compiled import jit
 Marks = NDArray[np.bool_]
 
 LOWER, UPPER = 0, 1
-SIGNS = (1.0, -1.0)
 
 BLOCK = 64
 """Columns looked at at once, beyond the first."""
@@ -109,13 +111,16 @@ class Scored(NamedTuple):
     images: Array
 
 
-def picked(columns: OrderedColumns, r: int, *, is_mean: bool) -> tuple[Columns, Array, int]:
+def picked(columns: OrderedColumns, shifts: Array, traces: Array, *, is_mean: bool) -> tuple[Columns, Array, int]:
     """Return what `bss.bss` returns: picks, gains, and the number of steps without a feasible column.
 
     Parameters
     ----------
     columns : OrderedColumns
-    r : int
+    shifts : ndarray of shape (r, 2)
+        Both barriers after each step.
+    traces : ndarray of shape (2,)
+        Of both inverses before the first; overwritten.
     is_mean : bool
         Whether t, and not 1/t, is the mean of the two scores.
 
@@ -125,7 +130,7 @@ def picked(columns: OrderedColumns, r: int, *, is_mean: bool) -> tuple[Columns, 
         As `bss.bss`.
     """
     plain = Ordered(*(np.ascontiguousarray(getattr(columns, name)) for name in Ordered._fields))
-    picks, gains, n_infeasible = pick_all(plain, r, is_mean)
+    picks, gains, n_infeasible = pick_all(plain, shifts, traces, is_mean)
     if n_infeasible == NONE:
         raise ArithmeticError(NONE_AT_ALL if is_mean else NONE_FEASIBLE)
     return picks, gains, n_infeasible
@@ -369,11 +374,12 @@ def take(columns: Ordered, search: Search, place: int) -> None:
 
 
 @jit
-def pick_all(columns: Ordered, r: int, is_mean: bool) -> tuple[Columns, Array, int]:
-    """Return picks, gains and the number of steps without a feasible column; NONE for that where it must not be."""
-    V, rank = columns.V, columns.V.shape[1]
-    root, ratio = np.sqrt(r * rank), np.sqrt(rank / r)
-    delta_upper = (1 + ratio) / (1 - ratio)
+def pick_all(columns: Ordered, shifts: Array, traces: Array, is_mean: bool) -> tuple[Columns, Array, int]:
+    """Return picks, gains and the number of steps without a feasible column; NONE for that where it must not be.
+
+    `traces` become those of the next step each time (in place).
+    """
+    V, rank, r = columns.V, columns.V.shape[1], len(shifts)
     n_kept = min(KEPT_ROWS, columns.heads.size)
     search = Search(
         columns.heads.copy(), np.zeros(columns.order.size, dtype=np.bool_), np.empty((n_kept, rank), dtype=np.float32),
@@ -387,12 +393,11 @@ def pick_all(columns: Ordered, r: int, is_mean: bool) -> tuple[Columns, Array, i
     )  # fmt: skip
     bound = Bound(np.empty((2, rank), dtype=np.float32), np.empty((2 * MAX_UPDATES, rank), dtype=np.float32))
     scored = Scored(np.empty(rank), np.empty(2), np.empty(2), np.empty((2, MAX_UPDATES)))
-    traces = np.array([rank / root, rank / (delta_upper * root)])
     lam, W, j, Q = np.zeros(rank), np.empty((MAX_UPDATES, rank)), 0, np.eye(rank)
-    Q_single, is_near = Q.astype(np.float32), False
+    Q_single = Q.astype(np.float32)
     picks, gains, n_infeasible = np.empty(r, dtype=np.int64), np.empty(r), 0
     for step in range(r):
-        low, high = step + 1 - root, delta_upper * (step + 1 + root)
+        low, high, is_near = shifts[step, LOWER], shifts[step, UPPER], False
         for c in range(rank):
             is_near = is_near or abs(lam[c] - low) < NEAR_POLE
         if j == MAX_UPDATES or (j > 0 and (is_near or not set_barriers(made, lam, W[:j], low, high, traces))):
@@ -405,7 +410,6 @@ def pick_all(columns: Ordered, r: int, is_mean: bool) -> tuple[Columns, Array, i
             search.counts[TURNED] = 0
         if j == 0:
             set_barriers(made, lam, W[:0], low, high, traces)
-        is_near = False
         place, L, U = first_feasible(columns, search, made, bound, scored, Q, Q_single)
         if place != NONE:
             t = 0.5 * (U + L) if is_mean else 2.0 / (U + L)

@@ -1,6 +1,7 @@
 """Statistics of the verdicts, each compared with SciPy's where SciPy has it."""
 
 from provlab.claims.statistics._base import (
+    POWER,
     AbstractPairedTest,
     Alternative,
     Side,
@@ -15,7 +16,7 @@ from provlab.claims.statistics.signed_rank import SignedRank
 from provlab.claims.statistics.student import CorrectedT, DisjointT
 
 __all__ = [
-    "AbstractPairedTest", "Alternative", "CorrectedT", "DisjointT", "DyadicT", "Ranking", "Side", "SignedRank",
+    "POWER", "AbstractPairedTest", "Alternative", "CorrectedT", "DisjointT", "DyadicT", "Ranking", "Side", "SignedRank",
     "falling_trend", "holm", "more_than_p_value", "observations_for_p", "observations_needed", "rank_methods",
     "rank_sum_p_value",
 ]  # fmt: skip
