@@ -285,6 +285,35 @@ def test_the_bound_of_the_excess_leaves_out_what_is_infeasible(seed, near):
     np.testing.assert_allclose(made, below, atol=bound.rounding)
 
 
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_none_is_left_only_where_no_vector_is_feasible(seed):
+    """By the eigenvalues of the whole U - L; where A has grown hardly, its interval of eigenvalues tells as much."""
+    rng = np.random.default_rng(seed)
+    rank, j, growth = int(rng.integers(1, 30)), int(rng.integers(0, 12)), 10 ** rng.uniform(-6, 1)
+    lam, W = growth * rng.uniform(0, 1, rank), np.sqrt(growth) * rng.standard_normal((j, rank))
+    low, high, weights = -(10 ** rng.uniform(-1, 3)), growth * 100 + 500.0, 10 ** rng.uniform([-2, -2], [3, 3])
+    A, eye = np.diag(lam) + W.T @ W, np.eye(rank)
+    lower, upper = np.linalg.inv(A - low * eye), np.linalg.inv(high * eye - A)
+    traces = np.array([np.trace(lower), np.trace(upper)])
+    barriers = Barriers(Diagonals(lam, np.array([[low, high]])), 0, W, traces + [-1, 1] / weights)
+    excess = lower - weights[0] * lower @ lower + upper + weights[1] * upper @ upper
+    least, scale = np.linalg.eigvalsh(excess)[0], np.linalg.norm(lower, 2)
+    if barriers.leave_none():
+        assert least > 0
+    elif growth < 1e-3 * abs(low):  # all eigenvalues are about the same
+        assert least < 1e-2 * (scale + weights[0] * scale**2)
+
+
+def test_columns_are_not_looked_at_where_none_is_feasible(monkeypatch):
+    monkeypatch.setenv("PROVSEL_COMPILED", "0")
+    V, looks, excess_bound = basis_of(text_like), [], Barriers.excess_bound
+    monkeypatch.setattr(Barriers, "excess_bound", lambda self: looks.append(1) or excess_bound(self))
+    n_infeasible = sparsified(V, r := 4 * V.shape[1], gain="mean").n_infeasible
+    assert n_infeasible > r / 4
+    assert len(looks) <= r - n_infeasible
+
+
 def test_rounding_keeps_what_is_close_to_feasible():
     diagonals = np.float32([[1e-3, -1e-3], [0, 0]])
     bound = ExcessBound(diagonals, np.zeros((2, 2), np.float32), rounding=1e-4)

@@ -28,6 +28,10 @@ ROUNDING = 8 * float(np.finfo(np.float32).eps)
 first place in the order of norms, never feasibility, which is decided in double precision."""
 
 
+SURELY = 1e-6
+"""Of its terms, by how much U - L is positive for certain in double precision."""
+
+
 class Scores(NamedTuple):
     """Scores L and U of some columns, each of shape (m,), and the forms z^T M z and z^T M^2 z of shape (2, m)."""
 
@@ -113,7 +117,7 @@ class Barriers:
         powers, (j, rank) = diagonals.powers[step], W.shape
         scaled = powers[:, :, None] * W
         products = (scaled.reshape(4 * j, rank) @ W.T).reshape(2, 2, j, j)
-        self._powers = powers
+        self._powers, self._W = powers, W
         self._S, self._scaled = scaled[:, 0], scaled.reshape(2, 2 * j, rank)  # the second is S above S D
         self._gram = np.ascontiguousarray(products[:, 1])  # S S^T
         self._K = np.empty((2, j, j))
@@ -130,6 +134,22 @@ class Barriers:
         linear, square = np.vecdot(images, Z), np.vecdot(images, images)
         minus_L, U = linear + self._weights[:, None] * square
         return Scores(-minus_L, U, linear, square)
+
+    def leave_none(self) -> bool:
+        """Tell whether the eigenvalues of A alone show that no vector is feasible, as they can where t is the mean.
+
+        A then hardly grows and all eigenvalues of A - lower are about the same. Their inverses x lie in an interval
+        that is known: A - diag(lam) is positive semidefinite, of trace |W|^2. On it -L = x + weight x^2, which is
+        concave, is least at an end, and U at the least eigenvalue of its diagonal.
+        """
+        (lower, _), upper = self._powers[0], self._powers[1, 0].min()
+        most = lower.max()
+        if not lower.min() > 0:  # the barrier is among the eigenvalues
+            return False
+        least = 1.0 / (1.0 / lower.min() + np.vdot(self._W, self._W))
+        lower_weight, upper_weight = self._weights
+        minus_L = min(x + lower_weight * x**2 for x in (least, most))
+        return bool(minus_L + upper + upper_weight * upper**2 > SURELY * (most + abs(lower_weight) * most**2))
 
     def excess_bound(self) -> ExcessBound:
         """Return a lower bound of U - L: where it is positive, a column is infeasible.

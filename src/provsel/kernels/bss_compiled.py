@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.kernels.bss_barriers import MAX_UPDATES, NEAR_POLE, ROUNDING, SIGNS, Array, Singles
+from provsel.kernels.bss_barriers import MAX_UPDATES, NEAR_POLE, ROUNDING, SIGNS, SURELY, Array, Singles
 from provsel.kernels.bss_columns import Columns, OrderedColumns
 from provsel.kernels.bss_search import KEPT_ROWS, NONE_AT_ALL, NONE_FEASIBLE, TURNED_AHEAD
 from provsel.kernels.compiled import jit
@@ -250,6 +250,21 @@ def scores(scored: Scored, made: Barriers) -> tuple[float, float]:
 
 
 @jit
+def leave_none(made: Barriers, W: Array) -> bool:
+    """Tell whether the eigenvalues of A alone show that no vector is feasible."""
+    lower, upper = made.D[LOWER, 0], made.D[UPPER, 0].min()
+    most, growth = lower.max(), 0.0
+    if not lower.min() > 0:
+        return False
+    for p in range(len(W)):
+        for c in range(lower.size):
+            growth += W[p, c] * W[p, c]
+    least, weight = 1.0 / (1.0 / lower.min() + growth), made.weights[LOWER]
+    minus_L = min(least + weight * least * least, most + weight * most * most)
+    return minus_L + upper + made.weights[UPPER] * upper * upper > SURELY * (most + abs(weight) * most * most)
+
+
+@jit
 def set_bound(bound: Bound, made: Barriers) -> float:
     """Compute the bound of U - L (in place), and return the error of the sum."""
     rank, j, weight = made.D.shape[2], made.size[0], made.weights[LOWER]
@@ -329,7 +344,14 @@ def set_unit(columns: Ordered, direction: int, out: Singles) -> None:
 
 @jit
 def first_feasible(
-    columns: Ordered, search: Search, made: Barriers, bound: Bound, scored: Scored, Q: Array, Q_single: Singles
+    columns: Ordered,
+    search: Search,
+    made: Barriers,
+    bound: Bound,
+    scored: Scored,
+    W: Array,
+    Q: Array,
+    Q_single: Singles,
 ) -> tuple[int, float, float]:
     """Return the place of the feasible column of largest norm, or NONE, with L and U."""
     heads, start = search.heads[: search.counts[HEADS]], 0
@@ -340,6 +362,8 @@ def first_feasible(
             L, U = scores(scored, made)
             if U <= L:
                 return place, L, U
+    if leave_none(made, W):
+        return NONE, 0.0, 0.0
     rounding, maybe = set_bound(bound, made), np.empty(BLOCK, dtype=np.int64)
     for is_selected in range(2):
         if is_selected:  # nothing unselected is feasible: a selected column gains weight
@@ -410,7 +434,7 @@ def pick_all(columns: Ordered, shifts: Array, traces: Array, is_mean: bool) -> t
             search.counts[TURNED] = 0
         if j == 0:
             set_barriers(made, lam, W[:0], low, high, traces)
-        place, L, U = first_feasible(columns, search, made, bound, scored, Q, Q_single)
+        place, L, U = first_feasible(columns, search, made, bound, scored, W[:j], Q, Q_single)
         if place != NONE:
             t = 0.5 * (U + L) if is_mean else 2.0 / (U + L)
         elif is_mean and search.counts[HEADS]:

@@ -92,6 +92,8 @@ class ColumnSearch:
         if self._last < EARLY and self._heads.size:
             start = EARLY
             yield self._heads[:EARLY], self._rotated(self._heads[:EARLY])
+        if barriers.leave_none():
+            return
         bound = barriers.excess_bound()
         yield from self._feasible_looks(self._heads[start:], bound, self._last + FIRST_BLOCK)
         # nothing unselected is feasible: a selected column gains weight
