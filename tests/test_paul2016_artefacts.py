@@ -87,6 +87,15 @@ def test_partial_figure_says_so(run):
     assert frame["state"].str.startswith("partial (3 of 6)").any()
 
 
+def test_a_figure_of_nothing_says_so(made, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PROVSEL_DATA_MIRROR", str(made))
+    monkeypatch.setenv("PROVSEL_DATA", str(made / "cache"))
+    sets = f"dataset.set=[{','.join(TOPICS)}]"
+    assert main(["reproduce", "figure1", sets, f"results={tmp_path}", "--render"]) == 0
+    assert "PARTIAL: 42 of 42 numbers wait for trials." in capsys.readouterr().out
+    assert not list(tmp_path.rglob("*differences*"))
+
+
 def test_table2_describes_the_sets(run):
     _, frame = run("table2")
     values = frame.set_index(["dataset", "column"])["value"]

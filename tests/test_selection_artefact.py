@@ -59,6 +59,13 @@ def test_from_trials_to_advice(results, monkeypatch, capsys):
     assert advice.count("Friedman's test") == 5
 
 
+def test_nothing_stored(tmp_path, monkeypatch, capsys):
+    frame, text = artefact_command("selection", tmp_path, monkeypatch, capsys)("selectors", *TINY, "--render")
+    assert frame["value"].isna().all()
+    assert "PARTIAL" in text
+    assert (tmp_path / "tables" / "selection" / "advice.md").read_text().count("No test") == 5
+
+
 def test_the_stability_is_that_of_the_stored_features(results, monkeypatch, capsys):
     artefact = compose_artefact("selection/selectors", TINY)
     trials = TrialStore(results / "store")

@@ -139,9 +139,10 @@ def _draw(means, stem, title):
             front = means.loc[_front(means, quality)]
             panel.plot(front["seconds"], front[quality], color="0.6", zorder=0, drawstyle="steps-post")
             panel.set_xscale("log")
-            if quality == "ratio":
-                panel.set_ylim(bottom=means.loc[means[quality] > ROUNDING, quality].min() / 2)  # all features have 0
-            panel.set_yscale("log" if quality == "ratio" else "linear")
+            positive = means.loc[means[quality] > ROUNDING, quality]  # the ratio of all features is 0
+            if quality == "ratio" and positive.size:
+                panel.set_yscale("log")
+                panel.set_ylim(bottom=positive.min() / 2)
             panel.set_xlabel(QUALITIES["seconds"][0])
             panel.set_ylabel(QUALITIES[quality][0])
         legend_below(figure, *panel.get_legend_handles_labels())

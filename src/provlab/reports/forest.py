@@ -52,8 +52,8 @@ def paired_differences(trials: pd.DataFrame, baseline: str, *, level: float = 0.
         trials.astype(dict.fromkeys(TRIAL_COLUMNS, float)).groupby(["row", *place], sort=False)[TRIAL_COLUMNS].mean()
     )
     folds = folds.reset_index()
-    own = folds[folds["row"] == baseline].set_index(place)["error"].rename("of_baseline")
-    paired = folds[folds["row"] != baseline].join(own, on=place, how="inner")
+    own = folds.loc[folds["row"] == baseline, [*place, "error"]].rename(columns={"error": "of_baseline"})
+    paired = folds[folds["row"] != baseline].merge(own, on=place)
     paired["difference"] = 100 * (paired["error"] - paired["of_baseline"])
     lines = []
     for key, found in paired.dropna(subset=["difference"]).groupby(names, sort=False):
