@@ -104,7 +104,7 @@ def test_data_of_many_classes_have_the_methods_that_can_use_them(tmp_path, monke
     assert "RFE" in (folder / "selectors.md").read_text()
     advice = (folder / "advice.md").read_text()
     assert advice.count("No test: it takes two data sets") == 5  # one data set of two classes
-    assert "## From all 2 data sets, methods that need no two classes" in advice
+    assert "## From all 2 data sets, methods for any number of classes" in advice
 
 
 def test_rows_of_a_data_set_must_exist():

@@ -3,9 +3,11 @@
 python experiments/benchmarks/peers.py [--quick] [--no-steps] [--features 20]
 
 scikit-learn's SelectKBest (F-test, mutual information), SelectFromModel (L2-SVM), RFE and SequentialFeatureSelector;
-scikit-matter's CUR and farthest point sampling (package skmatter); fastcan's FastCan; mrmr (mrmr_selection). Those that
-are no dependency of provsel are compared where they can be imported. scikit-learn's search by steps is left out above
-100 features, where it takes hours, and mrmr above 3,000.
+scikit-matter's CUR and farthest point sampling; fastcan's FastCan; mrmr; the largest coefficients of skglm's L1
+logistic regression. Those that are no dependency of provsel are compared where they can be imported: pip install
+skmatter fastcan mrmr_selection skglm. scikit-learn's search by steps is left out above 100 features, where it takes
+hours, mrmr above 3,000, and skglm's model of two classes where there are more. abess and knockpy are not compared: the
+one's licence is the GPL, the other has no wheel.
 
 Error: percent of scikit-learn's LinearSVC over the same five folds for all, columns chosen on the training rows. Ratio:
 ||X - C C^+ X||_F^2 over that of the best rank 10, all rows. Seconds: median of the folds' selections, one BLAS thread.
@@ -47,6 +49,7 @@ BENCH = {
 }
 RANK = 10
 STEPS = "scikit-learn: by steps"
+SKGLM = "skglm: L1 logistic"
 STEPWISE, MRMR = 100, 3_000
 """Features above which scikit-learn's search by steps, and mrmr, are left out."""
 
@@ -73,6 +76,17 @@ def by_mrmr(mrmr_classif):
         frame = pd.DataFrame(X, columns=[str(j) for j in range(X.shape[1])])
         names = mrmr_classif(frame, pd.Series(y), K=r, n_jobs=1, show_progress=False)
         return np.array([int(name) for name in names])
+
+    return chosen
+
+
+def by_skglm(sparse_logistic_regression):
+    """Return a selection with skglm at a hundredth of the penalty that leaves no feature; it needs two classes."""
+
+    def chosen(X, y, r):
+        signs = np.where(y == y[0], 1.0, -1.0)
+        alpha = 0.01 * np.abs(X.T @ signs).max() / (2 * len(y))
+        return np.argsort(-np.abs(sparse_logistic_regression(alpha).fit(X, signs).coef_[0]), kind="stable")[:r]
 
     return chosen
 
@@ -107,12 +121,15 @@ def methods():
     }  # fmt: skip
     cur, fps = (optional("skmatter.feature_selection", name) for name in ("CUR", "FPS"))
     fastcan, mrmr = optional("fastcan", "FastCan"), optional("mrmr", "mrmr_classif")
+    skglm = optional("skglm", "SparseLogisticRegression")
     if cur:
         found["skmatter: CUR"] = (lambda X, y, r: cur(n_to_select=r).fit(X).selected_idx_, False)
     if fps:
         found["skmatter: farthest points"] = (lambda X, y, r: fps(n_to_select=r).fit(X).selected_idx_, False)
     if fastcan:
         found["fastcan"] = (fitted(lambda r: fastcan(r, verbose=0)), True)
+    if skglm:
+        found[SKGLM] = (by_skglm(skglm), True)
     if mrmr:
         found["mrmr"] = (by_mrmr(mrmr), True)
     return found
@@ -137,9 +154,10 @@ def data(quick):
     return {name: (X / np.abs(X).max(), y) for name, (X, y) in found.items() if not quick or X.shape[1] <= MRMR}
 
 
-def is_too_large(method, d):
-    """Tell whether a method would take hours on so many features."""
-    return (method == STEPS and d > STEPWISE) or (method == "mrmr" and d > MRMR)
+def is_left_out(method, d, n_classes):
+    """Tell whether a method would take hours on so many features, or has no model of so many classes."""
+    too_large = (method == STEPS and d > STEPWISE) or (method == "mrmr" and d > MRMR)
+    return too_large or (method == SKGLM and n_classes > 2)
 
 
 def measure(select, X, y, r):
@@ -173,7 +191,7 @@ def main():
         warnings.simplefilter("ignore")  # LinearSVC says where it has not converged
         for name, (X, y) in data(given.quick).items():
             for method, (select, labels) in chosen.items():
-                if is_too_large(method, X.shape[1]) or (given.no_steps and method == STEPS):
+                if is_left_out(method, X.shape[1], np.unique(y).size) or (given.no_steps and method == STEPS):
                     continue
                 print(f"{name}, {method} ...", flush=True)
                 seconds, error, squared = measure(select, X, y, given.features)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 
 from provlab.claims.statistics.ranking import rank_methods
 from provlab.reports.figures import TWO_COLUMNS, legend_below, save_titled, style
@@ -23,6 +24,7 @@ QUALITIES = {
 """What is measured, and the sign with which less is better."""
 ALL = "all features"
 ROUNDING = 1e-12
+PLAIN = LogFormatter(labelOnlyBase=False, minor_thresholds=(2, 0.5))  # 0.6, not 6 x 10^-1
 
 
 def summarise(entry, trials):
@@ -72,7 +74,7 @@ def _groups(frame, methods):
         yield "", f"{what}{two}, all methods", frame[frame["dataset"].isin(whole)], methods
     if len(whole) < len(having):
         shared = [row for row in methods if all(row in rows for rows in having)]
-        what = f"all {len(having)} data sets, methods that need no two classes"
+        what = f"all {len(having)} data sets, methods for any number of classes"
         yield "_all_data", what, frame[frame["row"].isin(shared)], shared
 
 
@@ -94,7 +96,8 @@ def _compare(made, suffix, what, frame, methods):
         "training rows; below 1 where more columns than that do better. LPSVM, L1-SVM, FS-SVM and alpha-investing may "
         "keep fewer features than asked. Each size is in the CSV file.".strip(),
     )
-    paths = _draw(means, figures, f"{title}: quality against time. {made.note}".strip())
+    styles = looks(list(made.artefact.config.artefact.rows))  # the same in both figures
+    paths = _draw(means, styles, figures, f"{title}: quality against time. {made.note}".strip())
     return "\n".join([text, *map(str, paths)]), "\n".join(_advice(means, ranked, what))
 
 
@@ -128,14 +131,14 @@ def _front(means, quality):
     return front
 
 
-def _draw(means, stem, title):
+def _draw(means, styles, stem, title):
     shown = [name for name in QUALITIES if name != "seconds"]
     with style():
         figure = Figure(figsize=(TWO_COLUMNS, 6.4), layout="constrained")
         for panel, quality in zip(figure.subplots(2, 2).flat, shown, strict=True):
-            for row, look in looks(means.index).items():
+            for row in means.index:
                 x, y = means.loc[row, ["seconds", quality]]
-                panel.plot([x], [y], look.marker, color=look.colour, markersize=4, label=row)
+                panel.plot([x], [y], styles[row].marker, color=styles[row].colour, markersize=4, label=row)
             front = means.loc[_front(means, quality)]
             panel.plot(front["seconds"], front[quality], color="0.6", zorder=0, drawstyle="steps-post")
             panel.set_xscale("log")
@@ -143,6 +146,8 @@ def _draw(means, stem, title):
             if quality == "ratio" and positive.size:
                 panel.set_yscale("log")
                 panel.set_ylim(bottom=positive.min() / 2)
+                for axis_formatter in (panel.yaxis.set_major_formatter, panel.yaxis.set_minor_formatter):
+                    axis_formatter(PLAIN)
             panel.set_xlabel(QUALITIES["seconds"][0])
             panel.set_ylabel(QUALITIES[quality][0])
         legend_below(figure, *panel.get_legend_handles_labels())
@@ -165,7 +170,8 @@ def _advice(means, ranked, what):
             lines += [f"{told} No method is to be preferred for this.", ""]
             continue
         lines += [f"{told} Best average rank: {best} ({found.ranks.iloc[0]:.1f}).", ""]
-        lines += [f"Not told apart from it: {'; '.join(alike[1:]) or 'none'}.", ""]
+        near = f"Not told apart from it, within the critical difference of {found.critical_difference:.1f} ranks"
+        lines += [f"{near}: {'; '.join(alike[1:]) or 'none'}.", ""]
         if quality == "seconds":
             continue
         lines += [f"Of these the fastest: {means.loc[alike, 'seconds'].idxmin()}.", ""]
