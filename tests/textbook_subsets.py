@@ -141,17 +141,23 @@ def pivot_law(X, r):
     return law
 
 
+def least_roots(a, b, c):
+    """Return the least real parts of the roots of a x^2 + b x + c, found as by np.roots, for arrays of coefficients."""
+    companions = np.zeros((*np.shape(a), 2, 2))
+    companions[..., 0, 0], companions[..., 0, 1], companions[..., 1, 0] = -b / a, -c / a, 1
+    return np.linalg.eigvals(companions).real.min(axis=-1)
+
+
 def textbook_spectral(V, r):
     """Spectral selection with inverses, bisection, and a grid for eps."""
     d, k = V.shape
 
     def step(level, eps, left):
         w = 1 - level - k / eps
-        roots = np.roots([eps / k, -(1 + eps * w / left), w / left])
-        return roots.real.min()
+        return least_roots(eps / k, -(1 + eps * w / left), w / left)
 
     grid = np.exp(np.linspace(np.log(d) - 5, np.log(d) + 5, 20_001))
-    promises = [r * step(-k / eps, eps, d) - (k - 1) / eps for eps in grid]
+    promises = r * step(-k / grid, grid, d) - (k - 1) / grid
     eps = grid[int(np.argmax(promises))]
     Y, chosen = np.zeros((k, k)), []
     for s in range(r):
@@ -166,7 +172,7 @@ def textbook_spectral(V, r):
         gains = [-np.inf if j in chosen else V[j] @ Z @ Z @ V[j] / (1 + V[j] @ Z @ V[j]) for j in range(d)]
         chosen.append(int(np.argmax(np.array(gains) >= max(gains) * (1 - 1e-10))))
         Y += np.outer(V[chosen[-1]], V[chosen[-1]])
-    return chosen, max(promises)
+    return chosen, promises.max()
 
 
 def textbook_dual_set(V, E, r):
