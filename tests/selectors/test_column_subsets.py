@@ -194,19 +194,40 @@ def test_adaptive_randomized_pivoting_has_the_law_of_volumes():
     assert not law_holds(counts, other)
 
 
-@pytest.mark.parametrize("block_size", [1, 2, 5])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
-def test_randomly_pivoted_qr_has_the_law_of_one_draw_at_a_time(block_size, form):
-    """Ordered triples; the control is the plain block, which takes every proposal."""
+def small_and_uneven():
+    """Return a 4 x 6 matrix whose columns have unequal norms, and two of which are nearly the same."""
     X = np.random.default_rng(4).standard_normal((4, 6)) * np.array([3, 1, 1, 1, 2, 0.5])
     X[:, 5] = X[:, 4] + 0.1 * X[:, 0]
-    rng = np.random.default_rng(5)
-    counts = counted(lambda: tuple(randomly_pivoted_columns(form(X), 3, block_size, rng).tolist()), 6_000)
+    return X
+
+
+@pytest.fixture(scope="module")
+def law_of_triples():
+    """Return the law of three pivots of that matrix; the plain block, which takes every proposal, does not have it."""
+    X = small_and_uneven()
     law = pivot_law(X, 3)
     assert sum(law.values()) == pytest.approx(1)
-    assert law_holds(counts, law)
-    p = (X**2).sum(axis=0) / (X**2).sum()
+    rng, p = np.random.default_rng(5), (X**2).sum(axis=0) / (X**2).sum()
     assert not law_holds(counted(lambda: tuple(rng.choice(6, 3, replace=False, p=p).tolist()), 6_000), law)
+    return law
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 5])
+def test_randomly_pivoted_qr_has_the_law_of_one_draw_at_a_time(block_size, law_of_triples):
+    """Ordered triples; the control is in the fixture."""
+    X, rng = small_and_uneven(), np.random.default_rng(5)
+    counts = counted(lambda: tuple(randomly_pivoted_columns(X, 3, block_size, rng).tolist()), 6_000)
+    assert law_holds(counts, law_of_triples)
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 5])
+def test_randomly_pivoted_qr_draws_the_same_of_sparse_columns(block_size):
+    """So that they have the law of dense ones, and draw as many random numbers: one generator goes through all."""
+    X, ours, theirs = small_and_uneven(), np.random.default_rng(6), np.random.default_rng(6)
+    columns = sparse.csc_array(X)
+    for _ in range(300):
+        drawn = randomly_pivoted_columns(columns, 3, block_size, ours)
+        np.testing.assert_array_equal(drawn, randomly_pivoted_columns(X, 3, block_size, theirs))
 
 
 def mean_exceeds(draws, bound):
