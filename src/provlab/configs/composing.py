@@ -2,7 +2,7 @@
 
 An artefact is hundreds of configs that differ in a few values. Hydra takes a twentieth of a second for each, which made
 `provsel status` wait 20 seconds; group files and values put together as plain mappings are the same configs (a test
-composes every override of the artefacts both ways) in a thousandth of the time. What is not plain, such as another
+composes every form of their overrides both ways) in a thousandth of the time. What is not plain, such as another
 kind of override or a mistake, goes to Hydra, which does it or says what is wrong.
 """
 
