@@ -13,6 +13,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from provlab.cli import main
+from provlab.reports.figures import only_formats
 from provlab.runner import run_cells
 from provlab.store import SCHEMA, VOLATILE, TrialStore
 from provlab.trials import Cell, identity_of
@@ -140,10 +141,14 @@ def stable_records(results):
 
 
 def artefact_command(paper, results, monkeypatch, capsys):
-    """Return a function (name, *overrides, at=results): runs an artefact, returns its CSV file and output."""
+    """Return a function (name, *overrides, at=results, formats=("svg",)): runs an artefact, returns its CSV and output.
 
-    def command(name, *overrides, at=results):
-        assert main(["reproduce", f"{paper}/{name}", "executor=serial", f"results={at}", *overrides]) == 0
+    Figures are drawn in one format where nothing asks for the others: a PDF takes longer than the SVG and the PNG.
+    """
+
+    def command(name, *overrides, at=results, formats=("svg",)):
+        with only_formats(*formats):
+            assert main(["reproduce", f"{paper}/{name}", "executor=serial", f"results={at}", *overrides]) == 0
         frame = pd.read_csv(at / "tables" / paper / f"{name}.csv", dtype={"column": str})
         return frame, capsys.readouterr().out
 

@@ -12,6 +12,7 @@ from provlab.configs import Entry, compose_artefact
 from provlab.project import papers
 from provlab.protocols import _train_alone
 from provlab.protocols import streamed_training as streamed
+from provlab.reports.figures import FORMATS
 from small_runs import artefact_command, small_cell
 
 NAME = "giesen2013/compression-memory"
@@ -97,9 +98,8 @@ def test_script(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_train_alone, "peak_memory", lambda: next(peaks))
     made = "choose:['dataset.n_samples=60','dataset.n_features=400','dataset.nonzeros=20','dataset.n_test=20']"
     command = artefact_command("giesen2013", tmp_path, monkeypatch, capsys)
-    frame, text = command(
-        "compression-memory", f"+artefact.datasets.Made={{{made},columns:['20']}}", "artefact.only=[Made]"
-    )
+    settings = [f"+artefact.datasets.Made={{{made},columns:['20']}}", "artefact.only=[Made]"]
+    frame, text = command("compression-memory", *settings, formats=FORMATS)
     frame = frame.set_index(["row", "column"])
     assert set(frame["state"]) == {"complete"}
     assert len(frame) == 3 * 4
@@ -111,5 +111,5 @@ def test_script(tmp_path, monkeypatch, capsys):
     assert "| Made" in text
     assert "Draws of Lambda: 1, of the data: 1; recovery: dual." in text
     assert "PARTIAL" not in text
-    for suffix in ("pdf", "png", "svg"):
+    for suffix in FORMATS:
         assert (tmp_path / "figures" / f"{NAME}.{suffix}").stat().st_size > 1000

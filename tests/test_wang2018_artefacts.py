@@ -7,6 +7,7 @@ import pytest
 from provlab.cli import main
 from provlab.configs import compose_artefact, compose_config
 from provlab.datasets import MissingDataError
+from provlab.reports.figures import FORMATS
 from small_runs import REPO, artefact_command
 
 MADE = "'dataset=gaussian_clusters','dataset.n_samples=30','dataset.n_features=300'"
@@ -32,7 +33,7 @@ def run(results, monkeypatch, capsys):
 
 def test_figure1(run, results):
     columns = ["'20'", "'100'"]
-    frame, text = run("ofs-figure1", *instead(columns), "protocol.repeats=3")
+    frame, text = run("ofs-figure1", *instead(columns), "protocol.repeats=3", formats=FORMATS)
     assert set(frame["row"]) == {"OFS", "LapS", "LevS", "Alpha", "SEC", "Random", "k-means"}
     assert set(frame["column"]) == {f"{n}{kind}" for n in (20, 100) for kind in ("", ", NMI", ", ARI", ", features")}
     assert set(frame["state"]) == {"complete"}
@@ -41,7 +42,7 @@ def test_figure1(run, results):
     assert kept["k-means"] == 300
     assert kept["Alpha"] <= 20
     assert frame["value"].between(-10, 300).all()
-    for suffix in ("pdf", "png", "svg"):
+    for suffix in FORMATS:
         assert (results / "figures" / "wang2018" / f"ofs-figure1.{suffix}").stat().st_size > 1000
     drawing = (results / "figures" / "wang2018" / "ofs-figure1.svg").read_text()
     for word in ("number of selected features", "clustering accuracy", "Made", "LevS", "k-means"):
