@@ -24,6 +24,7 @@ TINY = [
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
+    """A folder that all share, as a user's: what two tests are about is computed once."""
     return tmp_path_factory.mktemp("selection")
 
 
@@ -87,17 +88,17 @@ def test_of_one_data_set_there_is_no_test_and_no_advice(results, monkeypatch, ca
     assert "Best average rank" not in advice
 
 
-def test_data_of_many_classes_have_the_methods_that_can_use_them(tmp_path, monkeypatch, capsys):
+def test_data_of_many_classes_have_the_methods_that_can_use_them(results, monkeypatch, capsys):
     shared = ["RRQR", "leverage", "random", "all features"]
     three = (
         "+artefact.datasets.Three={choose:['dataset=gaussian_clusters','dataset.n_samples=45','dataset.n_features=60'],"
         f"rows:[{','.join(shared)}],columns:[{','.join(SIZES)}]}}"
     )
-    run = artefact_command("selection", tmp_path, monkeypatch, capsys)
+    run = artefact_command("selection", results, monkeypatch, capsys)
     frame, text = run("selectors", "artefact.only=[Made,Three]", *TINY[1:], three)
     assert list(frame.loc[frame["dataset"] == "Three", "row"].unique()) == shared
     assert "1 data set of two classes, all methods" in text
-    folder = tmp_path / "tables" / "selection"
+    folder = results / "tables" / "selection"
     page = (folder / "selectors_all_data.md").read_text()
     assert all(row in page for row in shared)
     assert "RFE" not in page
