@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from provlab.cli import main
 from provlab.configs import compose_artefact
 from provlab.reports.recipe import load_recipe
 from provlab.store import TrialStore
@@ -25,12 +26,14 @@ TINY = [
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """A folder that all share, as a user's: what two tests are about is computed once."""
-    return tmp_path_factory.mktemp("selection")
+    folder = tmp_path_factory.mktemp("selection")
+    assert main(["reproduce", "selectors", "executor=serial", f"results={folder}", *TINY]) == 0
+    return folder
 
 
 def test_from_trials_to_advice(results, monkeypatch, capsys):
     run = artefact_command("selection", results, monkeypatch, capsys)
-    frame, text = run("selectors", *TINY)
+    frame, text = run("selectors", *TINY, "--render")
     rows = list(compose_artefact("selection/selectors").config.artefact.rows)
     assert list(frame["row"].unique()) == rows
     assert set(frame["state"]) == {"complete"}

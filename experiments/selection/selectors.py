@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatter
+from matplotlib.ticker import LogLocator, NullLocator
 
 from provlab.claims.statistics.ranking import rank_methods
 from provlab.reports.figures import TWO_COLUMNS, legend_below, save_titled, style
@@ -24,7 +24,6 @@ QUALITIES = {
 """What is measured, and the sign with which less is better."""
 ALL = "all features"
 ROUNDING = 1e-12
-PLAIN = LogFormatter(labelOnlyBase=False, minor_thresholds=(2, 0.5))  # 0.6, not 6 x 10^-1
 
 
 def summarise(entry, trials):
@@ -145,9 +144,10 @@ def _draw(means, styles, stem, title):
             positive = means.loc[means[quality] > ROUNDING, quality]  # the ratio of all features is 0
             if quality == "ratio" and positive.size:
                 panel.set_yscale("log")
-                panel.set_ylim(bottom=positive.min() / 2)
-                for axis_formatter in (panel.yaxis.set_major_formatter, panel.yaxis.set_minor_formatter):
-                    axis_formatter(PLAIN)
+                panel.set_ylim(positive.min() / 2, 2 * positive.max())
+                panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+                panel.yaxis.set_minor_locator(NullLocator())
+                panel.yaxis.set_major_formatter("{x:g}")
             panel.set_xlabel(QUALITIES["seconds"][0])
             panel.set_ylabel(QUALITIES[quality][0])
         legend_below(figure, *panel.get_legend_handles_labels())
