@@ -16,8 +16,9 @@ from provlab.cli import main
 from provlab.configs import compose_artefact
 from provlab.project import current_project
 from provlab.reference import FOLDER, MAX_BYTES, README, Contents, readme
+from provlab.reference.sample import whole_records
 from provlab.reports.tracing import versions
-from provlab.store import SCHEMA, TrialStore
+from provlab.store import TrialStore
 from provlab.trials.environment import environment
 from provsel.selectors import LeverageScoreSelector
 from small_runs import planned_keys
@@ -124,7 +125,7 @@ def test_it_is_small_and_names_no_place():
 
 
 def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys, contents, planned):
-    records = TrialStore(REFERENCE / "sample").query(columns=list(SCHEMA.names)).to_pylist()
+    records = whole_records(TrialStore(REFERENCE / "sample"))
     owned = {key for part in contents.parts.values() for key in part.sample}
     assert owned == {record["key"] for record in records}
     for name, part in contents.parts.items():

@@ -16,8 +16,8 @@ from provlab.cli import main
 from provlab.project import current_project
 from provlab.reference import sample, write_reference, writing
 from provlab.reference.parts import certificate_counts
-from provlab.reference.sample import sample_records
-from provlab.store import TrialStore
+from provlab.reference.sample import sample_records, whole_records
+from provlab.store import StoreSnapshot, TrialStore
 from small_runs import FULL, UNIFORM, run_quietly, small_cell
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]
@@ -189,6 +189,26 @@ def test_the_sample_has_one_cheap_trial_a_cell(tmp_path):
     keys = store.query(columns=["key", "cell"]).to_pandas().groupby("cell")["key"].min()
     assert {record["cell"]: record["key"] for record in records} == keys.to_dict()
     assert len(records) == 2
+
+
+def test_the_sample_has_what_own_measures_gave(tmp_path):
+    """Of the cells that have them; and what was written once more is the same."""
+    measures = [{"_target_": "provsel.certificates.SubsetApproximation", "k": 2}]
+    cells = [small_cell(UNIFORM, measures=measures), small_cell(FULL)]
+    store = TrialStore(tmp_path / "store")
+    run_quietly(cells, store)
+    records = {record["cell"]: record for record in sample_records(SimpleNamespace(cells=cells), store)}
+    assert records[cells[0].id]["subset_frobenius_ratio"] >= 0
+    assert not any(name.startswith("subset_") for name in records[cells[1].id])
+    again = TrialStore(tmp_path / "again")
+    again.append(list(records.values()))
+    assert {record["cell"]: repr(record) for record in whole_records(again)} == {
+        cell: repr(record) for cell, record in records.items()
+    }
+    from_memory = sample_records(SimpleNamespace(cells=cells), StoreSnapshot.take(store))
+    assert {record["cell"]: repr(record) for record in from_memory} == {
+        cell: repr(record) for cell, record in records.items()
+    }
 
 
 def test_the_sample_is_bounded(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from provlab.configs import Artefact
@@ -26,6 +27,13 @@ def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any
     costs = store.query(cells, ["key", "cell", "task_cpu"]).to_pandas().dropna(subset=["task_cpu"])
     lowest = costs.sort_values("key").groupby("cell", sort=False).head(1).sort_values(["task_cpu", "key"])
     chosen = lowest[lowest["task_cpu"].cumsum() <= MAX_SECONDS].head(MAX_TRIALS)
-    records = store.query(chosen["cell"], list(SCHEMA.names)).to_pylist()
     keys = set(chosen["key"])
-    return [record for record in records if record["key"] in keys]
+    return [record for record in whole_records(store, chosen["cell"]) if record["key"] in keys]
+
+
+def whole_records(store: TrialReader, cells: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    """Return records with what own measures gave; one whose cell does not have a measure does not have its columns."""
+    return [
+        {name: value for name, value in record.items() if value is not None or name in SCHEMA.names}
+        for record in store.query(cells).to_pylist()
+    ]

@@ -23,8 +23,8 @@ from provlab.reference.contents import Contents, joined
 from provlab.reference.parts import PART_COLUMNS, Part, certificate_counts, copy_files, write_files
 from provlab.reference.readings import join_readings
 from provlab.reference.readme import write_readme
-from provlab.reference.sample import sample_records
-from provlab.store import SCHEMA, StoreSnapshot, TrialStore
+from provlab.reference.sample import sample_records, whole_records
+from provlab.store import StoreSnapshot, TrialStore
 from provsel.files import replacing_folder
 
 log = logging.getLogger(__name__)
@@ -145,7 +145,7 @@ def _written(
     """Write all but the readings, and return what there is then."""
     files = claim_files()
     judged = judge_files(files, Evidence(store, overrides, {n: c.artefact for n, c in complete.items()}), complete)
-    old_records = {record["key"]: record for record in _records(target / SAMPLE)}
+    old_records = {record["key"]: record for record in whole_records(TrialStore(target / SAMPLE))}
     parts: dict[str, Part] = {}
     records: dict[str, dict[str, Any]] = {}
     for name in artefact_names():
@@ -179,7 +179,3 @@ def _decisions(old: Contents, results: Path, names: Sequence[str]) -> dict[str, 
     }
     everything = {**old.decisions, **new}
     return {name: everything[name] for name in about if name in everything}
-
-
-def _records(folder: Path) -> list[dict[str, Any]]:
-    return list(TrialStore(folder).query(columns=list(SCHEMA.names)).to_pylist())
