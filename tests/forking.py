@@ -79,3 +79,10 @@ def run_forked(arguments, cwd, environment=None):
     One process of each test process waits for such commands.
     """
     return _of_the_checkout().run(arguments, cwd, environment or {**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+
+
+def run_forked_text(code, folder):
+    """Run Python's text as a script, in an empty folder below another."""
+    (folder / "empty").mkdir()
+    (folder / "snippet.py").write_text(code, encoding="utf-8")
+    return run_forked([folder / "snippet.py"], folder / "empty")

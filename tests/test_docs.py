@@ -7,15 +7,15 @@ import pkgutil
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import provsel
+from forking import run_forked, run_forked_text
 from provsel.certificates import THEOREMS
-from small_runs import PROVSEL, REPO, run_python, script_environment
+from small_runs import PROVSEL, REPO, run_python
 
 DOCS = REPO / "docs"
 PACKAGES = [
@@ -69,7 +69,7 @@ def test_the_reference_lists_what_the_script_of_a_new_project_imports():
 
 @pytest.mark.parametrize("code", SNIPPETS)
 def test_python_of_a_page_runs_in_an_empty_folder(code, tmp_path):
-    done = run_python(["-c", code], tmp_path)
+    done = run_forked_text(code, tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -80,23 +80,27 @@ INSTALLED = os.environ.get("PROVSEL_INSTALLED_PYTHON")
 """Python of an environment with an installed wheel, in which the pages are followed; else they are in this checkout."""
 
 
-def shell():
-    """Return what the words of a page's commands run, and in which variables."""
-    if INSTALLED is None:
-        return {"python": [sys.executable], "provsel": [sys.executable, *PROVSEL], "rm": ["rm"]}, script_environment()
-    theirs = ("PYTHON", "PROVSEL", "OMP_", "OPENBLAS_")
-    variables = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
-    script = str(Path(INSTALLED).with_name("provsel"))
-    return {"python": [INSTALLED], "provsel": [script], "rm": ["rm"]}, variables
+def run_step(command, arguments, folder, serial):
+    """Run a command of a page, and return it completed; in this checkout some without worker processes."""
+    if INSTALLED is not None:
+        theirs = ("PYTHON", "PROVSEL", "OMP_", "OPENBLAS_")
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
+        programs = {"python": INSTALLED, "provsel": str(Path(INSTALLED).with_name("provsel")), "rm": "rm"}
+        command = [programs[command], *arguments]
+    elif command == "rm":
+        command, variables = [command, *arguments], None
+    else:
+        quicker = ["executor=serial"] if arguments[0] in serial else []
+        return run_forked([*{"python": (), "provsel": PROVSEL}[command], *arguments, *quicker], folder)
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=300, check=False)
 
 
-def follow(page, folder):
+def follow(page, folder, serial=()):
     """Write the files and run the commands of a page, in its order: how many, what the last one printed, and where.
 
     What the page shows as printed has to be what the last command printed.
     """
     ran, done = 0, None
-    programs, variables = shell()
     for step in STEP.finditer((DOCS / page).read_text(encoding="utf-8")):
         if step["file"]:
             path = folder / step["file"]
@@ -111,10 +115,7 @@ def follow(page, folder):
             if command == "cd":
                 folder = folder / arguments[0]
                 continue
-            done = subprocess.run(
-                [*programs[command], *arguments], cwd=folder, env=variables, capture_output=True, text=True,
-                timeout=300, check=False,
-            )  # fmt: skip
+            done = run_step(command, arguments, folder, serial)
             assert done.returncode == 0, f"{line}\n{done.stderr}"
             ran += 1
     return ran, done.stdout, folder
@@ -134,7 +135,7 @@ def test_a_page_that_cannot_be_followed_says_where(tmp_path):
 
 def test_your_data_in_five_minutes_in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
-    ran, printed, folder = follow("start.md", tmp_path)
+    ran, printed, folder = follow("start.md", tmp_path, serial=("reproduce", "run"))
     assert ran >= 4
     assert "complete" in printed
     assert any((folder / "results" / "store").glob("*.parquet"))
@@ -142,7 +143,8 @@ def test_your_data_in_five_minutes_in_an_empty_folder(tmp_path, monkeypatch):
 
 def test_replicate_a_paper_in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
-    ran, printed, folder = follow("replicate.md", tmp_path)
+    # Its table is computed by workers, which have to find the reader's class.
+    ran, printed, folder = follow("replicate.md", tmp_path, serial=("readings",))
     assert ran >= 5
     claims = re.findall(r"^ +- id: (\S+)$", (DOCS / "replicate.md").read_text(encoding="utf-8"), re.M)[:3]
     verdicts = pd.read_csv(folder / "results" / "verdicts.csv").set_index("id")

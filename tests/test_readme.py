@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from small_runs import REPO, run_python
+from forking import run_forked_text
+from small_runs import REPO
 
 TEXT = (REPO / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.S)
@@ -23,7 +24,7 @@ assert DocumentFrequencySelector(2).fit(X).indices_.tolist() == [0, 2]
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[1])
 def test_python_runs_in_an_empty_folder(block, tmp_path):
     script = f"{block}{AFTER}" if NEW_METHOD in block else block
-    done = run_python(["-c", script], tmp_path)
+    done = run_forked_text(script, tmp_path)
     assert done.returncode == 0, done.stderr
 
 
