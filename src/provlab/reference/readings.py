@@ -17,7 +17,7 @@ from provlab.reports.tables import write_frame
 
 log = logging.getLogger(__name__)
 
-READINGS = "readings"
+READINGS, LETTER = "readings", "letter.md"
 
 
 def join_readings(
@@ -59,7 +59,11 @@ def join_readings(
             for name in chosen:
                 if name.startswith(f"{paper}/") and (printed := print_file(source, name)).is_file():
                     print_file(here, name).write_bytes(printed.read_bytes())
-        _letter(paper, folder)
+        letter = target / READINGS / paper / LETTER
+        if letter.is_file() and not any(name.startswith(f"{paper}/") for name in new):
+            (here / LETTER).write_bytes(letter.read_bytes())  # a new one would state the data that are read now
+        else:
+            _letter(paper, folder)
     return dict(sorted(made.items()))
 
 
@@ -84,4 +88,4 @@ def _letter(paper: str, folder: Path) -> None:
         log.warning("reference: no letter on %s: %s", paper, error)
         return
     if outcome is not None:
-        write_letter(outcome, folder / READINGS / paper / "letter.md")
+        write_letter(outcome, folder / READINGS / paper / LETTER)
