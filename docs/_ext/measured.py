@@ -25,9 +25,6 @@ from provsel.certificates import THEOREMS, SubsetApproximation, Theorem
 REPO = Path(__file__).resolve().parents[2]
 REFERENCE = REPO / "results" / "reference"
 SUBSETS = REPO / "docs" / "measured" / "column_subset.csv"
-PEERS = REPO / "docs" / "measured" / "peers.csv"
-PEERS_TOLD = {"error": ("test error (%)", ".1f"), "ratio": ("squared error over the best of rank 10", ".3g"),
-              "seconds": ("CPU seconds of a selection", ".2g")}  # fmt: skip
 
 
 def theorems() -> list[type[Theorem]]:
@@ -139,20 +136,6 @@ def subset_lines(path: Path = SUBSETS) -> list[str]:
     return table_lines(["method", *data], rows)
 
 
-def peer_lines(path: Path = PEERS) -> list[str]:
-    """Return a table of each number of our selectors and other packages'; * marks those that use labels."""
-    with path.open(encoding="utf-8") as file:
-        found = {(row["method"], row["data"]): row for row in csv.DictReader(file)}
-    marks = {row["method"]: " *" * (row["labels"] == "True") for row in found.values()}
-    data = {row["data"]: f"{row['data']} ({row['n']} x {row['d']})" for row in found.values()}
-    lines = []
-    for name, (title, form) in PEERS_TOLD.items():
-        numbers = {key: format(float(row[name]), form) for key, row in found.items()}
-        rows = [[method + marks[method], *(numbers.get((method, each), "") for each in data)] for method in marks]
-        lines += table_lines([title, *data.values()], rows)
-    return lines
-
-
 def claims_of_paper(paper: str) -> tuple[list[str], list[Path]]:
     """Return the claims of a paper with their verdicts, and the file that has them."""
     return claim_lines([claim for claim in claims() if claim.paper == paper]), [REFERENCE / "verdicts.csv"]
@@ -233,7 +216,6 @@ def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
 PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "theorems": claims_of_theorems,
     "column-subsets": lambda: (subset_lines(), [SUBSETS]),
-    "peers": lambda: (peer_lines(), [PEERS]),
     "selection": selection_lines,
     "verdict-counts": verdict_counts,
     "claims": claims_of_paper,

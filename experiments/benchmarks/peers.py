@@ -213,11 +213,11 @@ PARTS = (("error", "test error (%)", ".1f"), ("ratio", "squared error over the b
 
 def table(rows, number, title, form):
     """Return one number of all methods and data sets as Markdown; * marks methods that use labels."""
-    names = list(dict.fromkeys(row["data"] for row in rows))
+    heads = {row["data"]: f"{row['data']} ({row['n']} x {row['d']})" for row in rows}
     found = {(row["method"], row["data"]): format(row[number], form) for row in rows}
     marks = {row["method"]: " *" if row["labels"] else "" for row in rows}
-    lines = [f"| {title} | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    lines += [f"| {method}{marks[method]} | {' | '.join(found.get((method, name), '') for name in names)} |"
+    lines = [f"| {title} | {' | '.join(heads.values())} |", "|---" + "|--:" * len(heads) + "|"]
+    lines += [f"| {method}{marks[method]} | {' | '.join(found.get((method, name), '') for name in heads)} |"
               for method in marks]  # fmt: skip
     return "\n".join(lines)
 
