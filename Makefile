@@ -17,7 +17,7 @@ PAPERS := $(sort $(patsubst %/,%,$(dir $(FULL))))
 # These neither draw nor read images, which a test checks; the others get the packages for it.
 TABLES := $(filter table%,$(ARTEFACTS))
 
-.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test coverage test-processors screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
+.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test coverage test-processors faults screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -34,6 +34,7 @@ help:
 	@echo "make test        all tests            make check    format, lint, types, layers"
 	@echo "                 KIND=avx2 or KIND=baseline: as on a processor without AVX-512, or with neither"
 	@echo "make test-processors   the tests that matter there, as both kinds or one"
+	@echo "make faults      an hour of faults at random over a run, which has to end as without: OVERRIDES='--minutes 5'"
 	@echo "make coverage    all tests, and which lines they run"
 	@echo "make screenshots results/screenshots: the report's pages, and the README's picture of them (minutes)"
 	@echo "make setup       .venv for computing and tables; setup-report: figures and pages too; setup-dev: everything"
@@ -109,6 +110,10 @@ test coverage test-processors: export PYTHONDONTWRITEBYTECODE =
 
 test: $(DEV)
 	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(PYTEST) --durations 25
+
+# A run on real data under faults at random; needs the right to mount for a disk that gets full.
+faults: $(DEV)
+	PYTHONPATH=tests $(BIN)/python tests/faults/hour.py $(OVERRIDES)
 
 # Two thirds more time than the tests alone: for who adds a module.
 coverage: $(DEV)

@@ -159,6 +159,26 @@ def killed_at_byte(n, body):
     return wait(start(whole))
 
 
+NEW_NAMESPACE, PRIVATE, REMOUNT, READ_ONLY = 0x20000, 1 << 18 | 1 << 14, 32, 1
+
+
+def mount_own(folder, size, flags=0):
+    """Make a folder a small file system that this process and its children alone see; return whether they may.
+
+    Parameters
+    ----------
+    folder : Path
+    size : str
+        As tmpfs takes it, such as "256k".
+    flags : int
+        Of mount, to change what is there already.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not flags and (libc.unshare(NEW_NAMESPACE) or libc.mount(None, b"/", None, PRIVATE, None)):
+        return False
+    return libc.mount(b"tmpfs", str(folder).encode(), b"tmpfs", flags, f"size={size}".encode()) == 0
+
+
 def on_small_disk(folder, size, body):
     """Run a function in a process for which a folder is a small file system of its own; return what it returns.
 
@@ -172,19 +192,14 @@ def on_small_disk(folder, size, body):
     """
     reader, writer = os.pipe()
 
+    def mount(flags):
+        if not mount_own(folder, size, flags):
+            raise SystemExit(SKIP)
+
     def whole():
         os.close(reader)
-        libc = ctypes.CDLL(None, use_errno=True)
-
-        def mount(source, kind, flags, options):
-            if libc.mount(source, str(folder).encode(), kind, flags, options):
-                raise SystemExit(SKIP)
-
-        new_namespace, private, remount, read_only = 0x20000, 1 << 18 | 1 << 14, 32, 1
-        if libc.unshare(new_namespace) or libc.mount(None, b"/", None, private, None):
-            raise SystemExit(SKIP)
-        mount(b"tmpfs", b"tmpfs", 0, f"size={size}".encode())
-        result = body(lambda: mount(b"tmpfs", b"tmpfs", remount | read_only, f"size={size}".encode()))
+        mount(0)
+        result = body(lambda: mount(REMOUNT | READ_ONLY))
         with os.fdopen(writer, "wb") as pipe:
             pipe.write(json.dumps(result).encode())
 

@@ -241,6 +241,25 @@ def test_damaged_files_of_a_run_are_computed_again_and_reported(tmp_path, capsys
     assert store.damaged_note() == ""
 
 
+@pytest.mark.parametrize("column", ["error", "features", "certificate_radius_bound"])
+@pytest.mark.parametrize("is_sealed", [True, False])
+def test_a_complete_run_notices_damage_in_columns_that_its_tables_do_not_read(column, is_sealed, tmp_path):
+    """Else it would end with all stored, and the next reader of that column with less."""
+    results = tmp_path / "results"
+    reproduce(results)
+    expected = outcome(results)
+    path = sorted((results / "store").glob("*.parquet"))[1]
+    if not is_sealed:
+        pq.write_table(pq.read_table(path), path, write_page_checksum=True)
+    metadata = pq.read_metadata(path)
+    start, length = sealing._range(metadata, 0, metadata.schema.to_arrow_schema().names.index(column))
+    path.write_bytes(flipped(path.read_bytes(), start + length - 1))
+    report = reproduce(results)
+    assert (report.n_found, report.n_run) == (6, 3)
+    assert leftovers(results) == [f"{path.stem}.damaged"]
+    assert outcome(results) == expected
+
+
 def test_a_run_says_how_many_files_were_set_aside(tmp_path):
     store = TrialStore(tmp_path / "store")
     run_quietly([small_cell(UNIFORM)], store)

@@ -45,6 +45,20 @@ class StoredFile:
             raise DamagedFileError(f"a footer without the column key or with schema version {stated!r}")
         self.version = int(stated)
 
+    def check(self) -> None:
+        """Compare all columns with the checksums that the file has.
+
+        Raises
+        ------
+        DamagedFileError, pyarrow.ArrowException, OSError without errno
+            When one differs.
+        """
+        groups = range(self.parquet.num_row_groups)
+        if self._sums is None:
+            self.parquet.read_row_groups(groups)
+        else:
+            check_chunks(self._source, self.parquet.metadata, self._sums, groups, self.names)
+
     def table(self, schema: pa.Schema, cells: Sequence[str] | None = None) -> pa.Table:
         """Return those columns of a schema that the file has: of all row groups, or of those that may hold the cells.
 

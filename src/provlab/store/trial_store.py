@@ -55,8 +55,11 @@ class TrialStore:
         self._known_files: dict[Path, dict[str, pa.Field]] = {}
 
     def keys(self) -> set[str]:
-        """Return the keys of all stored trials."""
-        return {key for table in self._tables(["key"]) for key in table["key"].to_pylist()}
+        """Return the keys of all trials that are stored whole: every column is compared with its checksum.
+
+        A run asks for them to know what is missing. It reads a few columns later; damage in another would stay.
+        """
+        return {key for table in self._tables(["key"], whole=True) for key in table["key"].to_pylist()}
 
     def append(self, records: Sequence[dict[str, Any]]) -> None:
         """Write records as one new file.
@@ -195,9 +198,7 @@ class TrialStore:
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("*.parquet"))
 
-    def _tables(
-        self, columns: Sequence[str], *, cells: Sequence[str] | None = None, encode: bool = False
-    ) -> list[pa.Table]:
+    def _tables(self, columns: Sequence[str], **options: Any) -> list[pa.Table]:
         """Read all files, while others may be added, merged and removed.
 
         A listing made during a merge may lack the large file and the small ones that are in it already. Whatever the
@@ -209,7 +210,7 @@ class TrialStore:
             gone = False
             for path in self._files():
                 if path not in tables:
-                    table = self._read(path, columns, cells=cells, encode=encode)
+                    table = self._read(path, columns, **options)
                     gone = gone or table is None
                     if table is not None:
                         tables[path] = table
@@ -222,14 +223,25 @@ class TrialStore:
         )
 
     def _read(
-        self, path: Path, columns: Sequence[str], *, cells: Sequence[str] | None = None, encode: bool = False
+        self,
+        path: Path,
+        columns: Sequence[str],
+        *,
+        cells: Sequence[str] | None = None,
+        encode: bool = False,
+        whole: bool = False,
     ) -> pa.Table | None:
-        """Return columns of a file, nothing of a damaged one, None when it is not there any more."""
+        """Return columns of a file, nothing of a damaged one, None when it is not there any more.
+
+        Damaged is what is so in the columns read; with `whole`, in any.
+        """
         schema = encoded_schema(self._schema(columns)) if encode else self._schema(columns)
         file: StoredFile | None = None
         try:
             before = path.stat()
             with stored_file(path) as file:
+                if whole:
+                    file.check()
                 table = file.table(schema, cells)
         except FileNotFoundError:
             return None
