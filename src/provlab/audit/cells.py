@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from provlab.datasets import MissingDataError, is_place
-from provlab.keys import canonical_json
 from provlab.project.components import REGISTRIES, component_class, inner_kind, registered
 from provlab.project.versions import version_of
 from provlab.trials import Cell, files_missing, identity_of
@@ -47,7 +46,7 @@ def cell_from(config: str, source: str = "") -> Cell:
             protocol=protocol,
             data=str(identity["data"]),
         )
-        same = canonical_json(cell.identity) == config
+        same = cell.json == config
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise CannotRebuild(cut_reason(f"the config is not accepted now: {type(error).__name__}: {error}")) from error
     if not same:

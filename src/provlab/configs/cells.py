@@ -36,8 +36,9 @@ def cells_from(raw: Parts, identify: Callable[[Mapping[str, Any]], str]) -> list
         check_plain(part, group)
     _check_cell_parts(parts)
     parts["protocol"] = protocol_named(parts["protocol"].get("split")).completed(parts["protocol"])
-    datasets = _members(parts.pop("dataset"))
-    return [Cell(dataset=dataset, data=identify(dataset), **parts) for dataset in datasets]
+    first, *others = _members(parts.pop("dataset"))
+    cell = Cell(dataset=first, data=identify(first), **parts)
+    return [cell, *(cell.on(dataset, identify(dataset)) for dataset in others)]
 
 
 def _check_cell_parts(parts: Mapping[str, Mapping[str, Any]]) -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from provlab.datasets import DataIntegrityError, MissingDataError
-from provlab.keys import canonical_json, digest
+from provlab.keys import digest
 from provlab.trials.plan import Cell, Task, Trial, trial_key
 from provlab.trials.trial import TaskResult, run_task
 from provsel import __version__
@@ -126,7 +126,7 @@ class Plan:
             if found != expected:
                 raise _OtherCodeError("has other code than the client, and would give the trials other keys")
             self._built[message.template] = cells
-        texts = [canonical_json(cell.identity) for cell in cells]
+        texts = [cell.json for cell in cells]
         return Task(
             dataset=cells[0].dataset,
             data=cells[0].data,

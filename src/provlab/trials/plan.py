@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provlab.datasets import MissingDataError, dataset_feature_names, dataset_identity, is_place, missing_files
-from provlab.keys import canonical_json, digest, seed_from
+from provlab.keys import canonical_json, digest, digest_of, seed_from
 from provlab.project.components import build, component_identity, is_component, is_own
 from provlab.protocols import AbstractProtocol, Method, protocol_named
 from provlab.trials.columns import check_own_columns
@@ -83,6 +83,13 @@ class Cell:
         made.__dict__.update(id=cell, n_draws=n_draws)
         return made
 
+    def on(self, dataset: Parts, data: str) -> Cell:
+        """Return the cell of the same method and protocol on other data; what depends on neither is kept."""
+        kept = {name: self.__dict__[name] for name in ("selector", "model", "protocol", "method")}
+        made = object.__new__(type(self))
+        made.__dict__.update(kept, dataset=dataset, data=data, beside_data=self.beside_data, n_draws=self.n_draws)
+        return made
+
     @property
     def measured(self) -> AbstractProtocol:
         """How trials are measured: the protocol's class."""
@@ -105,17 +112,19 @@ class Cell:
         settings = self.protocol["setting"], bool(self.protocol["certify"])
         return Method(self.selector, self.model, *settings, tuple(measures))
 
-    @cached_property
+    @property
     def identity(self) -> dict[str, Any]:
         """What the numbers of the cell depend on, except repeat, fold and draw; no paths, no executor."""
+        dataset = {name: value for name, value in self.dataset.items() if not is_place(self.dataset["name"], name)}
+        return {"dataset": dataset, "data": self.data, **self.beside_data[0]}
+
+    @cached_property
+    def beside_data(self) -> tuple[dict[str, Any], str]:
+        """What the identity says of method and protocol, and its canonical JSON: the same for many data sets."""
         counts = ("repeats", "draws")
         measures = [component_identity("measure", config) for config in self.method.measures]
         stream = self.protocol.get("stream", STREAMS[0])
-        return {
-            "dataset": {
-                name: value for name, value in self.dataset.items() if not is_place(self.dataset["name"], name)
-            },
-            "data": self.data,
+        parts = {
             "selector": component_identity("selector", self.selector),
             "model": component_identity("model", self.model) if self.measured.uses_model else None,
             "protocol": {
@@ -124,18 +133,26 @@ class Cell:
                 **({"stream": stream} if stream != OPTIONAL["stream"] else {}),
             },
         }
+        return parts, canonical_json(parts)
+
+    @property
+    def json(self) -> str:
+        """Canonical JSON of the identity, in which the data come first; made anew, as cells are many and it is long."""
+        identity = self.identity
+        data = canonical_json({name: identity[name] for name in ("data", "dataset")})
+        return f"{data[:-1]},{self.beside_data[1][1:]}"
 
     @cached_property
     def id(self) -> str:
         """SHA-256 of the identity."""
-        return digest(self.identity)
+        return digest_of(self.json)
 
     @cached_property
     def seeding(self) -> str:
         """Canonical JSON that takes the place of the identity's where a trial's seed is made: mostly the same."""
         then = content_then(self.data)
         if then is None:
-            return canonical_json(self.identity)
+            return self.json
         rest = {name: value for name, value in self.identity.items() if name != "data"}
         return canonical_json({**rest, "fingerprint": then})
 
@@ -262,7 +279,7 @@ def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
 
 def _fold_keys(cell: Cell) -> Iterator[tuple[int, int, list[str]]]:
     """Yield (repeat, fold, keys of its draws) of all folds of a cell."""
-    begun, draws = _begun(canonical_json(cell.identity)), range(cell.n_draws)
+    begun, draws = _begun(cell.json), range(cell.n_draws)
     for repeat in range(cell.protocol["repeats"]):
         for fold in range(cell.protocol["n_splits"]):
             yield repeat, fold, [_ended(begun, repeat, fold, draw) for draw in draws]

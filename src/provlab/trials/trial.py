@@ -80,7 +80,7 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fol
         "content": dataset.content,
         "source": dataset.source,
         "setting": cell.protocol["setting"],
-        "config": canonical_json(cell.identity),
+        "config": cell.json,
         "repeat": task.repeat,
         "fold": task.fold,
         "draw": trial.draw,
