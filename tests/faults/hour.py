@@ -72,6 +72,8 @@ class Disturbed:
         Whether the folder is a disk of its own, which can be filled.
     seconds : float
         That a run takes which nobody disturbs.
+    left : float
+        Share of the trials that are not stored yet.
     counts : Counter
         By fault and, of its runs, how many were two at once, had a clock that jumped, or ended how.
     """
@@ -81,6 +83,7 @@ class Disturbed:
     chosen: random.Random
     has_disk: bool
     seconds: float = 1.0
+    left: float = 1.0
     counts: Counter = field(default_factory=Counter)
 
     def start(self, script=PROVSEL):
@@ -113,7 +116,7 @@ class Disturbed:
     def later(self, process):
         """Wait for a moment at random; return whether the run is still on."""
         try:
-            process.wait(self.chosen.uniform(0.0, 0.8 * self.seconds))
+            process.wait(self.chosen.uniform(0.0, 0.8 * self.seconds * max(0.1, self.left)))
         except subprocess.TimeoutExpired:
             return True
         return False
@@ -184,7 +187,7 @@ class Disturbed:
         """Disturb a run from its start so many times, let it finish, and compare what it made."""
         for path in self.results.iterdir():
             shutil.rmtree(path)
-        kept = set()
+        kept, self.left = set(), 1.0
         for _ in range(n_faults):
             fault = self.disturbed()
             keys = TrialStore(self.results / "store").keys()
@@ -192,7 +195,7 @@ class Disturbed:
                 raise BrokenError(f"{fault}: {len(keys - planned)} trials are stored that were not planned")
             if not kept <= keys and fault != self.flipped.__doc__:
                 raise BrokenError(f"{fault}: {len(kept - keys)} trials are lost")
-            kept = keys
+            kept, self.left = keys, 1 - len(keys) / len(planned)
             print(f"  {fault}: {len(keys)} of {len(planned)} trials stored", flush=True)
             if keys == planned and self.chosen.random() < 0.5:
                 break
