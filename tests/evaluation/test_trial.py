@@ -103,6 +103,14 @@ def test_supervised_trial_is_a_handwritten_pipeline():
         assert record["n_rows"] == rows.size
 
 
+def test_a_number_of_features_that_there_are_not_fails_before_an_svm_is_trained(monkeypatch):
+    monkeypatch.setattr("provsel.training_view.TrainingView.on_support_vectors", lambda *_: 1 / 0)
+    records, failures = run_all(small_cell({**UNIFORM, "n_features_to_select": 300}))
+    assert (len(records), len(failures)) == (0, 3 * 2)
+    assert all("between 1 and the number of features, n_features = 120, got 300" in reason for *_, reason in failures)
+    assert "ZeroDivisionError" in run_all(small_cell(UNIFORM))[1][0][-1]
+
+
 def test_unsupervised_trial_selects_from_and_trains_on_all_training_rows():
     cell = small_cell(WIDE_BSS, dataset=HARD, setting="unsupervised")
     for record in records_of(cell):

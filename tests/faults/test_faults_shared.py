@@ -219,12 +219,14 @@ def test_a_loky_run_that_is_killed_goes_on(tmp_path, expected):
             time.sleep(0.005)
         process.kill()
         assert process.wait() == -signal.SIGKILL
+        _, alive = psutil.wait_procs(children, timeout=30)
+        assert alive == []  # workers notice, and end
         assert 0 < len(TrialStore(results / "store").keys()) < len(planned())
         report = reproduce(results)
         assert report.n_found + report.n_run == len(planned())
         assert outcome(results) == expected
     finally:
-        for child in children:  # loky's workers wait some minutes for tasks before they end
+        for child in children:
             if child.is_running():
                 child.kill()
 

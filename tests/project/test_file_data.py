@@ -67,6 +67,17 @@ def test_columns_that_are_no_features(project):
     assert load_dataset("file", path="a.csv", **options).feature_names.tolist() == ["wing", "bill", "tail"]
 
 
+def test_columns_of_unlike_sizes_are_warned_of(project, recwarn):
+    frame(area=[1000.0, 9000.0, 8.0, 1.0], none=[3.0] * 4).to_csv(project / "a.csv", index=False)
+    with pytest.warns(UserWarning, match=r"'a': .* ranges from 2.5 \(bill\) to 9e\+03 \(area\).*column_scaling=range"):
+        load_dataset("file", path="a.csv", target="species")
+    recwarn.clear()
+    load_dataset("file", path="a.csv", target="species", column_scaling="range")
+    load_dataset("file", path="a.csv", target="species", left_out=["area"])
+    load_dataset("file", path="a.csv", target="species", left_out=["wing", "bill", "area", "tail"])
+    assert not recwarn.list
+
+
 def test_the_path_is_no_part_of_identity_and_key(project):
     frame().to_csv(project / "a.csv", index=False)
     (project / "sub").mkdir()

@@ -1,5 +1,6 @@
 """What can be done to any data set once it is loaded: columns and rows scaled, columns in another order."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,9 @@ NOTHING: dict[str, Any] = {"unit_rows": False, "column_scaling": None, "shuffle_
 """The parameters that every data set has, and their defaults."""
 
 SCALINGS = ("standard", "range", "norm")
+
+UNLIKE = 1000.0
+"""Ratio of ranges of columns that is worth a warning."""
 
 
 def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -73,6 +77,24 @@ def prepared(dataset: Dataset, *, unit_rows: bool, column_scaling: str | None, s
         return dataset
     content = content_digest(X, dataset.y, names, dataset.official_train)
     return replace(dataset, X=X, feature_names=names, content=content)
+
+
+def warn_of_scales(dataset: Dataset) -> None:
+    """Warn where dense columns have such different ranges that nobody has thought of an SVM on them."""
+    if sparse.issparse(dataset.X):
+        return
+    ranges = np.ptp(dataset.X, axis=0)
+    if not np.any(ranges > 0):
+        return
+    small, large = np.argmin(np.where(ranges > 0, ranges, np.inf)), np.argmax(ranges)
+    if ranges[large] > UNLIKE * ranges[small]:
+        names = dataset.feature_names
+        warnings.warn(
+            f"data set {dataset.name!r}: expected columns of like size, got ranges from {ranges[small]:.2g} "
+            f"({names[small]}) to {ranges[large]:.2g} ({names[large]}): an SVM trains long on them, and distances see "
+            f"the large ones only; +dataset.column_scaling=range, or standard, makes them alike.",
+            stacklevel=2,
+        )
 
 
 def _scaled_columns(X: Any, scaling: str, name: str) -> Any:

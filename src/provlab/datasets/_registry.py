@@ -7,7 +7,7 @@ import numpy as np
 from ._cache import cached_names
 from ._identity import checked_parameters, dataset_identity
 from ._loaders import loader
-from ._preparing import column_order, prepared, separated
+from ._preparing import column_order, prepared, separated, warn_of_scales
 from ._record import Dataset
 
 
@@ -46,7 +46,10 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     (60, 120)
     """
     preparation, _ = separated(name, params)
-    return prepared(loader(name).load(**checked_parameters(name, params)), **preparation)
+    dataset = loader(name).load(**checked_parameters(name, params))
+    if name == "file" and preparation["column_scaling"] is None:
+        warn_of_scales(dataset)
+    return prepared(dataset, **preparation)
 
 
 def dataset_feature_names(name: str, /, **params: Any) -> np.ndarray:

@@ -29,7 +29,7 @@ from provsel.reducers import (
     predict,
     reduced_rows,
 )
-from provsel.selectors import BaseSelector, WithEnclosingBallCenter
+from provsel.selectors import BaseSelector, WithEnclosingBallCenter, checked_count
 from provsel.training_view import Meter, TrainingView, described
 
 
@@ -65,6 +65,8 @@ def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
     Trials that differ in their model only, such as in C, have the same selection where they have the same rows.
     """
     selector: Any = build("selector", method.selector)
+    if isinstance(selector, BaseSelector) and isinstance(getattr(selector, "n_features_to_select", None), int):
+        checked_count(selector, view.n_features)  # before minutes go into an SVM on all rows
     draws = is_random(selector)
     if draws:
         reducers.seed(selector, seed)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
@@ -14,6 +16,9 @@ from joblib import Parallel, delayed
 
 from provlab.trials.plan import Task
 from provlab.trials.trial import TaskResult, run_task
+
+WATCH_EVERY = 1.0
+"""Seconds between two looks of a worker at the process that started it."""
 
 
 def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
@@ -61,8 +66,26 @@ def _serial(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskRe
 
 
 def _loky(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
-    pool = Parallel(n_jobs=_n_jobs(tasks, config), backend="loky", return_as="generator_unordered", batch_size=1)
+    pool = Parallel(
+        n_jobs=_n_jobs(tasks, config),
+        backend="loky",
+        return_as="generator_unordered",
+        batch_size=1,
+        initializer=_end_with,
+        initargs=(os.getpid(),),
+    )
     return _explained(pool(delayed(heard)(task) for task in tasks))
+
+
+def _end_with(parent: int) -> None:
+    """Let this worker end soon after the process that started it, which cannot tell its workers when it is killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_EVERY)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _explained(results: Iterator[TaskResult]) -> Iterator[TaskResult]:
