@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from provlab.cli import main
+from provlab.cli._artefacts import executor_note
 from provlab.configs import compose_artefact, compose_config
 from provlab.datasets import MissingDataError
 from provlab.reports.figures import FORMATS
@@ -55,6 +56,14 @@ def test_figure1(run, results):
 def test_figure1_without_anything_stored(run, tmp_path):
     _, text = run("ofs-figure1", *instead(["'20'"]), "--render", at=tmp_path)
     assert "PARTIAL: 7 of 7 numbers wait" in text
+
+
+def test_times_that_are_measured_side_by_side_are_said_to_be():
+    assert executor_note(compose_artefact("wang2018/ofs-table3")) == ""
+    assert executor_note(compose_artefact("wang2018/ofs-figure1", ["executor=loky"])) == ""
+    note = executor_note(compose_artefact("wang2018/ofs-table3", ["executor=loky"]))
+    assert note.startswith("wang2018/ofs-table3: expected executor=serial, as its file has it for the times")
+    assert "got loky; trials side by side take longer: leave executor=... out" in note
 
 
 def test_table2(run):

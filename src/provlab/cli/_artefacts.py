@@ -12,13 +12,16 @@ from omegaconf import DictConfig
 from rich.console import Console
 
 from provlab.cli._guard import guarded
-from provlab.configs import Entry, cells_of, compose_artefact, executor_settings
+from provlab.configs import Artefact, Entry, artefact_part, cells_of, compose_artefact, executor_settings
 from provlab.project import reproduce_command
 from provlab.reports.frames import error_summary
 from provlab.reports.recipe import Recipe
 from provlab.runner import RunReport, run_cells
 from provlab.store import TrialStore
 from provlab.trials import Cell
+
+ALONE = "serial"
+"""The executor that files of artefacts ask for which measure times."""
 
 
 def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = False, fail_fast: bool = False) -> int:
@@ -45,6 +48,8 @@ def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = F
     report = RunReport()
     if not render:
         stop = failed if fail_fast or artefact.config.fail_fast else None
+        if note := executor_note(artefact):
+            print(note, file=sys.stderr)
         report = _run(artefact.cells, store, artefact.config, label=recipe.name, stop=stop)
         print(report.counts(), file=sys.stderr)
     if not report.stopped:  # who wants to see a failure at once does not want a table to bury it
@@ -56,6 +61,17 @@ def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = F
         again = reproduce_command(recipe.name, [*overrides, *(["--fail-fast"] if fail_fast else [])])
         print("\n".join(_failure_lines(report, again)), file=sys.stderr)
     return 1 if report.failures else 0
+
+
+def executor_note(artefact: Artefact) -> str:
+    """Return what is wrong with the executor of an artefact whose file asks for one process, else nothing."""
+    used = executor_settings(artefact.config)["name"]
+    if used == ALONE or artefact_part(artefact.name, "executor")["name"] != ALONE:
+        return ""
+    return (
+        f"{artefact.name}: expected executor={ALONE}, as its file has it for the times that it measures, got {used}; "
+        f"trials side by side take longer: leave executor=... out, unless times do not matter to you."
+    )
 
 
 def _failure_lines(report: RunReport, again: str) -> list[str]:
