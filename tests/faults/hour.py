@@ -48,7 +48,7 @@ sys.exit(main(sys.argv[1:]))
 """Python that runs provsel by a clock that is right, a year behind or a year ahead at each look."""
 
 
-NOTHING, TOO_LATE, BALLAST = "nothing", "it had ended before", "ballast"
+NOTHING, TOO_LATE, INTERRUPTED, BALLAST = "nothing", "it had ended before", "Ctrl-C", "ballast"
 HARMLESS = (NOTHING, TOO_LATE)
 
 COLUMNS = ("runs", "two at once", "clock jumps", "went through", "said an error", "killed")
@@ -108,6 +108,8 @@ class Disturbed:
         finally:
             kill_group(process.pid)
         status = process.returncode
+        if fault == INTERRUPTED and said.rstrip().endswith("run the same command again to resume."):
+            said = ""  # before it, a worker that was still importing may have said where it was
         if "Traceback" in said or "internal error" in said or (status and fault in HARMLESS):
             raise BrokenError(f"{fault}: expected an end as without, or an error that says what to do, got\n{said}")
         self.counts[fault, "runs"] += 1
