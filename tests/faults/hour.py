@@ -12,7 +12,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -24,7 +23,7 @@ import psutil
 from fault_tools import mount_own, outcome
 
 from provlab.store import TrialStore
-from small_runs import PROVSEL, REPO, script_environment
+from small_runs import PROVSEL, REPO, start_script
 
 ARTEFACT = "paul2016/figure1"
 OVERRIDES = ["dataset.set=[Exp_10341_10755,Exp_10341_14271,Exp_14630_814096]", "protocol.repeats=1"]
@@ -87,17 +86,7 @@ class Disturbed:
     counts: Counter = field(default_factory=Counter)
 
     def start(self, script=PROVSEL):
-        """Start the command in a process group of its own."""
-        return subprocess.Popen(
-            [sys.executable, *script, *self.command, f"results={self.results}"],
-            cwd=REPO,
-            env=script_environment(PROVSEL_PROJECT=str(REPO)),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
+        return start_script(script, [*self.command, f"results={self.results}"], REPO)
 
     def end(self, process, fault):
         """Wait for a run, count how it ended, and end what it left behind."""
