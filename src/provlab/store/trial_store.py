@@ -59,7 +59,7 @@ class TrialStore:
 
         A run asks for them to know what is missing. It reads a few columns later; damage in another would stay.
         """
-        return {key for table in self._tables(["key"], whole=True) for key in table["key"].to_pylist()}
+        return {key for table in self._tables(self._schema(["key"]), whole=True) for key in table["key"].to_pylist()}
 
     def append(self, records: Sequence[dict[str, Any]]) -> None:
         """Write records as one new file.
@@ -97,10 +97,10 @@ class TrialStore:
         wanted = list(self.columns() if columns is None else columns)
         read = list(dict.fromkeys(["key", "cell", *wanted]))
         chosen = None if cells is None else sorted(cells)
-        tables = self._tables(read, cells=chosen)
+        schema = self._schema(read)
+        tables = self._tables(schema, cells=chosen)
         if chosen is not None:
             tables = [table.filter(pc.is_in(table["cell"], pa.array(chosen, pa.string()))) for table in tables]
-        schema = self._schema(read)
         found = pa.concat_tables([schema.empty_table(), *tables])
         order = pc.sort_indices(found["key"])
         keys = found["key"].take(order).combine_chunks()
@@ -112,8 +112,7 @@ class TrialStore:
     def encoded(self, columns: Sequence[str]) -> pa.Table:
         """Return columns of all files as they come, a trial perhaps twice, each string stored once."""
         schema = encoded_schema(self._schema(columns))
-        tables = self._tables(columns, encode=True)
-        return pa.concat_tables([schema.empty_table(), *tables]).unify_dictionaries().combine_chunks()
+        return pa.concat_tables([schema.empty_table(), *self._tables(schema)]).unify_dictionaries().combine_chunks()
 
     def prepare(self) -> None:
         """Find out now, rather than after hours, whether records can be written, and clean up after killed writers.
@@ -155,8 +154,8 @@ class TrialStore:
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
             return 0
-        names = self.columns()  # those that only others know are kept
-        read = {path: self._read(path, names) for path in loose}
+        schema = self._schema(self.columns())  # those that only others know are kept
+        read = {path: self._read(path, schema) for path in loose}
         # another process may have merged some, or all, of them
         tables = {path: table for path, table in read.items() if table is not None and len(table)}
         if not tables:
@@ -198,8 +197,8 @@ class TrialStore:
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("*.parquet"))
 
-    def _tables(self, columns: Sequence[str], **options: Any) -> list[pa.Table]:
-        """Read all files, while others may be added, merged and removed.
+    def _tables(self, schema: pa.Schema, **options: Any) -> list[pa.Table]:
+        """Read the columns of a schema from all files, while others may be added, merged and removed.
 
         A listing made during a merge may lack the large file and the small ones that are in it already. Whatever the
         first of two listings lacks for that reason, the second one has.
@@ -210,7 +209,7 @@ class TrialStore:
             gone = False
             for path in self._files():
                 if path not in tables:
-                    table = self._read(path, columns, **options)
+                    table = self._read(path, schema, **options)
                     gone = gone or table is None
                     if table is not None:
                         tables[path] = table
@@ -225,17 +224,15 @@ class TrialStore:
     def _read(
         self,
         path: Path,
-        columns: Sequence[str],
+        schema: pa.Schema,
         *,
         cells: Sequence[str] | None = None,
-        encode: bool = False,
         whole: bool = False,
     ) -> pa.Table | None:
-        """Return columns of a file, nothing of a damaged one, None when it is not there any more.
+        """Return the columns of a schema, nothing of a damaged file, None when it is not there any more.
 
         Damaged is what is so in the columns read; with `whole`, in any.
         """
-        schema = encoded_schema(self._schema(columns)) if encode else self._schema(columns)
         file: StoredFile | None = None
         try:
             before = path.stat()
@@ -257,7 +254,7 @@ class TrialStore:
         for field in schema:
             if field.name not in table.column_names:
                 table = table.append_column(field, pa.nulls(len(table), field.type))
-        return cast(path, table.select(list(columns)), schema)
+        return cast(path, table.select(schema.names), schema)
 
     def _write(self, table: pa.Table, *, prefix: str) -> None:
         name = hashlib.sha256("".join(table["key"].to_pylist()).encode()).hexdigest()[:32]
