@@ -103,7 +103,8 @@ bench: $(DEV)
 bench-scaling: $(DEV)
 	$(BIN)/python experiments/benchmarks/scaling.py $(OVERRIDES)
 
-PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+# Three processes for two cores: a sixth of the time tests wait for processes that they started.
+PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 # Tests start hundreds of processes, each a second sooner where what it imports is compiled.
 test coverage test-processors: export PYTHONDONTWRITEBYTECODE =

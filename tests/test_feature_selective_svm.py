@@ -1,6 +1,7 @@
 """The feature-selective SVM and its selector: attributes, kept features, forms of X, warnings, errors, real data."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -53,16 +54,14 @@ def model(name):
 
 
 @pytest.fixture(scope="module")
-def fits():
-    """Models by name that are fitted to the dense rows, and only looked at."""
-    return {}
+def fit_once(data):
+    """Return a function of a name, which gives the model that is fitted to the dense rows, to be looked at only."""
+    return cache(lambda name: clone(FITS[name]).fit(*data))
 
 
 @pytest.fixture
-def dense(name, fits, data):
-    if name not in fits:
-        fits[name] = clone(FITS[name]).fit(*data)
-    return fits[name]
+def dense(name, fit_once):
+    return fit_once(name)
 
 
 @parametrize_with_checks(
@@ -77,66 +76,63 @@ def test_scikit_learn_accepts_other_forms(estimator, check):
     check(estimator)
 
 
-def test_fitted_attributes(model, data):
+def test_fitted_attributes(dense, data):
     X, y = data
-    fitted = model.fit(X, y)
     signs = np.where(y == "spam", 1, -1)
-    assert fitted.classes_.tolist() == ["ham", "spam"]
-    assert fitted.coef_.shape == (1, 90)
-    assert fitted.intercept_.tolist() == [0.0]
-    assert fitted.mu_.shape == fitted.w_.shape == (90,)
-    assert ((fitted.mu_ >= 0) & (fitted.mu_ <= 1)).all()
-    factors = fitted.mu_ if fitted.form == "as_printed" else np.sqrt(fitted.mu_)
-    np.testing.assert_allclose(fitted.coef_[0], factors * fitted.w_, rtol=1e-9, atol=1e-15)
-    short = fitted.w_ if fitted.n_components is None else fitted.compressed_coef_
-    loss = np.maximum(0, 1 - signs * fitted.decision_function(X)).mean()
-    expected = loss + fitted.c2 * short @ short + fitted.c1 * fitted.mu_.sum()
-    assert fitted.objective_ == pytest.approx(expected, rel=1e-9)
-    assert fitted.objective_ == fitted.start_objectives_.min()
-    assert fitted.n_iter_ > 0
-    assert fitted.score(X, y) > 0.9
-    convex = fitted.form == "kernel_weights" and fitted.n_components is None
-    assert np.isnan([fitted.gap_, fitted.dual_objective_]).all() == (not convex)
-    assert (fitted.compressed_coef_ is None) == (fitted.n_components is None)
+    assert dense.classes_.tolist() == ["ham", "spam"]
+    assert dense.coef_.shape == (1, 90)
+    assert dense.intercept_.tolist() == [0.0]
+    assert dense.mu_.shape == dense.w_.shape == (90,)
+    assert ((dense.mu_ >= 0) & (dense.mu_ <= 1)).all()
+    factors = dense.mu_ if dense.form == "as_printed" else np.sqrt(dense.mu_)
+    np.testing.assert_allclose(dense.coef_[0], factors * dense.w_, rtol=1e-9, atol=1e-15)
+    short = dense.w_ if dense.n_components is None else dense.compressed_coef_
+    loss = np.maximum(0, 1 - signs * dense.decision_function(X)).mean()
+    expected = loss + dense.c2 * short @ short + dense.c1 * dense.mu_.sum()
+    assert dense.objective_ == pytest.approx(expected, rel=1e-9)
+    assert dense.objective_ == dense.start_objectives_.min()
+    assert dense.n_iter_ > 0
+    assert dense.score(X, y) > 0.9
+    convex = dense.form == "kernel_weights" and dense.n_components is None
+    assert np.isnan([dense.gap_, dense.dual_objective_]).all() == (not convex)
+    assert (dense.compressed_coef_ is None) == (dense.n_components is None)
 
 
-def test_it_is_a_selector(model, data):
-    X, y = data
-    fitted = model.fit(X, y)
-    assert fitted.indices_.dtype == np.int64
-    assert set(fitted.indices_) == set(np.flatnonzero(fitted.mu_)) == set(np.flatnonzero(fitted.coef_[0]))
-    order = fitted.mu_[fitted.indices_]
+def test_it_is_a_selector(dense, data):
+    X, _ = data
+    assert dense.indices_.dtype == np.int64
+    assert set(dense.indices_) == set(np.flatnonzero(dense.mu_)) == set(np.flatnonzero(dense.coef_[0]))
+    order = dense.mu_[dense.indices_]
     assert (np.diff(order) <= 1e-9).all()
-    full = fitted.indices_[order == 1]
+    full = dense.indices_[order == 1]
     assert (np.diff(full) > 0).all()
-    np.testing.assert_array_equal(fitted.get_support(indices=True), np.sort(fitted.indices_))
-    np.testing.assert_array_equal(fitted.transform(X), X[:, np.sort(fitted.indices_)])
-    assert len(fitted.get_feature_names_out()) == fitted.indices_.size
-    if fitted.n_components is None:
-        assert {20, 40, 70} <= set(fitted.indices_)
+    np.testing.assert_array_equal(dense.get_support(indices=True), np.sort(dense.indices_))
+    np.testing.assert_array_equal(dense.transform(X), X[:, np.sort(dense.indices_)])
+    assert len(dense.get_feature_names_out()) == dense.indices_.size
+    if dense.n_components is None:
+        assert {20, 40, 70} <= set(dense.indices_)
 
 
-def test_selection_is_small_but_for_compressed_kernel_weights(data):
-    X, y = data
-    sizes = {name: clone(model).fit(X, y).indices_.size for name, model in FITS.items()}
+def test_selection_is_small_but_for_compressed_kernel_weights(fit_once):
+    sizes = {name: fit_once(name).indices_.size for name in FITS}
     assert sizes["as printed"] <= sizes["kernel weights"] < 30
     assert sizes["as printed compressed"] < 30 < sizes["kernel weights compressed"]
 
 
-def test_convex_form_is_certified(data):
+def test_convex_form_is_certified(data, fit_once):
     X, y = data
-    fitted = FITS["kernel weights"].fit(X, y)
+    fitted = fit_once("kernel weights")
     found = feature_selective_svm(X, np.where(y == "spam", 1.0, -1.0), 1e-2, 1e-2)
     np.testing.assert_array_equal(fitted.coef_[0], found.v)
     assert fitted.gap_ == found.gap <= 1e-6
     assert fitted.dual_objective_ <= fitted.objective_ * (1 + 1e-12)
-    assert clone(FITS["as printed"]).fit(X, y).objective_ >= fitted.dual_objective_
+    assert fit_once("as printed").objective_ >= fitted.dual_objective_
     assert fitted.mu_[5] == pytest.approx(fitted.mu_[40], rel=1e-9)  # equal columns
 
 
-def test_compressed_solution_comes_from_the_blocks(data):
+def test_compressed_solution_comes_from_the_blocks(data, fit_once):
     X, y = data
-    fitted = FITS["as printed compressed"].fit(X, y)
+    fitted = fit_once("as printed compressed")
     key = int.from_bytes(np.random.default_rng(0).bytes(16), "little")
     blocks = GaussianBlocks(20, 90, variance=1 / 20, key=key)
     np.testing.assert_array_equal(fitted.w_, blocks.expand(fitted.compressed_coef_))
@@ -176,10 +172,11 @@ def test_seeds(data):
     def drawn(seed, **options):
         return clone(FITS["as printed compressed"]).set_params(random_state=seed, **options).fit(X, y).coef_
 
-    np.testing.assert_array_equal(drawn(1), drawn(1))
-    np.testing.assert_array_equal(drawn(np.random.default_rng(1)), drawn(1))
+    one = drawn(1)
+    np.testing.assert_array_equal(drawn(1), one)
+    np.testing.assert_array_equal(drawn(np.random.default_rng(1)), one)
     np.testing.assert_array_equal(drawn(np.random.RandomState(1)), drawn(np.random.RandomState(1)))
-    assert not np.array_equal(drawn(1), drawn(2))
+    assert not np.array_equal(drawn(2), one)
     convex = [FeatureSelectiveSVM(**PENALTIES, random_state=seed).fit(X, y).coef_ for seed in (1, 2)]
     np.testing.assert_array_equal(*convex)
 

@@ -1,10 +1,9 @@
 """A local server that has what the registered addresses have, as far as a mirror folder holds it."""
 
+import gzip
 import http.server
-import io
 import lzma
 import re
-import tarfile
 import threading
 from contextlib import contextmanager
 from functools import cache
@@ -72,11 +71,17 @@ def _body(mirror, path):
 
 
 def _repacked(path):
-    """Return a .tar.gz as GitHub makes it: all files in one folder."""
-    target = io.BytesIO()
-    with tarfile.open(path) as source, tarfile.open(fileobj=target, mode="w:gz", compresslevel=1) as archive:
-        for info in source:
-            content = source.extractfile(info) if info.isfile() else None
-            info.name = f"{TOP}/{info.name}"
-            archive.addfile(info, content)
-    return target.getvalue()
+    """Return a .tar.gz as GitHub makes it: all files in one folder.
+
+    Headers are edited where they stand, as tarfile takes ten seconds for 60,000 of them.
+    """
+    tar, at = bytearray(lzma.decompress(path.read_bytes())), 0
+    while tar[at]:
+        header = tar[at : at + 512]
+        header[:100] = (f"{TOP}/".encode() + header[:100].rstrip(b"\0")).ljust(100, b"\0")
+        header[148:156] = b" " * 8  # as which the checksum counts itself
+        header[148:156] = b"%06o\0 " % sum(header)
+        assert len(header) == 512
+        tar[at : at + 512] = header
+        at += 512 * (1 + -(-int(header[124:135], 8) // 512))
+    return gzip.compress(tar, 1)

@@ -117,20 +117,20 @@ def test_compact_keeps_the_content(store):
 @pytest.mark.parametrize("work", ["compact", "query"])
 def test_the_folder_is_listed_as_often_whatever_the_number_of_files(tmp_path, monkeypatch, work):
     """A store with own measures took minutes to compact thousands of files: all were listed for each of them."""
-    listings = []
+    listings, glob = [], Path.glob
+    monkeypatch.setattr(Path, "glob", lambda *args: listings.append(args) or glob(*args))
+    counts = []
     for n_files in (3, 30):
         store = TrialStore(tmp_path / f"{n_files}")
         for k in range(n_files):
             store.append([{**record, "own": 1.0} for record in fake_records(k, 1)])
-        counted, glob = [], Path.glob
-        with monkeypatch.context() as patch:
-            patch.setattr(Path, "glob", lambda *args: counted.append(args) or glob(*args))
-            if work == "compact":
-                assert store.compact(minimum=0) == n_files
-            else:
-                assert store.query(columns=["own"])["own"].to_pylist() == [1.0] * n_files
-        listings.append(len(counted))
-    assert 0 < listings[0] == listings[1]
+        listings.clear()
+        if work == "compact":
+            assert store.compact(minimum=0) == n_files
+        else:
+            assert store.query(columns=["own"])["own"].to_pylist() == [1.0] * n_files
+        counts.append(len(listings))
+    assert 0 < counts[0] == counts[1]
 
 
 def test_a_merge_that_was_cut_short_shows_nothing_twice(store, monkeypatch):
