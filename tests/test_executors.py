@@ -5,6 +5,7 @@ import signal
 import time
 import warnings
 
+import psutil
 import pytest
 
 from provlab.cli import INTERRUPTED, main
@@ -122,6 +123,24 @@ def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path, capsys):
     assert stable_records(results) == stable_records(fresh)
 
 
+@pytest.mark.parametrize("delay", [0.0, 0.3, 0.6])
+def test_ctrl_c_while_workers_start(delay, tmp_path):
+    """They would show where in their imports they were."""
+    process = start_script(TABLE1, [*SMALL, *WORKERS["loky 2"]], tmp_path)
+    limit, workers = time.monotonic() + 60, []
+    while len(workers) < 2 and process.poll() is None and time.monotonic() < limit:
+        children = psutil.Process(process.pid).children(recursive=True)
+        workers = [child for child in children if "popen_loky_posix" in " ".join(child.cmdline())]
+    time.sleep(delay)
+    os.killpg(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == INTERRUPTED, error
+    assert error.rstrip().endswith("run the same command again to resume.")
+    assert "Traceback" not in error
+    _, alive = psutil.wait_procs(workers, timeout=10)
+    assert alive == []
+
+
 def test_what_fails_in_every_trial_is_said_at_the_first_and_counted_at_the_end(tmp_path):
     broken, store = small_cell({**UNIFORM, "n_features_to_select": 10**6}), TrialStore(tmp_path)
     report, said = run_quietly([broken, small_cell()], store)
@@ -146,12 +165,13 @@ def test_failures_are_counted_and_shown(tmp_path):
 
 
 @pytest.mark.parametrize("executor", [{"name": "serial"}, {"name": "loky", "n_jobs": 2}], ids=lambda each: each["name"])
-def test_warnings_are_counted_by_kind_and_said_once(executor, tmp_path, capfd):
+def test_warnings_are_said_at_the_first_and_counted_by_kind_at_the_end(executor, tmp_path, capfd):
     warning = small_cell({"_target_": "provsel.selectors.AlphaInvestingSelector", "wealth": 1e-9})
     report, said = run_quietly([warning, small_cell(UNIFORM)], TrialStore(tmp_path), executor)
     assert (report.n_run, report.failures) == (9, [])
-    assert said.count("no feature of 120 was accepted") == 1
-    assert "3 tasks warned: UserWarning: AlphaInvestingSelector: no feature of 120 was accepted" in said
+    first, last = (f"{n} warned: UserWarning: AlphaInvestingSelector: no feature of 120" for n in ("1 task", "3 tasks"))
+    assert said.count("no feature of 120 was accepted") == said.count("warned") == 2
+    assert said.index(first) < said.index(last)
     assert "Warning" not in capfd.readouterr().err
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -87,16 +86,20 @@ class RunReport:
         rest = found[KINDS:]
         return lines + ([f"{sum(n for _, n in rest)} x {len(rest)} other reasons"] if rest else [])
 
-    def hear(self, texts: Iterable[str]) -> None:
-        """Count what a task warned of, each kind once."""
+    def hear(self, texts: Iterable[str]) -> list[str]:
+        """Count what a task warned of, each kind once; return a line for each kind that was not heard before."""
+        new = []
         for kind, text in {NUMBER.sub("#", text): text for text in texts}.items():
             n, _ = self.warnings.get(kind, (0, ""))
             self.warnings[kind] = n + 1, text
+            if n == 0 and len(self.warnings) <= KINDS:
+                new.append(_warned(1, text))
+        return new
 
     def heard(self) -> list[str]:
-        """Return one line for each of the most frequent kinds of warnings."""
+        """Return one line for each of the most frequent kinds of warnings that several tasks gave."""
         found = sorted(self.warnings.values(), key=lambda kind: -kind[0])
-        lines = [f"{n} task{'s' * (n > 1)} warned: {' '.join(text.split())}" for n, text in found[:KINDS]]
+        lines = [_warned(n, text) for n, text in found[:KINDS] if n > 1]
         return lines + ([f"and of {len(found) - KINDS} other kinds"] if found[KINDS:] else [])
 
     def reason(self) -> str:
@@ -110,6 +113,10 @@ class RunReport:
     def summary(self) -> str:
         """Return `counts` and `kinds` as lines."""
         return "\n".join([self.counts(), *(f"  {line}" for line in self.kinds())])
+
+
+def _warned(n: int, text: str) -> str:
+    return f"{n} task{'s' * (n > 1)} warned: {' '.join(text.split())}"
 
 
 def run_cells(
@@ -147,7 +154,8 @@ def run_cells(
                 report.n_run += len(result.records)
                 is_first = not report.failures
                 report.failures += result.failures
-                report.hear(result.warnings)
+                for line in report.hear(result.warnings):
+                    console.print(line, highlight=False, markup=False, soft_wrap=True)
                 if is_first and result.failures and report.n_skipped:
                     _, where, reason = result.failures[0]
                     said = FIRST.format(reason=reason.rstrip("."), where=where)
@@ -199,12 +207,10 @@ def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
 
 
 def _close(results: Iterator[TaskResult]) -> None:
-    """End the tasks that still run; nobody wants to be warned of what was asked for."""
+    """End the tasks that still run."""
     close = getattr(results, "close", None)
     if close is not None:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning, module="joblib")
-            close()
+        close()
 
 
 class Ticker:

@@ -97,8 +97,6 @@ class Disturbed:
         finally:
             kill_group(process.pid)
         status = process.returncode
-        if fault == INTERRUPTED and said.rstrip().endswith("run the same command again to resume."):
-            said = ""  # before it, a worker that was still importing may have said where it was
         if "Traceback" in said or "internal error" in said or (status and fault in HARMLESS):
             raise BrokenError(f"{fault}: expected an end as without, or an error that says what to do, got\n{said}")
         self.counts[fault, "runs"] += 1

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from provlab.project.components import build
-from provlab.trials.plan import Cell
+from provlab.trials import Cell
 from provsel.selectors import (
     AtSize,
     BaseSelector,

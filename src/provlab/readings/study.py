@@ -22,6 +22,8 @@ from provlab.readings.prints import distances, printed_effect, printed_rows
 from provlab.readings.robustness import Robustness, robustness_frame, robustness_of
 from provlab.readings.schema import DISTANCE, Readings, load_readings
 from provlab.readings.universes import Multiverse, RowEntries
+from provlab.reports.frames import columns_with_sizes
+from provlab.reports.recipe import load_recipe
 from provlab.reports.tables import write_frame, write_text
 from provlab.store import StoreSnapshot, TrialStore
 
@@ -86,8 +88,10 @@ class Study:
         return self.multiverse.entries()
 
     def snapshot(self, store: TrialStore) -> StoreSnapshot:
-        """Read what judging needs of the store."""
-        return StoreSnapshot.take(store, {*COLUMNS, *columns_read(self.multiverse.claims)})
+        """Read what judging, and comparing with the print, need of the store."""
+        printed = {name for artefact in self.multiverse.printed for name in load_recipe(artefact).columns}
+        columns = {*COLUMNS, *columns_read(self.multiverse.claims), *columns_with_sizes([*printed])}
+        return StoreSnapshot.take(store, columns)
 
     def cost(self, store: StoreSnapshot) -> Cost:
         """Count trials, and estimate the cost of the missing ones."""

@@ -54,7 +54,7 @@ def artefact_frame(
         `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
     """
     lines = []
-    for entry, found in trials_by_entry(artefact, store, list(dict.fromkeys([*columns, "n_train", "n_test"]))):
+    for entry, found in trials_by_entry(artefact, store, columns_with_sizes(columns)):
         n_trials = 0 if found is None else len(found)
         base = {"row": entry.row, "column": entry.column, "dataset": entry.dataset, "n_trials": n_trials}
         base |= {"of_row": entry.row, "of_column": entry.column}
@@ -68,6 +68,11 @@ def artefact_frame(
     own = [name for name in COLUMNS if not name.startswith("printed")]
     frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])
     return _with_printed(frame, artefact.name.split("/")[1], published)[[*COLUMNS, *ORIGIN]]
+
+
+def columns_with_sizes(columns: Sequence[str]) -> list[str]:
+    """Return all columns of the records that `artefact_frame` reads: those of a summary, and the sizes of a fold."""
+    return list(dict.fromkeys([*columns, "n_train", "n_test"]))
 
 
 def standard_error_scale(trials: pd.DataFrame) -> float:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from provlab.datasets import DataIntegrityError, MissingDataError
 from provlab.keys import digest
-from provlab.trials.plan import Cell, Task, Trial, trial_key
+from provlab.trials.cell import Cell
+from provlab.trials.plan import Task, Trial, trial_key
 from provlab.trials.trial import TaskResult, run_task
 from provsel import __version__
 

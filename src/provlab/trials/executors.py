@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing.resource_tracker
 import os
+import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 from joblib import Parallel, delayed
+from joblib.externals.loky.backend import resource_tracker
 
 from provlab.trials.plan import Task
 from provlab.trials.trial import TaskResult, run_task
@@ -74,7 +78,25 @@ def _loky(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResu
         initializer=_end_with,
         initargs=(os.getpid(),),
     )
-    return _explained(pool(delayed(heard)(task) for task in tasks))
+    return _begun(pool, tasks)
+
+
+@contextmanager
+def _left_alone() -> Iterator[None]:
+    """Let Ctrl-C interrupt this process only, which ends the workers that start meanwhile.
+
+    A worker that is still importing would show where it was. A Ctrl-C that comes meanwhile is kept for afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    for tracker in (multiprocessing.resource_tracker, resource_tracker):
+        tracker.ensure_running()  # Python's lets the signal through when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with(parent: int) -> None:
@@ -88,15 +110,24 @@ def _end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _explained(results: Iterator[TaskResult]) -> Iterator[TaskResult]:
+def _begun(pool: Parallel, tasks: Sequence[Task]) -> Iterator[TaskResult]:
+    results: Generator[TaskResult] | None = None
     try:
-        yield from results
+        with _left_alone():
+            results = pool(delayed(heard)(task) for task in tasks)
+        for result in results:  # noqa: UP028 - "yield from" would close them itself, with warnings
+            yield result
     except BrokenExecutor as error:
         raise ChildProcessError(
             "executor loky: expected worker processes that stay, got one that was ended from outside, most often by "
             "the system for lack of memory; what was computed before is stored: run the same command again, with fewer "
             "workers (executor.n_jobs=...) if it happens again."
         ) from error
+    finally:
+        with warnings.catch_warnings():  # of tasks that will not be computed: nobody asked for them any more
+            warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning, module="joblib")
+            if results is not None:
+                results.close()
 
 
 def _dask(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:

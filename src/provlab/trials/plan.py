@@ -1,180 +1,20 @@
-"""From resolved configs to cells, trials and tasks: what is to be computed, before anything is."""
+"""From cells to trials and tasks, with their keys and seeds: what is to be computed, before anything is."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provlab.datasets import MissingDataError, dataset_feature_names, dataset_identity, is_place, missing_files
-from provlab.keys import canonical_json, digest, digest_of, seed_from
-from provlab.project.components import build, component_identity, is_component, is_own
-from provlab.protocols import AbstractProtocol, Method, protocol_named
-from provlab.trials.columns import check_own_columns
+from provlab.datasets import MissingDataError, dataset_feature_names, dataset_identity, missing_files
+from provlab.keys import digest, seed_from
+from provlab.trials.cell import Cell
 from provlab.trials.first_release import content_then
-
-STREAMS = ("per_trial", "restarted")
-"""Each trial has random numbers of its own, or one stream begins anew in every fold."""
-
-OPTIONAL = {"measures": (), "stream": STREAMS[0]}
-"""Settings that keys leave out at these values: they came later."""
-Parts = Mapping[str, Any]
-
-
-PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Data set x selector x model x protocol, as resolved configs of primitives.
-
-    Attributes
-    ----------
-    dataset : mapping
-        `name` and the parameters of its loader.
-    selector, model : mapping
-        `_target_` and arguments.
-    protocol : mapping
-        split, the name of a class of `provlab.protocols`; n_splits, repeats, draws, setting, seed, certify; and where
-        they are not the default measures and stream, one of `STREAMS`.
-    data : str
-        Identity of the data set, see `identity_of`.
-    """
-
-    dataset: Mapping[str, Any]
-    selector: Mapping[str, Any]
-    model: Mapping[str, Any]
-    protocol: Mapping[str, Any]
-    data: str
-
-    def __post_init__(self) -> None:
-        unknown = sorted((set(self.protocol) - set(OPTIONAL)) ^ PROTOCOL)
-        if unknown:
-            raise ValueError(
-                f"protocol: expected exactly {', '.join(sorted(PROTOCOL))}, got a difference in {', '.join(unknown)}."
-            )
-        self._check_stream()
-        self.measured.check(self.protocol, self.method)
-        check_own_columns(self.method)
-
-    def _check_stream(self) -> None:
-        stream = self.protocol.get("stream", STREAMS[0])
-        if stream not in STREAMS:
-            raise ValueError(f"protocol.stream: expected one of {STREAMS}, got {stream!r:.80}.")
-        if stream != STREAMS[0] and self.measured.repeats_are_seeds:
-            raise ValueError(
-                f"protocol.stream: expected {STREAMS[0]} for the split {self.protocol['split']}, whose repeats differ "
-                f"in their seed only, got {stream}; leave it out."
-            )
-
-    @classmethod
-    def known(
-        cls, dataset: Parts, selector: Parts, model: Parts, protocol: Parts, data: str, *, cell: str, n_draws: int
-    ) -> Cell:
-        """Return a cell that was made before with the same classes, with the `id` and `n_draws` that it had."""
-        made = object.__new__(cls)
-        made.__dict__.update(dataset=dataset, selector=selector, model=model, protocol=protocol, data=data)
-        made.__dict__.update(id=cell, n_draws=n_draws)
-        return made
-
-    def on(self, dataset: Parts, data: str) -> Cell:
-        """Return the cell of the same method and protocol on other data; what depends on neither is kept."""
-        kept = {name: self.__dict__[name] for name in ("selector", "model", "protocol", "method")}
-        made = object.__new__(type(self))
-        made.__dict__.update(kept, dataset=dataset, data=data, beside_data=self.beside_data, n_draws=self.n_draws)
-        return made
-
-    @property
-    def measured(self) -> AbstractProtocol:
-        """How trials are measured: the protocol's class."""
-        return protocol_named(self.protocol["split"])
-
-    @property
-    def is_own(self) -> bool:
-        """Whether selector and model are provsel's classes."""
-        return is_own(self.selector) and is_own(self.model)
-
-    @cached_property
-    def method(self) -> Method:
-        """What is measured."""
-        measures = self.protocol.get("measures") or ()
-        if not isinstance(measures, list | tuple) or not all(map(is_component, measures)):
-            raise ValueError(
-                f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; such as "
-                f"[{{_target_: my_study.BalancedError}}]."
-            )
-        settings = self.protocol["setting"], bool(self.protocol["certify"])
-        return Method(self.selector, self.model, *settings, tuple(measures))
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What the numbers of the cell depend on, except repeat, fold and draw; no paths, no executor."""
-        dataset = {name: value for name, value in self.dataset.items() if not is_place(self.dataset["name"], name)}
-        return {"dataset": dataset, "data": self.data, **self.beside_data[0]}
-
-    @cached_property
-    def beside_data(self) -> tuple[dict[str, Any], str]:
-        """What the identity says of method and protocol, and its canonical JSON: the same for many data sets."""
-        counts = ("repeats", "draws")
-        measures = [component_identity("measure", config) for config in self.method.measures]
-        stream = self.protocol.get("stream", STREAMS[0])
-        parts = {
-            "selector": component_identity("selector", self.selector),
-            "model": component_identity("model", self.model) if self.measured.uses_model else None,
-            "protocol": {
-                **{name: value for name, value in self.protocol.items() if name not in {*counts, *OPTIONAL}},
-                **({"measures": measures} if measures else {}),
-                **({"stream": stream} if stream != OPTIONAL["stream"] else {}),
-            },
-        }
-        return parts, canonical_json(parts)
-
-    @property
-    def json(self) -> str:
-        """Canonical JSON of the identity, in which the data come first; made anew, as cells are many and it is long."""
-        identity = self.identity
-        data = canonical_json({name: identity[name] for name in ("data", "dataset")})
-        return f"{data[:-1]},{self.beside_data[1][1:]}"
-
-    @cached_property
-    def id(self) -> str:
-        """SHA-256 of the identity."""
-        return digest_of(self.json)
-
-    @cached_property
-    def seeding(self) -> str:
-        """Canonical JSON that takes the place of the identity's where a trial's seed is made: mostly the same."""
-        then = content_then(self.data)
-        if then is None:
-            return self.json
-        rest = {name: value for name, value in self.identity.items() if name != "data"}
-        return canonical_json({**rest, "fingerprint": then})
-
-    @cached_property
-    def n_draws(self) -> int:
-        """Draws of a fold: one where neither the method nor the model draws anything."""
-        model_draws = not self.measured.repeats_are_seeds and _draws("model", canonical_json(self.model))
-        return self.protocol["draws"] if model_draws or _draws("selector", canonical_json(self.selector)) else 1
-
-    @property
-    def n_trials(self) -> int:
-        """Number of trials of the cell."""
-        return self.protocol["repeats"] * self.protocol["n_splits"] * self.n_draws
-
-
-@lru_cache(maxsize=4096)
-def _draws(kind: str, config: str) -> bool:
-    """Tell whether a component draws anything; thousands of cells have the same few."""
-    from provsel.reducers import is_random, is_random_model
-
-    component = build(kind, json.loads(config))
-    return is_random_model(component) if kind == "model" else is_random(component)
 
 
 class Trial(NamedTuple):

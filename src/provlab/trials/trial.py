@@ -15,9 +15,10 @@ from threadpoolctl import threadpool_limits
 from provlab.datasets import DataIntegrityError, Dataset, load_dataset
 from provlab.keys import canonical_json
 from provlab.protocols import Fold, protocol_named
+from provlab.trials.cell import Cell
 from provlab.trials.columns import COLUMNS
 from provlab.trials.environment import environment, git_revision
-from provlab.trials.plan import Cell, Task, Trial, identity_of, trial_seed
+from provlab.trials.plan import Task, Trial, identity_of, trial_seed
 
 Record = dict[str, Any]
 
