@@ -13,7 +13,9 @@ from provlab.claims.made_with import MadeWith
 from provlab.cli import main
 from provlab.readings import Study, readings_versions, stored_outcome
 from provlab.readings.letter import write_letter
+from provlab.readings.prints import distances
 from provlab.readings.robustness import robustness_frame, stored_shares
+from provlab.readings.schema import load_readings
 from provlab.reports.recipe import load_recipe
 from provlab.reports.tables import write_frame
 from provlab.store import TrialStore
@@ -190,6 +192,51 @@ def test_detective_work_finds_the_universe_that_was_printed(project, study, caps
     assert best["exact"].iloc[0] == 4
     assert len(table) == 8
     assert "the print tells method=a coin" in plain(capsys.readouterr().out)
+
+
+def test_the_print_is_compared_with_the_columns_that_a_reading_takes(project, study):
+    """Print one column's numbers in both, as of a table whose column is open: the reading that takes it is found.
+
+    A place that changes only how a claim is tested is no choice about the print.
+    """
+    room = project / "experiments" / "known2000"
+    places = (
+        READINGS
+        + """
+  - id: size
+    asks: At which size are the errors?
+    where: Table 1
+    touches: {known2000/table: all}
+    options:
+      four: []
+      six: {parameters: {columns: [r=6], also: [r=4]}}
+"""
+    )
+    store = TrialStore(project / "results" / "store")
+    printed = load_recipe("known2000/table").frame(
+        Study.of("known2000").entries.artefact("known2000/table", (0, 0, 0, 0)), store
+    )
+    of_six = printed[printed["column"] == "r=6"].set_index("row")["value"].astype(float)
+    lines = ["artefact,row,column,dataset,printed_value,printed_sd"]
+    lines += [f"table,{row},{column},,{of_six[row]:.4f},5" for row in of_six.index for column in ("r=4", "r=6")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("provlab.readings.study.paper_readings", lambda _: load_readings(room / "open.yaml"))
+        (room / "open.yaml").write_text(places)
+        (room / "published.csv").write_text("\n".join(lines) + "\n")
+        try:
+            found = Study.of("known2000", claims=["full"])
+            found = replace(
+                found, multiverse=replace(found.multiverse, printed={"known2000/table": list(of_six.index)})
+            )
+            table = distances(found.multiverse, found.entries, "known2000/table", store)
+        finally:
+            (room / "published.csv").unlink()
+            (room / "open.yaml").unlink()
+    assert "strictness" not in table.columns
+    assert set(table["printed"]) == {3}
+    best = table[table["rank"] == 1]
+    assert set(best["size"]) == {"six"}
+    assert set(best["exact"]) == {3}
 
 
 @pytest.mark.parametrize(

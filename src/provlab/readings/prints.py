@@ -107,12 +107,13 @@ def distances(multiverse: Multiverse, entries: RowEntries, artefact: str, store:
     """
     recipe, rows = load_recipe(artefact), printed_rows(artefact)
     universes = list(multiverse.of_rows(artefact, rows))
-    of_row: dict[tuple[str, Universe], Likeness] = {}
+    of_row: dict[tuple[str, Universe, frozenset[str]], Likeness] = {}
     lines = []
     for universe in universes:
         total = Likeness()
         for row in rows:
-            part = row, multiverse.restricted(universe, artefact, row, summary=True)
+            aside = multiverse.columns_aside(universe, artefact, row)
+            part = row, multiverse.restricted(universe, artefact, row, summary=True), aside
             if part not in of_row:
                 of_row[part] = _likeness(entries, recipe, *part, store)
             total = total + of_row[part]
@@ -139,10 +140,12 @@ def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.sort_values("rank", kind="stable").reset_index(drop=True)
 
 
-def _likeness(entries: RowEntries, recipe: Recipe, row: str, universe: Universe, store: TrialReader) -> Likeness:
+def _likeness(
+    entries: RowEntries, recipe: Recipe, row: str, universe: Universe, aside: frozenset[str], store: TrialReader
+) -> Likeness:
     found = Likeness()
     frame = recipe.frame(entries.artefact(recipe.name, universe, [row]), store)
-    for line in frame[frame["printed_value"].notna()].to_dict("records"):
+    for line in frame[frame["printed_value"].notna() & ~frame["column"].isin(aside)].to_dict("records"):
         found.add(line["value"], float(line["sd"]), str(line["printed_value"]), float(line["printed_sd"]))
     return found
 

@@ -111,6 +111,20 @@ class Place:
         return row in self.touches.get(artefact, ())
 
     @property
+    def of_print(self) -> bool:
+        """Whether some option changes what is compared with the printed numbers: ours, or which of our columns."""
+        return "columns" in self.of_tests or any(option.overrides for option in self.options)
+
+    def columns_aside(self, chosen: int) -> frozenset[str]:
+        """Return the columns that claims read by other options and not by the one chosen.
+
+        An option without columns of its own, such as the default, stands for those that the others read beside theirs.
+        """
+        beside = {column for option in self.options for column in option.parameters.get("also", ())}
+        named = {column for option in self.options for column in option.parameters.get("columns", ())} | beside
+        return frozenset(named - {*self.options[chosen].parameters.get("columns", beside)})
+
+    @property
     def of_tests(self) -> frozenset[str]:
         """Parameters of tests that some option changes."""
         return frozenset(name for option in self.options for name in option.parameters)

@@ -82,9 +82,14 @@ class Multiverse:
         return prod(len(self.readings.places[k].options) for k in self.touching(claim))
 
     def of_rows(self, artefact: str, rows: Iterable[str]) -> Iterator[Universe]:
-        """Yield the universes of some rows of an artefact, as `universes` does of a claim."""
-        touching = {k for row in rows for k in self._touching_row(artefact, row)}
+        """Yield the universes in which what is compared of some rows with the print differs, as `universes` does."""
+        touching = {k for row in rows for k in self._touching_row(artefact, row) if self.readings.places[k].of_print}
         return self._factorial(sorted(touching), artefact)
+
+    def columns_aside(self, universe: Universe, artefact: str, row: str) -> frozenset[str]:
+        """Return the columns of a row that are not what the print shows, by a universe."""
+        places = self.readings.places
+        return frozenset().union(*(places[k].columns_aside(universe[k]) for k in self._touching_row(artefact, row)))
 
     @cached_property
     def needed(self) -> dict[str, dict[str, set[Universe]]]:
