@@ -34,6 +34,16 @@ def test_a_snapshot_answers_as_the_store(store):
     assert snapshot.query().schema.equals(SCHEMA)
 
 
+def test_lists_of_features_that_were_read_are_not_read_again(store, monkeypatch):
+    snapshot = StoreSnapshot.take(store)
+    expected = {cells: by_cell(snapshot.query(cells)) for cells in (("a",), ("a", "c"), ("b", "a"), ())}
+    held = snapshot.with_large(["a", "c", "nowhere"])
+    asked, query = [], TrialStore.query
+    monkeypatch.setattr(TrialStore, "query", lambda *arguments: (asked.append(arguments[1]), query(*arguments))[1])
+    assert {cells: by_cell(held.query(cells)) for cells in expected} == expected
+    assert asked == [["a", "b"]]
+
+
 def test_a_snapshot_is_of_one_moment(store):
     snapshot = StoreSnapshot.take(store)
     before = by_cell(snapshot.query())

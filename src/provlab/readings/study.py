@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.claims import Claim
-from provlab.claims.judged import claim_files, columns_read
+from provlab.claims.judged import artefacts_of, claim_files, columns_read
 from provlab.claims.made_with import COLUMNS, MadeWith, Versions
 from provlab.nearest import did_you_mean
 from provlab.project import full_name, paper_of, papers
@@ -26,6 +26,7 @@ from provlab.reports.frames import columns_with_sizes
 from provlab.reports.recipe import load_recipe
 from provlab.reports.tables import write_frame, write_text
 from provlab.store import StoreSnapshot, TrialStore
+from provlab.store.snapshot import LARGE
 
 NUMBERS = ("effect", "low", "high", "p_value", "n", "mean_effect")
 
@@ -99,11 +100,24 @@ class Study:
 
     def outcome(self, store: StoreSnapshot) -> Outcome:
         """Judge each claim in each universe, and compare the universes with the print."""
-        multiverse = self.multiverse
+        multiverse, store = self.multiverse, self._with_features(store)
         universes = judge_universes(multiverse, self.entries, store)
         prints = {name: distances(multiverse, self.entries, name, store) for name in multiverse.printed}
         made = made_of(multiverse, self.entries, store)
         return Outcome(multiverse, universes, robustness_of(multiverse.readings, universes), prints, made)
+
+    def _with_features(self, store: StoreSnapshot) -> StoreSnapshot:
+        """Read the lists of features once, of artefacts of which a claim or the print is about them.
+
+        Each list is of many universes.
+        """
+        reading = {name for name in self.multiverse.printed if {*LARGE} & {*load_recipe(name).columns}}
+        for claim in self.multiverse.family:
+            if {*LARGE} & {*claim.evaluator.reads}:
+                reading |= artefacts_of(claim)
+        composed = self.entries.composed
+        cells = {cell.id for name in sorted(reading & composed.keys()) for cell in composed[name].cells}
+        return store.with_large(cells) if cells else store
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import reduce
 from pathlib import Path
 
@@ -46,6 +47,7 @@ class StoreSnapshot:
 
     def __init__(self, store: TrialStore, table: pa.Table, n_nameless: int = 0) -> None:
         self.store, self.table, self.n_nameless = store, table, n_nameless
+        self._large: tuple[frozenset[str], pa.Table] | None = None
         self._numbers = np.array([table[name].to_numpy() for name in NUMBERS], dtype=np.int64)
         cells = table["cell"].combine_chunks()
         codes = cells.indices.to_numpy()
@@ -85,6 +87,17 @@ class StoreSnapshot:
         """Return what `save` wrote; processes that open one file share its memory."""
         with pa.memory_map(str(path)) as source:
             return cls(store, pa.ipc.open_file(source).read_all())
+
+    def with_large(self, cells: Iterable[str]) -> StoreSnapshot:
+        """Return this snapshot with the lists of features of some cells, for what asks for them again and again."""
+        found, chosen = copy(self), frozenset({*cells} & self._slices.keys())
+        found._large = chosen, self._read_large(sorted(chosen))
+        return found
+
+    def _read_large(self, cells: Sequence[str]) -> pa.Table:
+        if self._large is not None and self._large[0].issuperset(cells):
+            return self._large[1].filter(pc.is_in(self._large[1]["cell"], pa.array(cells, pa.string())))
+        return self.store.query(cells, ["cell", *NUMBERS, *LARGE])
 
     def save(self, path: Path) -> None:
         """Write the table as an Arrow file, for other processes."""
@@ -148,7 +161,7 @@ class StoreSnapshot:
         )
         found = found.cast(pa.schema([plain_field(field) for field in found.schema]))
         if large:
-            stored = self.store.query(chosen, ["cell", *NUMBERS, *large])
+            stored = self._read_large(chosen)
             # a trial may have come or gone since: the snapshot says which there are
             places = pc.index_in(_place_texts(found), _place_texts(stored))
             for name in large:
