@@ -323,6 +323,22 @@ def test_one_claim_keeps_the_others(two_artefacts, capsys):
     assert {name: (two_artefacts / name).read_text() for name in names} == whole
 
 
+def test_the_letter_of_the_reference_leaves_out_what_was_asked_of_other_data(two_artefacts):
+    results = two_artefacts.parents[1]
+    assert main(["readings", "known2000", "executor=serial"]) == 0
+    for artefact in ("table", "other"):
+        assert main(["reproduce", f"known2000/{artefact}", "executor=serial"]) == 0
+    assert main(["reference"]) == 0
+    letter = results / "reference" / "readings" / "known2000" / "letter.md"
+    assert "4 of your claims" in letter.read_text()
+    assert "Not in this letter" not in letter.read_text()
+    other = results.parent / "experiments" / "known2000" / "other.yaml"
+    other.write_text(other.read_text().replace("n_samples: 100", "n_samples: 90"))
+    assert main(["reference", "--artefact", "table"]) == 0
+    assert "2 of your claims" in letter.read_text()
+    assert "Not in this letter: known2000/other, whose readings, data or methods have changed" in letter.read_text()
+
+
 def test_what_no_longer_fits_the_readings_is_not_kept(two_artefacts, capsys, caplog):
     assert main(["readings", "known2000", "--artefact", "other", "executor=serial"]) == 0
     universes = (two_artefacts / "universes.csv").read_text()

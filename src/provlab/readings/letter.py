@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,14 +19,22 @@ MOST = 6
 """Claims that a paragraph lists."""
 
 
-def write_letter(outcome: Outcome, path: Path) -> str:
-    """Write the letter as Markdown, and return it; all numbers are those of the outcome."""
-    text = "\n\n".join(_paragraphs(outcome)) + "\n"
+def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> str:
+    """Write the letter as Markdown, and return it; all numbers are those of the outcome.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    path : Path
+    left_out : sequence of str
+        Artefacts of whose claims the letter says that they are not in it.
+    """
+    text = "\n\n".join(_paragraphs(outcome, left_out)) + "\n"
     write_text(path, text)
     return text
 
 
-def _paragraphs(outcome: Outcome) -> Iterator[str]:
+def _paragraphs(outcome: Outcome, left_out: Sequence[str]) -> Iterator[str]:
     readings, asked = outcome.multiverse.readings, [made for made in outcome.robustness if made.n_run]
     found = [made for made in asked if made.n_universes > 1]
     yield f"# To the authors of {escape_markdown(readings.paper)}"
@@ -39,6 +47,9 @@ def _paragraphs(outcome: Outcome) -> Iterator[str]:
     if one := [made.default for made in asked if made.n_universes == 1]:
         counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(one).most_common())
         yield f"Of what has one reading only, as it names one or is open in no place: {counts}."
+    if left_out:
+        names = escape_markdown(", ".join(left_out))
+        yield f"Not in this letter: {names}, whose readings, data or methods have changed since they were computed."
     always = [made for made in found if made.shares.get(REPLICATED, 0) == 1]
     never = [made for made in found if made.shares.get(CONTRADICTED, 0) == 1]
     turned = [made for made in found if len(made.shares) > 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -153,6 +153,19 @@ class Outcome:
         touching = self.multiverse.touching(self.claims[claim])
         return {places[k].id: [option.name for option in places[k].options] for k in touching}
 
+    def without(self, artefacts: Collection[str]) -> Outcome:
+        """Return this outcome but for the claims about some artefacts, and what their print was compared with."""
+        left = [claim for claim in self.multiverse.claims if claim.evaluator.artefact not in artefacts]
+        names = {claim.id for claim in left}
+        printed = {name: rows for name, rows in self.multiverse.printed.items() if name not in artefacts}
+        return Outcome(
+            replace(self.multiverse, claims=tuple(left), printed=printed),
+            self.universes[self.universes["claim"].isin(names)],
+            [each for each in self.robustness if each.claim in names],
+            {name: frame for name, frame in self.prints.items() if name not in artefacts},
+            {name: each for name, each in self.made.items() if name not in artefacts},
+        )
+
     def beside(self, other: Outcome) -> Outcome:
         """Return this outcome, with what another one has about other claims of the paper.
 
@@ -221,6 +234,14 @@ def readings_versions(artefact: str, settings: Sequence[str] = ()) -> Versions:
     overrides = [text for text in settings if text != WHOLE]
     study = Study.of(paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in settings)
     return versions_of(study.multiverse, study.entries)
+
+
+def readings_changes(artefact: str, made: MadeWith) -> list[str]:
+    """Return what has changed since the readings of the claims about an artefact were computed, in words."""
+    try:
+        return made.changes(readings_versions(artefact, made.settings))
+    except ValueError:  # no such artefact, or no claims about it that readings touch
+        return ["not asked any more"]
 
 
 def stored_outcome(paper: str, results: Path) -> Outcome | None:

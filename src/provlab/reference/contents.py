@@ -18,7 +18,7 @@ from provlab.claims.made_with import MadeWith, Versions
 from provlab.configs import compose_artefact, remembered_artefact
 from provlab.datasets import MissingDataError
 from provlab.project import artefact_names
-from provlab.readings import readings_versions
+from provlab.readings import readings_changes
 from provlab.reference.parts import Part
 from provlab.reports.tables import write_frame, write_text
 
@@ -104,13 +104,7 @@ class Contents:
 
     def changes_of_readings(self) -> dict[str, list[str]]:
         """Return the same for the readings of the claims about each artefact."""
-        found = {}
-        for name, made in self.readings.items():
-            try:
-                found[name] = made.changes(readings_versions(name, made.settings))
-            except ValueError:  # no such artefact, or no claims about it that readings touch
-                found[name] = ["not asked any more"]
-        return found
+        return {name: readings_changes(name, made) for name, made in self.readings.items()}
 
     def changes_of_decisions(self) -> dict[str, list[str]]:
         """Return for each decision what has changed in the code since its looks were fixed, in words."""

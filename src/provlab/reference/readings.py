@@ -10,7 +10,7 @@ import pandas as pd
 
 from provlab.claims.judged import all_claim_files
 from provlab.claims.made_with import MadeWith
-from provlab.readings import print_file, stored_made, stored_outcome, universes_file
+from provlab.readings import print_file, readings_changes, stored_made, stored_outcome, universes_file
 from provlab.readings.letter import write_letter
 from provlab.reference.contents import joined
 from provlab.reports.tables import write_frame
@@ -63,7 +63,7 @@ def join_readings(
         if letter.is_file() and not any(name.startswith(f"{paper}/") for name in new):
             (here / LETTER).write_bytes(letter.read_bytes())  # a new one would state the data that are read now
         else:
-            _letter(paper, folder)
+            _letter(paper, folder, kept)
     return dict(sorted(made.items()))
 
 
@@ -80,12 +80,16 @@ def _joined(tables: Sequence[pd.DataFrame], about: Mapping[str, str]) -> pd.Data
     return joined(old, new, "claim", about) if len(new) else old
 
 
-def _letter(paper: str, folder: Path) -> None:
-    """Write the letter to the authors on all that is there."""
+def _letter(paper: str, folder: Path, kept: Mapping[str, MadeWith]) -> None:
+    """Write the letter to the authors on what is there, but for what was kept and is not as the code is."""
     try:
         outcome = stored_outcome(paper, folder)
     except ValueError as error:  # lines of other readings than now, which the README says as well
         log.warning("reference: no letter on %s: %s", paper, error)
         return
-    if outcome is not None:
-        write_letter(outcome, folder / READINGS / paper / LETTER)
+    if outcome is None:
+        return
+    of_before = [
+        name for name, made in sorted(kept.items()) if name.startswith(f"{paper}/") and readings_changes(name, made)
+    ]
+    write_letter(outcome.without(of_before), folder / READINGS / paper / LETTER, of_before)
