@@ -33,6 +33,14 @@ MARKDOWN = """**First.**
 |---|
 | 1 |
 """
+PRINT = """weights,rank,by_default,exact,printed,shared,difference,tau
+log,1,False,3,4,0.8,0.5,
+l2,1,False,3,4,0.8,0.5,
+counts,3,True,1,4,0.25,2.0,
+"""
+ROBUSTNESS = """claim,universes,run,default,same,shares
+p.one,24,24,replicated,0.625,replicated 0.625; no difference 0.375
+"""
 
 
 @pytest.fixture
@@ -42,6 +50,10 @@ def folder(tmp_path):
     (folder / "tables" / "paper" / "table.csv").write_text(CSV)
     (folder / "tables" / "paper" / "table.md").write_text(MARKDOWN)
     (folder / "verdicts.csv").write_text("id,verdict,effect\np.one,no difference,-0.25\n")
+    readings = folder / "readings" / "paper"
+    readings.mkdir(parents=True)
+    (readings / "print-table.csv").write_text(PRINT)
+    (readings / "robustness.csv").write_text(ROBUSTNESS)
     (folder / "summary.json").write_text(
         json.dumps({"trials": 12345, "verdicts": {"p": {"replicated": 2, "not run": 1}}})
     )
@@ -65,6 +77,14 @@ def folder(tmp_path):
         ("table: A - A; r=1; mean .1f", "0.0"),
         ("verdict: p.one", "no difference"),
         ("verdict: p.one; effect +.2f", "-0.25"),
+        ("print: paper/table; exact d", "3"),
+        ("print: table; shared .0f", "80"),
+        ("print: table; by default; difference .2f", "2.00"),
+        ("print: table; universes d", "3"),
+        ("print: table; nearest d", "2"),
+        ("robustness: p.one; no difference .1f", "37.5"),
+        ("robustness: p.one; contradicted .0f", "0"),
+        ("robustness: p.one; universes d", "24"),
         ("summary: trials; ,d", "12,345"),
         ("summary: verdicts, p; sum d", "3"),
         ("summary: verdicts, p; count d", "2"),
@@ -89,6 +109,11 @@ def test_a_query_gives_a_number(folder, query, expected):
         ("table: A - C; r=1; mean .1f", r"two rows with the same columns and data sets"),
         ("other: A; r=1; mean .1f", r"table: expected one of paper/table, got 'paper/other'"),
         ("verdict: p.two", r"claim: expected one of p.one, got 'p.two'"),
+        ("print: other; exact d", r"universes beside the print: expected one of table, got 'other'"),
+        ("print: table; near; exact d", r"universe: expected one of by default, got 'near'"),
+        ("print: table; weight d", r"column: expected one of rank, .*, got 'weight'"),
+        ("robustness: p.two; replicated .0f", r"claim: expected one of p.one, got 'p.two'"),
+        ("robustness: p.one; held .0f", r"verdict: expected one of replicated, .*, got 'held'"),
         ("summary: nothing; d", r"key: expected one of trials, verdicts, got 'nothing'"),
         ("summary: trials, x; d", r"expected no more keys, got 'x'"),
         ("table", r"expected a table, a colon, and parts between semicolons"),

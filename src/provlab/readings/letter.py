@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from provlab.claims import CONTRADICTED, NOT_RUN, REPLICATED
 from provlab.readings.prints import nearest
 from provlab.readings.robustness import Robustness
@@ -92,12 +94,21 @@ def _print(outcome: Outcome, name: str) -> Iterator[str]:
     best = frame[frame["rank"] == 1]
     told = {place: options for place, options in nearest(frame).items() if frame[place].nunique() > 1}
     decided = ", ".join(f"{place}={options[0]}" for place, options in told.items() if len(options) == 1)
-    exact, printed = int(best["exact"].iloc[0]), int(best["printed"].iloc[0])
-    ours = frame.loc[frame["by_default"], "exact"]
-    default = f" (our defaults: {ours.iloc[0]})" if len(ours) else ""
-    text = f"{name}: of {len(frame)} universes, {len(best)} are equally near to the print, with {exact} of {printed} "
-    text += f"cells exactly as printed{default}. They agree on {decided or 'no place'}."
+    first, ours = best.iloc[0], frame[frame["by_default"]]
+    near = "one is nearest to the print" if len(best) == 1 else f"{len(best)} are equally near to the print"
+    likeness = f"{first['exact']} of {first['printed']} cells exactly as printed{_by_default(ours, 'exact', 'd')}"
+    if first["shared"] == first["shared"]:
+        likeness += f" and {first['shared']:.0%} of the listed items{_by_default(ours, 'shared', '.0%')}"
+    if first["difference"] == first["difference"]:
+        likeness += f", on average {first['difference']:.2f} standard deviations from the printed number"
+        likeness += _by_default(ours, "difference", ".2f")
+    text = f"{name}: of {len(frame)} universes, {near}, with {likeness}. "
+    text += f"The print tells {decided}." if len(best) == 1 else f"They agree on {decided or 'no place'}."
     yield f"- {escape_markdown(text)}"
+
+
+def _by_default(ours: pd.DataFrame, column: str, form: str) -> str:
+    return f" (our defaults: {ours[column].iloc[0]:{form}})" if len(ours) else ""
 
 
 def _questions(outcome: Outcome, found: list[Robustness]) -> Iterator[str]:

@@ -11,6 +11,10 @@ A query is the name of a table, a colon, and parts between semicolons::
     verdict: smith2020.table4.error-falls-with-t; effect +.2f
     summary: artefacts, smith2020/figure1, cpu_hours; .1f      a number of summary.json
     summary: verdicts, smith2020; sum d                   the sum of what an object has; count: how many it has
+    print: table1; exact d                               of the universes that are nearest to the print
+    print: table1; by default; shared .0f                of that of the defaults; shares are in percent
+    print: table1; universes d                           how many there are; nearest: how many share the first place
+    robustness: smith2020.table4.error-falls-with-t; replicated .0f     in how many percent of the universes
 
 The last part is a statistic and a format of Python's. `value` is the one number that there is; `min`, `median`, `max`,
 `mean` and `sum` are of the values, `n` is their number, and `n<0`, `n>0`, `n=0` count; `sd` is the mean of their
@@ -29,6 +33,8 @@ from typing import Any
 
 import pandas as pd
 
+from provlab.claims import VERDICTS
+from provlab.readings.schema import DISTANCE
 from provlab.reports.tables import aligned
 
 STATISTICS: Mapping[str, Callable[[pd.Series], float]] = {
@@ -75,7 +81,10 @@ class Quotes:
         try:
             if table == "summary":
                 return self._of_summary(*parts)
-            return self._of_verdict(*parts) if table == "verdict" else self._of_table(table, parts)
+            own: dict[str, Callable[..., str]] = {
+                "verdict": self._of_verdict, "print": self._of_print, "robustness": self._of_robustness
+            }  # fmt: skip
+            return own[table](*parts) if table in own else self._of_table(table, parts)
         except (ValueError, TypeError) as error:
             raise ValueError(f"{query!r}: {error}") from None
 
@@ -173,6 +182,36 @@ class Quotes:
         name, _, spec = wanted.partition(" ")
         _place([str(column) for column in line.index], name, "column")
         return format_number(float(line[name]), spec) if spec else str(line[name])
+
+    def _of_print(self, artefact: str, *wanted: str) -> str:
+        *of, statistic = wanted
+        name, _, spec = statistic.partition(" ")
+        paper, _, short = (artefact if "/" in artefact else f"{self.paper}/{artefact}").partition("/")
+        prints = sorted((self.folder / "readings" / paper).glob("print-*.csv"))
+        path = prints[
+            _place([path.stem.removeprefix("print-") for path in prints], short, "universes beside the print")
+        ]
+        frame = pd.read_csv(path)
+        best = frame[frame["rank"] == 1]
+        counts = {"universes": len(frame), "nearest": len(best)}
+        if name in counts:
+            return format_number(counts[name], spec)
+        chosen = best
+        if of:
+            _place(["by default"], "; ".join(of), "universe")
+            chosen = frame[frame["by_default"]]
+        value = float(chosen[DISTANCE[_place(DISTANCE, name, "column")]].iloc[0])
+        return format_number(100 * value if name == "shared" else value, spec)
+
+    def _of_robustness(self, claim: str, wanted: str) -> str:
+        frame = pd.concat([pd.read_csv(path) for path in sorted(self.folder.glob("readings/*/robustness.csv"))])
+        line = frame.iloc[_place(list(frame["claim"]), claim, "claim")]
+        name, _, spec = wanted.rpartition(" ")
+        if name in ("universes", "run"):
+            return format_number(float(line[name]), spec)
+        shares = dict(part.rsplit(" ", 1) for part in str(line["shares"]).split("; "))
+        _place(VERDICTS, name, "verdict")
+        return format_number(100 * float(shares.get(name, 0)), spec)
 
     @cached_property
     def _verdicts(self) -> pd.DataFrame:
