@@ -192,10 +192,12 @@ def test_typed_numbers_are_found():
         "# Title 1.5\n\nAt 33.9 points, in 22 of 80 sets of 20,000, or 5 %; not `1.5`, Sections 6.3.2 or 6.5, r = 3.\n"
         "\n- 0.5<!--= table: A; r=1; mean .1f --> and 0.7.\n- 0.9 <!-- typed printed -->\n\n"
         "<!-- table table -->\n| 1.5 |\n<!-- /table -->\n\n| 7.5 |\n"
+        "\nOf 2.5\n0.7<!--= table: B; r=1; mean .1f -->\nor 3.5. <!-- typed parameter -->\n"
     )
     assert typed_numbers(text) == [
         (1, "1.5", False), (3, "33.9", False), (3, "22 of 80", False), (3, "20,000", False), (3, "5 %", False),
         (5, "0.7", False), (6, "0.9", True), (12, "7.5", False),
+        (14, "2.5", True), (16, "3.5", True),
     ]  # fmt: skip
 
 

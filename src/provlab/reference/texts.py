@@ -142,22 +142,23 @@ def typed_numbers(markdown: str) -> list[tuple[int, str, bool]]:
     visible = markdown
     for pattern in (_TABLE, _QUERY, _CODE, _NAMED):
         visible = _blank(pattern, visible)
-    found = []
-    for start, block in _blocks(visible):
+    found, lines = [], visible.split("\n")
+    for start, end in _blocks(markdown):  # a line of a quote alone is none without it, and would end a paragraph
+        block = "\n".join(lines[start - 1 : end])
         said, text = _TYPED.search(block) is not None, _blank(_MARK, block)
         hits = {match.start(): match[0] for pattern in (_MEASURED, _SHARE) for match in pattern.finditer(text)}
         found += [(start + text.count("\n", 0, at), number, said) for at, number in sorted(hits.items())]
     return found
 
 
-def _blocks(markdown: str) -> Iterator[tuple[int, str]]:
-    """Yield paragraphs, list items and tables, each with the number of its first line."""
+def _blocks(markdown: str) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of the first and the last line of paragraphs, list items and tables."""
     lines = markdown.split("\n")
     start = 0
     for k, line in enumerate([*lines, ""]):
         if not line.strip() or re.match(r"\s*- ", line) or line.startswith("#"):
             if any(each.strip() for each in lines[start:k]):
-                yield start + 1, "\n".join(lines[start:k])
+                yield start + 1, k
             start = k
 
 
