@@ -147,14 +147,15 @@ format: $(DEV)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# One after the other, from what is there: what several locks pin, they pin to the same version.
+# One after the other, from what is there: what several locks pin, they pin to the same version. Extras that a package asks of
+# another stand in the lock, as pip would else look for them in the newest release, whose hash nobody has pinned.
 COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-trusted-host \
-	--no-emit-find-links --strip-extras --build-deps-for editable pyproject.toml
+	--no-emit-find-links --no-strip-extras --build-deps-for editable pyproject.toml
 
 lock: $(DEV)
-	$(COMPILE) --all-extras -o requirements-dev.lock
-	$(COMPILE) --extra lab --extra report -c requirements-dev.lock -o requirements-report.lock
-	$(COMPILE) --extra lab -c requirements-dev.lock -o requirements.lock
+	$(COMPILE) --extra lab -o requirements.lock
+	$(COMPILE) --extra lab --extra report -c requirements.lock -o requirements-report.lock
+	$(COMPILE) --all-extras -c requirements-report.lock -o requirements-dev.lock
 
 # Asks an advisory service about the pinned versions; nothing is resolved, downloaded or installed.
 audit-lock: $(DEV)

@@ -6,6 +6,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ REPORT = ("matplotlib", "PIL", "plotly", "jinja2", "statsmodels", "scikit_postho
 
 ABSENT = """
 import sys
+from importlib import metadata
 class Absent:
     def find_spec(name, path=None, target=None):
         if name.split(".")[0] in MODULES:
@@ -89,6 +91,7 @@ print(sorted(set(MODULES) & set(sys.modules)))
 def test_theorems_are_declared_without_what_measures_them(tmp_path):
     script = """
 import sys
+from importlib import metadata
 from provsel.certificates import THEOREMS
 assert all(theorem.columns() for theorem in THEOREMS)
 print(*sys.modules)
@@ -253,6 +256,16 @@ def test_locks_agree_and_have_hashes():
     assert run < report < dev
     assert {"numpy", "pyarrow", "hydra-core"} <= set(pins["requirements.lock"])
     assert not {"matplotlib", "pillow", "pytest", "dask"} & set(pins["requirements.lock"])
+
+
+def test_extras_that_a_package_asks_of_another_are_in_the_lock():
+    """Else pip looks for them in the newest release, and refuses it: an installation ends on the day of a release."""
+    lock = (REPO / "requirements-dev.lock").read_text(encoding="utf-8")
+    pinned = set(re.findall(r"^([a-z0-9.-]+\[[a-z0-9,]+\])==", lock, re.MULTILINE))
+    texts = [text for each in metadata.distributions() for text in each.requires or [] if "extra ==" not in text]
+    asked = {found[0].lower() for text in texts if (found := re.match(r"[\w.-]+\[[\w,]+\]", text))}
+    assert asked <= pinned
+    assert "coverage[toml]" in pinned
 
 
 # Types
