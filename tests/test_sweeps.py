@@ -23,7 +23,7 @@ from provlab.cli._guard import called, one_line
 from provlab.cli._ledger import Ledger, Outcome
 from provlab.configs import compose_config
 from provlab.datasets import MissingDataError
-from provlab.runner import RunReport, _close, run_cells
+from provlab.runner import RunReport, run_cells
 from provlab.store import TrialStore
 from provlab.trials import executors
 from provlab.trials.trial import run_task
@@ -443,7 +443,7 @@ def test_ending_workers_warns_nobody(quiet):
     if quiet:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            _close(results)
+            executors._end(results)
     else:
         with pytest.warns(UserWarning, match="tasks which were still being processed"):
             results.close()

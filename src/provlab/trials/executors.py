@@ -124,10 +124,15 @@ def _begun(pool: Parallel, tasks: Sequence[Task]) -> Iterator[TaskResult]:
             "workers (executor.n_jobs=...) if it happens again."
         ) from error
     finally:
-        with warnings.catch_warnings():  # of tasks that will not be computed: nobody asked for them any more
-            warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning, module="joblib")
-            if results is not None:
-                results.close()
+        if results is not None:
+            _end(results)
+
+
+def _end(results: Generator[TaskResult]) -> None:
+    """End the tasks that still run; nobody wants to be warned of what was asked for."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning, module="joblib")
+        results.close()
 
 
 def _dask(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
