@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,15 +127,16 @@ def run_cells(
     label: str = "",
     console: Console | None = None,
     stop: Callable[[RunReport], bool] | None = None,
+    known: Collection[str] = (),
 ) -> RunReport:
     """Compute the trials of `cells` that the store does not have, and store each task's as it comes.
 
     An interrupt loses at most the running tasks; the same call resumes. So does `stop`, which is
-    asked after each task whether to end the run.
+    asked after each task whether to end the run. The cells with the ids `known` are had from elsewhere than the store.
     """
     console = console or Console(stderr=True)
     cells = list(cells)
-    tasks = make_tasks(cells, done=store.keys())
+    tasks = make_tasks([cell for cell in cells if cell.id not in known], done=store.keys())
     missing = sum(len(task.trials) for task in tasks)
     report = RunReport(n_planned=sum(cell.n_trials for cell in unique_cells(cells)))
     report.n_found = report.n_planned - missing

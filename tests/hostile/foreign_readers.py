@@ -40,9 +40,11 @@ from provlab.datasets._rcv1_forms import read_subsets
 from provlab.datasets._rcv1_parse import N_TERMS, parse_topics, parse_vectors
 from provlab.datasets._record import make_dataset
 from provlab.datasets._sources import read_source
-from provlab.store import SCHEMA, TrialStore
+from provlab.store import SCHEMA, StoreSnapshot, TrialStore
+from provlab.store.packed import Block, pack, unpack
 from provsel.selectors import OnlineLeverageSelector
 from provsel.streams import column_blocks, row_chunks
+from small_runs import UNIFORM, small_cell
 
 X = np.arange(24.0).reshape(6, 4) * (np.arange(24).reshape(6, 4) % 3 > 0)
 
@@ -384,6 +386,25 @@ def store_of(path):
     store.encoded(["cell", "error"])
 
 
+BLOCK = Block.of([small_cell(UNIFORM, repeats=1, draws=2)], ["error", "n_test", "environment"])
+
+
+def packed_block():
+    numbers = {"error": [0.5, 0.25, 0.0] * 2, "n_test": [4] * 6, "environment": ["{}"] * 6}
+    table = BLOCK.places().append_column("environment", pa.array(numbers.pop("environment")).dictionary_encode())
+    for name, values in numbers.items():
+        table = table.append_column(name, pa.array(values))
+    with tempfile.TemporaryDirectory() as folder:
+        pack([BLOCK], StoreSnapshot(TrialStore(folder), table), Path(folder) / "trials.parquet")
+        return (Path(folder) / "trials.parquet").read_bytes()
+
+
+def block_of(path):
+    found = unpack([BLOCK], path)
+    assert len(found) in (0, BLOCK.n_trials)
+    assert {*found["error"].to_pylist()} <= {0.5, 0.25, 0.0}
+
+
 # ---- archives
 
 
@@ -485,6 +506,7 @@ BINARY = {
     ),
     "JPEG": Reader("cifar10.tar.xz", (JPEG,), jpeg_of),
     "store": Reader("data/store/x.parquet", (STORE,), store_of),
+    "packed trials": Reader("trials-table.parquet", (packed_block(),), block_of),
     "cache": Reader("data/made.npz", (CACHED,), cached_set, ZIP_WORDS),
     "state of a stream": Reader("state.npz", (STATE,), state_of, ZIP_WORDS, "OnlineLeverageSelector.set_state: "),
 }

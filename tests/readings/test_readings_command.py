@@ -284,6 +284,55 @@ def test_packed_verdicts_are_read_where_there_are_no_others(study, tmp_path):
     pd.testing.assert_frame_equal(stored_outcome("known2000", tmp_path).universes, universes.head(4))
 
 
+def test_packed_trials_take_the_place_of_the_store(study, tmp_path, capsys):
+    names = ("universes.csv", "robustness.csv")
+    assert main(["readings", "known2000", "--render"]) == 0
+    capsys.readouterr()
+    elsewhere = ["--packed", "results", "--results", str(tmp_path), "executor=serial"]
+    assert main(["readings", "known2000", *elsewhere]) == 0
+    said = capsys.readouterr().err
+    assert "100 trials, 100 stored, 0 to compute" in said
+    assert "100 trials: 100 were stored, 0 computed" in said
+    assert not (tmp_path / "store").exists()
+    found = tmp_path / "readings" / "known2000"
+    assert [(found / name).read_bytes() for name in names] == [(study / name).read_bytes() for name in names]
+    made, was = (json.loads((here / "made.json").read_text())["known2000/table"] for here in (found, study))
+    assert made.pop("cpu_hours") == pytest.approx(was.pop("cpu_hours"), abs=1e-4)
+    assert made == was
+    assert (found / "trials-table.parquet").read_bytes() == (study / "trials-table.parquet").read_bytes()
+    assert main(["readings", "known2000", "--plan", "--results", str(tmp_path)]) == 0  # once taken they are its own
+    assert "100 stored, 0 to compute" in capsys.readouterr().err
+
+
+def test_another_version_of_a_method_is_computed_and_the_rest_taken(study, tmp_path, capsys, monkeypatch):
+    assert main(["readings", "known2000", "--render"]) == 0
+    monkeypatch.setattr(SVMRFESelector, "algorithm_version", 99)
+    assert main(["readings", "known2000", "--packed", "results", "--results", str(tmp_path), "executor=serial"]) == 0
+    # of RFE's block the coin is Random, too, and has its numbers from there
+    assert "100 trials: 60 were stored, 40 computed" in capsys.readouterr().err
+
+
+def test_a_universe_is_judged_when_all_its_trials_are_there(study, tmp_path, capsys):
+    """Without errors of RFE under C = 2 half of the universes have none."""
+    shutil.copytree(study.parents[1] / "store", tmp_path / "store")
+    store = TrialStore(tmp_path / "store")
+    trials = store.query()
+    lacking = [line["selector"] == "SVMRFESelector" and '"C":2' in line["config"] and line["fold"] == 3
+               for line in trials.to_pylist()]  # fmt: skip
+    assert sum(lacking) == 2
+    shutil.rmtree(tmp_path / "store")
+    store.add(trials.filter([not each for each in lacking]))
+    assert main(["readings", "known2000", "--render", "--letter", "--results", str(tmp_path)]) == 0
+    robust = read(tmp_path / "readings" / "known2000" / "robustness.csv").set_index("claim")
+    assert robust.loc["known2000.better", ["universes", "run"]].tolist() == [4, 3]
+    assert robust.loc["known2000.full", ["universes", "run"]].tolist() == [4, 4]
+    universes = read(tmp_path / "readings" / "known2000" / "universes.csv")
+    [not_run] = universes[universes["verdict"] == "not run"].to_dict("records")
+    assert (not_run["method"], not_run["C"]) == ("elimination", "2")
+    assert "3 of 4" in plain(capsys.readouterr().out)
+    assert "7 of 8 verdicts so far" in plain((tmp_path / "readings" / "known2000" / "letter.md").read_text())
+
+
 @pytest.fixture
 def two_artefacts(tmp_path, monkeypatch):
     """The study with its table twice, and claims about each."""

@@ -1,5 +1,6 @@
 """Readings: every defensible way to read the open places of a paper, and what each claim becomes under all of them."""
 
+from provlab.readings.packing import trials_file
 from provlab.readings.schema import Option, Place, Readings, load_readings
 from provlab.readings.study import (
     Outcome,
@@ -27,5 +28,6 @@ __all__ = [
     "readings_versions",
     "stored_made",
     "stored_outcome",
+    "trials_file",
     "universes_file",
 ]

@@ -1,4 +1,7 @@
-"""Verdicts on claims in each of their universes."""
+"""Verdicts on claims in each of their universes, of those whose trials are all there.
+
+On some of its data sets or folds a universe would be another question, and shares of verdicts would mix both.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from provlab.claims import Claim, Evidence, Verdict, judge
+from provlab.claims import NOT_RUN, Claim, Evidence, Verdict, judge
+from provlab.claims.outcome import Finding
 from provlab.readings.schema import MEASURED
 from provlab.readings.universes import Multiverse, RowEntries, Universe
 from provlab.store import StoreSnapshot
@@ -21,8 +25,9 @@ def judge_universes(multiverse: Multiverse, entries: RowEntries, store: StoreSna
     -------
     DataFrame
         One line a claim and universe: `claim`, the option of each place that touches the claim ("" for the others), and
-        `MEASURED`. The first line of each claim is the universe of the defaults.
+        `MEASURED`, "not run" where a trial is missing. The first line of each claim is the universe of the defaults.
     """
+    whole = _Whole(multiverse, entries, store)
     asked: dict[Universe, list[Claim]] = defaultdict(list)
     for claim in multiverse.claims:
         for universe in multiverse.universes(claim):
@@ -33,10 +38,10 @@ def judge_universes(multiverse: Multiverse, entries: RowEntries, store: StoreSna
     for universe, claims in asked.items():
         artefacts = {name: entries.artefact(name, universe) for name in entries.composed}
         evidence = Evidence(store, multiverse.overrides, artefacts)
-        asked_here = [multiverse.read(claim, universe) for claim in claims]
+        asked_here = [multiverse.read(claim, universe) for claim in claims if whole.holds(claim, universe)]
         family = [multiverse.read(claim, universe) for claim in multiverse.family]
-        judged = judge(asked_here, evidence, family)
-        lines += [(order[made.claim.id], universe, made) for made in judged]
+        judged = {made.claim.id: made for made in judge(asked_here, evidence, family)}
+        lines += [(order[claim.id], universe, judged.get(claim.id, _not_run(claim))) for claim in claims]
     lines.sort(key=lambda line: line[:2])
     places = multiverse.readings.places
     return pd.DataFrame(
@@ -53,6 +58,26 @@ def judge_universes(multiverse: Multiverse, entries: RowEntries, store: StoreSna
         ],
         columns=["claim", *(place.id for place in places), *MEASURED],
     )
+
+
+class _Whole:
+    """Which universes of which claims have all their trials, those that corrections are about among them."""
+
+    def __init__(self, multiverse: Multiverse, entries: RowEntries, store: StoreSnapshot) -> None:
+        self._multiverse = multiverse
+        lacking = {cell.id for cell in entries.cells if store.rows(cell).size < cell.n_trials}
+        of_rows = entries.entries.items()
+        self._lacking = {place for place, found in of_rows if any(entry.cell.id in lacking for entry in found)}
+
+    def holds(self, claim: Claim, universe: Universe) -> bool:
+        multiverse = self._multiverse
+        return not any(
+            (*row, multiverse.restricted(universe, *row)) in self._lacking for row in multiverse.rows(claim, universe)
+        )
+
+
+def _not_run(claim: Claim) -> Verdict:
+    return Verdict(claim, NOT_RUN, Finding("", NOT_RUN), (), NOT_RUN)
 
 
 def _measured(made: Verdict) -> dict[str, Any]:

@@ -40,10 +40,11 @@ def _paragraphs(outcome: Outcome, left_out: Sequence[str]) -> Iterator[str]:
     readings, asked = outcome.multiverse.readings, [made for made in outcome.robustness if made.n_run]
     found = [made for made in asked if made.n_universes > 1]
     yield f"# To the authors of {escape_markdown(readings.paper)}"
-    n_run = sum(made.n_run for made in found)
+    n_run, n_all = (sum(getattr(made, name) for made in found) for name in ("n_run", "n_universes"))
+    verdicts = f"{n_run} verdicts in all" if n_run == n_all else f"{n_run} of {n_all} verdicts so far"
     yield (
         f"We replicate your experiments from the paper's text. Where it can be read in more than one way we ran each "
-        f"defensible reading: {len(readings.places)} open places, {len(found)} of your claims, {n_run} verdicts in all."
+        f"defensible reading: {len(readings.places)} open places, {len(found)} of your claims, {verdicts}."
         f"{_parts(outcome)}"
     )
     if one := [made.default for made in asked if made.n_universes == 1]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from provlab.project import full_name, paper_of, papers
 from provlab.readings.cost import Cost, estimate
 from provlab.readings.judging import judge_universes
 from provlab.readings.made import WHOLE, made_of, versions_of
+from provlab.readings.packing import pack_trials, with_packed
 from provlab.readings.prints import distances, printed_effect, printed_rows
 from provlab.readings.robustness import Robustness, robustness_frame, robustness_of
 from provlab.readings.schema import DISTANCE, Readings, load_readings
@@ -89,10 +90,23 @@ class Study:
         return self.multiverse.entries()
 
     def snapshot(self, store: TrialStore) -> StoreSnapshot:
-        """Read what judging, and comparing with the print, need of the store."""
-        printed = {name for artefact in self.multiverse.printed for name in load_recipe(artefact).columns}
-        columns = {*COLUMNS, *columns_read(self.multiverse.claims), *columns_with_sizes([*printed])}
+        """Read what judging, comparing with the print, and packing need of the store."""
+        artefacts = {claim.evaluator.artefact for claim in self.multiverse.family}
+        printed = {name for artefact in artefacts if printed_rows(artefact) for name in load_recipe(artefact).columns}
+        columns = {*COLUMNS, *columns_read(self.multiverse.family), *columns_with_sizes([*printed])}
         return StoreSnapshot.take(store, columns)
+
+    def with_packed(self, store: StoreSnapshot, folders: Iterable[Path]) -> StoreSnapshot:
+        """Return a snapshot with the trials that are packed in some folders of readings, see `with_packed`."""
+        return with_packed(store, self.multiverse, self.entries, folders)
+
+    def whole(self, store: StoreSnapshot) -> set[str]:
+        """Return the ids of the cells whose trials are all there."""
+        return {cell.id for cell in self.entries.cells if store.rows(cell).size == cell.n_trials}
+
+    def pack(self, store: StoreSnapshot, folder: Path) -> None:
+        """Pack the trials that are there into a folder of readings, see `pack_trials`."""
+        pack_trials(store, self.multiverse, self.entries, folder)
 
     def cost(self, store: StoreSnapshot) -> Cost:
         """Count trials, and estimate the cost of the missing ones."""

@@ -56,6 +56,9 @@ class Multiverse:
     printed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     _touching: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
     _restricted: dict[tuple[str, str, bool], list[list[int]]] = field(default_factory=dict, repr=False, compare=False)
+    _rows: dict[tuple[str, tuple[int, ...]], frozenset[tuple[str, str]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def touching(self, claim: Claim) -> tuple[int, ...]:
         """Return which places the verdict on a claim can depend on."""
@@ -99,23 +102,25 @@ class Multiverse:
             for universe in self.of_rows(artefact, printed):
                 for row in printed:
                     found[artefact][row].add(self.restricted(universe, artefact, row))
-        of_tests = [k for k, place in enumerate(self.readings.places) if place.of_tests]
         for claim in self.claims:
-            rows: dict[Universe, set[tuple[str, str]]] = {}  # by the parameters of tests: which ones are read follows
             for universe in self.universes(claim):
-                read = tuple(universe[k] for k in of_tests)
-                if read not in rows:
-                    rows[read] = self._rows(claim, universe)
-                for artefact, row in rows[read]:
+                for artefact, row in self.rows(claim, universe):
                     found[artefact][row].add(self.restricted(universe, artefact, row))
         return {artefact: dict(of_rows) for artefact, of_rows in found.items()}
 
-    def _rows(self, claim: Claim, universe: Universe) -> set[tuple[str, str]]:
+    def rows(self, claim: Claim, universe: Universe) -> frozenset[tuple[str, str]]:
         """Return the rows that a claim reads in a universe, and those of the family that a correction can be about."""
+        of_tests = zip(self.readings.places, universe, strict=True)  # which rows follows from the parameters of tests
+        read = claim.id, tuple(chosen for place, chosen in of_tests if place.of_tests)
+        if read not in self._rows:
+            self._rows[read] = self._find_rows(claim, universe)
+        return self._rows[read]
+
+    def _find_rows(self, claim: Claim, universe: Universe) -> frozenset[tuple[str, str]]:
         kind = type(claim.evaluator), claim.evaluator.artefact
         peers = [peer for peer in self.family if (type(peer.evaluator), peer.evaluator.artefact) == kind]
         tests = [self.read(peer, universe).evaluator for peer in (claim, *peers)]
-        return {place[:2] for test in tests for place in test.places((*test.columns, *test.also))}
+        return frozenset(place[:2] for test in tests for place in test.places((*test.columns, *test.also)))
 
     def entries(self) -> RowEntries:
         """Compose what all universes need."""

@@ -10,9 +10,9 @@ from provlab.reference.contents import Contents
 from provlab.reference.quotes import Quotes
 from provlab.reference.readme import README, readme, write_readme
 from provlab.reference.texts import project_texts, refresh, refresh_texts, typed_numbers, without_marks
-from provlab.reference.writing import FOLDER, MAX_BYTES, write_reference
+from provlab.reference.writing import FOLDER, MAX_BYTES, write_readings, write_reference
 
 __all__ = [
     "FOLDER", "MAX_BYTES", "README", "Contents", "Quotes", "project_texts", "readme", "refresh", "refresh_texts",
-    "typed_numbers", "without_marks", "write_readme", "write_reference",
+    "typed_numbers", "without_marks", "write_readings", "write_readme", "write_reference",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Any, Self
@@ -41,6 +41,8 @@ class Contents:
         What more repeats made of open claims, by the claims' ids.
     verdicts, rankings : DataFrame
         One line a claim, and one line a method and column; all as text.
+    judged : dict
+        Of the readings of the claims about each artefact, how many universes have a verdict, and how many there are.
     """
 
     parts: dict[str, Part]
@@ -48,6 +50,7 @@ class Contents:
     decisions: dict[str, Decision]
     verdicts: pd.DataFrame
     rankings: pd.DataFrame
+    judged: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -66,9 +69,8 @@ class Contents:
         summary = json.loads(path.read_text(encoding="utf-8"))
         parts = {name: Part.from_json(found, f"{path}: {name}") for name, found in summary["artefacts"].items()}
         readings = {name: MadeWith.from_json(found, f"{path}: {name}") for name, found in summary["readings"].items()}
-        return cls(
-            parts, readings, read_decisions(folder), _texts(folder / VERDICT_FILE), _texts(folder / RANKING_FILE)
-        )
+        verdicts, rankings = _texts(folder / VERDICT_FILE), _texts(folder / RANKING_FILE)
+        return cls(parts, readings, read_decisions(folder), verdicts, rankings, _judged(folder))
 
     def write(self, folder: Path) -> None:
         """Write verdicts.csv, rankings.csv, summary.json and, where there are any, decisions.json."""
@@ -127,6 +129,17 @@ class Contents:
         absent, files = self.absent(), all_claim_files()
         known = {*self.verdicts["id"], *(claim.id for claim in claims_about(absent, files))}
         return [claim.id for file in files for claim in file.claims if claim.id not in known]
+
+
+def _judged(folder: Path) -> dict[str, tuple[int, int]]:
+    about = {claim.id: claim.evaluator.artefact for file in all_claim_files() for claim in file.claims}
+    found: dict[str, tuple[int, int]] = {}
+    for path in sorted(folder.glob("readings/*/robustness.csv")):
+        for line in _texts(path).to_dict("records"):
+            if line["claim"] in about:
+                run, planned = found.get(about[line["claim"]], (0, 0))
+                found[about[line["claim"]]] = run + int(line["run"]), planned + int(line["universes"])
+    return found
 
 
 def _changes(name: str, made: MadeWith, files: list[ClaimFile]) -> list[str]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from provlab.claims.judged import all_claim_files
 from provlab.claims.made_with import MadeWith
-from provlab.readings import print_file, readings_changes, stored_made, stored_outcome, universes_file
+from provlab.readings import print_file, readings_changes, stored_made, stored_outcome, trials_file, universes_file
 from provlab.readings.letter import write_letter
 from provlab.reference.contents import joined
 from provlab.reports.tables import write_frame
@@ -57,8 +57,9 @@ def join_readings(
         write_frame(_joined(robust, about), here / "robustness.csv")
         for source, chosen in sources:
             for name in chosen:
-                if name.startswith(f"{paper}/") and (printed := print_file(source, name)).is_file():
-                    print_file(here, name).write_bytes(printed.read_bytes())
+                for place in (print_file, trials_file):
+                    if name.startswith(f"{paper}/") and (path := place(source, name)).is_file():
+                        place(here, name).write_bytes(path.read_bytes())
         letter = target / READINGS / paper / LETTER
         if letter.is_file() and not any(name.startswith(f"{paper}/") for name in new):
             (here / LETTER).write_bytes(letter.read_bytes())  # a new one would state the data that are read now

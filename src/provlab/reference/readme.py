@@ -39,16 +39,17 @@ def readme(contents: Contents) -> str:
     paragraphs = [
         "# Reference results",
         "What runs at full size gave, written by `provsel reference`, one artefact at a time: tables (CSV, Markdown), "
-        "figures (SVG), `verdicts.csv`, `rankings.csv`, `readings/`, what `provsel readings` found, and `sample/`, "
-        "some records of trials on synthetic data, which the tests compute again. `summary.json` has for each artefact "
-        "what its part was made with: rules of verdicts, versions of algorithms, SHA-256 of all cells, environments, "
-        "revisions, CPU hours, states of certificates.",
+        "figures (SVG), `verdicts.csv`, `rankings.csv`, `readings/`, what `provsel readings` found, with the numbers "
+        "of its trials where they are small (`provsel readings PAPER --packed results/reference` goes on from there), "
+        "and `sample/`, some records of trials on synthetic data, which the tests compute again. `summary.json` has "
+        "for each artefact what its part was made with: rules of verdicts, versions of algorithms, SHA-256 of all "
+        "cells, environments, revisions, CPU hours, states of certificates.",
         "This page compares these statements with the code: `provsel reference --texts` writes it, and nothing here is "
         "edited by hand.",
         *([f"Not here yet: {', '.join(absent)}."] if absent else []),
         *([f"Claims without a verdict yet: {', '.join(waiting)}."] if waiting else []),
         _table("Artefacts", made, contents.changes(), note),
-        *([_table("Readings", contents.readings, contents.changes_of_readings(), "")] if contents.readings else []),
+        *([_table("Readings", contents.readings, _of_readings(contents), "")] if contents.readings else []),
         _verdicts(contents),
         *_open_claims(contents),
     ]
@@ -61,6 +62,15 @@ def _table(caption: str, made: Mapping[str, MadeWith], changes: Mapping[str, lis
         for name, each in made.items()
     ]
     return markdown_table(["artefact", "trials", "CPU hours", "written", "compared with the code"], rows, caption, note)
+
+
+def _of_readings(contents: Contents) -> dict[str, list[str]]:
+    """Return what has changed since the readings of each artefact were computed, and how many are not yet."""
+    said = contents.changes_of_readings()
+    for name, (run, planned) in contents.judged.items():
+        if name in said and run < planned:
+            said[name] = [*(said[name] or [AS_NOW]), f"so far {run:,} verdicts of {planned:,}"]
+    return said
 
 
 def _verdicts(contents: Contents) -> str:

@@ -19,9 +19,10 @@ from provlab.claims.made_with import MadeWith, Versions, stored_trials
 from provlab.configs import Artefact, compose_artefact, counted_state
 from provlab.datasets import MissingDataError
 from provlab.project import artefact_names, full_name
+from provlab.readings import stored_made
 from provlab.reference.contents import Contents, joined
 from provlab.reference.parts import PART_COLUMNS, Part, certificate_counts, copy_files, write_files
-from provlab.reference.readings import join_readings
+from provlab.reference.readings import READINGS, join_readings
 from provlab.reference.readme import write_readme
 from provlab.reference.sample import sample_records, whole_records
 from provlab.store import StoreSnapshot, TrialStore
@@ -79,15 +80,52 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
     with replacing_folder(target) as folder:
         old = Contents.read(target)
         contents = _written(folder, target, old, complete, store, overrides)
-        readings = join_readings(folder, target, old.readings, results, names)
-        replace(contents, readings=readings, decisions=_decisions(old, results, names)).write(folder)
-        write_readme(folder)
         if (target / BENCHMARKS).is_file():
             shutil.copy2(target / BENCHMARKS, folder / BENCHMARKS)
-        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        if size > MAX_BYTES:
-            raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
+        _finish(folder, target, replace(contents, decisions=_decisions(old, results, names)), old, results, names)
     return target
+
+
+def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
+    """Write what `provsel readings` found into `results`/reference; all else there stays. Return the folder.
+
+    Parameters
+    ----------
+    results : path
+    artefacts : sequence of str
+        Those whose readings are written; by default all that were asked.
+
+    Raises
+    ------
+    ValueError
+        When the readings of a named artefact are not there, or the files are larger than `MAX_BYTES`.
+    OSError
+        When the folder cannot be written; the old one stays.
+    """
+    target, names = results / FOLDER, [full_name(name) for name in artefacts]
+    found = {name for path in (results / READINGS).glob("*/made.json") for name in stored_made(path.parent)}
+    missing = sorted({*names} - found)
+    if missing or not found:
+        raise ValueError(
+            f"reference: expected readings of {', '.join(missing) if names else 'a paper'} in {results / READINGS}, "
+            f"got {', '.join(sorted(found)) or 'none'}; run provsel readings first."
+        )
+    with replacing_folder(target) as folder:
+        if target.is_dir():
+            shutil.copytree(target, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(READINGS))
+        old = Contents.read(target)
+        _finish(folder, target, old, old, results, names)
+    return target
+
+
+def _finish(folder: Path, target: Path, contents: Contents, old: Contents, results: Path, names: Sequence[str]) -> None:
+    """Write the readings, the statement of all that is there, and the README."""
+    readings = join_readings(folder, target, old.readings, results, names)
+    replace(contents, readings=readings).write(folder)
+    write_readme(folder)
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if size > MAX_BYTES:
+        raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
 
 
 def _complete(names: Sequence[str], store: StoreSnapshot, overrides: Sequence[str]) -> dict[str, _Complete]:

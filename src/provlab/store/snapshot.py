@@ -69,18 +69,19 @@ class StoreSnapshot:
         whole, n_nameless = reduce(pc.and_, named), 0
         if not pc.all(whole, min_count=0).as_py():
             table, n_nameless = table.filter(whole).combine_chunks(), pc.sum(pc.invert(whole)).as_py()
-        cells = table["cell"].combine_chunks()
-        if isinstance(cells, pa.ChunkedArray):  # without any rows
-            cells = pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), pa.array([], pa.string()))
-        # codes in the order of the names: cells then sort as integers
-        names = np.array(cells.dictionary.to_pylist(), dtype=str)
-        rank = np.empty(names.size, np.int32)
-        rank[np.argsort(names)] = np.arange(names.size, dtype=np.int32)
-        places = [table[name].to_numpy() for name in reversed(NUMBERS)]
-        order = np.lexsort([*places, rank[cells.indices.to_numpy()]])
-        # two files have the same trial where a merge was cut short
-        once = reduce(np.logical_or, (_changes(place[order]) for place in (*places, cells.indices.to_numpy())))
-        return cls(store, table.take(pa.array(order[once])).combine_chunks(), n_nameless)
+        return cls(store, _in_order(table), n_nameless)
+
+    def beside(self, trials: pa.Table) -> StoreSnapshot:
+        """Return this snapshot with trials that the store does not have, such as `packed.unpack` gives them.
+
+        Parameters
+        ----------
+        trials : Table
+            `cell`, `repeat`, `fold` and `draw`, and whatever columns of this snapshot they have; the others are null.
+        """
+        fitting = trials.select([name for name in trials.column_names if name in self.table.column_names])
+        both = pa.concat_tables([self.table, fitting], promote_options="default").unify_dictionaries()
+        return StoreSnapshot(self.store, _in_order(both.combine_chunks()), self.n_nameless)
 
     @classmethod
     def open(cls, store: TrialStore, path: Path) -> StoreSnapshot:
@@ -176,6 +177,22 @@ def plain_field(field: pa.Field) -> pa.Field:
     if field.name in SCHEMA.names:
         return SCHEMA.field(field.name)
     return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+
+
+def _in_order(table: pa.Table) -> pa.Table:
+    """Return trials sorted by cell, repeat, fold and draw, each once."""
+    cells = table["cell"].combine_chunks()
+    if isinstance(cells, pa.ChunkedArray):  # without any rows
+        cells = pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), pa.array([], pa.string()))
+    # codes in the order of the names: cells then sort as integers
+    names = np.array(cells.dictionary.to_pylist(), dtype=str)
+    rank = np.empty(names.size, np.int32)
+    rank[np.argsort(names)] = np.arange(names.size, dtype=np.int32)
+    places = [table[name].to_numpy() for name in reversed(NUMBERS)]
+    order = np.lexsort([*places, rank[cells.indices.to_numpy()]])
+    # two files have the same trial where a merge was cut short
+    once = reduce(np.logical_or, (_changes(place[order]) for place in (*places, cells.indices.to_numpy())))
+    return table.take(pa.array(order[once])).combine_chunks()
 
 
 def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:

@@ -34,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--render", action="store_true", help="judge what is stored, compute nothing")
     parser.add_argument("--figures", action="store_true", help="draw the specification curve of each claim")
     parser.add_argument("--letter", action="store_true", help="write a page to the paper's authors, letter.md")
+    parser.add_argument(
+        "--packed", action="append", default=[], metavar="FOLDER", type=Path,
+        help="take the trials that are packed there, such as results/reference, and compute the rest; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--whole", action="store_true", help="all data, where readings.yaml names a part of them")
     add_store_arguments(parser, "executor=serial")
 
@@ -55,17 +59,23 @@ def run(options: argparse.Namespace) -> int:
     )
     print(plan_text(study.multiverse), file=sys.stderr)
     print(parts_text(study.multiverse), end="", file=sys.stderr)
-    print(study.cost(study.snapshot(store)).text(), file=sys.stderr)
+    folder = results / "readings" / options.paper
+    packed = [folder, *(other / "readings" / options.paper for other in options.packed)]
+    stored = study.snapshot(store)
+    snapshot = study.with_packed(stored, packed)
+    print(study.cost(snapshot).text(), file=sys.stderr)
     if options.plan:
         return 0
     failures = 0
     if not options.render:
         [config, *_] = (artefact.config for artefact in study.entries.composed.values())
-        report = run_cells(study.entries.cells, store, executor_settings(config), label=f"readings of {options.paper}")
+        label, known = f"readings of {options.paper}", study.whole(snapshot) - study.whole(stored)
+        report = run_cells(study.entries.cells, store, executor_settings(config), label=label, known=known)
         print(report.summary(), file=sys.stderr)
         failures = len(report.failures)
-    outcome = study.outcome(study.snapshot(store))
-    folder = results / "readings" / options.paper
+        snapshot = study.with_packed(study.snapshot(store), packed)
+    study.pack(snapshot, folder)
+    outcome = study.outcome(snapshot)
     whole = _beside_stored(outcome, options.paper, results)
     whole.write(folder)
     if options.figures:

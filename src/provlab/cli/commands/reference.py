@@ -19,6 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only what belongs to it; may be repeated (default: all whose trials are all stored)",
     )  # fmt: skip
     parser.add_argument(
+        "--readings", action="store_true", help="only what provsel readings found, of --artefact or of all"
+    )
+    parser.add_argument(
         "--texts", action="store_true", help="only write what results/reference has into its README.md, README.md and "
         "NOTES.md",
     )  # fmt: skip
@@ -27,11 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the reference results, print where they are, and refresh the texts of their project."""
     from provlab.project import current_project
-    from provlab.reference import FOLDER, README, refresh_texts, write_readme, write_reference
+    from provlab.reference import FOLDER, README, refresh_texts, write_readings, write_readme, write_reference
 
     own = current_project().root / "results" / FOLDER
     if not options.texts:
-        folder = write_reference(Path(options.results), options.overrides, options.artefact)
+        results = Path(options.results)
+        if options.readings:
+            folder = write_readings(results, options.artefact)
+        else:
+            folder = write_reference(results, options.overrides, options.artefact)
         print((folder / "README.md").read_text(encoding="utf-8"))
         print(f"written: {folder}")
         if folder.resolve() != own.resolve():
