@@ -198,7 +198,14 @@ def robustness_lines(paper: str) -> tuple[list[str], list[Path]]:
     path = REFERENCE / "readings" / paper / "robustness.csv"
     with path.open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    rows = [[f"`{line['claim']}`", line["universes"], line["default"], line["shares"], line["flip"]] for line in lines]
+    numbers = [
+        line["universes"] if line["run"] == line["universes"] else f"{line['run']} of {line['universes']}"
+        for line in lines
+    ]
+    rows = [
+        [f"`{line['claim']}`", number, line["default"], line["shares"], line["flip"]]
+        for line, number in zip(lines, numbers, strict=True)
+    ]
     header = ["claim", "universes", "by default", "share of each verdict", "smallest change for another"]
     return table_lines(header, rows), [path]
 

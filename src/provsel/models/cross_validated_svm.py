@@ -78,7 +78,7 @@ class CrossValidatedSVM(BaseLinearSVM):
             wrong[k] += int(np.count_nonzero(found != labels[test]))
         self.errors_ = wrong / labels.size
         self.C_ = grid[int(np.argmin(wrong))]
-        self._fitted = clone(model).set_params(C=self.C_).fit(X, labels)
+        self._fitted = clone(model).set_params(C=self.C_).fit_rows(X, labels)
         for name in ("coef_", "intercept_", "support_", "dual_coef_"):
             if hasattr(self._fitted, name):
                 setattr(self, name, getattr(self._fitted, name))
@@ -112,7 +112,7 @@ Predicted = Iterable[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
 def _on_rows(model: BaseLinearSVM, X: Any, labels: NDArray[np.int64], grid: list[float], folds: list[Any]) -> Predicted:
     for train, test in folds:
         for k, C in enumerate(grid):
-            yield k, test, clone(model).set_params(C=C).fit(X[train], labels[train]).predict(X[test])
+            yield k, test, clone(model).set_params(C=C).fit_rows(X[train], labels[train]).predict_rows(X[test])
 
 
 def _on_gram(model: LibsvmSVM, X: Any, labels: NDArray[np.int64], grid: list[float], folds: list[Any]) -> Predicted:
