@@ -1,5 +1,8 @@
 """What figures show: a look a method, legends of what is drawn, axes from 0, differences with their intervals."""
 
+import re
+from xml.etree import ElementTree
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,9 +11,10 @@ from scipy import stats
 
 from provlab.configs.artefacts import artefact_part
 from provlab.project import Project, artefact_names, current_project, papers
+from provlab.reports.compact_svg import compact_svg
 from provlab.reports.curves import draw_curves
 from provlab.reports.error_bars import draw_error_bars
-from provlab.reports.figures import only_formats
+from provlab.reports.figures import only_formats, save_figure, style
 from provlab.reports.forest import OVERALL, draw_forest, paired_differences
 from provlab.reports.looks import PALETTE, declared_looks, looks
 
@@ -19,6 +23,9 @@ DRAWN = [
     "giesen2013/compression-gap", "giesen2013/feature-selective", "giesen2013/feature-selective-peers",
     "giesen2013/theorem5", "giesen2013/theorem7",
 ]  # fmt: skip
+
+NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
+FAMILIES = re.compile(r"font-family: [^;]*")
 
 
 @pytest.fixture
@@ -181,3 +188,33 @@ def test_certificates_are_counted_a_panel_a_method(figures, tmp_path):
     assert {"s\nBSS", "s\nLvg"} == {
         panel.get_ylabel().split(":")[0] for panel in figures[0].axes if "s\n" in panel.get_ylabel()
     }
+
+
+def test_a_drawing_has_each_style_once_and_the_same_shapes(tmp_path):
+    """Each element keeps its style, by a class, and its place, to a hundredth of a point; texts stay."""
+    frame = pd.DataFrame({"x": np.arange(30) / 7, "y": np.arange(30) ** 2 / 11})
+    figure = Figure(figsize=(3, 2))
+    panel = figure.subplots()
+    panel.plot(frame["x"], frame["y"], "o", color="#123456")
+    panel.set_title("1.23456 of 'DejaVu Sans'")
+    with style():
+        figure.savefig(tmp_path / "plain.svg", metadata={"Date": None, "Creator": None})
+        with only_formats("svg"):
+            save_figure(figure, tmp_path / "saved")
+    plain, saved = ((tmp_path / f"{name}.svg").read_text() for name in ("plain", "saved"))
+    compact = compact_svg(plain)
+    assert len(compact) < 0.75 * len(plain)
+    assert "1.23456 of 'DejaVu Sans'" in compact
+    was, now = (list(ElementTree.fromstring(text).iter()) for text in (plain, compact))
+    rules = dict(re.findall(r"^\.(\w+)\{(.*)\}$", compact, flags=re.MULTILINE))
+    assert len(set(rules.values())) == len(rules) > 3
+    assert [element.tag for element in was] == [element.tag for element in now]
+    for before, after in zip(was, now, strict=True):
+        styled = rules.get(after.get("class"), after.get("style"))
+        assert FAMILIES.sub("", styled or "") == FAMILIES.sub("", before.get("style", ""))
+        for name in ("d", "x", "y", "transform"):
+            there, here = (NUMBERS.findall(element.get(name, "")) for element in (before, after))
+            assert len(there) == len(here)
+            np.testing.assert_allclose(np.array(here, float), np.array(there, float), atol=0.0051)
+    assert compact_svg(compact) == compact
+    assert compact_svg(saved) == saved

@@ -13,6 +13,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from provlab.reports.compact_svg import compact_svg
 from provsel.files import replacing
 
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
@@ -120,5 +121,8 @@ def save_figure(figure: Figure, stem: Path) -> list[Path]:
         path = stem.with_name(f"{stem.name}.{kind}")
         with replacing(path) as temporary:
             figure.savefig(temporary, format=kind, metadata=entries, bbox_inches=box)
+            if kind == "svg":
+                drawn = compact_svg(temporary.read_text(encoding="utf-8"))
+                temporary.write_text(drawn, encoding="utf-8", newline="\n")
         paths.append(path)
     return paths
