@@ -13,6 +13,7 @@ from provlab.store import SCHEMA
 from provlab.trials import identity_of, load_from, make_tasks, run_task
 from provlab.trials import trial as trial_module
 from provsel.certificates import THEOREMS
+from provsel.kernels import hard_margin
 from provsel.models import LibsvmSVM
 from provsel.selectors import BSSSelector, OnSupportVectors
 from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, small_cell
@@ -224,12 +225,15 @@ def test_trials_that_differ_in_their_model_share_a_selection_without_chance(monk
         calls.append(view.n_samples)
         return select(self, view, rng)
 
+    margins, margin = [], hard_margin.hard_margin
     monkeypatch.setattr(BSSSelector, "_select", counting)
+    monkeypatch.setattr(hard_margin, "hard_margin", lambda *args, **more: margins.append(1) or margin(*args, **more))
     models = [{"_target_": "provsel.models.LibsvmSVM", "C": C} for C in (1e-3, 1e3, 1e4)]
     cells = [small_cell(WIDE_BSS, model=model, setting=setting) for model in models]
     [task, *_] = make_tasks(cells)
     together = run_task(task).records
     assert len(calls) == (2 if setting == "supervised" else 1)
+    assert len(margins) == 2 * len(calls)  # of all features, and of those selected
     alone = [record for cell in cells for record in run_task(make_tasks([cell])[0]).records]
     assert len(together) == len(alone) == 3
     times = {"task_cpu", *(f"{part}_{clock}" for part in ("select", "shared", "train") for clock in ("cpu", "wall"))}

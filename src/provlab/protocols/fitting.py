@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,11 +35,15 @@ from provsel.training_view import Meter, TrainingView, described
 
 @dataclass
 class Fitted:
-    """A reducer fitted on `rows`, which are those of the fold or its support vectors, and what that cost."""
+    """A reducer fitted on `rows`, which are those of the fold or its support vectors, and what that cost.
+
+    `geometry` is what certificates derive of it, for all trials that have the same one.
+    """
 
     reducer: Any
     rows: TrainingView
     selecting: Meter
+    geometry: dict[str, Any] = field(default_factory=dict)
 
     def as_record(self, n_features: int) -> Record:
         """Return what was selected, of so many features, and the cost of that."""
@@ -78,9 +82,11 @@ def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
         rows = view.on_support_vectors(build("model", method.model)) if supervised else view
         if draws:
             fit_reducer(selector, rows)
+            geometry: dict[str, Any] = {}
         else:
-            selector = rows.shared(f"fitted {described(selector)}", lambda: fit_reducer(selector, rows))
-    return Fitted(selector.selector_ if with_center else selector, rows, selecting)
+            name = f"fitted {described(selector)}"
+            selector, geometry = rows.shared(name, lambda: (fit_reducer(selector, rows), {}))
+    return Fitted(selector.selector_ if with_center else selector, rows, selecting, geometry)
 
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
@@ -103,7 +109,7 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
         left = kept_features(inner)
         features = trained.indices_ if left is None else np.sort(left)[trained.indices_]
         record |= {"n_selected": features.size, "features": None if left is None else features.astype(np.int32)}
-    trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted)
+    trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted, fitted.geometry)
     if reduced is not None:
         trial.shared("reduced rows", lambda: reduced)
     if method.certify and is_compressed(model) and leaves_nothing_out(inner, view):

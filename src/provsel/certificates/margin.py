@@ -70,7 +70,8 @@ class MarginPreservation(Theorem):
         full = trial.rows.shared("hard margin", lambda: hard_margin(trial.rows.gram(), signs))
         if not full.separable:
             return cls(state=NOT_SEPARABLE)
-        after, error = hard_margin(trial.reduced_gram, signs, alpha0=full.alpha), trial.spectral_error
+        after = trial.of_selection("hard margin", lambda: hard_margin(trial.reduced_gram, signs, alpha0=full.alpha))
+        error = trial.spectral_error
         # a selection that merges the classes leaves no margin at all
         ratio = float(full.squared_norm / after.squared_norm if after.separable else 0.0)
         if error >= 0.5:

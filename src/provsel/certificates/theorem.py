@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property
+from functools import cache
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform, get_args, get_type_hints
 
@@ -46,6 +46,8 @@ class MeasuredTrial:
         Fitted on the selected features; None where the protocol fits none.
     predicted : ndarray of shape (n_test,) or None
         Its predictions.
+    geometry : dict
+        What the selection alone gave, see `of_selection`: trials of one selection on the same rows can have the same.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class MeasuredTrial:
     y_test: Any = None
     model: Any = None
     predicted: Any = None
+    geometry: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _parts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def shared(self, name: str, compute: Callable[[], Any]) -> Any:
@@ -74,28 +77,41 @@ class MeasuredTrial:
             self._parts[name] = compute()
         return self._parts[name]
 
-    @cached_property
+    def of_selection(self, name: str, compute: Callable[[], Any]) -> Any:
+        """As `shared`, of what depends on the reducer and the rows only: not on the model, nor on test rows."""
+        if name not in self.geometry:
+            self.geometry[name] = compute()
+        return self.geometry[name]
+
+    @property
     def eigenvalues(self) -> NDArray[np.float64]:
         """Eigenvalues of V^T R R^T V, shape (rank,), increasing.
 
         V, shape (n_features, rank), are the right singular vectors of the rows, and R = S D the selection with its
         weights, shape (n_features, n_selected).
         """
-        kept = self.rows.basis().V[self.reducer.indices_] * self.reducer.weights_[:, None]
-        return np.linalg.eigvalsh(kept.T @ kept)
 
-    @cached_property
+        def compute() -> NDArray[np.float64]:
+            kept = self.rows.basis().V[self.reducer.indices_] * self.reducer.weights_[:, None]
+            return np.linalg.eigvalsh(kept.T @ kept)
+
+        return self.of_selection("eigenvalues", compute)
+
+    @property
     def spectral_error(self) -> float:
         """||E||_2 of E = V^T V - V^T R R^T V: 0 where nothing is lost; most theorems ask for less than 1/2."""
         return float(max(1 - self.eigenvalues[0], self.eigenvalues[-1] - 1, 0.0))
 
-    @cached_property
+    @property
     def reduced_gram(self) -> NDArray[np.float64]:
         """X R R^T X^T, shape (n_samples, n_samples): inner products of the reduced rows."""
         from provsel.kernels.spectral import gram_matrix
         from provsel.reducers import reduced_rows
 
-        return gram_matrix(self.shared("reduced rows", lambda: reduced_rows(self.reducer, self.rows.X)))
+        def compute() -> NDArray[np.float64]:
+            return gram_matrix(self.shared("reduced rows", lambda: reduced_rows(self.reducer, self.rows.X)))
+
+        return self.of_selection("reduced gram", compute)
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True)
