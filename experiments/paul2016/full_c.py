@@ -7,12 +7,15 @@ from provlab.reports.tables import write_tables
 
 def render(made: Rendering) -> str:
     columns, n_sets = list(made.artefact.config.artefact.columns), made.frame["dataset"].nunique()
+    means, spread = "", "standard deviation"
+    if n_sets > 1:
+        means, spread = f", mean over {n_sets} data sets", "mean of the data sets' standard deviations"
     return write_tables(
         made.tables,
         ["", *columns],
         mean_over_datasets(made.frame, baseline=""),
-        caption=f"{made.artefact.title}: test error in %, mean over {n_sets} data sets.",
-        note=f"{made.note} In parentheses: the mean of the data sets' standard deviations over folds.".strip(),
+        caption=f"{made.artefact.title}: test error in %{means}.",
+        note=f"{made.note} In parentheses: the {spread} over folds.".strip(),
     )
 
 
