@@ -299,9 +299,13 @@ def test_packed_trials_take_the_place_of_the_store(study, tmp_path, capsys):
     made, was = (json.loads((here / "made.json").read_text())["known2000/table"] for here in (found, study))
     assert made.pop("cpu_hours") == pytest.approx(was.pop("cpu_hours"), abs=1e-4)
     assert made == was
-    assert (found / "trials-table.parquet").read_bytes() == (study / "trials-table.parquet").read_bytes()
     assert main(["readings", "known2000", "--plan", "--results", str(tmp_path)]) == 0  # once taken they are its own
     assert "100 stored, 0 to compute" in capsys.readouterr().err
+
+
+def test_packed_trials_of_nowhere(study, tmp_path, capsys):
+    assert main(["readings", "known2000", "--plan", "--packed", str(tmp_path)]) == 2
+    assert "expected packed trials of known2000, found no" in plain(capsys.readouterr().err)
 
 
 def test_another_version_of_a_method_is_computed_and_the_rest_taken(study, tmp_path, capsys, monkeypatch):

@@ -84,6 +84,18 @@ def test_the_order_of_cells_does_not_show(trials, tmp_path):
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "other.parquet").read_bytes()
 
 
+def test_other_blocks_of_the_file_stay(trials, tmp_path):
+    """What was packed on another machine is in no store here; a study of a part must not lose it."""
+    pack(BLOCKS, trials, tmp_path / "whole.parquet")
+    path = tmp_path / "trials.parquet"
+    for part in (BLOCKS[:2], BLOCKS[2:], BLOCKS[1:2]):
+        pack(part, trials, path)
+    assert path.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    empty = StoreSnapshot.take(TrialStore(tmp_path / "nothing"), COLUMNS)
+    assert pack(BLOCKS, empty, path) == 0
+    assert path.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+
+
 def test_shares_that_are_no_counts_are_kept_as_they_are(trials, tmp_path):
     names, path = trials.table.column_names, tmp_path / "trials.parquet"
     thirds = trials.table["error"].to_numpy() + 1 / 7

@@ -76,13 +76,17 @@ class Block:
 def pack(blocks: Iterable[Block], trials: StoreSnapshot, path: Path) -> int:
     """Write the blocks whose trials are all there, and return how many these are; seconds are in single precision.
 
+    Other blocks that the file has stay: of other data, or of what a method was before.
+
     Raises
     ------
+    ValueError
+        When there is such a file, and it is not what `pack` wrote.
     OSError
         When the file cannot be written; an old one stays.
     """
     whole, rows = [], [np.empty(0, np.int64)]
-    for block in sorted(blocks, key=lambda block: block.name):
+    for block in blocks:
         found = np.concatenate([trials.rows(cell) for cell in block.cells])
         if found.size == block.n_trials:
             whole.append(block)
@@ -92,17 +96,30 @@ def pack(blocks: Iterable[Block], trials: StoreSnapshot, path: Path) -> int:
     table = trials.table.select(columns).take(pa.array(np.concatenate(rows)))
     for place, name in enumerate(columns):
         kept = pa.array(np.repeat(np.array([name in block.columns for block in whole], bool), sizes))
-        values = pc.if_else(kept, table[name], pa.scalar(None, table[name].type))
-        table = table.set_column(place, name, values.cast(pa.float32()) if name in TIMING else values)
-    codes = np.repeat(np.arange(len(whole), dtype=np.int32), sizes)
-    names = pa.DictionaryArray.from_arrays(codes, pa.array([block.name for block in whole], pa.string()))
+        values = pc.if_else(kept, table[name], pa.scalar(None, table[name].type)).cast(_packed_type(table.field(name)))
+        table = table.set_column(place, name, values)
+    names = pa.array([block.name for block in whole], pa.string())
+    table = table.add_column(0, BLOCK, names.take(pa.array(np.repeat(np.arange(len(whole)), sizes))))
+    if path.is_file():
+        old = _shared(_read(path))
+        left = old.filter(pc.invert(pc.is_in(old[BLOCK], names)))
+        table = pa.concat_tables([table, left], promote_options="permissive")
+        table = table.select([BLOCK, *sorted({*table.column_names} - {BLOCK})])
+    order = np.argsort(np.array(table[BLOCK].to_pylist(), dtype=str), kind="stable")
     with replacing(path) as temporary:
         pq.write_table(
-            _counted(table).add_column(0, BLOCK, names), temporary, compression="zstd", compression_level=19,
+            _counted(table.take(pa.array(order))), temporary, compression="zstd", compression_level=19,
             store_schema=False, write_page_checksum=True,
         )  # fmt: skip
         seal(temporary)
     return len(whole)
+
+
+def _packed_type(field: pa.Field) -> pa.DataType:
+    """Return the type that a column has in a file."""
+    if field.name in TIMING:
+        return pa.float32()
+    return pa.string() if pa.types.is_dictionary(field.type) else field.type
 
 
 def unpack(blocks: Iterable[Block], path: Path) -> pa.Table:

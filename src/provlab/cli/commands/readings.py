@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     print(plan_text(study.multiverse), file=sys.stderr)
     print(parts_text(study.multiverse), end="", file=sys.stderr)
     folder = results / "readings" / options.paper
-    packed = [folder, *(other / "readings" / options.paper for other in options.packed)]
+    packed = [folder, *(_packed_in(other, options.paper) for other in options.packed)]
     stored = study.snapshot(store)
     snapshot = study.with_packed(stored, packed)
     print(study.cost(snapshot).text(), file=sys.stderr)
@@ -88,6 +88,17 @@ def run(options: argparse.Namespace) -> int:
         print(write_letter(whole, folder / "letter.md"))
     console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
     return 1 if failures else 0
+
+
+def _packed_in(results: Path, paper: str) -> Path:
+    """Return the folder of a paper's readings in another one of results, which has packed trials."""
+    folder = results / "readings" / paper
+    if not any(folder.glob("trials-*.parquet")):
+        raise ValueError(
+            f"--packed {results}: expected packed trials of {paper}, found no {folder / 'trials-*.parquet'}; name a "
+            f"folder of results that provsel readings {paper} wrote to, or results/reference."
+        )
+    return folder
 
 
 def _beside_stored(outcome: Outcome, paper: str, results: Path) -> Outcome:
