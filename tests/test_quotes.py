@@ -38,8 +38,8 @@ log,1,False,3,4,0.8,0.5,
 l2,1,False,3,4,0.8,0.5,
 counts,3,True,1,4,0.25,2.0,
 """
-ROBUSTNESS = """claim,universes,run,default,same,shares
-p.one,24,24,replicated,0.625,replicated 0.625; no difference 0.375
+ROBUSTNESS = """claim,universes,run,default,same,shares,turned_by,turns
+p.one,24,24,replicated,0.625,replicated 0.625; no difference 0.375,C,0.25
 """
 
 
@@ -85,6 +85,9 @@ def folder(tmp_path):
         ("robustness: p.one; no difference .1f", "37.5"),
         ("robustness: p.one; contradicted .0f", "0"),
         ("robustness: p.one; universes d", "24"),
+        ("robustness: p.one; default", "replicated"),
+        ("robustness: p.one; turned_by", "C"),
+        ("robustness: p.one; turns .0f", "25"),
         ("summary: trials; ,d", "12,345"),
         ("summary: verdicts, p; sum d", "3"),
         ("summary: verdicts, p; count d", "2"),

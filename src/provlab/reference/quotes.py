@@ -15,6 +15,7 @@ A query is the name of a table, a colon, and parts between semicolons::
     print: table1; by default; shared .0f                of that of the defaults; shares are in percent
     print: table1; universes d                           how many there are; nearest: how many share the first place
     robustness: smith2020.table4.error-falls-with-t; replicated .0f     in how many percent of the universes
+    robustness: smith2020.table4.error-falls-with-t; varied_by          any of its columns; shares are in percent
 
 The last part is a statistic and a format of Python's. `value` is the one number that there is; `min`, `median`, `max`,
 `mean` and `sum` are of the values, `n` is their number, and `n<0`, `n>0`, `n=0` count; `sd` is the mean of their
@@ -206,9 +207,13 @@ class Quotes:
     def _of_robustness(self, claim: str, wanted: str) -> str:
         frame = pd.concat([pd.read_csv(path) for path in sorted(self.folder.glob("readings/*/robustness.csv"))])
         line = frame.iloc[_place(list(frame["claim"]), claim, "claim")]
+        if wanted in ("default", "turned_by", "varied_by", "flip", "flip_verdict"):
+            return str(line[wanted])
         name, _, spec = wanted.rpartition(" ")
         if name in ("universes", "run"):
             return format_number(float(line[name]), spec)
+        if name in ("turns", "variance"):
+            return format_number(100 * float(line[name]), spec)
         shares = dict(part.rsplit(" ", 1) for part in str(line["shares"]).split("; "))
         _place(VERDICTS, name, "verdict")
         return format_number(100 * float(shares.get(name, 0)), spec)
