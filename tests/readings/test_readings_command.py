@@ -131,12 +131,22 @@ def test_claims_can_be_chosen(study, capsys):
 def test_the_letter_and_the_curves_are_of_the_outcome(study, capsys):
     assert main(["readings", "known2000", "--render", "--letter", "--figures"]) == 0
     letter = plain((study / "letter.md").read_text())
+    assert letter.startswith("# To the authors of known2000 ")
     assert "4 open places, 2 of your claims, 8 verdicts" in letter
     assert "with method=a coin it is" in letter
     assert "What is RFE?" in letter
     curve = (study / "curves" / "known2000.better.svg").read_text()
     assert "a coin" in curve
     assert "4 universes" in curve
+
+
+def test_a_letter_calls_the_paper_what_its_notes_do(project, study, tmp_path):
+    notes = project / "experiments" / "known2000" / "NOTES.md"
+    outcome = stored_outcome("known2000", study.parent.parent)
+    for text, name in {"# Notes on Known (2000)\n\nText.\n": r"Known (2000)", "# Something else\n": "known2000"}.items():
+        notes.write_text(text)
+        assert write_letter(outcome, tmp_path / "letter.md").startswith(f"# To the authors of {name}\n")
+    notes.unlink()
 
 
 def test_a_claim_of_one_reading_holds_under_no_other(study, tmp_path):

@@ -24,6 +24,8 @@ ENTRY_POINTS = "provsel.papers"
 OTHERS = ("claims.yaml", "readings.yaml")
 """Files of a room that are no artefacts."""
 
+NOTES, HEADING = "NOTES.md", "# Notes on "
+
 
 @dataclass(frozen=True)
 class Paper:
@@ -40,6 +42,13 @@ class Paper:
     name: str
     folder: Path
     package: str
+
+    @property
+    def title(self) -> str:
+        """What its notes call it, in the heading "Notes on Smith (2020)"; the name where they do not."""
+        notes = self.folder / NOTES
+        heading = notes.read_text(encoding="utf-8").partition("\n")[0] if notes.is_file() else ""
+        return heading.removeprefix(HEADING).strip() if heading.startswith(HEADING) else self.name
 
     def artefacts(self) -> list[str]:
         """Return the names of its artefacts: each is a YAML file, with a script of the same name beside it."""

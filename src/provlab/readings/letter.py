@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from provlab.claims import CONTRADICTED, NOT_RUN, REPLICATED
+from provlab.project import papers
 from provlab.readings.prints import nearest
 from provlab.readings.robustness import Robustness
 from provlab.reports.tables import escape_markdown, write_text
@@ -39,7 +40,7 @@ def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> 
 def _paragraphs(outcome: Outcome, left_out: Sequence[str]) -> Iterator[str]:
     readings, asked = outcome.multiverse.readings, [made for made in outcome.robustness if made.n_run]
     found = [made for made in asked if made.n_universes > 1]
-    yield f"# To the authors of {escape_markdown(readings.paper)}"
+    yield f"# To the authors of {escape_markdown(papers()[readings.paper].title)}"
     n_run, n_all = (sum(getattr(made, name) for made in found) for name in ("n_run", "n_universes"))
     verdicts = f"{n_run} verdicts in all" if n_run == n_all else f"{n_run} of {n_all} verdicts so far"
     yield (
@@ -83,7 +84,7 @@ def _listed(outcome: Outcome, found: list[Robustness]) -> str:
 def _turned(outcome: Outcome, made: Robustness) -> str:
     shares = ", ".join(f"{share:.0%} {verdict}" for verdict, share in made.shares.items())
     flip = f"; with {made.flips[0].text()} it is {made.flips[0].verdict}" if made.flips else ""
-    default = made.default if made.default != NOT_RUN else "not run by default"
+    default = made.default.capitalize() if made.default != NOT_RUN else "Not run by default"
     text = f"{outcome.claims[made.claim].text} {default} as we read it by default{flip}. Over {made.n_run} readings: "
     return f"- {escape_markdown(text + shares)}."
 
