@@ -143,7 +143,10 @@ def test_the_letter_and_the_curves_are_of_the_outcome(study, capsys):
 def test_a_letter_calls_the_paper_what_its_notes_do(project, study, tmp_path):
     notes = project / "experiments" / "known2000" / "NOTES.md"
     outcome = stored_outcome("known2000", study.parent.parent)
-    for text, name in {"# Notes on Known (2000)\n\nText.\n": r"Known (2000)", "# Something else\n": "known2000"}.items():
+    for text, name in {
+        "# Notes on Known (2000)\n\nText.\n": r"Known (2000)",
+        "# Something else\n": "known2000",
+    }.items():
         notes.write_text(text)
         assert write_letter(outcome, tmp_path / "letter.md").startswith(f"# To the authors of {name}\n")
     notes.unlink()

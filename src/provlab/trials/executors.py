@@ -21,6 +21,9 @@ from joblib.externals.loky.backend import resource_tracker
 from provlab.trials.plan import Task
 from provlab.trials.trial import TaskResult, run_task
 
+REPLACED = "A worker stopped while some jobs were given to the executor"
+"""What loky warns of when it replaces a worker that has grown, such as by 60,000 images; nothing is lost."""
+
 WATCH_EVERY = 1.0
 """Seconds between two looks of a worker at the process that started it."""
 
@@ -70,6 +73,7 @@ def _serial(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskRe
 
 
 def _loky(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
+    warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky's
     pool = Parallel(
         n_jobs=_n_jobs(tasks, config),
         backend="loky",
