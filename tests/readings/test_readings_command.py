@@ -12,6 +12,7 @@ from studies import READINGS, made_study
 from provlab.claims.made_with import MadeWith
 from provlab.cli import main
 from provlab.readings import Study, readings_versions, stored_outcome
+from provlab.readings.display import _shortened
 from provlab.readings.letter import write_letter
 from provlab.readings.prints import distances
 from provlab.readings.robustness import robustness_frame, stored_shares
@@ -169,11 +170,13 @@ def test_a_claim_of_one_reading_holds_under_no_other(study, tmp_path):
 
 
 def test_a_part_of_the_data_is_said(tmp_path, monkeypatch, capsys):
+    many = f"+dataset.seed=[{','.join(['0'] * 60)}]"
     part = "part: {known2000/table: {why: A quick look., overrides: [protocol.n_splits=2]}}"
     made_study(tmp_path, monkeypatch, READINGS + part)
     assert main(["readings", "known2000", "--plan"]) == 0
     said = capsys.readouterr().err
     assert "known2000/table: on a part of the data (protocol.n_splits=2): A quick look." in said
+    assert _shortened(many) == "+dataset.seed=[0, ... 60 in all]"
     assert "20 trials" in said
     assert main(["readings", "known2000", "--plan", "--whole"]) == 0
     said = capsys.readouterr().err
