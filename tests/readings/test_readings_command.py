@@ -12,11 +12,10 @@ from studies import READINGS, made_study
 from provlab.claims.made_with import MadeWith
 from provlab.cli import main
 from provlab.readings import Study, readings_versions, stored_outcome
-from provlab.readings.display import _shortened
 from provlab.readings.letter import write_letter
 from provlab.readings.prints import distances
 from provlab.readings.robustness import robustness_frame, stored_shares
-from provlab.readings.schema import load_readings
+from provlab.readings.schema import Part, load_readings
 from provlab.reports.recipe import load_recipe
 from provlab.reports.tables import write_frame
 from provlab.store import TrialStore
@@ -176,7 +175,7 @@ def test_a_part_of_the_data_is_said(tmp_path, monkeypatch, capsys):
     assert main(["readings", "known2000", "--plan"]) == 0
     said = capsys.readouterr().err
     assert "known2000/table: on a part of the data (protocol.n_splits=2): A quick look." in said
-    assert _shortened(many) == "+dataset.seed=[0, ... 60 in all]"
+    assert Part("", (many, "protocol.repeats=1")).settings == "+dataset.seed=[0, ... 60 in all] protocol.repeats=1"
     assert "20 trials" in said
     assert main(["readings", "known2000", "--plan", "--whole"]) == 0
     said = capsys.readouterr().err

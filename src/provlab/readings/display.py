@@ -15,9 +15,6 @@ from provlab.readings.universes import Multiverse
 if TYPE_CHECKING:
     from provlab.readings.study import Outcome
 
-LONG = 100
-"""Characters of a setting that is printed whole."""
-
 SHOWN = 5
 """Universes of a table of prints."""
 
@@ -39,16 +36,10 @@ def parts_text(multiverse: Multiverse) -> str:
     """Return what part of the data is used, a line an artefact."""
     parts = {name: multiverse.part(name) for name in multiverse.needed}
     return "".join(
-        f"{name}: on a part of the data ({' '.join(map(_shortened, part.overrides))}): {part.why} All: --whole\n"
+        f"{name}: on a part of the data ({part.settings}): {part.why} All: --whole\n"
         for name, part in parts.items()
         if part is not None
     )
-
-
-def _shortened(override: str) -> str:
-    """Return a setting with the first of its values and their number, where it lists many."""
-    first, *others = override.split(",")
-    return override if len(override) <= LONG else f"{first}, ... {len(others) + 1} in all]"
 
 
 def robustness_table(outcome: Outcome) -> Table:

@@ -55,6 +55,9 @@ DISTANCE = ["rank", "by_default", "exact", "printed", "shared", "difference", "t
 share of the listed things that are there; mean |ours - printed| in standard deviations (the printed one, else ours);
 Kendall's tau over all numbers."""
 
+LONG = 100
+"""Characters of an override that is shown whole."""
+
 RESERVED = ("claim", *MEASURED, *DISTANCE)
 """Columns that stand beside those of the places."""
 
@@ -141,6 +144,16 @@ class Part:
 
     why: str
     overrides: tuple[str, ...]
+
+    @property
+    def settings(self) -> str:
+        """The overrides for people: of one that lists many values the first, and their number."""
+        return " ".join(map(_shortened, self.overrides))
+
+
+def _shortened(override: str) -> str:
+    first, *others = override.split(",")
+    return override if len(override) <= LONG else f"{first}, ... {len(others) + 1} in all]"
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def _of_paper(outcome: Outcome) -> Iterator[tuple[str, ClaimReadings]]:
             margins=tuple(getattr(claim.evaluator, "margins", ())),
             printed=math.nan if (printed := printed_effect(claim)) is None else printed,
             part=part.why if part else "",
-            settings=" ".join(part.overrides) if part else "",
+            settings=part.settings if part else "",
         )  # fmt: skip
 
 
