@@ -32,7 +32,6 @@ REPORT = ("matplotlib", "PIL", "plotly", "jinja2", "statsmodels", "scikit_postho
 
 ABSENT = """
 import sys
-from importlib import metadata
 class Absent:
     def find_spec(name, path=None, target=None):
         if name.split(".")[0] in MODULES:
@@ -91,7 +90,6 @@ print(sorted(set(MODULES) & set(sys.modules)))
 def test_theorems_are_declared_without_what_measures_them(tmp_path):
     script = """
 import sys
-from importlib import metadata
 from provsel.certificates import THEOREMS
 assert all(theorem.columns() for theorem in THEOREMS)
 print(*sys.modules)
