@@ -20,6 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 import provsel.certificates
 from provlab.claims import VERDICTS, Claim, load_claims, table
 from provlab.readings import schema
+from provlab.readings.robustness import count_text
 from provsel.certificates import THEOREMS, SubsetApproximation, Theorem
 
 REPO = Path(__file__).resolve().parents[2]
@@ -198,14 +199,10 @@ def robustness_lines(paper: str) -> tuple[list[str], list[Path]]:
     path = REFERENCE / "readings" / paper / "robustness.csv"
     with path.open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    numbers = [
-        line["universes"] if line["run"] == line["universes"] else f"{line['run']} of {line['universes']}"
-        for line in lines
-    ]
-    rows = [
-        [f"`{line['claim']}`", number, line["default"], line["shares"], line["flip"]]
-        for line, number in zip(lines, numbers, strict=True)
-    ]
+    rows = []
+    for line in lines:
+        number = count_text(int(line["run"]), int(line["universes"]))
+        rows.append([f"`{line['claim']}`", number, line["default"], line["shares"], line["flip"]])
     header = ["claim", "universes", "by default", "share of each verdict", "smallest change for another"]
     return table_lines(header, rows), [path]
 

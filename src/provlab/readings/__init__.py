@@ -1,17 +1,10 @@
 """Readings: every defensible way to read the open places of a paper, and what each claim becomes under all of them."""
 
+from provlab.readings.outcome import Outcome, print_file, universes_file
 from provlab.readings.packing import trials_file
 from provlab.readings.schema import Option, Place, Readings, load_readings
-from provlab.readings.study import (
-    Outcome,
-    Study,
-    print_file,
-    readings_changes,
-    readings_versions,
-    stored_made,
-    stored_outcome,
-    universes_file,
-)
+from provlab.readings.stored import stored_made, stored_outcome
+from provlab.readings.study import Study, readings_changes, readings_versions
 from provlab.readings.universes import Multiverse, Universe
 
 __all__ = [

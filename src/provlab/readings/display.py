@@ -10,10 +10,11 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from provlab.readings.prints import nearest
+from provlab.readings.robustness import count_text
 from provlab.readings.universes import Multiverse
 
 if TYPE_CHECKING:
-    from provlab.readings.study import Outcome
+    from provlab.readings.outcome import Outcome
 
 SHOWN = 5
 """Universes of a table of prints."""
@@ -49,11 +50,10 @@ def robustness_table(outcome: Outcome) -> Table:
         "turned most by", "effect varied most by", "smallest change for another verdict",
     )  # fmt: skip
     for made in outcome.robustness:
-        run = f"{made.n_run}" if made.n_run == made.n_universes else f"{made.n_run} of {made.n_universes}"
         flip = f"{made.flips[0].text()}: {made.flips[0].verdict}" if made.flips else ""
         more = f" (and {len(made.flips) - 1} more)" if len(made.flips) > 1 else ""
         table.add_row(
-            Text(made.claim), run, made.default,
+            Text(made.claim), count_text(made.n_run, made.n_universes), made.default,
             ", ".join(f"{share:.0%} {verdict}" for verdict, share in made.shares.items()),
             _first(made.turns, "of pairs"), _first(made.variance, "of variance"), Text(flip + more),
         )  # fmt: skip

@@ -65,9 +65,9 @@ class _Whole:
 
     def __init__(self, multiverse: Multiverse, entries: RowEntries, store: StoreSnapshot) -> None:
         self._multiverse = multiverse
-        lacking = {cell.id for cell in entries.cells if store.rows(cell).size < cell.n_trials}
+        whole = entries.whole(store)
         of_rows = entries.entries.items()
-        self._lacking = {place for place, found in of_rows if any(entry.cell.id in lacking for entry in found)}
+        self._lacking = {place for place, found in of_rows if not {entry.cell.id for entry in found} <= whole}
 
     def holds(self, claim: Claim, universe: Universe) -> bool:
         multiverse = self._multiverse

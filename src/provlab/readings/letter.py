@@ -16,7 +16,7 @@ from provlab.readings.robustness import Robustness
 from provlab.reports.tables import escape_markdown, write_text
 
 if TYPE_CHECKING:
-    from provlab.readings.study import Outcome
+    from provlab.readings.outcome import Outcome
 
 MOST = 6
 """Claims that a paragraph lists."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from provlab.claims.evidence import FOLD_COLUMNS
@@ -23,17 +23,14 @@ def trials_file(folder: Path, artefact: str) -> Path:
     return folder / f"trials-{artefact.partition('/')[2]}.parquet"
 
 
-def with_packed(
-    store: StoreSnapshot, multiverse: Multiverse, entries: RowEntries, folders: Iterable[Path]
-) -> StoreSnapshot:
-    """Return a snapshot with what folders of readings have packed of the trials in question.
+def with_packed(store: StoreSnapshot, blocks: Mapping[str, Sequence[Block]], folders: Iterable[Path]) -> StoreSnapshot:
+    """Return a snapshot with what folders of readings have packed of some artefacts' blocks.
 
     Raises
     ------
     ValueError
         When a file is damaged.
     """
-    blocks = _blocks(multiverse, entries)
     for folder in folders:
         for artefact, of_artefact in blocks.items():
             path = trials_file(folder, artefact)
@@ -42,16 +39,18 @@ def with_packed(
     return store
 
 
-def pack_trials(store: StoreSnapshot, multiverse: Multiverse, entries: RowEntries, folder: Path) -> None:
+def pack_trials(
+    store: StoreSnapshot, multiverse: Multiverse, blocks: Mapping[str, Sequence[Block]], folder: Path
+) -> None:
     """Pack the trials of each artefact of which all claims are asked, but for those that need lists of features."""
-    blocks, asked = _blocks(multiverse, entries), {claim.id for claim in multiverse.claims}
+    asked = {claim.id for claim in multiverse.claims}
     for artefact in sorted({claim.evaluator.artefact for claim in multiverse.claims}):
         about = {claim.id for claim in multiverse.family if claim.evaluator.artefact == artefact}
         if about <= asked and not any(block.columns & {*LARGE} for block in blocks[artefact]):
             pack(blocks[artefact], store, trials_file(folder, artefact))
 
 
-def _blocks(multiverse: Multiverse, entries: RowEntries) -> dict[str, list[Block]]:
+def trial_blocks(multiverse: Multiverse, entries: RowEntries) -> dict[str, list[Block]]:
     """Return for each artefact its blocks: the cells of a row on a data set under all choices.
 
     So a method that changes leaves the blocks of the others as they are.

@@ -96,6 +96,11 @@ def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
+def count_text(n_run: int, n_universes: int) -> str:
+    """Return how many universes have evidence, of how many where some have none."""
+    return f"{n_run}" if n_run == n_universes else f"{n_run} of {n_universes}"
+
+
 def stored_shares(results: Path) -> dict[str, str]:
     """Return in how many of its universes each claim has the verdict of the defaults, as `robustness_frame` wrote it.
 

@@ -36,6 +36,8 @@ from typing import Any
 from provlab._yaml import check_keys, one_line, read_listing
 from provlab.claims.evidence import artefact_layout
 from provlab.configs.unused import setting
+from provlab.nearest import did_you_mean
+from provlab.project import papers
 
 ALL = "all"
 
@@ -168,6 +170,25 @@ class Readings:
     def n_universes(self) -> int:
         """Size of the full factorial over all places."""
         return prod(len(place.options) for place in self.places)
+
+
+def paper_readings(paper: str) -> Readings:
+    """Return the readings of a paper.
+
+    Raises
+    ------
+    ValueError
+        When there is no such paper, or it has none.
+    """
+    with_readings = {name: found.folder / "readings.yaml" for name, found in papers().items()}
+    with_readings = {name: path for name, path in with_readings.items() if path.is_file()}
+    if paper not in with_readings:
+        raise ValueError(
+            f"readings: expected a paper with a readings.yaml, of {', '.join(with_readings) or 'none'}, got "
+            f"{paper!r:.80}; write one beside its claims.yaml, see provlab.readings.schema"
+            + (did_you_mean(paper, with_readings) or ".")
+        )
+    return load_readings(with_readings[paper])
 
 
 def load_readings(path: Path) -> Readings:

@@ -19,6 +19,7 @@ from provlab.claims.evidence import artefact_layout
 from provlab.configs import Artefact, Composer, Entry, artefact_part, compose_artefact, compose_parts, fitting
 from provlab.configs.unused import setting
 from provlab.readings.schema import Option, Part, Place, Readings
+from provlab.store import StoreSnapshot
 from provlab.trials import Cell
 from provlab.trials.plan import unique_cells
 
@@ -213,6 +214,10 @@ class RowEntries:
     def cells(self) -> list[Cell]:
         """All cells, each once."""
         return unique_cells(entry.cell for entries in self.entries.values() for entry in entries)
+
+    def whole(self, store: StoreSnapshot) -> set[str]:
+        """Return the ids of the cells whose trials are all there."""
+        return {cell.id for cell in self.cells if store.rows(cell).size == cell.n_trials}
 
     def artefact(self, name: str, universe: Universe, rows: Iterable[str] | None = None) -> Artefact:
         """Return an artefact in a universe: those of its rows that were composed, or some of them."""

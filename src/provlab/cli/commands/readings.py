@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     failures = 0
     if not options.render:
         [config, *_] = (artefact.config for artefact in study.entries.composed.values())
-        label, known = f"readings of {options.paper}", study.whole(snapshot) - study.whole(stored)
+        label, known = f"readings of {options.paper}", study.entries.whole(snapshot) - study.entries.whole(stored)
         report = run_cells(study.entries.cells, store, executor_settings(config), label=label, known=known)
         print(report.summary(), file=sys.stderr)
         failures = len(report.failures)
