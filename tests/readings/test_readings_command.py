@@ -140,6 +140,19 @@ def test_the_letter_and_the_curves_are_of_the_outcome(study, capsys):
     assert "4 universes" in curve
 
 
+def test_a_letter_asks_what_turns_most_and_names_the_rest(study, tmp_path, monkeypatch):
+    outcome = stored_outcome("known2000", study.parent.parent)
+    asked = plain(write_letter(outcome, tmp_path / "letter.md")).partition("What we would ask you.")[2]
+    assert "What is RFE?" in asked
+    assert "How many errors are too many?" in asked
+    assert "Less depends on" not in asked
+    monkeypatch.setattr("provlab.readings.letter.MOST", 1)
+    asked = plain(write_letter(outcome, tmp_path / "letter.md")).partition("What we would ask you.")[2]
+    assert "What is RFE?" in asked
+    assert "How many errors are too many?" not in asked
+    assert "Less depends on strictness (1)." in asked
+
+
 def test_a_letter_calls_the_paper_what_its_notes_do(project, study, tmp_path):
     notes = project / "experiments" / "known2000" / "NOTES.md"
     outcome = stored_outcome("known2000", study.parent.parent)

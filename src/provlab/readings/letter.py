@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from provlab.readings.outcome import Outcome
 
 MOST = 6
-"""Claims that a paragraph lists."""
+"""Claims, or questions, that a paragraph lists."""
 
 
 def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> str:
@@ -65,7 +65,7 @@ def _paragraphs(outcome: Outcome, left_out: Sequence[str]) -> Iterator[str]:
     if tables := [line for name in outcome.prints for line in _print(outcome, name)]:
         yield "**Your printed numbers.**"
         yield "\n".join(tables)
-    yield "**What we would ask you.** Of the open places, those that turn a verdict most:"
+    yield "**What we would ask you.** Of the open places, those that turn most verdicts:"
     yield "\n".join(_questions(outcome, found)) or "- none"
 
 
@@ -115,13 +115,14 @@ def _by_default(ours: pd.DataFrame, column: str, form: str) -> str:
 
 def _questions(outcome: Outcome, found: list[Robustness]) -> Iterator[str]:
     turned = [
-        (place, [made for made in found if made.turns.get(place.id, 0) > 0])
-        for place in outcome.multiverse.readings.places
+        (place, sum(made.turns.get(place.id, 0) > 0 for made in found)) for place in outcome.multiverse.readings.places
     ]
-    for place, claims in sorted(turned, key=lambda item: -len(item[1])):
-        if claims:
-            tried = f"{place.where}; we tried {'; '.join(option.name for option in place.options)}"
-            yield f"- {escape_markdown(f'{place.asks} ({tried}). It turns {len(claims)} of the claims.')}"
+    asked = sorted(((place, n) for place, n in turned if n), key=lambda item: -item[1])
+    for place, n in asked[:MOST]:
+        tried = f"{place.where}; we tried {'; '.join(option.name for option in place.options)}"
+        yield f"- {escape_markdown(f'{place.asks} ({tried}). It turns {n} of the claims.')}"
+    if left := [f"{place.id} ({n})" for place, n in asked[MOST:]]:
+        yield f"- Less depends on {escape_markdown(', '.join(left))}."
 
 
 def _sameness(made: Robustness) -> float:
