@@ -13,15 +13,15 @@ import pytest
 from provlab.claims import made_with
 from provlab.claims.judged import all_claim_files, claims_about
 from provlab.cli import main
-from provlab.configs import compose_artefact
+from provlab.configs import compose_artefact, remembered_artefact
 from provlab.project import current_project
 from provlab.reference import FOLDER, MAX_BYTES, README, Contents, readme
 from provlab.reference.sample import whole_records
 from provlab.reports.tracing import versions
 from provlab.store import TrialStore
 from provlab.trials.environment import environment
+from provlab.trials.plan import trials_of, unique_cells
 from provsel.selectors import LeverageScoreSelector
-from small_runs import planned_keys
 
 REFERENCE = current_project().root / "results" / FOLDER
 
@@ -43,10 +43,15 @@ def changes(contents):
 
 @pytest.fixture(scope="module")
 def planned(contents):
-    """Keys of the trials of each artefact as the code is now, and the digest of their plan."""
-    artefacts = {name: compose_artefact(name) for name in contents.parts}
+    """The digest of each artefact's plan as the code is now, and its cells by their ids."""
+    artefacts = {name: remembered_artefact(name) for name in contents.parts}
     plans = {name: made_with.Versions.of_artefact(each, ()).plan for name, each in artefacts.items()}
-    return {name: (plans[name], planned_keys(each.cells)) for name, each in artefacts.items()}
+    return {name: (plans[name], {cell.id: cell for cell in unique_cells(each.cells)}) for name, each in artefacts.items()}
+
+
+def is_planned(record, cells):
+    """Tell whether a record's trial is one of these cells', and of no older algorithm. All keys would be a million."""
+    return record["cell"] in cells and record["key"] in {key for *_, key in trials_of(cells[record["cell"]])}
 
 
 def test_every_part_is_whole(contents):
@@ -125,14 +130,14 @@ def test_it_is_small_and_names_no_place():
 
 
 def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys, contents, planned):
-    records = whole_records(TrialStore(REFERENCE / "sample"))
+    records = {record["key"]: record for record in whole_records(TrialStore(REFERENCE / "sample"))}
     owned = {key for part in contents.parts.values() for key in part.sample}
-    assert owned == {record["key"] for record in records}
+    assert owned == {*records}
     for name, part in contents.parts.items():
         if part.made.versions.plan == planned[name][0]:
-            assert {*part.sample} <= planned[name][1], name
-    now = set().union(*(keys for _, keys in planned.values()))
-    records = [record for record in records if record["key"] in now]  # others are of algorithms that have changed
+            assert all(is_planned(records[key], planned[name][1]) for key in part.sample), name
+    plans = [cells for _, cells in planned.values()]
+    records = [each for each in records.values() if any(is_planned(each, cells) for cells in plans)]
     assert len(records) >= 20
     assert audited(tmp_path / "same", records) == 0, capsys.readouterr().out
     printed = capsys.readouterr().out

@@ -15,7 +15,7 @@ from provlab.claims import VERDICTS, ClaimFile
 from provlab.claims.decided import Decision, read_decisions, write_decisions
 from provlab.claims.judged import all_claim_files, claims_about
 from provlab.claims.made_with import MadeWith, Versions
-from provlab.configs import compose_artefact, remembered_artefact
+from provlab.configs import remembered_artefact
 from provlab.datasets import MissingDataError
 from provlab.project import artefact_names
 from provlab.readings import readings_changes
@@ -146,7 +146,7 @@ def _changes(name: str, made: MadeWith, files: list[ClaimFile]) -> list[str]:
     if name not in artefact_names():
         return [GONE]
     try:
-        artefact = compose_artefact(name, made.settings)
+        artefact = remembered_artefact(name, made.settings)
     except MissingDataError as error:
         return [f"not compared with the code: data missing, provsel fetch {error.dataset}"]
     return made.changes(Versions.of_artefact(artefact, claims_about([name], files)))
