@@ -13,7 +13,7 @@ from provlab.claims.made_with import MadeWith
 from provlab.cli import main
 from provlab.readings import Study, readings_versions, stored_outcome
 from provlab.readings.letter import write_letter
-from provlab.readings.prints import distances
+from provlab.readings.prints import distances, printed_rows
 from provlab.readings.robustness import robustness_frame, stored_shares
 from provlab.readings.schema import Part, load_readings
 from provlab.reports.recipe import load_recipe
@@ -220,6 +220,12 @@ def test_detective_work_finds_the_universe_that_was_printed(project, study, caps
     assert best["exact"].iloc[0] == 4
     assert len(table) == 8
     assert "the print tells method=a coin" in plain(capsys.readouterr().out)
+
+
+def test_times_are_not_compared_with_the_print():
+    """Whose numbers are another machine's."""
+    assert printed_rows("wang2018/ofs-table3") == []
+    assert printed_rows("paul2016/table4") == ["BSS (t=128)", "BSS (t=256)", "RRQR", "RFE", "LPSVM", "Full"]
 
 
 def test_the_print_is_compared_with_the_columns_that_a_reading_takes(project, study):

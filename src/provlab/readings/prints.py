@@ -21,7 +21,7 @@ from provlab.claims.evidence import artefact_layout
 from provlab.project import artefact_file, paper_of
 from provlab.readings.schema import DISTANCE
 from provlab.readings.universes import Multiverse, RowEntries, Universe
-from provlab.reports.frames import printed_numbers
+from provlab.reports.frames import TIMES, printed_numbers
 from provlab.reports.recipe import Recipe, load_recipe
 from provlab.store import TrialReader
 
@@ -75,8 +75,11 @@ def published(artefact: str) -> pd.DataFrame:
 
 
 def printed_rows(artefact: str) -> list[str]:
-    """Return the rows of an artefact of which a number is printed."""
-    if not artefact_file(artefact).with_suffix(".py").is_file():
+    """Return the rows of an artefact of which a number is printed that a reading can give.
+
+    Times are none: those of another machine and program, which differ from run to run. Claims are about their ratios.
+    """
+    if not artefact_file(artefact).with_suffix(".py").is_file() or {*TIMES} & {*load_recipe(artefact).columns}:
         return []
     named = {*published(artefact)["row"]}
     return [row for row in artefact_layout(artefact)[0] if row in named]
