@@ -68,6 +68,26 @@ def test_filter_by_state_and_verdict(visits, made):
     assert page.locator(".filters output").inner_text() == "1 of 4 claims"
 
 
+def test_filters_of_universes_apply_to_the_curve_below_them(visits, made):
+    page = visits.open(made / "claims" / "paul2016.figure1.bss-better.html")
+    section = page.locator("section", has=page.locator("#readings"))
+    bar, curve, table = section.locator(".filters"), section.locator("figure.drawing"), section.locator("[data-draws]")
+    top = [part.bounding_box()["y"] for part in (bar, curve, table)]
+    assert top == sorted(top)
+    marks, faint = section.locator("svg.curve [data-row]"), section.locator("svg.curve [data-row][hidden]")
+    assert (marks.count(), faint.count()) == (12, 0)
+    bar.get_by_label("Verdict").select_option("replicated")
+    shown = table.locator("tbody tr:visible").count()
+    assert 0 < shown == 12 - faint.count() < 12
+    assert set(table.locator("tbody tr:visible th").all_inner_texts()) == {"replicated"}
+    bar.get_by_label("weights").select_option("counts")
+    assert 12 - faint.count() == table.locator("tbody tr:visible").count() < shown
+    page.emulate_media(media="print")
+    assert curve.is_visible()
+    assert not table.is_visible()
+    assert section.get_by_text("readings/paul2016/universes.csv").is_visible()
+
+
 def test_the_theme_is_changed_and_remembered(visits, report):
     page = visits.open(report / "index.html", color_scheme="light")
     light = theme_of(page)

@@ -90,7 +90,7 @@ def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
     for made in found:
         turned, varied = next(iter(made.turns.items()), ("", np.nan)), next(iter(made.variance.items()), ("", np.nan))
         flip = made.flips[0] if made.flips else Flip((), "")
-        shares = "; ".join(f"{verdict} {share:.3f}" for verdict, share in made.shares.items())
+        shares = "; ".join(f"{verdict} {share:.4f}" for verdict, share in made.shares.items())
         numbers = (made.claim, made.n_universes, made.n_run, made.default, made.same, shares)
         lines.append((*numbers, *turned, *varied, flip.text(), flip.verdict, len(made.flips)))
     return pd.DataFrame(lines, columns=COLUMNS)

@@ -136,6 +136,8 @@
     const what = table.dataset.search;
     const texts = rows.map((row) => row.textContent.toLowerCase());
     const bar = element("div", { class: "filters", role: "group", "aria-label": `Filter ${what}` });
+    const drawing = table.dataset.draws ? document.querySelector(`svg.${table.dataset.draws}`) : null;
+    const marks = new Map([...(drawing?.querySelectorAll("[data-row]") ?? [])].map((mark) => [Number(mark.dataset.row), mark]));
 
     const search = element("input", { type: "search", autocomplete: "off", spellcheck: "false" });
     const searchLabel = element("label", {}, "Text");
@@ -167,17 +169,16 @@
         const matches = words.every((word) => texts[k].includes(word))
           && choices.every(({ select, values, distinct }) => select.value === "all" || values[k] === distinct[Number(select.value)]);
         row.hidden = !matches;
+        marks.get(k)?.toggleAttribute("hidden", !matches);
         shown += matches;
       });
-      const drawing = table.dataset.draws && document.querySelector(`svg.${table.dataset.draws}`);
-      if (drawing) rows.forEach((row, k) => drawing.querySelector(`[data-row="${k}"]`)?.toggleAttribute("hidden", row.hidden));
       count.textContent = shown === rows.length ? `${rows.length} ${what}` : `${shown} of ${rows.length} ${what}`;
     }
 
     search.addEventListener("input", apply);
     choices.forEach(({ select }) => select.addEventListener("change", apply));
     apply();
-    table.closest(".scroll").before(bar);
+    (drawing?.closest("figure") ?? table.closest(".scroll")).before(bar);
   }
 
   // ---- Plots
