@@ -46,7 +46,8 @@ def planned(contents):
     """The digest of each artefact's plan as the code is now, and its cells by their ids."""
     artefacts = {name: remembered_artefact(name) for name in contents.parts}
     plans = {name: made_with.Versions.of_artefact(each, ()).plan for name, each in artefacts.items()}
-    return {name: (plans[name], {cell.id: cell for cell in unique_cells(each.cells)}) for name, each in artefacts.items()}
+    cells = {name: {cell.id: cell for cell in unique_cells(each.cells)} for name, each in artefacts.items()}
+    return {name: (plans[name], cells[name]) for name in artefacts}
 
 
 def is_planned(record, cells):
