@@ -1,11 +1,13 @@
 """Every kind of page in both themes: no serious finding of axe-core, and a picture of it to look at."""
 
+import shutil
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browsing import drawn_plot, theme_of
-from small_results import PICTURE
+from small_results import PICTURE, run_command
 
-from small_runs import REPO
+from small_runs import PROVSEL, REPO
 
 SCREENSHOTS = REPO / "results" / "screenshots"
 KINDS = {
@@ -68,4 +70,15 @@ def test_picture_of_the_readme(visits, report):
     page = visits.open(report / "artefacts" / "table1.html", color_scheme="light")
     path = SCREENSHOTS / "report.png"
     page.screenshot(path=path)
+    assert 10_000 < path.stat().st_size < 200_000
+
+
+@pytest.mark.skipif(not PICTURE, reason="the README's picture is made by make screenshots")
+def test_picture_of_a_specification_curve(visits, tmp_path):
+    """Of what the reference has of the readings."""
+    shutil.copytree(REPO / "results" / "reference" / "readings", tmp_path / "readings")
+    run_command([*PROVSEL, "report", "--results", tmp_path], tmp_path)
+    claim = tmp_path / "report" / "claims" / "paul2016.figure1.bss-better-than-rrqr.html"
+    path = SCREENSHOTS / "readings.png"
+    visits.open(claim, color_scheme="light").locator("svg.curve").screenshot(path=path)
     assert 10_000 < path.stat().st_size < 200_000
