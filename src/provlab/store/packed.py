@@ -159,8 +159,8 @@ def _counted(table: pa.Table) -> pa.Table:
         return table
     shares, sizes = (table[name].to_numpy().astype(float) for name in (SHARE, OF))
     counts = np.rint(shares * sizes)
-    if not (np.isfinite(counts).all() and np.array_equal(counts / sizes, shares)):
-        return table
+    if not (np.isfinite(counts).all() and (sizes > 0).all() and np.array_equal(counts / sizes, shares)):
+        return table  # such as of trials without test rows, whose error is 0 of 0
     return table.set_column(table.column_names.index(SHARE), COUNT, pa.array(counts.astype(np.int32)))
 
 
