@@ -25,6 +25,7 @@ KINDS = {
     "environment": ("report", "environment.html"),
     "hostile": ("hostile", "artefacts/evil.html"),
 }
+OF_THE_README = pytest.mark.skipif(not PICTURE, reason="the README's pictures are made by make screenshots")
 # `preload` fetches the style sheet once more, which the pages' own policy refuses.
 OPTIONS = {"preload": False, "resultTypes": ["violations"]}
 
@@ -65,20 +66,23 @@ def test_axe_finds_what_is_wrong(visits, report):
     assert "color-contrast" in found
 
 
-@pytest.mark.skipif(not PICTURE, reason="the README's picture is made by make screenshots")
-def test_picture_of_the_readme(visits, report):
-    page = visits.open(report / "artefacts" / "table1.html", color_scheme="light")
-    path = SCREENSHOTS / "report.png"
-    page.screenshot(path=path)
+def take(seen, name):
+    """Make a picture for the README of a page or a part of it: there is something on it, and it is small."""
+    path = SCREENSHOTS / name
+    seen.screenshot(path=path)
     assert 10_000 < path.stat().st_size < 200_000
 
 
-@pytest.mark.skipif(not PICTURE, reason="the README's picture is made by make screenshots")
+@OF_THE_README
+def test_picture_of_the_readme(visits, report):
+    page = visits.open(report / "artefacts" / "table1.html", color_scheme="light")
+    take(page, "report.png")
+
+
+@OF_THE_README
 def test_picture_of_a_specification_curve(visits, tmp_path):
     """Of what the reference has of the readings."""
     shutil.copytree(REPO / "results" / "reference" / "readings", tmp_path / "readings")
     run_command([*PROVSEL, "report", "--results", tmp_path], tmp_path)
     claim = tmp_path / "report" / "claims" / "paul2016.figure1.bss-better-than-rrqr.html"
-    path = SCREENSHOTS / "readings.png"
-    visits.open(claim, color_scheme="light").locator("svg.curve").screenshot(path=path)
-    assert 10_000 < path.stat().st_size < 200_000
+    take(visits.open(claim, color_scheme="light").locator("svg.curve"), "readings.png")

@@ -73,6 +73,8 @@ def _columns(multiverse: Multiverse) -> dict[tuple[str, str], set[str]]:
         for artefact, row, _ in test.places((*test.columns, *test.also)):
             found[artefact, row] |= {*test.reads}
     for artefact in {artefact for artefact, _ in found}:
-        for row in printed_rows(artefact):
-            found[artefact, row] |= {*columns_with_sizes(load_recipe(artefact).columns)}
+        if rows := printed_rows(artefact):
+            compared = {*columns_with_sizes(load_recipe(artefact).columns)}
+            for row in rows:
+                found[artefact, row] |= compared
     return found

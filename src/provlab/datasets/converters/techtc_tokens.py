@@ -14,7 +14,7 @@ from provsel.files import replacing
 from ._sources import one_source
 
 _MAX_TOKEN = 10_000  # bytes; the longest of the published files has 3,757
-_PRESET = 1  # an eighth larger than by 6 (18 MB all in all), in a sixth of the time; 2 to 4 are as large, and slower
+_PRESET = 1  # an eighth larger than by 6 (18 MB all in all), in a sixth of the time; 3: a fiftieth less, thrice as slow
 _MAX_TEXT = 5_000_000  # bytes; the largest of the published files gives 1,236,341
 
 
