@@ -337,6 +337,25 @@ def test_packed_trials_take_the_place_of_the_store(study, tmp_path, capsys):
     assert "100 stored, 0 to compute" in capsys.readouterr().err
 
 
+def test_packed_trials_have_what_a_claim_reads_of_another_row(tmp_path, monkeypatch, capsys):
+    """By default no claim reads how many features Full keeps."""
+    room = made_study(tmp_path, monkeypatch)
+    claims = (room / "claims.yaml").read_text()
+    counted = "test: count_near, parameters: {row: Random, columns: [r=4], near: 4, within: 1, over: folds}"
+    claim = f"{{id: known2000.count, where: Table 1, claim: Four are kept., artefact: known2000/table, {counted}}}"
+    (room / "claims.yaml").write_text(f"{claims}  - {claim}\n")
+    options = "{Random: [], Full: {parameters: {row: Full}}}"
+    place = f"{{id: counted, asks: Which?, where: x, touches: {{known2000/table: [Random]}}, options: {options}}}"
+    (room / "readings.yaml").write_text((room / "readings.yaml").read_text() + f"  - {place}\n")
+    assert main(["readings", "known2000", "executor=serial"]) == 0
+    elsewhere = tmp_path / "elsewhere"
+    assert main(["readings", "known2000", "--render", "--packed", "results", "--results", str(elsewhere)]) == 0
+    found, was = (here / "readings" / "known2000" / "universes.csv" for here in (elsewhere, tmp_path / "results"))
+    assert found.read_bytes() == was.read_bytes()
+    of_full = read(was)[lambda lines: (lines["claim"] == "known2000.count") & (lines["counted"] == "Full")]
+    assert {*of_full["verdict"]} == {"contradicted"}
+
+
 def test_packed_trials_of_nowhere(study, tmp_path, capsys):
     assert main(["readings", "known2000", "--plan", "--packed", str(tmp_path)]) == 2
     assert "expected packed trials of known2000, found no" in plain(capsys.readouterr().err)

@@ -2,10 +2,12 @@
 
 import shutil
 
+import pandas as pd
 import pytest
 from studies import made_study
 
 from provlab.cli import main
+from provlab.reference.contents import Contents
 
 
 @pytest.fixture
@@ -28,3 +30,23 @@ def test_a_letter_stays_where_no_readings_came(results):
     shutil.move(results / "later", results / "readings")
     assert main(["reference"]) == 0
     assert "defensible reading" in letter.read_text()
+
+
+def test_what_is_left_out_of_the_data_is_not_waited_for(results):
+    """A claim on data that the part has not has no verdict, but everything that was planned of it is there."""
+    assert main(["readings", "known2000", "executor=serial"]) == 0
+    universes = results / "readings" / "known2000" / "universes.csv"
+    lines = pd.read_csv(universes, dtype=str, keep_default_na=False)
+    full = lines["claim"] == "known2000.full"
+    n, n_full = len(lines), int(full.sum())
+
+    def judged(state):
+        lines.loc[full, ["verdict", "state"]] = "not run", state
+        lines.to_csv(universes, index=False)
+        assert main(["reference", "--readings"]) == 0
+        return Contents.read(results / "reference").judged["known2000/table"]
+
+    assert judged("complete") == (n - n_full, n - n_full)
+    assert "verdicts of" not in (results / "reference" / "README.md").read_text()
+    assert judged("not run") == (n - n_full, n)
+    assert f"so far {n - n_full} verdicts of {n}" in (results / "reference" / "README.md").read_text()

@@ -68,8 +68,7 @@ def trial_blocks(multiverse: Multiverse, entries: RowEntries) -> dict[str, list[
 def _columns(multiverse: Multiverse) -> dict[tuple[str, str], set[str]]:
     """Return what any claim of the paper, comparing with the print, and the cost read of the trials of a row."""
     found: dict[tuple[str, str], set[str]] = defaultdict(lambda: {*COLUMNS, *FOLD_COLUMNS})
-    for claim in multiverse.family:
-        test = claim.evaluator
+    for test in (test for claim in multiverse.family for test in multiverse.tests(claim)):
         for artefact, row, _ in test.places((*test.columns, *test.also)):
             found[artefact, row] |= {*test.reads}
     for artefact in {artefact for artefact, _ in found}:

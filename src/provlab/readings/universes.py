@@ -15,6 +15,7 @@ from math import prod
 from typing import Any
 
 from provlab.claims import Claim
+from provlab.claims.evaluators import AbstractEvaluator
 from provlab.claims.evidence import artefact_layout
 from provlab.configs import Artefact, Composer, Entry, artefact_part, compose_artefact, compose_parts, fitting
 from provlab.configs.unused import setting
@@ -133,6 +134,15 @@ class Multiverse:
         for k in self.touching(claim):
             parameters |= self.readings.places[k].options[universe[k]].parameters
         return replace(claim, evaluator=claim.evaluator.changed(parameters)) if parameters else claim
+
+    def tests(self, claim: Claim) -> Iterator[AbstractEvaluator]:
+        """Yield the tests that a claim has in its universes."""
+        places = [self.readings.places[k] for k in self.touching(claim)]
+        for options in product(*(place.options for place in places if place.of_tests)):
+            parameters: dict[str, Any] = {}
+            for option in options:
+                parameters |= option.parameters
+            yield claim.evaluator.changed(parameters)
 
     def part(self, artefact: str) -> Part | None:
         """Return the part of an artefact's data on which universes are computed, None for all of them."""

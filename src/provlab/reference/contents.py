@@ -11,14 +11,14 @@ from typing import Any, Self
 
 import pandas as pd
 
-from provlab.claims import VERDICTS, ClaimFile
+from provlab.claims import NOT_RUN, VERDICTS, ClaimFile
 from provlab.claims.decided import Decision, read_decisions, write_decisions
 from provlab.claims.judged import all_claim_files, claims_about
 from provlab.claims.made_with import MadeWith, Versions
 from provlab.configs import remembered_artefact
 from provlab.datasets import MissingDataError
 from provlab.project import artefact_names
-from provlab.readings import readings_changes
+from provlab.readings import readings_changes, universes_file
 from provlab.reference.parts import Part
 from provlab.reports.tables import write_frame, write_text
 
@@ -42,7 +42,8 @@ class Contents:
     verdicts, rankings : DataFrame
         One line a claim, and one line a method and column; all as text.
     judged : dict
-        Of the readings of the claims about each artefact, how many universes have a verdict, and how many there are.
+        Of the readings of the claims about each artefact, how many universes have a verdict, and how many there are;
+        without claims on data that the part of the data has not.
     """
 
     parts: dict[str, Part]
@@ -134,11 +135,12 @@ class Contents:
 def _judged(folder: Path) -> dict[str, tuple[int, int]]:
     about = {claim.id: claim.evaluator.artefact for file in all_claim_files() for claim in file.claims}
     found: dict[str, tuple[int, int]] = {}
-    for path in sorted(folder.glob("readings/*/robustness.csv")):
-        for line in _texts(path).to_dict("records"):
-            if line["claim"] in about:
-                run, planned = found.get(about[line["claim"]], (0, 0))
-                found[about[line["claim"]]] = run + int(line["run"]), planned + int(line["universes"])
+    for path in map(universes_file, sorted(folder.glob("readings/*"))):
+        lines = _texts(path)[["claim", "verdict", "state"]]
+        lines = lines[(lines["verdict"] != NOT_RUN) | (lines["state"] == NOT_RUN)]
+        has_verdict = lines["verdict"] != NOT_RUN
+        for artefact, given in has_verdict.groupby(lines["claim"].map(about)):
+            found[str(artefact)] = int(given.sum()), len(given)
     return found
 
 
