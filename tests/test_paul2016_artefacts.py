@@ -11,6 +11,7 @@ import pytest
 
 from provlab.cli import main
 from provlab.configs import compose_artefact
+from provlab.readings.schema import paper_readings
 from provlab.reports.figures import FORMATS, only_formats
 from provlab.reports.frames import artefact_frame
 from provlab.reports.recipe import Rendering, load_recipe
@@ -63,6 +64,32 @@ def run(made, tmp_path_factory, monkeypatch, capsys):
         return capsys.readouterr(), frame
 
     return command
+
+
+def test_the_nearest_table_has_the_readings_that_the_reference_found_nearest():
+    found = pd.read_csv(REPO / "results/reference/readings/paul2016/print-table1.csv", dtype=str)
+    universe = found[(found["rank"] == "1") & (found["C"] == "1")].iloc[0]
+    near, default = (compose_artefact(f"paul2016/{name}") for name in ("table1_nearest", "table1"))
+    rows = default.config.artefact.rows
+    assert {*near.config.artefact.rows} == {*METHODS} - {"Random", "Full"}
+    assert near.config.artefact.columns == default.config.artefact.columns
+    places = [place for place in paper_readings("paul2016").places if "paul2016/table1" in place.touches]
+    for row, overrides in near.config.artefact.rows.items():
+        chosen = [
+            override
+            for place in places
+            for option in place.options
+            if place.touches_row("paul2016/table1", row) and option.name == universe[place.id]
+            for override in option.overrides
+        ]
+        assert [*overrides] == [*rows[row], *chosen]
+
+
+def test_the_nearest_table_stands_beside_the_print_of_table1(run):
+    _, frame = run("table1_nearest")
+    lines = frame.set_index(["row", "column"])["printed_value"]
+    assert lines["RRQR", "r=30, k=40"] == "40, 30, 29, 28, 27"
+    assert lines["BSS", "r=40, k=50, error (%)"] == "0"
 
 
 @pytest.mark.parametrize(("name", "setting"), [("figure1", "supervised"), ("figure2", "unsupervised")])

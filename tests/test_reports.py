@@ -175,6 +175,8 @@ def test_printed_numbers_are_merged(made, tmp_path):
     frame = artefact_frame(entries, store, error_summary, columns=["error"], published=published)
     assert frame["printed_value"].fillna("").tolist() == ["12.50", ""]  # as printed, zeros and all
     assert frame["printed_sd"].fillna(0).tolist() == [0.5, 0]
+    frame = artefact_frame(entries, store, error_summary, columns=["error"], published=published, prints="table8")
+    assert frame["printed_value"].fillna("").tolist() == ["", "1"]
     published.write_text(header + "table9,U,c,synthetic,3,\ntable9,F,c,other,4,\n")
     frame = artefact_frame(entries, store, error_summary, columns=["error"], published=published)
     assert frame["printed_value"].fillna("").tolist() == ["3", ""]

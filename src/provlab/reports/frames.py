@@ -33,7 +33,13 @@ Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
 
 
 def artefact_frame(
-    artefact: Artefact, store: TrialReader, summarise: Summary, *, columns: list[str], published: Path | None = None
+    artefact: Artefact,
+    store: TrialReader,
+    summarise: Summary,
+    *,
+    columns: list[str],
+    published: Path | None = None,
+    prints: str = "",
 ) -> pd.DataFrame:
     """Return the numbers of an artefact in long form.
 
@@ -47,6 +53,8 @@ def artefact_frame(
         Columns of the records that `summarise` reads.
     published : path, optional
         CSV of printed numbers: artefact, row, column, dataset, printed_value, printed_sd.
+    prints : str
+        The artefact there whose numbers these are compared with; by default its own.
 
     Returns
     -------
@@ -67,7 +75,7 @@ def artefact_frame(
             lines += [{**base, "state": state, **line} for line in summarise(entry, found)]
     own = [name for name in COLUMNS if not name.startswith("printed")]
     frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])
-    return _with_printed(frame, artefact.name.split("/")[1], published)[[*COLUMNS, *ORIGIN]]
+    return _with_printed(frame, prints or artefact.name.split("/")[1], published)[[*COLUMNS, *ORIGIN]]
 
 
 def columns_with_sizes(columns: Sequence[str]) -> list[str]:

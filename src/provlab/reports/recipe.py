@@ -58,6 +58,8 @@ class Recipe:
         Columns of the records that `summarise` reads.
     unit : str
         Of the number of each row and column, such as "test error (%)"; "" where an axis would have no sense.
+    prints : str
+        Artefact of the same paper whose printed numbers stand beside these, without the paper; by default its own.
     """
 
     name: str
@@ -65,12 +67,15 @@ class Recipe:
     summarise: Summary = error_summary
     columns: Sequence[str] = ("error",)
     unit: str = ""
+    prints: str = ""
 
     def frame(self, artefact: Artefact, store: TrialReader) -> pd.DataFrame:
         """Return the numbers of the artefact in long form, see `artefact_frame`."""
         published = paper_of(self.name).folder / "published.csv"
         summarise = partial(self.summarise, **artefact.summary)
-        return artefact_frame(artefact, store, summarise, columns=list(self.columns), published=published)
+        return artefact_frame(
+            artefact, store, summarise, columns=list(self.columns), published=published, prints=self.prints
+        )
 
     def write(self, artefact: Artefact, store: TrialReader, frame: pd.DataFrame, tables: Path, figures: Path) -> str:
         """Write CSV, tables and figures under two stems, and return what is printed."""

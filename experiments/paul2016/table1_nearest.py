@@ -1,0 +1,7 @@
+"""make reproduce-table1_nearest: Table 1 as the authors may have run it."""
+
+from provlab.reports.recipe import Recipe
+
+from .table1 import render, summarise
+
+RECIPE = Recipe("paul2016/table1_nearest", render, summarise=summarise, columns=["error", "features"], prints="table1")
