@@ -19,6 +19,9 @@ log = logging.getLogger(__name__)
 
 READINGS, LETTER = "readings", "letter.md"
 
+DIGITS = 6
+"""Significant digits of the effects, intervals and p-values of universes."""
+
 
 def join_readings(
     folder: Path, target: Path, old: Mapping[str, MadeWith], results: Path, names: Sequence[str]
@@ -52,7 +55,7 @@ def join_readings(
         here.mkdir(parents=True)
         sources = [(target / READINGS / paper, kept), (results / READINGS / paper, new)]
         universes = [_lines(universes_file(source), about, chosen) for source, chosen in sources]
-        write_frame(_joined(universes, about), here / "universes.csv.gz")
+        write_frame(_rounded(_joined(universes, about)), here / "universes.csv.gz")
         robust = [_lines(source / "robustness.csv", about, chosen) for source, chosen in sources]
         write_frame(_joined(robust, about), here / "robustness.csv")
         for source, chosen in sources:
@@ -79,6 +82,16 @@ def _lines(path: Path, about: Mapping[str, str], chosen: Mapping[str, MadeWith])
 def _joined(tables: Sequence[pd.DataFrame], about: Mapping[str, str]) -> pd.DataFrame:
     old, new = tables
     return joined(old, new, "claim", about) if len(new) else old
+
+
+def _rounded(universes: pd.DataFrame) -> pd.DataFrame:
+    """Return verdicts with numbers of `DIGITS` digits, which take half of the space."""
+    numbers = universes.columns.intersection(["effect", "low", "high", "p_value", "mean_effect"])
+    return universes.assign(**{name: universes[name].map(_shortened) for name in numbers})
+
+
+def _shortened(number: str) -> str:
+    return f"{float(number):.{DIGITS}g}" if number else number
 
 
 def _letter(paper: str, folder: Path, kept: Mapping[str, MadeWith]) -> None:
