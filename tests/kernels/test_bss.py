@@ -165,6 +165,19 @@ def test_equals_the_textbook_on_any_input(seed, rank, extra, d, spread, copies):
     assert_guarantee(V, result, r)
 
 
+@pytest.mark.parametrize("tiny", [0.0, 1e-8, 1e-20, 1e-90, 1e-155])
+def test_a_barrier_that_stands_on_an_eigenvalue_makes_no_column_feasible(tiny):
+    """After four of eight steps on rank two the lower barrier is 0, as is an eigenvalue of A but for rounding."""
+    V = np.zeros((12, 2))
+    V[:11], V[11, 1] = [1 / np.sqrt(11), tiny], 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = sparsified(V, 8, preferred=np.linspace(2, 1, 12), gain="mean")
+    assert result.n_infeasible == 3
+    assert result.picks.tolist() == [*range(8)]
+    np.testing.assert_array_equal(result.gains[2:5], result.gains[1])  # the step before, this one, and the next
+    assert result.gains.max() < 0.1
+
+
 @pytest.mark.parametrize("make", INPUTS, ids=lambda make: make.__name__)
 def test_a_rotation_of_the_basis_changes_nothing(make):
     V = basis_of(make)

@@ -22,6 +22,11 @@ NEAR_POLE = 1.0
 """Solve the eigenproblem early when the lower barrier comes this close to an old eigenvalue. The current
 spectrum stays more than 1 away from the barrier, so Woodbury's terms cancel at most a digit or two."""
 
+TOUCHING = 1e-10
+"""Distance from an eigenvalue at which the lower barrier stands on it. That happens where t is the mean: sqrt(r rank)
+can be a whole number, the barrier is 0 once, and A still singular. What is left of the distance then is rounding, so
+that the inverse is infinite, and no column feasible in this step and the next."""
+
 ROUNDING = 8 * float(np.finfo(np.float32).eps)
 """Relative error of a sum of n terms in single precision, over sqrt(n): rounding errors add up like independent ones
 (Higham and Mary, 2019), and 16 units of roundoff are far beyond what is ever seen. A wrong guess would cost the
@@ -88,7 +93,9 @@ class Diagonals:
     def __init__(self, lam: Array, shifts: Array) -> None:
         is_near = (np.abs(lam - shifts[1:, :1]) < NEAR_POLE).any(axis=1)
         self.n_served = 1 + int(is_near.argmax()) if is_near.any() else len(shifts)
-        D = SIGNS[:, None] / (lam - shifts[: self.n_served, :, None])
+        gaps = lam - shifts[: self.n_served, :, None]
+        gaps[np.abs(gaps) < TOUCHING] = 0.0
+        D = SIGNS[:, None] / gaps
         self.powers, self.traces = np.stack([D, np.square(D)], axis=2), D.sum(axis=2)
 
 

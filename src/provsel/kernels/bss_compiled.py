@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.kernels.bss_barriers import MAX_UPDATES, NEAR_POLE, ROUNDING, SIGNS, SURELY, Array, Singles
+from provsel.kernels.bss_barriers import MAX_UPDATES, NEAR_POLE, ROUNDING, SIGNS, SURELY, TOUCHING, Array, Singles
 from provsel.kernels.bss_columns import Columns, OrderedColumns
 from provsel.kernels.bss_search import KEPT_ROWS, NONE_AT_ALL, NONE_FEASIBLE, TURNED_AHEAD
 from provsel.kernels.compiled import jit
@@ -179,7 +179,8 @@ def set_barriers(made: Barriers, lam: Array, W: Array, low: float, high: float, 
     for s in range(2):
         sign, shift, trace = SIGNS[s], (low, high)[s], 0.0
         for c in range(rank):
-            D = sign / (lam[c] - shift)
+            gap = lam[c] - shift
+            D = sign / (0.0 if abs(gap) < TOUCHING else gap)
             made.D[s, 0, c], made.D[s, 1, c] = D, D * D
             trace += D
         for p in range(j):
@@ -360,7 +361,7 @@ def first_feasible(
         for place in heads[:start]:
             np.dot(columns.V[columns.order[place]], Q, scored.z)
             L, U = scores(scored, made)
-            if U <= L:
+            if U <= L < np.inf:
                 return place, L, U
     if leave_none(made, W):
         return NONE, 0.0, 0.0
@@ -375,7 +376,7 @@ def first_feasible(
             for i in maybe[: may_be_feasible(Z, bound, made, rounding, maybe)]:
                 np.dot(columns.V[columns.order[places[i]]], Q, scored.z)
                 L, U = scores(scored, made)
-                if U <= L:
+                if U <= L < np.inf:
                     return places[i], L, U
             start, size = start + size, BLOCK
     return NONE, 0.0, 0.0

@@ -73,7 +73,8 @@ class ColumnSearch:
         """Return the feasible column of largest norm, and mark it as selected (in place)."""
         for places, rows in self._candidates(barriers):
             scores = barriers.scores(rows)
-            feasible = scores.U <= scores.L
+            # where the barrier stands on an eigenvalue L is inf or NaN, and no column is feasible
+            feasible = (scores.U <= scores.L) & np.isfinite(scores.L)
             k = int(feasible.argmax())
             if feasible[k]:
                 return self._picked(int(places[k]), rows[k], scores.of(k))
