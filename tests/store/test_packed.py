@@ -57,6 +57,20 @@ def test_a_snapshot_of_nothing_with_them_is_as_that_of_the_store(trials, tmp_pat
     assert len(trials.beside(unpack(BLOCKS, tmp_path / "trials.parquet"))) == len(trials)  # each once
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_trial_of_two_blocks_has_the_columns_of_both(trials, tmp_path, order):
+    """As two rows have it, one of them by a reading."""
+    blocks = [Block.of(CELLS[:1], {"error", "n_test"}), Block.of(CELLS[:2], {"n_test", "n_selected"})][::order]
+    pack(blocks, trials, tmp_path / "trials.parquet")
+    beside = StoreSnapshot.take(TrialStore(tmp_path / "nothing"), COLUMNS).beside(
+        unpack(blocks, tmp_path / "trials.parquet")
+    )
+    for name in ("error", "n_test", "n_selected"):
+        assert beside.column(name).take(beside.rows(CELLS[0])) == trials.column(name).take(trials.rows(CELLS[0]))
+    assert beside.column("n_selected").take(beside.rows(CELLS[1])).null_count == 0
+    assert len(beside) == sum(cell.n_trials for cell in CELLS[:2])
+
+
 def test_a_block_is_packed_whole_or_not_at_all(trials, tmp_path):
     more = small_cell(BSS, repeats=2)
     assert pack([Block.of([more], COLUMNS), BLOCKS[2]], trials, tmp_path / "trials.parquet") == 1

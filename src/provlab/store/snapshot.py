@@ -180,7 +180,7 @@ def plain_field(field: pa.Field) -> pa.Field:
 
 
 def _in_order(table: pa.Table) -> pa.Table:
-    """Return trials sorted by cell, repeat, fold and draw, each once."""
+    """Return trials sorted by cell, repeat, fold and draw, each once: of the same trial what any of its records has."""
     cells = table["cell"].combine_chunks()
     if isinstance(cells, pa.ChunkedArray):  # without any rows
         cells = pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), pa.array([], pa.string()))
@@ -190,9 +190,21 @@ def _in_order(table: pa.Table) -> pa.Table:
     rank[np.argsort(names)] = np.arange(names.size, dtype=np.int32)
     places = [table[name].to_numpy() for name in reversed(NUMBERS)]
     order = np.lexsort([*places, rank[cells.indices.to_numpy()]])
-    # two files have the same trial where a merge was cut short
+    # two files have the same trial where a merge was cut short, and two packed blocks where two rows have the same cell
     once = reduce(np.logical_or, (_changes(place[order]) for place in (*places, cells.indices.to_numpy())))
-    return table.take(pa.array(order[once])).combine_chunks()
+    if once.all():
+        return table.take(pa.array(order)).combine_chunks()
+    return _joined(table.take(pa.array(order)), np.flatnonzero(once))
+
+
+def _joined(table: pa.Table, starts: NDArray[np.intp]) -> pa.Table:
+    """Return one line for each run of lines: in each column the first value of the run that is not null."""
+    lines, columns = np.arange(len(table)), {}
+    for name in table.column_names:
+        is_there = table[name].is_valid().to_numpy()
+        first = np.minimum.reduceat(np.where(is_there, lines, len(table)), starts)
+        columns[name] = table[name].take(pa.array(np.where(first < len(table), first, starts)))
+    return pa.table(columns, schema=table.schema).combine_chunks()
 
 
 def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
