@@ -27,6 +27,9 @@ REPLACED = "A worker stopped while some jobs were given to the executor"
 WATCH_EVERY = 1.0
 """Seconds between two looks of a worker at the process that started it."""
 
+HANDED_WITHIN = 1.0
+"""Seconds within which loky's thread hands on what it was given, which takes milliseconds."""
+
 
 def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
     """Yield the result of each task, in any order.
@@ -129,7 +132,16 @@ def _begun(pool: Parallel, tasks: Sequence[Task]) -> Iterator[TaskResult]:
         ) from error
     finally:
         if results is not None:
+            _hand_over(pool)
             _end(results)
+
+
+def _hand_over(pool: Parallel) -> None:
+    """Wait until loky's thread has handed to the workers what was dispatched: ended before, it shows a KeyError."""
+    waiting = getattr(getattr(getattr(pool, "_backend", None), "_workers", None), "_work_ids", None)
+    limit = time.monotonic() + HANDED_WITHIN
+    while waiting is not None and not waiting.empty() and time.monotonic() < limit:
+        time.sleep(0.001)
 
 
 def _end(results: Generator[TaskResult]) -> None:
