@@ -13,7 +13,6 @@ from provlab.cli import main
 from provlab.configs import compose_artefact
 from provlab.readings.schema import paper_readings
 from provlab.reports.figures import FORMATS, only_formats
-from provlab.reports.frames import artefact_frame
 from provlab.reports.recipe import Rendering, load_recipe
 from provlab.store import TrialStore
 from small_runs import REPO, run_quietly
@@ -179,8 +178,7 @@ def test_table4_under_three_protocols(tmp_path, monkeypatch):
     report, _ = run_quietly(artefact.cells, store)
     assert report.failures == []
     assert report.n_run == 5 * (2 + 2 + 1)  # the official split has one fold
-    published = REPO / "experiments" / "paul2016" / "published.csv"
-    frame = artefact_frame(artefact, store, script.summarise, columns=["error", "n_selected"], published=published)
+    frame = script.frame(artefact, store)
     assert set(frame["state"]) == {"complete"}
     errors = frame[~frame["column"].str.endswith("features")].set_index(["row", "column"])
     assert errors["value"].astype(float).between(1, 40).all()

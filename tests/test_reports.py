@@ -16,7 +16,15 @@ from provlab.reports.curves import draw_curves
 from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
 from provlab.reports.features import in_every_selection, most_frequent, selections_of, share_relevant
 from provlab.reports.figures import TWO_COLUMNS, legend_below, only_formats, save_figure, style
-from provlab.reports.frames import COLUMNS, ORIGIN, artefact_frame, cell_text, error_summary, standard_error_scale
+from provlab.reports.frames import (
+    COLUMNS,
+    ORIGIN,
+    artefact_frame,
+    cell_text,
+    error_summary,
+    printed_numbers,
+    standard_error_scale,
+)
 from provlab.reports.tables import (
     Traced,
     escape_latex,
@@ -172,16 +180,22 @@ def test_printed_numbers_are_merged(made, tmp_path):
     published = tmp_path / "published.csv"
     header = "artefact,row,column,dataset,printed_value,printed_sd\n"
     published.write_text(header + "table9,U,c,,12.50,0.5\ntable8,F,c,,1,1\n")
-    frame = artefact_frame(entries, store, error_summary, columns=["error"], published=published)
+    frame = artefact_frame(
+        entries, store, error_summary, columns=["error"], printed=printed_numbers(published, "table9")
+    )
     assert frame["printed_value"].fillna("").tolist() == ["12.50", ""]  # as printed, zeros and all
     assert frame["printed_sd"].fillna(0).tolist() == [0.5, 0]
-    frame = artefact_frame(entries, store, error_summary, columns=["error"], published=published, prints="table8")
+    frame = artefact_frame(
+        entries, store, error_summary, columns=["error"], printed=printed_numbers(published, "table8")
+    )
     assert frame["printed_value"].fillna("").tolist() == ["", "1"]
     published.write_text(header + "table9,U,c,synthetic,3,\ntable9,F,c,other,4,\n")
-    frame = artefact_frame(entries, store, error_summary, columns=["error"], published=published)
+    frame = artefact_frame(
+        entries, store, error_summary, columns=["error"], printed=printed_numbers(published, "table9")
+    )
     assert frame["printed_value"].fillna("").tolist() == ["3", ""]
     missing = tmp_path / "nowhere.csv"
-    frame = artefact_frame(entries, store, error_summary, columns=["error"], published=missing)
+    frame = artefact_frame(entries, store, error_summary, columns=["error"], printed=printed_numbers(missing, "table9"))
     assert frame["printed_value"].isna().all()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provlab.readings.robustness import robustness_of
+from provlab.readings.robustness import robustness_frame, robustness_of
 from provlab.readings.schema import Option, Place, Readings
 
 
@@ -35,6 +35,8 @@ def test_shares_of_the_variance_of_an_additive_effect():
     assert made.same == 1.0
     assert made.flips == ()
     assert set(made.turns.values()) == {0.0}
+    [line] = robustness_frame([made]).to_dict("records")
+    assert (line["turned_by"], line["turns"], line["varied_by"]) == ("", 0.0, "a")
 
 
 def test_an_interaction_is_nobodys_alone():

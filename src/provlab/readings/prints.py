@@ -18,10 +18,10 @@ from scipy.stats import kendalltau
 from provlab.claims import Claim
 from provlab.claims.evaluators import AbstractComparison
 from provlab.claims.evidence import artefact_layout
-from provlab.project import artefact_file, paper_of
+from provlab.project import artefact_file
 from provlab.readings.schema import DISTANCE
 from provlab.readings.universes import Multiverse, RowEntries, Universe
-from provlab.reports.frames import TIMES, printed_numbers
+from provlab.reports.frames import TIMES
 from provlab.reports.recipe import Recipe, load_recipe
 from provlab.store import TrialReader
 
@@ -69,9 +69,9 @@ class Likeness:
         return self.exact, self.printed, _mean(self.shared), _mean(self.differences), tau
 
 
-def published(artefact: str) -> pd.DataFrame:
-    """Return what the paper prints of an artefact, see `PRINTED`."""
-    return printed_numbers(paper_of(artefact).folder / "published.csv", artefact.partition("/")[2])
+def _recipe(artefact: str) -> Recipe | None:
+    """Return the recipe of an artefact, None where it has no script, as one that claims alone are about."""
+    return load_recipe(artefact) if artefact_file(artefact).with_suffix(".py").is_file() else None
 
 
 def printed_rows(artefact: str) -> list[str]:
@@ -79,20 +79,19 @@ def printed_rows(artefact: str) -> list[str]:
 
     Times are none: those of another machine and program, which differ from run to run. Claims are about their ratios.
     """
-    if not artefact_file(artefact).with_suffix(".py").is_file():
+    recipe = _recipe(artefact)
+    if recipe is None or {*TIMES} & {*recipe.columns}:
         return []
-    named = {*published(artefact)["row"]}
-    if not named or {*TIMES} & {*load_recipe(artefact).columns}:
-        return []
+    named = {*recipe.printed()["row"]}
     return [row for row in artefact_layout(artefact)[0] if row in named]
 
 
 def printed_effect(claim: Claim) -> float | None:
     """Return the mean printed difference of the two rows that a claim compares, None where it is not printed."""
     test = claim.evaluator
-    if not isinstance(test, AbstractComparison) or test.than_artefact:
+    if not isinstance(test, AbstractComparison) or test.than_artefact or (recipe := _recipe(test.artefact)) is None:
         return None
-    printed = published(test.artefact)
+    printed = recipe.printed()
     printed = printed[printed["dataset"].fillna("") == test.dataset]
     values = {(line["row"], line["column"]): line["printed_value"] for line in printed.to_dict("records")}
     try:

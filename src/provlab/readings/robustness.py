@@ -89,6 +89,7 @@ def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
     lines = []
     for made in found:
         turned, varied = next(iter(made.turns.items()), ("", np.nan)), next(iter(made.variance.items()), ("", np.nan))
+        turned = turned if turned[1] else ("", 0.0)  # no place turns the verdict
         flip = made.flips[0] if made.flips else Flip((), "")
         shares = "; ".join(f"{verdict} {share:.4f}" for verdict, share in made.shares.items())
         numbers = (made.claim, made.n_universes, made.n_run, made.default, made.same, shares)

@@ -130,19 +130,14 @@ class Multiverse:
 
     def read(self, claim: Claim, universe: Universe) -> Claim:
         """Return a claim with the parameters of its test that a universe changes."""
-        parameters: dict[str, Any] = {}
-        for k in self.touching(claim):
-            parameters |= self.readings.places[k].options[universe[k]].parameters
-        return replace(claim, evaluator=claim.evaluator.changed(parameters)) if parameters else claim
+        test = _changed(claim.evaluator, (self.readings.places[k].options[universe[k]] for k in self.touching(claim)))
+        return claim if test is claim.evaluator else replace(claim, evaluator=test)
 
     def tests(self, claim: Claim) -> Iterator[AbstractEvaluator]:
         """Yield the tests that a claim has in its universes."""
         places = [self.readings.places[k] for k in self.touching(claim)]
         for options in product(*(place.options for place in places if place.of_tests)):
-            parameters: dict[str, Any] = {}
-            for option in options:
-                parameters |= option.parameters
-            yield claim.evaluator.changed(parameters)
+            yield _changed(claim.evaluator, options)
 
     def part(self, artefact: str) -> Part | None:
         """Return the part of an artefact's data on which universes are computed, None for all of them."""
@@ -186,6 +181,14 @@ class Multiverse:
             )
         options = [range(len(place.options)) if k in touching else (0,) for k, place in enumerate(places)]
         return product(*options)
+
+
+def _changed(test: AbstractEvaluator, options: Iterable[Option]) -> AbstractEvaluator:
+    """Return a test with the parameters that some options change."""
+    parameters: dict[str, Any] = {}
+    for option in options:
+        parameters |= option.parameters
+    return test.changed(parameters) if parameters else test
 
 
 @dataclass(frozen=True)

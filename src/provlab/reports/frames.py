@@ -38,8 +38,7 @@ def artefact_frame(
     summarise: Summary,
     *,
     columns: list[str],
-    published: Path | None = None,
-    prints: str = "",
+    printed: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return the numbers of an artefact in long form.
 
@@ -51,10 +50,8 @@ def artefact_frame(
         (entry, its trials) -> lines with `value`, `sd` and, where they differ from the entry's, `row`, `column`.
     columns : list of str
         Columns of the records that `summarise` reads.
-    published : path, optional
-        CSV of printed numbers: artefact, row, column, dataset, printed_value, printed_sd.
-    prints : str
-        The artefact there whose numbers these are compared with; by default its own.
+    printed : DataFrame, optional
+        `PRINTED`, which stand beside the numbers.
 
     Returns
     -------
@@ -75,7 +72,7 @@ def artefact_frame(
             lines += [{**base, "state": state, **line} for line in summarise(entry, found)]
     own = [name for name in COLUMNS if not name.startswith("printed")]
     frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])
-    return _with_printed(frame, prints or artefact.name.split("/")[1], published)[[*COLUMNS, *ORIGIN]]
+    return _with_printed(frame, printed)[[*COLUMNS, *ORIGIN]]
 
 
 def columns_with_sizes(columns: Sequence[str]) -> list[str]:
@@ -194,16 +191,16 @@ def value_text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def printed_numbers(published: Path | None, artefact: str) -> pd.DataFrame:
+def printed_numbers(published: Path, artefact: str) -> pd.DataFrame:
     """Return `PRINTED` of an artefact, named without its paper, from that paper's published.csv, if it has one."""
-    if published is None or not published.is_file():
+    if not published.is_file():
         return pd.DataFrame(columns=PRINTED)
     printed = pd.read_csv(published, dtype=dict.fromkeys(["artefact", *PRINTED[:-1]], str))
     return printed.loc[printed["artefact"] == artefact, PRINTED]
 
 
-def _with_printed(frame: pd.DataFrame, artefact: str, published: Path | None) -> pd.DataFrame:
-    printed = printed_numbers(published, artefact)
+def _with_printed(frame: pd.DataFrame, printed: pd.DataFrame | None) -> pd.DataFrame:
+    printed = pd.DataFrame(columns=PRINTED) if printed is None else printed
     on = ["row", "column"]
     if printed["dataset"].notna().any():
         on.append("dataset")

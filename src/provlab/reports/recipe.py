@@ -11,7 +11,7 @@ import pandas as pd
 
 from provlab.configs import COMPLETE, Artefact
 from provlab.project import artefact_file, paper_of
-from provlab.reports.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary
+from provlab.reports.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary, printed_numbers
 from provlab.reports.tables import write_frame
 from provlab.store import TrialReader
 
@@ -71,11 +71,12 @@ class Recipe:
 
     def frame(self, artefact: Artefact, store: TrialReader) -> pd.DataFrame:
         """Return the numbers of the artefact in long form, see `artefact_frame`."""
-        published = paper_of(self.name).folder / "published.csv"
         summarise = partial(self.summarise, **artefact.summary)
-        return artefact_frame(
-            artefact, store, summarise, columns=list(self.columns), published=published, prints=self.prints
-        )
+        return artefact_frame(artefact, store, summarise, columns=list(self.columns), printed=self.printed())
+
+    def printed(self) -> pd.DataFrame:
+        """Return what the paper prints of the artefact, or of the one that it stands beside, see `PRINTED`."""
+        return printed_numbers(paper_of(self.name).folder / "published.csv", self.prints or self.name.partition("/")[2])
 
     def write(self, artefact: Artefact, store: TrialReader, frame: pd.DataFrame, tables: Path, figures: Path) -> str:
         """Write CSV, tables and figures under two stems, and return what is printed."""
