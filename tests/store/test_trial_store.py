@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from provlab.store import SCHEMA, TIMING, VERSION, TrialStore
+from provlab.store import SCHEMA, TIMING, VERSION, TrialStore, trial_store
 from small_runs import FULL, UNIFORM, fake_records, rows, run_python, run_quietly, script_environment, small_cell
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -112,6 +112,22 @@ def test_compact_keeps_the_content(store):
     store.append(fake_records(12, 3))
     assert store.compact(minimum=0) == 1
     assert len(store.keys()) == 15
+
+
+def test_compact_holds_a_part_of_a_large_store_at_a_time(store, monkeypatch):
+    """A run of 1.8 million trials took 11 GB: all of it was sorted at once."""
+    n, held = 5, []
+    for k in range(12):
+        store.append(fake_records(n * k, n))
+    one = store.query().nbytes / 12
+    monkeypatch.setattr(trial_store, "MERGED", int(2.5 * one))
+    add = store.add
+    monkeypatch.setattr(store, "add", lambda trials: (held.append(trials.nbytes), add(trials)))
+    before = rows(store)
+    assert store.compact(minimum=0) == 12
+    assert len(held) == len(files(store.folder)) == 4
+    assert max(held) < 3.5 * one
+    assert rows(store) == before
 
 
 @pytest.mark.parametrize("work", ["compact", "query"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,6 +24,9 @@ LOOSE_FILES = 512
 
 GROUP = 8192
 """Rows of a row group of a merged file, which is sorted by cell: a query of some cells reads a few groups only."""
+
+MERGED = 2**28
+"""Bytes of records in memory, of which one merged file is made: a run of a million trials is some gigabytes."""
 
 LOOKS = 100
 """Listings of a folder whose files go away while they are read, before that is an error."""
@@ -144,25 +147,33 @@ class TrialStore:
         )
 
     def compact(self, *, minimum: int = LOOSE_FILES) -> int:
-        """Merge the small files into a large one when there are more than `minimum`; return how many.
+        """Merge the small files into large ones when there are more than `minimum`; return how many.
 
         Raises
         ------
         OSError
-            When the disk is full or the folder cannot be written; everything is as it was.
+            When the disk is full or the folder cannot be written; what is not merged then is as it was.
         """
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
             return 0
         schema = self._schema(self.columns())  # those that only others know are kept
-        read = {path: self._read(path, schema) for path in loose}
-        # another process may have merged some, or all, of them
-        tables = {path: table for path, table in read.items() if table is not None and len(table)}
-        if not tables:
-            return 0
-        table = pa.concat_tables(tables.values())
-        self._write(table.sort_by([("cell", "ascending"), ("key", "ascending")]), prefix="merged-")
-        # the merged file is on the disk before the first small one goes: a crash in between only leaves repeats
+        n_merged, tables, size = 0, dict[Path, pa.Table](), 0
+        for path in sorted(loose, key=_written):  # those of one cell come together
+            table = self._read(path, schema)
+            if table is None or not len(table):  # another process may have merged it
+                continue
+            tables[path] = table
+            size += table.nbytes
+            if size >= MERGED:
+                n_merged += self._merge(tables)
+                tables, size = {}, 0
+        return n_merged + self._merge(tables)
+
+    def _merge(self, tables: Mapping[Path, pa.Table]) -> int:
+        """Write some small files as a large one, which is on the disk before the first goes, and return how many."""
+        if tables:
+            self.add(pa.concat_tables(tables.values()))
         for path in tables:
             path.unlink(missing_ok=True)
         return len(tables)
@@ -270,6 +281,14 @@ class TrialStore:
                     raise refused(self.folder, error, "files that stay while they are written") from error
             except OSError as error:
                 raise refused(self.folder, error, f"room for {len(table)} records") from error
+
+
+def _written(path: Path) -> float:
+    """Return when a file was written; one that is gone is no matter."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def encoded_schema(schema: pa.Schema) -> pa.Schema:
