@@ -138,6 +138,7 @@ def _begun(pool: Parallel, tasks: Sequence[Task]) -> Iterator[TaskResult]:
 
 def _hand_over(pool: Parallel) -> None:
     """Wait until loky's thread has handed to the workers what was dispatched: ended before, it shows a KeyError."""
+    pool._aborting = True  # results that come meanwhile dispatch nothing more
     waiting = getattr(getattr(getattr(pool, "_backend", None), "_workers", None), "_work_ids", None)
     limit = time.monotonic() + HANDED_WITHIN
     while waiting is not None and not waiting.empty() and time.monotonic() < limit:
