@@ -7,7 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
+from provsel.kernels.online_calibration import compressed_rows
 from provsel.selectors import OnlineLeverageSelector
+from provsel.training_view import TrainingView
 
 N, D, RANK = 30, 260, 8
 OPTIONS = {
@@ -180,6 +182,22 @@ def test_the_wanted_number_is_met_and_its_rate_repeats_it(shape, options):
     np.testing.assert_allclose(clone(again).fit(X).weights_, selector.weights_, rtol=1e-9)
     both = clone(selector).set_params(sampling_rate=selector.sampling_rate_)  # the rate goes first
     np.testing.assert_array_equal(streamed(both, X, 50).indices_, selector.indices_)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_searches_on_one_view_compress_its_rows_once(form, monkeypatch):
+    X = form(np.random.default_rng(0).standard_normal((300, 40)))
+    made = []
+    monkeypatch.setattr(
+        "provsel.selectors.online_leverage.compressed_rows", lambda X: made.append(1) or compressed_rows(X)
+    )
+    view = TrainingView(X)
+    for r, seed in ((5, 0), (5, 1), (20, 1)):
+        shared = OnlineLeverageSelector(r, random_state=seed).fit_view(view)
+        alone = OnlineLeverageSelector(r, random_state=seed).fit(X)
+        np.testing.assert_array_equal(shared.indices_, alone.indices_)
+        np.testing.assert_array_equal(shared.weights_, alone.weights_)
+    assert len(made) == 1 + 3
 
 
 def test_columns_taken_at_the_start(X):

@@ -144,7 +144,7 @@ class OnlineLeverageSelector(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         rule, key = self._rule(view.n_samples), _draw_key(rng)
-        X = view.X.tocsc() if sparse.issparse(view.X) else view.X
+        X = view.shared("columns in order", view.X.tocsc) if sparse.issparse(view.X) else view.X
         if self.n_features_to_select is not None:
             r = checked_count(self, view.n_features)
             if rule.n_initial > r:
@@ -155,7 +155,8 @@ class OnlineLeverageSelector(BaseSelector):
         if self.n_features_to_select is None or self.sampling_rate is not None:
             done: Pass = one_pass(X, rule, key)
         else:
-            done = calibrated_pass(compressed_rows(X), r, rule, key)
+            # for every r and seed the same, and a third of a search's time where rows are many
+            done = calibrated_pass(view.shared("compressed rows", lambda: compressed_rows(X)), r, rule, key)
         if done.positions.size == 0:
             raise ValueError(
                 f"{NAME}: expected X of which a column is kept, got none of {view.n_features} columns in "
