@@ -1,6 +1,6 @@
 """Selectors of other packages beside ours, in one run: CPU seconds, test error, and how well the columns stand for X.
 
-python experiments/benchmarks/peers.py [--quick] [--no-steps] [--features 20]
+python experiments/benchmarks/peers.py [--data NAME ...] [--no-steps] [--features 20]
 
 scikit-learn's SelectKBest (F-test, mutual information), SelectFromModel (L2-SVM), RFE and SequentialFeatureSelector;
 scikit-matter's CUR and farthest point sampling; fastcan's FastCan; mrmr; the largest coefficients of skglm's L1
@@ -42,11 +42,12 @@ from provsel.selectors import (
 )
 
 BENCH = {
-    "bench": ["--quick", "--no-steps"],
-    "quick": ["--quick", "--no-steps"],
-    "left_out": "data of more than 3,000 features, and scikit-learn's search by steps, minutes on 64",
+    "bench": ["--data", "digits", "synthetic", "colon", "--no-steps"],
+    "quick": ["--data", "digits", "--no-steps"],
+    "left_out": "data of 40 classes or of 10,000 features, and scikit-learn's search by steps, minutes on 64",
     "seconds": 300,
 }
+DATA = ("digits", "synthetic", "colon", "orl", "arcene", "text")
 RANK = 10
 STEPS = "scikit-learn: by steps"
 SKGLM = "skglm: L1 logistic"
@@ -135,24 +136,20 @@ def methods():
     return found
 
 
-def data(quick):
-    """Return X, its largest number 1, and y by name: those that are here, in a quick run of up to 3,000 features."""
-    asked = {"digits": {}, "synthetic": {}, "colon": {}, "orl": {}, "arcene": {}}
+def data(names):
+    """Return X, its largest number 1, and y by name: those of some data sets that are here."""
     found = {}
-    for name, options in asked.items():
+    for name in names:
         try:
-            loaded = load_dataset(name, **options)
+            # counts over the largest of all would leave a model at C = 1 nothing to see
+            options = {"set": dataset_members("techtc")[0], "unit_rows": True} if name == "text" else {}
+            loaded = load_dataset("techtc" if name == "text" else name, **options)
         except MissingDataError as missing:
             print(f"{name} is left out: {missing}")
             continue
-        found[name] = loaded.X, loaded.y
-    try:
-        # counts over the largest of all would leave a model at C = 1 nothing to see
-        loaded = load_dataset("techtc", set=dataset_members("techtc")[0], unit_rows=True)
-        found["text"] = loaded.X.toarray() if hasattr(loaded.X, "toarray") else loaded.X, loaded.y
-    except MissingDataError as missing:
-        print(f"text is left out: {missing}")
-    return {name: (X / np.abs(X).max(), y) for name, (X, y) in found.items() if not quick or X.shape[1] <= MRMR}
+        X = loaded.X.toarray() if hasattr(loaded.X, "toarray") else loaded.X
+        found[name] = X / np.abs(X).max(), loaded.y
+    return found
 
 
 def is_left_out(method, d, n_classes):
@@ -183,14 +180,14 @@ def ratio(X, chosen):
 def main():
     """Measure, write peers.csv, and report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--data", nargs="+", choices=DATA, default=DATA, metavar="NAME", help=", ".join(DATA))
     parser.add_argument("--no-steps", action="store_true")
     parser.add_argument("--features", type=int, default=20)
     given = parser.parse_args()
     rows, cases, chosen = [], [], methods()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # LinearSVC says where it has not converged
-        for name, (X, y) in data(given.quick).items():
+        for name, (X, y) in data(given.data).items():
             for method, (select, labels) in chosen.items():
                 if is_left_out(method, X.shape[1], np.unique(y).size) or (given.no_steps and method == STEPS):
                     continue
