@@ -14,7 +14,7 @@ from provlab.claims.decisions import RULES_VERSION
 from provlab.claims.made_with import computed_with
 from provlab.cli import main
 from provlab.project import current_project
-from provlab.reference import sample, write_reference, writing
+from provlab.reference import README, sample, write_readme, write_reference, writing
 from provlab.reference.parts import certificate_counts
 from provlab.reference.sample import sample_records, whole_records
 from provlab.store import StoreSnapshot, TrialStore
@@ -135,6 +135,26 @@ def test_benchmarks_stay_and_old_numbers_go(results):
     assert (folder / "benchmarks.json").read_text() == "{}"
     assert not (folder / "old.csv").exists()
     assert not list(results.glob(".reference-*"))
+
+
+def test_the_goals_of_speed_stand_in_the_readme(results):
+    folder = write_reference(results, SMALL)
+    assert "Goals of speed" not in (folder / README).read_text(encoding="utf-8")
+    shared = {"script": "bss", "peer": "textbook", "limit": "basis", "limit_spread": None, "ratio_spread": [40, 60]}
+    cases = [
+        {"case": "r = 3", "goal": "ratio >= 50", "met": True, "ratio": 51.25, "ratio_to_limit": 2.0},
+        {"case": "r = 4", "goal": "ratio_to_limit <= 2", "met": False, "ratio": 1.0, "ratio_to_limit": 3.0},
+        {"case": "r = 5", "goal": "ratio >= 50", "met": None, "ratio": 1.0, "ratio_to_limit": 1.0},
+    ]
+    run = {"environment": {"date": "2026-11-25T01:02:03+00:00", "cpu_features": ["X86_V3"]}}
+    (folder / "benchmarks.json").write_text(json.dumps(run | {"cases": [shared | case for case in cases]}))
+    assert write_readme(folder)
+    text = re.sub(" +", " ", (folder / README).read_text(encoding="utf-8"))
+    assert "| bss | r = 3 | textbook / ours | 51.2 (40 - 60) | at least 50 | met |" in text
+    assert "| bss | r = 4 | ours / basis | 3 (3 - 3) | at most 2 | missed |" in text
+    assert "1 of 2 met." in text
+    assert "2026-11-25, X86\\_V3." in text
+    assert "r = 5" not in text  # not at this size
 
 
 def test_too_large(results, monkeypatch):

@@ -152,22 +152,23 @@ def false_verdicts(n_samples, rng):
         return (not set(directed).isdisjoint(by_looks(rng.standard_normal(MOST), tiny)),)
 
     cases = [
-        ("no difference, 10 x 10 folds", "better, corrected t", 100, on_folds),
-        ("no difference, inverse folds", "better, t over disjoint training sets", 10, on_inverse),
-        ("no difference, seeds", "better, t", 10, one(plain, 10, 0.0, tiny, *directed)),
-        ("no difference, data sets", "better, signed rank", 80, one(SignedRank, 80, 0.0, tiny, *directed)),
-        ("no difference, TechTC's pairs", "better, dyadic-robust t", len(pairs), on_pairs),
-        ("at the margin, seeds", "comparable, TOST (t)", 10, one(plain, 10, MARGIN, comparable(MARGIN), REPLICATED)),
+        ("no difference, 10 x 10 folds", "better, corrected t", 100, on_folds, ALPHA),
+        ("no difference, inverse folds", "better, t over disjoint training sets", 10, on_inverse, ALPHA),
+        ("no difference, seeds", "better, t", 10, one(plain, 10, 0.0, tiny, *directed), ALPHA),
+        ("no difference, data sets", "better, signed rank", 80, one(SignedRank, 80, 0.0, tiny, *directed), ALPHA),
+        ("no difference, TechTC's pairs", "better, dyadic-robust t", len(pairs), on_pairs, ALPHA),
+        ("at the margin, seeds", "comparable, TOST (t)", 10,
+         one(plain, 10, MARGIN, comparable(MARGIN), REPLICATED), ALPHA),
         ("at the margin, data sets", "comparable, TOST (signed rank)", 80,
-         one(SignedRank, 80, MARGIN, comparable(MARGIN), REPLICATED)),
-        ("at the margin, 7 columns", "not worse, t, contradicted in one column", 20, on_columns),
-        ("at the margin, 7 columns", "better, TOST (t), no difference in one column", 20, same_on_columns),
-        ("no difference, open at 10 seeds", "better, t, at some look", MOST, on_looks),
-        ("at the margin, open at 10 seeds", "comparable, TOST (t), at some look", MOST, same_on_looks),
+         one(SignedRank, 80, MARGIN, comparable(MARGIN), REPLICATED), ALPHA),
+        ("at the margin, 7 columns", "not worse, t, contradicted in one column", 20, on_columns, ALPHA),
+        ("at the margin, 7 columns", "better, TOST (t), no difference in one column", 20, same_on_columns, ALPHA),
+        ("no difference, open at 10 seeds", "better, t, at some look", MOST, on_looks, ALPHA),
+        ("at the margin, open at 10 seeds", "comparable, TOST (t), at some look", MOST, same_on_looks, ALPHA),
         ("no difference, seeds", "better, t, at 10 or at some look", MOST, on_all_looks, 2 * ALPHA),
     ]  # fmt: skip
-    for what, rule, n, draw, *most in cases:
-        yield dict(zip(FIELDS, [what, rule, n, f"<= {(most or [ALPHA])[0]}", *share(n_samples, draw)], strict=False))
+    for what, rule, n, draw, bound in cases:
+        yield dict(zip(FIELDS, [what, rule, n, f"<= {bound}", *share(n_samples, draw)], strict=False))
 
 
 def is_decided(rng, make, n, mean, rule):

@@ -88,8 +88,9 @@ def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
     """Return one line a claim, with `COLUMNS`."""
     lines = []
     for made in found:
-        turned, varied = next(iter(made.turns.items()), ("", np.nan)), next(iter(made.variance.items()), ("", np.nan))
-        turned = turned if turned[1] else ("", 0.0)  # no place turns the verdict
+        # no place is named where none turns the verdict
+        turned = next(((place, n) for place, n in made.turns.items() if n), ("", 0.0 if made.turns else np.nan))
+        varied = next(iter(made.variance.items()), ("", np.nan))
         flip = made.flips[0] if made.flips else Flip((), "")
         shares = "; ".join(f"{verdict} {share:.4f}" for verdict, share in made.shares.items())
         numbers = (made.claim, made.n_universes, made.n_run, made.default, made.same, shares)

@@ -19,6 +19,7 @@ from provlab.configs import remembered_artefact
 from provlab.datasets import MissingDataError
 from provlab.project import artefact_names
 from provlab.readings import readings_changes, universes_file
+from provlab.reference.goals import stored_benchmarks
 from provlab.reference.parts import Part
 from provlab.reports.tables import write_frame, write_text
 
@@ -44,6 +45,8 @@ class Contents:
     judged : dict
         Of the readings of the claims about each artefact, how many universes have a verdict, and how many there are;
         without claims on data that the part of the data has not.
+    benchmarks : dict
+        The run of all benchmarks that stands beside; `write` leaves it alone.
     """
 
     parts: dict[str, Part]
@@ -52,6 +55,7 @@ class Contents:
     verdicts: pd.DataFrame
     rankings: pd.DataFrame
     judged: dict[str, tuple[int, int]] = field(default_factory=dict)
+    benchmarks: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -71,7 +75,8 @@ class Contents:
         parts = {name: Part.from_json(found, f"{path}: {name}") for name, found in summary["artefacts"].items()}
         readings = {name: MadeWith.from_json(found, f"{path}: {name}") for name, found in summary["readings"].items()}
         verdicts, rankings = _texts(folder / VERDICT_FILE), _texts(folder / RANKING_FILE)
-        return cls(parts, readings, read_decisions(folder), verdicts, rankings, _judged(folder))
+        decisions, judged, benchmarks = read_decisions(folder), _judged(folder), stored_benchmarks(folder)
+        return cls(parts, readings, decisions, verdicts, rankings, judged, benchmarks)
 
     def write(self, folder: Path) -> None:
         """Write verdicts.csv, rankings.csv, summary.json and, where there are any, decisions.json."""

@@ -12,6 +12,7 @@ from provlab.claims.decided import Decision
 from provlab.claims.judged import all_claim_files
 from provlab.claims.made_with import MadeWith
 from provlab.reference.contents import Contents
+from provlab.reference.goals import goals_table
 from provlab.reports.tables import markdown_table, write_text
 
 README = "README.md"
@@ -52,6 +53,7 @@ def readme(contents: Contents) -> str:
         *([_table("Readings", contents.readings, _of_readings(contents), "")] if contents.readings else []),
         _verdicts(contents),
         *_open_claims(contents),
+        *goals_table(contents.benchmarks),
     ]
     return "\n\n".join(text.strip() for text in paragraphs) + "\n"
 

@@ -21,6 +21,7 @@ from provlab.datasets import MissingDataError
 from provlab.project import artefact_names, full_name
 from provlab.readings import stored_made
 from provlab.reference.contents import Contents, joined
+from provlab.reference.goals import BENCHMARKS
 from provlab.reference.parts import PART_COLUMNS, Part, certificate_counts, copy_files, write_files
 from provlab.reference.readings import READINGS, join_readings
 from provlab.reference.readme import write_readme
@@ -35,8 +36,6 @@ MAX_BYTES = 8_000_000
 """A repository is cloned with all its history."""
 
 SAMPLE = "sample"
-BENCHMARKS = "benchmarks.json"
-"""Stands in the folder too, and is written by the benchmarks."""
 
 
 @dataclass(frozen=True)
