@@ -25,7 +25,7 @@ def stored_name(form):
 def store_run(path, form, environment, benchmarks, cases):
     """Write a run as JSON, whole or not at all."""
     content = {"format": FORMAT, "form": form, "environment": environment, "benchmarks": benchmarks, "cases": cases}
-    write_text(Path(path), json.dumps(content, indent=1) + "\n")
+    write_text(Path(path), json.dumps(content) + "\n")
 
 
 def load_run(path):
