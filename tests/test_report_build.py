@@ -13,11 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from made_paper import made_paper
+from provlab.audit import DIFFERENT, Agreement, ColumnAgreement, read_audits
 from provlab.claims import load_claims
 from provlab.cli import main
 from provlab.reports.differences import with_differences
 from provlab.site.build import build_report, collect_report
-from provlab.site.collect_environment import environment_page
+from provlab.site.collect_environment import audit_summary, environment_page
 from provlab.store import SCHEMA, StoreSnapshot, TrialStore
 from small_runs import PROVSEL, SMALL, run_python
 
@@ -317,6 +318,23 @@ def test_a_ledger_is_shown(results):
     pages = [path.read_text() for path in (index.parent / "trace" / "table").iterdir()]
     audited = [int(n) for page in pages for n in re.findall(r"computed again: (\d+) the same bits", page)]
     assert sum(audited) == 4
+
+
+def test_an_audit_of_another_kind_says_how_many_digits_agree(results):
+    compute()
+    assert main(["audit", "--fraction", "1", "--limit", "4", "--seed", "3", "executor=serial"]) == 0
+    [run] = read_audits(results)
+    columns = (
+        ColumnAgreement("key", 4, 4),
+        ColumnAgreement("error", 4, 2, 0, 3e-12),
+        ColumnAgreement("nmi", 4, 3, 0, 2e-15),
+    )
+    other = replace(run, agreements=(Agreement("{}", 4, columns),), environment='{"cpu": ["X86_V2", "X86_V3"]}')
+    found = audit_summary(other)
+    assert (found.digits, found.processor) == (11, "X86_V2, X86_V3")
+    wrong = replace(run.trials[0], outcome=DIFFERENT)
+    assert audit_summary(replace(other, trials=(wrong, *run.trials[1:]))).digits is None
+    assert audit_summary(run).digits is None  # all have the same bits
 
 
 def test_differences_in_standard_errors():

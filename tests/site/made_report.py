@@ -343,6 +343,7 @@ def ordinary_report():
         1,
         (("data missing", 2),),
         (("paul2016/figure1 BSS r=300 TechTC 1092-135724 repeat 3 fold 2", "error 7.1 stored, 7.3 computed"),),
+        "X86_V2, X86_V3",
     )
     environment = EnvironmentPage(
         ((VERSIONS, 11_000), ({**VERSIONS, "numpy": "2.1.0"}, 1000)),
@@ -496,7 +497,7 @@ def hostile_report():
         (EVIL,),
     )
     page = ArtefactPage(**{**vars(page), "traces": (*page.traces, odd)})
-    audit = AuditSummary(EVIL, 0.5, 2, 1, 0, 0, 1, ((EVIL, 1),), ((EVIL, EVIL),))
+    audit = AuditSummary(EVIL, 0.5, 2, 1, 0, 0, 1, ((EVIL, 1),), ((EVIL, EVIL),), EVIL)
     environment = EnvironmentPage(
         (({EVIL: EVIL}, 1), ({}, 2)), ((EVIL, 1),), ((EVIL, EVIL),), ((EVIL, EVIL),), (EVIL,), (audit,)
     )

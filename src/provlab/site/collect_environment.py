@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -38,6 +39,8 @@ def environment_page(results: Path, snapshot: StoreSnapshot) -> EnvironmentPage:
 
 def audit_summary(run: AuditRun) -> AuditSummary:
     """Return what the report says of an audit."""
+    numbers = (column for each in run.agreements for column in each.columns)
+    digits = [column.digits for column in numbers if column.digits is not None]
     return AuditSummary(
         when=run.when,
         fraction=run.fraction,
@@ -54,7 +57,14 @@ def audit_summary(run: AuditRun) -> AuditSummary:
             )
             for trial in run.different
         ),
+        processor=_processor(versions(run.environment)),
+        digits=None if run.different else min(digits, default=None),
     )
+
+
+def _processor(found: Mapping[str, Any]) -> str:
+    cpu = found.get("cpu", "")
+    return ", ".join(map(str, cpu)) if isinstance(cpu, list) else str(cpu)
 
 
 def _left(run: AuditRun) -> int:

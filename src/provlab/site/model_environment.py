@@ -25,6 +25,11 @@ class AuditSummary:
     skipped : tuple of (reason, number)
     different : tuple of (where, what)
         Trials that differ.
+    processor : str
+        Vector instructions of what computed them again; empty where it did not say.
+    digits : int or None
+        Fewest digits to which numbers of other machines or versions agree; None where all have the same bits, or some
+        are different.
     """
 
     when: str
@@ -36,6 +41,8 @@ class AuditSummary:
     n_different: int
     skipped: tuple[tuple[str, int], ...] = ()
     different: tuple[tuple[str, str], ...] = ()
+    processor: str = ""
+    digits: int | None = None
 
 
 @dataclass(frozen=True)
