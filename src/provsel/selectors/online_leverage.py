@@ -144,7 +144,6 @@ class OnlineLeverageSelector(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         rule, key = self._rule(view.n_samples), _draw_key(rng)
-        X = view.shared("columns in order", view.X.tocsc) if sparse.issparse(view.X) else view.X
         if self.n_features_to_select is not None:
             r = checked_count(self, view.n_features)
             if rule.n_initial > r:
@@ -153,10 +152,11 @@ class OnlineLeverageSelector(BaseSelector):
                     f"lower n_initial."
                 )
         if self.n_features_to_select is None or self.sampling_rate is not None:
-            done: Pass = one_pass(X, rule, key)
+            done: Pass = one_pass(_by_columns(view.X), rule, key)
         else:
             # for every r and seed the same, and a third of a search's time where rows are many
-            done = calibrated_pass(view.shared("compressed rows", lambda: compressed_rows(X)), r, rule, key)
+            X = view.shared("compressed rows", lambda: compressed_rows(_by_columns(view.X)))
+            done = calibrated_pass(X, r, rule, key)
         if done.positions.size == 0:
             raise ValueError(
                 f"{NAME}: expected X of which a column is kept, got none of {view.n_features} columns in "
@@ -328,6 +328,10 @@ class OnlineLeverageSelector(BaseSelector):
             raise ValueError(f"{NAME}: expected n_initial a non-negative integer, got {initial!r}.")
         rate = theory_rate(n, self.epsilon) if self.sampling_rate is None else float(self.sampling_rate)
         return Rule(float(self.epsilon), rate, self.outside_span != "project", float(self.ridge or 0.0), int(initial))
+
+
+def _by_columns(X: Any) -> Any:
+    return X.tocsc() if sparse.issparse(X) else X
 
 
 def _is_number(value: Any) -> bool:
