@@ -313,6 +313,7 @@ def test_a_ledger_is_shown(results):
     assert (audit.n_drawn, audit.n_identical, audit.n_different) == (4, 4, 0)
     index = build_report(results, SETTINGS, n_jobs=1)
     assert audit.when[:10] in index.read_text()
+    assert f"<td>{audit.processor}</td>" in (index.parent / "environment.html").read_text()
     traces = artefacts(collected(results))["table"].traces
     assert sum(sum(cell.audited) for trace in traces for cell in trace.cells) == 4
     pages = [path.read_text() for path in (index.parent / "trace" / "table").iterdir()]

@@ -245,3 +245,8 @@ def versions(text: str) -> dict[str, Any]:
     except ValueError:
         found = None
     return found if isinstance(found, dict) else {"environment": text}
+
+
+def version_text(value: Any) -> str:
+    """Return one of the `versions` as a text; a list of BLAS libraries or vector instructions becomes one."""
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

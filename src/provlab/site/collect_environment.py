@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pyarrow.compute as pc
 
 from provlab.audit import CLOSE, DIFFERENT, IDENTICAL, AuditRun, read_audits
 from provlab.doctor import OK, Check, examine
-from provlab.reports.tracing import versions
+from provlab.reports.tracing import version_text, versions
 from provlab.site.model_environment import AuditSummary, EnvironmentPage
 from provlab.store import StoreSnapshot
 
@@ -57,14 +56,9 @@ def audit_summary(run: AuditRun) -> AuditSummary:
             )
             for trial in run.different
         ),
-        processor=_processor(versions(run.environment)),
+        processor=version_text(versions(run.environment).get("cpu", "")),
         digits=None if run.different else min(digits, default=None),
     )
-
-
-def _processor(found: Mapping[str, Any]) -> str:
-    cpu = found.get("cpu", "")
-    return ", ".join(map(str, cpu)) if isinstance(cpu, list) else str(cpu)
 
 
 def _left(run: AuditRun) -> int:

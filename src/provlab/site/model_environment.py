@@ -21,7 +21,7 @@ class AuditSummary:
     n_stored, n_drawn : int
         Trials in the store then, and in the sample.
     n_identical, n_close, n_different : int
-        The same bits; equal to the stated digits (other machine or versions); neither.
+        The same bits; equal to the promised digits (other machine or versions); neither.
     skipped : tuple of (reason, number)
     different : tuple of (where, what)
         Trials that differ.

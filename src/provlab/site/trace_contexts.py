@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from provlab.keys import canonical_json
 from provlab.reports.trace import Distribution, Trace, TracedCell
+from provlab.reports.tracing import version_text
 from provlab.site.links import dataset_anchor
 from provlab.site.svg import strip
 from provlab.site.templating import Context, number, pattern, settings
@@ -56,14 +57,10 @@ def trace_context(trace: Trace) -> Context:
 def versions_context(
     environments: Sequence[tuple[dict[str, Any], int]], revisions: Sequence[tuple[str, int]]
 ) -> Context:
-    """Return versions as columns; a list of BLAS libraries becomes one text."""
+    """Return versions as columns of texts."""
     names = list(dict.fromkeys(name for versions, _ in environments for name in versions))
-    rows = [({name: _readable(value) for name, value in versions.items()}, n) for versions, n in environments]
+    rows = [({name: version_text(value) for name, value in versions.items()}, n) for versions, n in environments]
     return {"environments": rows, "version_names": names, "revisions": revisions}
-
-
-def _readable(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _axes(cells: Sequence[TracedCell]) -> dict[str, tuple[float, float]]:
