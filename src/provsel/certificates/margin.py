@@ -12,10 +12,11 @@ from provsel.certificates.theorem import (
     MAX_ROWS,
     NOT_SEPARABLE,
     SLACK,
+    UNDECIDED,
     VACUOUS,
-    VIOLATED,
     MeasuredTrial,
     Theorem,
+    settled,
 )
 from provsel.labels import signs_of_two_classes
 
@@ -75,10 +76,12 @@ class MarginPreservation(Theorem):
         # a selection that merges the classes leaves no margin at all
         ratio = float(full.squared_norm / after.squared_norm if after.separable else 0.0)
         if error >= 0.5:
-            return cls(margin_ratio=ratio, state=VACUOUS)
+            return cls(margin_ratio=ratio, state=VACUOUS if trial.rows.basis().is_decided else UNDECIDED)
         bound = 1 - error / (1 - error)
         tolerance = SLACK + full.gap + (after.gap if after.separable else 0.0)
-        return cls(margin_ratio=ratio, margin_bound=bound, state=HELD if ratio >= bound - tolerance else VIOLATED)
+        # the derivative of the bound is at most 4 below ||E||_2 = 1/2
+        state = settled(bound - tolerance - ratio, 4 * trial.eigenvalue_error)
+        return cls(margin_ratio=ratio, margin_bound=bound, state=state)
 
 
 class SoftMarginBound(Theorem):
@@ -120,12 +123,12 @@ class SoftMarginBound(Theorem):
         view, error = trial.rows, trial.spectral_error
         value, gap, _ = view.shared(f"soft margin {C!r}", lambda: _dual_optimum(view.gram(), signs, C))
         if error >= 0.5:
-            return cls(soft_value=value, state=VACUOUS)
+            return cls(soft_value=value, state=VACUOUS if view.basis().is_decided else UNDECIDED)
         after, _, squared_norm = _dual_optimum(trial.reduced_gram, signs, C)
         bound = after - 0.5 * error / (1 - error) * squared_norm
         # value + gap is at least the optimum, `after` at most: the comparison can only err towards "held" by gap
-        held = value + gap >= bound - SLACK * abs(bound)
-        return cls(soft_value=value, soft_bound=bound, state=HELD if held else VIOLATED)
+        state = settled(bound - SLACK * abs(bound) - value - gap, 2 * squared_norm * trial.eigenvalue_error)
+        return cls(soft_value=value, soft_bound=bound, state=state)
 
 
 def _signs(trial: MeasuredTrial) -> NDArray[np.float64] | None:

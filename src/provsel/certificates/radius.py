@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from provsel.certificates.theorem import HELD, MAX_ROWS, SLACK, VIOLATED, MeasuredTrial, Theorem
+from provsel.certificates.theorem import MAX_ROWS, SLACK, MeasuredTrial, Theorem, settled
 
 
 class RadiusPreservation(Theorem):
@@ -53,4 +53,5 @@ class RadiusPreservation(Theorem):
         # the row space nor ||E||_2.
         ratio, bound = float(after.squared_radius / before.squared_radius), 1 + trial.spectral_error
         tolerance = bound * (SLACK + before.gap + after.gap)
-        return cls(radius_ratio=ratio, radius_bound=bound, state=HELD if ratio <= bound + tolerance else VIOLATED)
+        state = settled(ratio - bound - tolerance, trial.eigenvalue_error)
+        return cls(radius_ratio=ratio, radius_bound=bound, state=state)

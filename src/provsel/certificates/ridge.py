@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VIOLATED, MeasuredTrial, Theorem
+from provsel.certificates.theorem import NO_BOUND, SLACK, UNDECIDED, MeasuredTrial, Theorem, settled
 
 
 class RidgeSparsification(Theorem):
@@ -48,8 +48,11 @@ class RidgeSparsification(Theorem):
         kept = basis.V[selector.indices_] * selector.weights_[:, None] * np.sqrt(squares / (squares + ridge))
         eigenvalues = np.linalg.eigvalsh(kept.T @ kept + np.diag(ridge / (squares + ridge)))
         low, high = float(eigenvalues[0]), float(eigenvalues[-1])
+        # singular values that count as zero are no matter where the ridge exceeds their squares
+        without = (basis.tolerance * basis.singular_values[0]) ** 2 / ridge
+        doubtful = not basis.is_decided and without > SLACK
         if not hasattr(selector, "ridge_range_"):
-            return cls(eigenvalue_min=low, eigenvalue_max=high, state=NO_BOUND)
+            return cls(eigenvalue_min=low, eigenvalue_max=high, state=UNDECIDED if doubtful else NO_BOUND)
         least, most = selector.ridge_range_
-        inside = least * (1 - SLACK) <= low and high <= most * (1 + SLACK)
-        return cls(eigenvalue_min=low, eigenvalue_max=high, state=HELD if inside else VIOLATED)
+        excess = max(least * (1 - SLACK) - low, high - most * (1 + SLACK))
+        return cls(eigenvalue_min=low, eigenvalue_max=high, state=settled(excess, np.inf if doubtful else 0.0))

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VACUOUS, VIOLATED, MeasuredTrial, Theorem
+from provsel.certificates.theorem import NO_BOUND, SLACK, UNDECIDED, VACUOUS, MeasuredTrial, Theorem, settled
 
 
 class SpectralSparsification(Theorem):
@@ -52,20 +52,20 @@ class SpectralSparsification(Theorem):
     @property
     def is_good(self) -> bool:
         """Whether ||E||_2 is below 1/2, where the theorems on margins and radii begin to say something."""
-        return self.spectral_error < 0.5
+        return self.spectral_error < 0.5 and self.state != UNDECIDED
 
     @classmethod
     def measure(cls, trial: MeasuredTrial) -> Self:
         """Return the extreme eigenvalues and ||E||_2 of any selection."""
         inner, error, eigenvalues = trial.reducer, trial.spectral_error, trial.eigenvalues
         low, high = float(eigenvalues[0]), float(eigenvalues[-1])
-        bound, rank = getattr(inner, "spectral_bound_", None), trial.rows.basis().rank
-        if bound is None or getattr(inner, "rank_", rank) != rank:
-            return cls(spectral_error=error, eigenvalue_min=low, eigenvalue_max=high, state=NO_BOUND)
+        bound, basis = getattr(inner, "spectral_bound_", None), trial.rows.basis()
+        if bound is None or getattr(inner, "rank_", basis.rank) != basis.rank:
+            state = NO_BOUND if basis.is_decided else UNDECIDED
+            return cls(spectral_error=error, eigenvalue_min=low, eigenvalue_max=high, state=state)
         least, most = inner.eigenvalue_range_
-        inside = least * (1 - SLACK) <= low and high <= most * (1 + SLACK)
+        excess = max(least * (1 - SLACK) - low, high - most * (1 + SLACK), error - bound * (1 + SLACK))
         nothing_left_out = error <= SLACK and bool((inner.weights_ == 1.0).all())
-        held = HELD if inside and error <= bound * (1 + SLACK) else VIOLATED
         return cls(
             spectral_error=error,
             spectral_bound=bound,
@@ -73,5 +73,5 @@ class SpectralSparsification(Theorem):
             eigenvalue_max=high,
             eigenvalue_low=least,
             eigenvalue_high=most,
-            state=VACUOUS if nothing_left_out else held,
+            state=VACUOUS if nothing_left_out and basis.is_decided else settled(excess, trial.eigenvalue_error),
         )

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from provsel.certificates.certifying import measured_trial
-from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, VIOLATED, MeasuredTrial, Theorem
+from provsel.certificates.theorem import HELD, NO_BOUND, SLACK, UNDECIDED, VIOLATED, MeasuredTrial, Theorem
 
 TWICE = 2.0
 """Ratio up to which columns count as good for an approximation: what `DualSetSelector` tends to with more columns."""
@@ -24,7 +24,7 @@ class SubsetApproximation(Theorem):
     Frobenius and spectral, and the Frobenius one is at most `oblique_bound`, which is smaller where the columns are
     unweighted: bounds that a method without a theorem has too. What a method promises comes from its
     `subset_promise`. The state is about both; "no bound" where the method promises nothing, "in expectation" where it
-    promises a mean only.
+    promises a mean only, "rank undecided" where the tail is made of singular values that rounding may have made.
 
     Attributes
     ----------
@@ -35,7 +35,8 @@ class SubsetApproximation(Theorem):
     sigma_min : float
         Least singular value of V_S.
     oblique_bound : float
-        1 + ||E_S D ((D V_S)^+)^T||_F^2 / ||E||_F^2, D the weights of the selection.
+        1 + ||E_S D ((D V_S)^+)^T||_F^2 / ||E||_F^2, where D are the selector's `dual_weights_` (`DualSetSelector` has
+        them) or else its `weights_`.
     basis_bound : float
         1 / sigma_min^2.
     frobenius_bound, spectral_bound : float
@@ -75,13 +76,11 @@ class SubsetApproximation(Theorem):
     @property
     def is_good(self) -> bool:
         """Whether the squared error is at most twice that of the best approximation."""
-        return self.frobenius_ratio <= TWICE
+        return self.frobenius_ratio <= TWICE and self.state != UNDECIDED
 
     @classmethod
     def measure(cls, trial: MeasuredTrial, k: int | None = None) -> Self:
         """Return the ratios of any selection, without an n x d residual; `k` as in `certify_subset`."""
-        from scipy import sparse
-
         from provsel.certificates._subset_parts import (
             best_approximation,
             error_of,
@@ -122,29 +121,32 @@ class SubsetApproximation(Theorem):
         least = float(np.linalg.svd(V_S, compute_uv=False)[target - 1]) if columns.size >= target else 0.0
         basis_bound = 1.0 / least**2 if least > max(V_S.shape) * np.finfo(np.float64).eps else np.inf
         tail, top = spectrum.tail(target), spectrum_value(spectrum, target) ** 2
-        if tail <= facts.zero and sparse.issparse(view.X) and not is_rounding(view.X, columns):
+        if tail <= facts.zero and truncated and not is_rounding(view.X, columns):
             # squares have no digits left there, and rank k is not the reason
             return cls(k=float(target), sigma_min=least, basis_bound=basis_bound)
         frobenius = error_ratio(error.frobenius, tail, facts.zero)
         spectral = error_ratio(error.spectral, top, facts.zero)
         oblique = oblique_bound(V_S[used], facts.tail, columns[used], scales[used])
         slack = SLACK + facts.zero / max(tail, facts.zero)
-        pairs = [(frobenius, oblique), (frobenius, basis_bound), (spectral, basis_bound)]
+        forced = [(frobenius, oblique), (frobenius, basis_bound), (spectral, basis_bound)]  # by mathematics
         promised = [
             (frobenius, promise.frobenius),
             (spectral, promise.spectral),
             (oblique, promise.oblique),
             (basis_bound, promise.basis),
         ]
-        if not promise.expectation:
-            pairs += promised
+        unsure = facts.relative_error(tail)
         state = HELD
-        if any(found > bound * (1 + slack) for found, bound in pairs):
-            state = VIOLATED
+        if unsure == np.inf or any(found > bound * (1 + slack) * (1 + unsure) for found, bound in forced):
+            state = UNDECIDED
         elif all(np.isnan(bound) for _, bound in promised):
             state = NO_BOUND
         elif promise.expectation:
             state = IN_EXPECTATION
+        elif any(found > bound * (1 + slack) * (1 + unsure) for found, bound in promised):
+            state = VIOLATED
+        elif any(found * (1 + unsure) > bound * (1 + slack) for found, bound in promised):
+            state = UNDECIDED
         return cls(
             k=float(target),
             frobenius_ratio=frobenius,
@@ -162,9 +164,9 @@ class SubsetApproximation(Theorem):
 def certify_subset(selector: Any, X: Any, k: int | None = None) -> SubsetApproximation:
     """Measure how well the selected columns approximate X, beside what their method promises.
 
-    Dense X costs one SVD, and tails down to 1e-15 of X count. Sparse X costs the eigenvectors of its smaller Gram
-    matrix, and large sparse X its leading singular vectors by Lanczos and O(r nnz + n r^2) operations: what is below
-    1e-6 of X is "not measured" there, and the spectral ratio is from below where Lanczos has not converged.
+    Costs the complete basis, and tails down to 1e-15 of X count. Large sparse X costs its leading singular vectors by
+    Lanczos and O(r nnz + n r^2) operations: what is below 1e-6 of X is "not measured" there, and the spectral ratio is
+    from below where Lanczos has not converged.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 HELD, VIOLATED, VACUOUS = "held", "violated", "vacuous"
 NO_BOUND, NOT_SEPARABLE, NOT_MEASURED = "no bound", "not separable", "not measured"
+UNDECIDED = "rank undecided"
 
 SLACK = 1e-7
 """Relative tolerance of every comparison: the kernels certify their own optima to better than that."""
@@ -103,6 +104,14 @@ class MeasuredTrial:
         return float(max(1 - self.eigenvalues[0], self.eigenvalues[-1] - 1, 0.0))
 
     @property
+    def eigenvalue_error(self) -> float:
+        """Bound, to first order, of the error of the eigenvalues that V has; infinite where the rank is undecided."""
+        basis = self.rows.basis()
+        if not basis.is_decided:
+            return np.inf
+        return float(2 * basis.error * np.max(self.reducer.weights_) * np.sqrt(max(self.eigenvalues[-1], 0.0)))
+
+    @property
     def reduced_gram(self) -> NDArray[np.float64]:
         """X R R^T X^T, shape (n_samples, n_samples): inner products of the reduced rows."""
         from provsel.kernels.spectral import gram_matrix
@@ -178,7 +187,8 @@ class Theorem(Measure):
         The paper, and the number that it has there.
     state : str
         "held"; "violated"; "vacuous", where the bound says nothing; "no bound", where the method promises none;
-        "not separable"; or "not measured".
+        "not separable"; "not measured"; or "rank undecided", where double precision does not tell the numerical rank
+        of the rows, or errs by more than what decides between held and violated.
 
     Examples
     --------
@@ -258,8 +268,8 @@ class Certificate(ValuesWithNaN):
 
     @property
     def held(self) -> bool:
-        """Whether nothing that was measured violates its bound."""
-        return all(record.state != VIOLATED for record in self.records)
+        """Whether nothing that was measured violates its bound, or may do so as the rank is undecided."""
+        return all(record.state not in (VIOLATED, UNDECIDED) for record in self.records)
 
     @property
     def good_for(self) -> tuple[str, ...]:
@@ -269,6 +279,20 @@ class Certificate(ValuesWithNaN):
     def as_record(self) -> dict[str, float | str | None]:
         """Return the columns of all records in one mapping."""
         return {name: value for record in self.records for name, value in record.as_record().items()}
+
+
+def settled(excess: float, error: float) -> str:
+    """Return the state of a bound that is exceeded by `excess`, which is known up to `error`.
+
+    Examples
+    --------
+    >>> from provsel.certificates.theorem import settled
+    >>> settled(-0.5, 0.1), settled(0.5, 0.1), settled(0.5, 1.0)
+    ('held', 'violated', 'rank undecided')
+    """
+    if excess + error <= 0:
+        return HELD
+    return VIOLATED if excess - error > 0 else UNDECIDED
 
 
 def _numbers(record: Theorem) -> str:

@@ -20,6 +20,7 @@ from scipy import sparse
 
 from provsel.kernels.bss_columns import TIED_NORMS, columns_by_norm
 from provsel.kernels.column_span import ExplicitSpan, SparseSpan
+from provsel.kernels.graded import scale_exponent, scaled
 
 Columns = NDArray[np.int64]
 
@@ -53,7 +54,7 @@ class PivotedQR:
         In order. Norms of residuals within a relative 1e-10 of the largest count as equal and the lowest index
         is taken, so that the result does not depend on rounding.
     exhausted : bool
-        No residual norm exceeds 8 max(n, d) eps times the largest column norm: k is the numerical rank.
+        No residual norm exceeds 8 max(n, d) eps times the norm of its column: k is the numerical rank.
 
     References
     ----------
@@ -71,8 +72,7 @@ class PivotedQR:
         self._norms = np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
         self._left = self._norms**2  # squared residual norms; -inf once a column is a pivot
         self._exact = self._left.copy()  # their last exact values
-        largest = self._norms.max(initial=0.0)
-        self._zero = (8 * max(self._X.shape) * np.finfo(np.float64).eps * largest) ** 2
+        self._zero = (8 * max(self._X.shape) * np.finfo(np.float64).eps * self._norms) ** 2
         self._pivots: list[int] = []
         self.exhausted = False
 
@@ -85,7 +85,7 @@ class PivotedQR:
         """Take these columns before any others, leaving out what depends on those before (in place)."""
         for column in columns.tolist():
             outside = float(self._span.outside(np.array([column]))[0])
-            if outside > self._zero and outside > ROUNDING * self._norms[column] ** 2:
+            if outside > self._zero[column] and outside > ROUNDING * self._norms[column] ** 2:
                 self._append(column)
             else:
                 self._left[column] = -np.inf
@@ -145,8 +145,9 @@ class PivotedQR:
             if stale.size > block:
                 stale = stale[np.argpartition(-reach[stale], block)[:block]]
             exact = self._span.outside(stale)
+            exact[exact <= self._zero[stale]] = 0.0  # rounding, beside the column's own length
             self._left[stale] = self._exact[stale] = exact
-        if top <= self._zero:
+        if top <= 0:
             return None
         return int(np.flatnonzero(self._left >= top * tied)[0])
 
@@ -177,17 +178,10 @@ def prepared_columns(X: Any) -> Any:
     if not sparse.issparse(X):
         X = np.asarray(X, dtype=np.float64)
         if np.count_nonzero(X) > SPARSE_ENOUGH * X.size:
-            return X * _scale(X)
+            return scaled(X, scale_exponent(X))
     X = sparse.csc_array(X, dtype=np.float64)
     if not X.has_canonical_format:  # columns are read from the raw arrays
         X = X.copy()
         X.sum_duplicates()
-    scale = _scale(X.data)
-    return X if scale == 1.0 else X * scale
-
-
-def _scale(values: NDArray[np.float64]) -> float:
-    largest = np.abs(values).max(initial=0.0)
-    if largest == 0 or 1e-100 < largest < 1e100:
-        return 1.0
-    return float(2.0 ** -np.floor(np.log2(largest)))
+    exponent = scale_exponent(X)
+    return scaled(X, exponent) if exponent else X

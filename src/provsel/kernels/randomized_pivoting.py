@@ -18,7 +18,10 @@ DRIFT = 1e-8
 """Squared norms that should sum to k - t, and miss it by more than this, are computed anew."""
 
 EXHAUSTED = 1e-13
-"""Share of ||X||_F^2 below which what is left counts as rounding."""
+"""Share of a column's squared residual at the start of a block below which it repeats columns of the block."""
+
+ROUNDING = (64 * np.finfo(np.float64).eps) ** 2
+"""Share of a column's squared length below which its residual counts as rounding."""
 
 WORN = 1e-5
 """Downdated squared norms are computed anew when their sum has fallen below this share of its last exact value."""
@@ -81,27 +84,27 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
     Returns
     -------
     ndarray of shape (k,), int64
-        In order of the draws; k < r when the columns drawn leave less than 1e-13 of ||X||_F^2.
+        In order of the draws; k < r when the columns drawn leave of each column less than 64 eps of its length.
 
     References
     ----------
     Epperly, Tropp, Webber (2024), arXiv 2410.03969, accelerated by rejection.
     """
-    left = column_squares(X)
-    total = exact = float(left.sum())
+    squares = column_squares(X)
+    left, exact = squares.copy(), float(squares.sum())
     Q = np.zeros((X.shape[0], 0), order="F")
     chosen: list[int] = []
     transposed = X.T
-    while len(chosen) < r and left.sum() > EXHAUSTED * total:
+    while len(chosen) < r and left.sum() > 0:
         proposed = _draw(left, rng.random(block_size))
         chances = rng.random(block_size)
         block = dense_columns(X, proposed)
         for _ in range(2):
             block -= Q @ (Q.T @ block)
+        block[:, np.einsum("ij,ij->j", block, block) <= ROUNDING * squares[proposed]] = 0.0
         accepted = _accepted(block, left[proposed], chances, r - len(chosen))
         if accepted.size == 0:  # a downdated norm promised what is not there
-            left = residual_squares(X, Q)
-            left[chosen] = 0.0
+            left = _exact_residuals(X, Q, squares, chosen)
             continue
         new = qr(block[:, accepted], mode="economic", check_finite=False)[0]
         new = qr(new - Q @ (Q.T @ new), mode="economic", check_finite=False)[0]
@@ -110,10 +113,17 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
         left = np.maximum(left - np.einsum("ij,ij->i", products := transposed @ new, products), 0.0)
         left[chosen] = 0.0
         if left.sum() < WORN * exact:
-            left = residual_squares(X, Q)
-            left[chosen] = 0.0
+            left = _exact_residuals(X, Q, squares, chosen)
             exact = float(left.sum())
     return np.array(chosen, dtype=np.int64)
+
+
+def _exact_residuals(X: Any, Q: Array, squares: Array, chosen: list[int]) -> Array:
+    """Return `residual_squares`, with zeros for the chosen columns and for those that leave only rounding."""
+    left = residual_squares(X, Q)
+    left[left <= ROUNDING * squares] = 0.0
+    left[chosen] = 0.0
+    return left
 
 
 def residual_squares(X: Any, Q: Array, columns: Columns | None = None) -> Array:

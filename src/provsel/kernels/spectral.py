@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cholesky, eigh, solve_triangular, svd
+
+from provsel.kernels.graded import graded_basis, is_certain, rounding_levels, scale_exponent, scaled
 
 Array = NDArray[np.float64]
 Matrix: TypeAlias = Any
@@ -19,6 +23,16 @@ ELONGATED = 2
 
 LOSS_OF_ORTHOGONALITY = 1e-12
 """V = X^T U / sigma loses about eps (sigma_max / sigma_min)^2 of its orthonormality; beyond this it is repaired."""
+
+SMALL = 1e-8
+"""Share of the largest below which eigenvalues of a Gram matrix have lost the digits that certificates compare; below
+which singular values of an SVD would gain by taking the scales of rows and columns apart."""
+
+CERTAIN_SPREAD = 1e9
+"""Ratio of the largest values of rows, times that of columns, from which on a small singular value may be one of the scales."""
+
+N_PROBES = 3
+"""Random vectors of a numerical null space that X is applied to."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +45,19 @@ class SpectralBasis:
         Orthonormal columns that span the row space of X.
     singular_values : ndarray of shape (rank,)
         In decreasing order.
+    tolerance : float
+        Share of the largest singular value up to which others count as zero.
+    is_decided : bool
+        Whether the arithmetic tells the rank: no singular value is too small to be kept and too large for rounding.
+    error : float
+        Bound, to first order, of the sine of the angle between the span of V and the row space of X.
     """
 
     V: Array
     singular_values: Array
+    tolerance: float = 0.0
+    is_decided: bool = True
+    error: float = 0.0
 
     @property
     def rank(self) -> int:
@@ -50,7 +73,7 @@ class SpectralBasis:
         """Return the basis of the `rank` largest singular values; all of them for None."""
         if rank is None or rank >= self.rank:
             return self
-        return SpectralBasis(self.V[:, :rank], self.singular_values[:rank])
+        return replace(self, V=self.V[:, :rank], singular_values=self.singular_values[:rank], is_decided=True)
 
 
 def centred_columns(X: Matrix) -> Array:
@@ -68,53 +91,105 @@ def gram_matrix(X: Matrix) -> Array:
     return X @ X.T
 
 
-def spectral_basis(X: Matrix, gram: Array | None = None) -> SpectralBasis:
+def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None) -> SpectralBasis:
     """Return the right singular vectors of X that belong to non-zero singular values.
 
     Parameters
     ----------
     X : ndarray or sparse array of shape (n, d)
         A sparse X is never densified; V itself is dense.
-    gram : ndarray of shape (n, n), optional
-        X X^T, where it is at hand.
+    gram : callable, optional
+        Returns X X^T, shape (n, n), where it is at hand.
 
     Returns
     -------
     SpectralBasis
-        Rank cut-off: the SVD route (dense, sides within a factor of 2) drops singular values up to
-        max(n, d) eps sigma_max, the Gram route those up to sqrt(max(n, d) eps) sigma_max (about 1e-6), below
-        which the Gram matrix holds no information. V^T V = I to 1e-12 or better on either route.
+        V^T V = I to 1e-12 or better. The fast routes are an SVD (dense, sides within a factor of 2) and the
+        eigenvectors of the smaller Gram matrix, which squares the condition number. Where their small singular values
+        are not certain, `accurate_basis` computes them again.
     """
+    exponent = scale_exponent(X)
+    if exponent:
+        return _scaled_back(spectral_basis(scaled(X, exponent)), exponent)
     n, d = X.shape
-    cut = max(n, d) * np.finfo(np.float64).eps
-    if not _by_gram(X):
+    low, high = rounding_levels(X.shape)
+    if not by_gram(X):
         _, sigma, Vt = svd(np.asarray(X, dtype=np.float64), full_matrices=False, check_finite=False)
-        rank = int(np.sum(sigma > cut * sigma[0]))
-        return SpectralBasis(np.ascontiguousarray(Vt[:rank].T), sigma[:rank])
-    if d <= n:
-        lam, Q = _eigenpairs(gram_matrix(X.T), cut)
-        return SpectralBasis(np.ascontiguousarray(Q), np.sqrt(lam))
-    lam, Q = _eigenpairs(gram_matrix(X) if gram is None else gram, cut)
-    if lam.size == 0:
+        rank = int(np.sum(sigma > high * sigma[0]))
+        is_wide_range = rank > 0 and sigma[rank - 1] < SMALL * sigma[0]
+        if is_wide_range or not is_certain(sigma, rank, low) or (0 < rank < sigma.size and is_graded(X)):
+            return accurate_basis(X)
+        return _decided(np.ascontiguousarray(Vt[:rank].T), sigma[:rank], X.shape)
+    by_columns = d <= n
+    squares = gram_matrix(X.T) if by_columns else (gram or partial(gram_matrix, X))()
+    lam, Q = eigh(squares, driver="evd", check_finite=False)
+    lam, Q = lam[::-1], Q[:, ::-1]
+    rank = int(np.sum(lam > max(n, d) * np.finfo(np.float64).eps * max(lam[0], 0.0)))
+    is_wide_range = rank > 0 and lam[rank - 1] < SMALL * lam[0]
+    if is_wide_range or (0 < rank < lam.size and not _is_null(X, lam[:rank], Q, low)):
+        return accurate_basis(X)
+    lam, Q = lam[:rank], Q[:, :rank]
+    if by_columns:
+        return _decided(np.ascontiguousarray(Q), np.sqrt(lam), X.shape)
+    if rank == 0:
         return SpectralBasis(np.zeros((d, 0)), lam)
     V = np.ascontiguousarray(X.T @ (Q / np.sqrt(lam)))
     if np.finfo(np.float64).eps * lam[0] / lam[-1] > LOSS_OF_ORTHOGONALITY:
         # one step of Cholesky QR: any rotation of V spans the same space, so nothing downstream changes
         R = cholesky(V.T @ V, check_finite=False)
         V = np.ascontiguousarray(solve_triangular(R, V.T, trans="T", check_finite=False).T)
-    return SpectralBasis(V, np.sqrt(lam))
+    return _decided(V, np.sqrt(lam), X.shape)
 
 
-def needs_row_gram(X: Matrix) -> bool:
-    """Tell whether `spectral_basis` works on X X^T."""
-    return _by_gram(X) and X.shape[0] < X.shape[1]
+def accurate_basis(X: Matrix) -> SpectralBasis:
+    """Return the basis of X, shape (n, d), without a Gram matrix: small singular values keep their digits."""
+    exponent = scale_exponent(X)
+    if exponent:
+        return _scaled_back(accurate_basis(scaled(X, exponent)), exponent)
+    V, sigma, is_decided, error = graded_basis(X)
+    return SpectralBasis(V, sigma, rounding_levels(X.shape)[1], is_decided, error)
 
 
-def _by_gram(X: Matrix) -> bool:
+def by_gram(X: Matrix) -> bool:
+    """Tell whether `spectral_basis` begins with the Gram matrix of the shorter side."""
     return sparse.issparse(X) or max(X.shape) >= ELONGATED * min(X.shape)
 
 
-def _eigenpairs(gram: Array, cut: float) -> tuple[Array, Array]:
-    lam, Q = eigh(gram, driver="evd", check_finite=False)
-    keep = lam > cut * max(lam[-1], 0.0)
-    return lam[keep][::-1], Q[:, keep][:, ::-1]
+def _decided(V: Array, sigma: Array, shape: tuple[int, ...]) -> SpectralBasis:
+    low, high = rounding_levels(shape)
+    error = low * float(sigma[0] / sigma[-1]) if 0 < sigma.size < shape[1] else 0.0
+    return SpectralBasis(V, sigma, high, True, error)
+
+
+def _scaled_back(basis: SpectralBasis, exponent: int) -> SpectralBasis:
+    return replace(basis, singular_values=np.ldexp(basis.singular_values, -exponent))
+
+
+def _is_null(X: Matrix, lam: Array, Q: Array, low: float) -> bool:
+    """Tell whether the eigenvectors beyond `lam` belong to zeros of X, which the Gram matrix cannot tell from small.
+
+    X is applied to a few random vectors z of their span, less what rounding left of the others in z. A product with
+    X shows singular values down to rounding, where the Gram matrix shows their squares.
+    """
+    if is_graded(X):
+        return False
+    A = X if X.shape[1] <= X.shape[0] else X.T
+    kept, rest = Q[:, : lam.size], Q[:, lam.size :]
+    mix = np.random.default_rng(0).standard_normal((rest.shape[1], N_PROBES)) if rest.shape[1] > N_PROBES else None
+    z = rest if mix is None else rest @ mix
+    z = z - kept @ ((kept.T @ (A.T @ (A @ z))) / lam[:, None])
+    sizes = np.linalg.norm(A @ z, axis=0) / np.linalg.norm(z, axis=0)
+    return bool((sizes <= low * np.sqrt(lam[0])).all())
+
+
+def is_graded(X: Matrix) -> bool:
+    """Tell whether rows or columns differ so much in length that a small singular value may belong to a short one."""
+    sizes = np.abs(X.data if sparse.issparse(X) else X)
+    if (sizes.max() / sizes.min(where=sizes > 0, initial=np.inf)) ** 2 <= CERTAIN_SPREAD:  # as of counts
+        return False
+    largest = abs(X).max(axis=0), abs(X).max(axis=1)
+    spread = 1.0
+    for sizes in largest:
+        lengths = np.asarray(sizes.toarray() if sparse.issparse(sizes) else sizes, dtype=np.float64).ravel()
+        spread *= lengths.max() / lengths[lengths > 0].min()
+    return bool(spread > CERTAIN_SPREAD)

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from provsel.kernels.column_span import dense_columns
 from provsel.kernels.randomized_pivoting import residual_squares
-from provsel.kernels.spectral import ELONGATED, Array, SpectralBasis
+from provsel.kernels.spectral import Array, SpectralBasis
 from provsel.kernels.subset_bounds import Spectrum
 from provsel.kernels.tails import column_squares
 
@@ -37,31 +37,6 @@ class ProjectionError:
 
     frobenius: float
     spectral: float
-
-
-def is_elongated(X: Any) -> bool:
-    """Tell whether a side of X is so much longer that `spectral_basis` takes the Gram matrix of the other."""
-    return max(X.shape) >= ELONGATED * min(X.shape)
-
-
-def dense_basis(X: Array) -> SpectralBasis:
-    """Return the complete right singular vectors of dense X, shape (n, d), without a Gram matrix.
-
-    QR comes first where a side is much longer, so that small singular values keep the digits that squares lose. Values
-    up to max(n, d) eps of the largest are dropped.
-    """
-    X = np.asarray(X, dtype=np.float64)
-    n, d = X.shape
-    if n >= ELONGATED * d:
-        _, sigma, Vt = svd(qr(X, mode="r", check_finite=False)[0][:d], full_matrices=False, check_finite=False)
-    elif d >= ELONGATED * n:
-        Q, R = qr(X.T, mode="economic", check_finite=False)
-        _, sigma, Wt = svd(R.T, full_matrices=False, check_finite=False)
-        Vt = Wt @ Q.T
-    else:
-        _, sigma, Vt = svd(X, full_matrices=False, check_finite=False)
-    rank = int(np.sum(sigma > max(n, d) * np.finfo(np.float64).eps * sigma[0]))
-    return SpectralBasis(np.ascontiguousarray(Vt[:rank].T), sigma[:rank])
 
 
 def error_from_basis(basis: SpectralBasis, columns: Columns) -> ProjectionError:

@@ -10,7 +10,8 @@ from scipy.linalg import qr, svd
 from scipy.sparse.linalg import svds
 
 from provsel.kernels.column_span import dense_column
-from provsel.kernels.spectral import Array, SpectralBasis
+from provsel.kernels.graded import is_certain, rounding_levels, scale_exponent, scaled
+from provsel.kernels.spectral import Array, SpectralBasis, is_graded
 
 LARGE_BASIS = 2**25
 """Entries of a complete V from which on sparse X gets its leading singular vectors only, by Lanczos."""
@@ -132,12 +133,15 @@ def truncated_basis(X: Any, k: int) -> SpectralBasis:
     """Return the k leading right singular vectors of sparse X, shape (n, d), by Lanczos with a fixed start.
 
     V is orthonormal to rounding, and the singular values are those of X V: a Lanczos process that has not converged
-    gives a tail that is too large, never too small. Values up to max(n, d) eps of the largest are dropped.
+    gives a tail that is too large, never too small. A rank below k is certain where rows and columns have like norms.
     """
-    X = X.astype(np.float64)
+    exponent = scale_exponent(X)
+    X = scaled(X, exponent) if exponent else X.astype(np.float64)
     start = np.random.default_rng(0).standard_normal(min(X.shape))
     Vt = svds(X, k=k, v0=start, return_singular_vectors="vh")[2]
     V = qr(Vt.T, mode="economic", check_finite=False)[0]
     _, sigma, Wt = svd(X @ V, full_matrices=False, check_finite=False)
-    rank = int(np.sum(sigma > max(X.shape) * np.finfo(np.float64).eps * sigma[0]))
-    return SpectralBasis(np.ascontiguousarray(V @ Wt[:rank].T), sigma[:rank])
+    low, high = rounding_levels(X.shape)
+    rank = int(np.sum(sigma > high * sigma[0]))
+    is_decided = rank == k or (is_certain(sigma, rank, low) and not is_graded(X))
+    return SpectralBasis(np.ascontiguousarray(V @ Wt[:rank].T), np.ldexp(sigma[:rank], -exponent), high, is_decided)

@@ -36,7 +36,7 @@ def check_exceeds_rank(name: str, r: int, rank: int, of: str, hint: str) -> None
         )
 
 
-def bss_selection(columns: OrderedColumns, r: int, weights: str, gain: str) -> Selection:
+def bss_selection(columns: OrderedColumns, r: int, weights: str, gain: str, rank_tolerance: float) -> Selection:
     """Return what r > rank steps of BSS pick; the gains of a column that was picked again add up.
 
     Lemmas 1 and 2 are promised for the gains that they are proved for.
@@ -50,6 +50,7 @@ def bss_selection(columns: OrderedColumns, r: int, weights: str, gain: str) -> S
     total = np.bincount(place, weights=gains)[order]
     scale = np.sqrt((1 - np.sqrt(rank / r)) / r)
     attributes: dict[str, Any] = {"n_repeats": r - indices.size, "n_infeasible": n_infeasible, "rank": rank}
+    attributes["rank_tolerance"] = rank_tolerance
     if gain == GAINS[0]:
         attributes |= {"eigenvalue_range": ((1 - ratio) ** 2, (1 + ratio) ** 2), "spectral_bound": 3 * ratio}
     return Selection(indices[order], np.sqrt(total if weights == "sqrt_t" else 1.0 / total) * scale, attributes)

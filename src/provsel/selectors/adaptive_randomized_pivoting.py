@@ -42,6 +42,8 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
         Leverage scores of V, the probabilities that a draw includes each column.
     rank_ : int
         Number of columns drawn, min(r, numerical rank of X).
+    rank_tolerance_ : float
+        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
     n_completed_ : int
         Number of features taken after the rank was exhausted, r - rank_.
     n_features_in_ : int
@@ -92,7 +94,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
             draws.sort(
                 key=lambda columns: oblique_bound(basis.V[columns], tail, columns)
             )  # stable: the first of equals
-        return completed(view, draws[0], r, scores=leverage_scores(basis.V))
+        return completed(view, draws[0], r, scores=leverage_scores(basis.V), rank_tolerance=basis.tolerance)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
         """Return what is promised of ||X - C C^+ X|| beside the best of rank `rank_`, after `fit`."""

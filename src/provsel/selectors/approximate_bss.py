@@ -48,6 +48,8 @@ class ApproximateBSSSelector(BaseSelector):
         Steps in which no column was feasible; 0 but with `gain="mean"`.
     rank_ : int
         Rank of the sketch.
+    rank_tolerance_ : float
+        Share of the largest singular value up to which others count as zero.
     eigenvalue_range_ : tuple of float
         Promised for the eigenvalues of V^T R R^T V, where V are the right singular vectors of the sketch.
     spectral_bound_ : float
@@ -115,7 +117,7 @@ class ApproximateBSSSelector(BaseSelector):
             raise all_zeros(self, view)
         hint = f"choose at least {basis.rank + 1}" if basis.rank < view.n_features else "there are no more features"
         check_exceeds_rank(name, r, basis.rank, "the sketch", f"{hint}, or n_projections < {r}")
-        return bss_selection(OrderedColumns(basis.V), r, self.weights, self.gain)
+        return bss_selection(OrderedColumns(basis.V), r, self.weights, self.gain, basis.tolerance)
 
 
 def gaussian_sketch(X: Any, t: int, rng: np.random.Generator) -> Any:

@@ -55,6 +55,8 @@ class BSSSelector(BaseSelector):
         Steps in which no column was feasible; 0 but with `gain="mean"`.
     rank_ : int
         Rank that was sparsified.
+    rank_tolerance_ : float
+        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
     eigenvalue_range_ : tuple of float
         The range that Lemma 1 promises for the eigenvalues of V^T R R^T V; not with `gain="mean"`, as the next.
     spectral_bound_ : float
@@ -121,4 +123,4 @@ class BSSSelector(BaseSelector):
         lengths = None if self.columns == "V" else basis.lengths(self.columns)
         name = f"ordered columns {basis.rank} {self.columns!r} {self.center}"  # all r share them
         columns = view.shared(name, lambda: OrderedColumns(basis.V, lengths))
-        return bss_selection(columns, r, self.weights, self.gain)
+        return bss_selection(columns, r, self.weights, self.gain, basis.tolerance)

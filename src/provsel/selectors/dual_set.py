@@ -40,6 +40,8 @@ class DualSetSelector(BaseSelector):
         follow.
     rank_ : int
         k, cut to the rank of X.
+    rank_tolerance_ : float
+        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
     n_repeats_ : int
         Steps in which a selected column gained weight.
     n_completed_ : int
@@ -96,7 +98,8 @@ class DualSetSelector(BaseSelector):
             columns = np.concatenate([columns, more[~np.isin(more, columns)]])
         weights = np.zeros(r)
         weights[: scales.size] = scales
-        return completed(view, columns, r, rank=basis.rank, n_repeats=n_repeats, dual_weights=weights)
+        attributes = {"rank": basis.rank, "rank_tolerance": basis.tolerance}
+        return completed(view, columns, r, n_repeats=n_repeats, dual_weights=weights, **attributes)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
         """Return what is promised of ||X - C C^+ X|| beside the best of rank `rank_`, after `fit`."""

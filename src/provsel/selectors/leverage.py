@@ -50,6 +50,8 @@ class LeverageScoreSelector(BaseSelector):
     scores_ : ndarray of shape (n_features,)
         Leverage scores; they sum to the rank. Squared lengths with `columns="sigma_V"`.
     rank_ : int
+    rank_tolerance_ : float
+        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
     n_features_in_ : int
 
     Raises
@@ -119,7 +121,7 @@ class LeverageScoreSelector(BaseSelector):
             raise ValueError(f"LeverageScoreSelector: expected strategy in {STRATEGIES}, got {self.strategy!r}.")
         basis = checked_basis(self, view)
         scores = leverage_scores(basis.V) if self.columns == "V" else basis.lengths(self.columns) ** 2
-        attributes = {"scores": scores, "rank": basis.rank}
+        attributes = {"scores": scores, "rank": basis.rank, "rank_tolerance": basis.tolerance}
         if self.strategy == "top":
             return Selection.unweighted(np.argsort(-scores, kind="stable")[:r], **attributes)
         p = scores / scores.sum()

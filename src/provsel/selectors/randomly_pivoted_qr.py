@@ -25,7 +25,7 @@ class RandomlyPivotedQRSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int
-        Number of features r. Once the columns drawn leave less than 1e-13 of ||X||_F^2, those of largest norm follow.
+        Number of features r. Once the columns drawn leave nothing but rounding, those of largest norm follow.
     block_size : int, default=32
         Columns proposed together. Another size draws another sample, of the same law.
     random_state : int, Generator, RandomState or None, default=None

@@ -38,6 +38,8 @@ class SingleSVDSelector(BaseSelector):
         Ones.
     rank_ : int
         Number of columns chosen, min(r, numerical rank of X).
+    rank_tolerance_ : float
+        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
     n_completed_ : int
         Number of features taken after the rank was exhausted, r - rank_.
     n_features_in_ : int
@@ -72,7 +74,7 @@ class SingleSVDSelector(BaseSelector):
             raise ValueError(f"SingleSVDSelector: expected form in {FORMS}, got {self.form!r}.")
         basis = leading_basis(self, view, r)
         tail = tail_of(view, basis) if self.form == "residual" else IdentityTail(basis.V)
-        return completed(view, single_svd_columns(basis.V, tail), r)
+        return completed(view, single_svd_columns(basis.V, tail), r, rank_tolerance=basis.tolerance)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
         """Return what is promised of ||X - C C^+ X|| beside the best of rank `rank_`, after `fit`."""

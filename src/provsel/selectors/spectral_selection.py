@@ -37,6 +37,8 @@ class SpectralSelectionSelector(BaseSelector):
         Ones.
     rank_ : int
         k, cut to the rank of X.
+    rank_tolerance_ : float
+        Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
     sigma_min_bound_ : float
         What is promised for sigma_min(V_S).
     n_completed_ : int
@@ -75,7 +77,7 @@ class SpectralSelectionSelector(BaseSelector):
         m = min(r, open_rows.size)
         chosen = open_rows[spectral_columns(basis.V[open_rows], m)]
         bound = float(np.sqrt(spectral_bound(open_rows.size, basis.rank, m)))
-        return completed(view, chosen, r, rank=basis.rank, sigma_min_bound=bound)
+        return completed(view, chosen, r, rank=basis.rank, rank_tolerance=basis.tolerance, sigma_min_bound=bound)
 
     def subset_promise(self, spectrum: Spectrum, rank: int) -> SubsetPromise:
         """Return what is promised of ||X - C C^+ X|| beside the best of rank `rank_`, after `fit`."""
