@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,17 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, clone
 
 from provsel.kernels.enclosing_ball import EnclosingBall, minimum_enclosing_ball
 from provsel.kernels.spectral import Matrix, SpectralBasis, centred_columns, gram_matrix, spectral_basis
-
-UNDECIDED_RANK = (
-    "The numerical rank of X is not certain: {basis.rank} singular values exceed {basis.tolerance:.2g} of the largest, "
-    "and others are neither above that nor rounding errors. What depends on the rank may be wrong. Remove columns or "
-    "rows that nearly depend on others, or set `rank` where the selector has it."
-)
 
 
 @dataclass(frozen=True)
@@ -136,9 +128,7 @@ class TrainingView:
 
         def compute() -> SpectralBasis:
             basis = spectral_basis(centred_columns(self.X)) if center else spectral_basis(self.X, self.gram)
-            if not basis.is_decided:
-                warnings.warn(UNDECIDED_RANK.format(basis=basis), LinAlgWarning, stacklevel=2)
-            return basis
+            return basis.warned()
 
         complete: SpectralBasis = self.shared("centred basis" if center else "basis", compute)
         return complete.truncated(rank)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from provsel.kernels.graded import rounding_levels
@@ -32,6 +33,8 @@ class BestApproximation(NamedTuple):
     error : float
         Of the square root of the tail: rounding of the singular values, or those that an undecided rank leaves out.
     is_decided : bool
+    angle : float
+        Sine of the angle by which rounding may turn the space of the k vectors; 1 where the next value is as large.
     """
 
     basis: SpectralBasis
@@ -39,6 +42,7 @@ class BestApproximation(NamedTuple):
     zero: float
     error: float
     is_decided: bool
+    angle: float
 
     def relative_error(self, tail: float) -> float:
         """Return a bound of the relative error of a tail, which is a sum of squared singular values."""
@@ -77,12 +81,19 @@ def best_approximation(view: TrainingView, k: int, m: int | None) -> BestApproxi
         leading = _truncated(view, m + 1)
         top, error = float(leading.singular_values[0]) ** 2, 0.0 if leading.is_decided else np.inf
         V = leading.truncated(k)
-        return BestApproximation(V, DeflatedTail(view.X, V.V), eps * top, error, leading.is_decided)
+        angle = _angle(leading.singular_values, k, eps * np.sqrt(top))
+        return BestApproximation(V, DeflatedTail(view.X, V.V), eps * top, error, leading.is_decided, angle)
     basis = _complete(view)
     top = float(basis.singular_values[0]) ** 2
     share = rounding_levels(view.X.shape)[0] if basis.is_decided else basis.tolerance
     error = float(share * np.sqrt(top * min(view.X.shape)))
-    return BestApproximation(basis.truncated(k), SpectralTail(basis, k), eps**2 * top, error, basis.is_decided)
+    angle = _angle(basis.singular_values, k, error)
+    return BestApproximation(basis.truncated(k), SpectralTail(basis, k), eps**2 * top, error, basis.is_decided, angle)
+
+
+def _angle(values: NDArray[np.float64], k: int, error: float) -> float:
+    gap = values[k - 1] - values[k] if k < values.size else values[k - 1]
+    return float(min(error / gap, 1.0)) if gap > 0 else 1.0
 
 
 def error_of(view: TrainingView, columns: Any, truncated: bool) -> ProjectionError:

@@ -132,9 +132,9 @@ class SubsetApproximation(Theorem):
         promised = [
             (frobenius, promise.frobenius),
             (spectral, promise.spectral),
-            (oblique, promise.oblique),
-            (basis_bound, promise.basis),
         ]
+        if facts.angle <= SLACK * least:  # else the selection may have seen other vectors of nearly equal values
+            promised += [(oblique, promise.oblique), (basis_bound, promise.basis)]
         unsure = facts.relative_error(tail)
         state = HELD
         if unsure == np.inf or any(found > bound * (1 + slack) * (1 + unsure) for found, bound in forced):

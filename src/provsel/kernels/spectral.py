@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import cholesky, eigh, solve_triangular, svd
+from scipy.linalg import LinAlgWarning, cholesky, eigh, solve_triangular, svd
 
 from provsel.kernels.graded import graded_basis, is_certain, rounding_levels, scale_exponent, scaled
 
@@ -29,7 +30,7 @@ SMALL = 1e-8
 which singular values of an SVD would gain by taking the scales of rows and columns apart."""
 
 CERTAIN_SPREAD = 1e9
-"""Ratio of the largest values of rows, times that of columns, from which on a small singular value may be one of the scales."""
+"""Ratios of the largest values of rows and of columns, multiplied, from which on a scale may hide a singular value."""
 
 N_PROBES = 3
 """Random vectors of a numerical null space that X is applied to."""
@@ -68,6 +69,18 @@ class SpectralBasis:
         """Return the lengths, shape (d,), of the columns of V^T ("V") or of Sigma V^T ("sigma_V"), which are X's."""
         rows = self.V if columns == "V" else self.V * self.singular_values
         return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+
+    def warned(self) -> SpectralBasis:
+        """Return this basis, after a `LinAlgWarning` where its rank is not certain."""
+        if not self.is_decided:
+            warnings.warn(
+                f"The numerical rank of X is not certain: {self.rank} singular values exceed {self.tolerance:.2g} of "
+                f"the largest, and others are neither above that nor rounding errors. What depends on the rank may be "
+                f"wrong. Remove columns or rows that nearly depend on others, or set `rank` where the selector has it.",
+                LinAlgWarning,
+                stacklevel=3,
+            )
+        return self
 
     def truncated(self, rank: int | None) -> SpectralBasis:
         """Return the basis of the `rank` largest singular values; all of them for None."""

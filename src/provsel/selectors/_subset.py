@@ -20,7 +20,7 @@ def leading_basis(selector: Any, view: TrainingView, k: int) -> SpectralBasis:
     Part of the complete basis, but for sparse X whose complete V, shape (d, min(n, d)), would be too large.
     """
     if needs_truncation(view.X, k) and view.X.count_nonzero():
-        basis: SpectralBasis = view.shared(f"leading basis {k}", lambda: truncated_basis(view.X, k))
+        basis: SpectralBasis = view.shared(f"leading basis {k}", lambda: truncated_basis(view.X, k).warned())
     else:
         basis = view.basis(k)
     if basis.rank == 0:

@@ -112,7 +112,7 @@ class ApproximateBSSSelector(BaseSelector):
         if isinstance(t, bool) or not isinstance(t, int | np.integer) or t < 1:
             raise ValueError(f"{name}: expected n_projections a positive integer, got {t!r}.")
         check_forms(name, self.weights, self.gain)
-        basis = spectral_basis(gaussian_sketch(view.X, int(t), rng))
+        basis = spectral_basis(gaussian_sketch(view.X, int(t), rng)).warned()
         if basis.rank == 0:
             raise all_zeros(self, view)
         hint = f"choose at least {basis.rank + 1}" if basis.rank < view.n_features else "there are no more features"

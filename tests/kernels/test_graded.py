@@ -1,0 +1,185 @@
+"""Bases and certificates from condition 1 to 1e14, against an SVD in extended precision: no false "held"."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.linalg import LinAlgWarning
+
+import ill_conditioned as known
+from provsel.certificates import HELD, UNDECIDED, VIOLATED, SubsetApproximation, certify, certify_subset
+from provsel.kernels.graded import equilibrating_exponents, scale_exponent, scaled
+from provsel.kernels.spectral import accurate_basis, spectral_basis
+from provsel.selectors import BSSSelector, LeverageScoreSelector, SingleSVDSelector, SpectralSelectionSelector
+
+FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
+CASES = [(name, shape, condition) for name in known.FAMILY for shape in known.SHAPES for condition in known.CONDITIONS]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("name", "shape", "condition"), CASES)
+def test_the_basis_is_right_or_says_that_it_is_not_certain(name, shape, condition, form):
+    X, rank = known.matrix(name, shape, condition)
+    basis = spectral_basis(FORMS[form](X))
+    np.testing.assert_allclose(basis.V.T @ basis.V, np.eye(basis.rank), atol=1e-12)
+    if not basis.is_decided:
+        assert condition > 1e13
+        return
+    assert basis.rank == rank
+    V, sigma = known.extended_basis(X, rank)
+    outside = basis.V - (V @ (V.T @ basis.V)).astype(float)
+    assert np.linalg.norm(outside, 2) <= basis.error + 1e-13
+    np.testing.assert_allclose(basis.singular_values, sigma.astype(float), rtol=1e-7, atol=4e-15 * float(sigma[0]))
+    assert basis.error < 100 * np.finfo(float).eps * float(sigma[0] / sigma[-1])
+
+
+def test_scales_of_columns_cost_no_digits():
+    """Condition 1e20, of which a QR of the rows keeps nothing: the space of V is still right to the last digits."""
+    X = known.giant_column(np.random.default_rng(0), (12, 60), 1e20)
+    unscaled = X.copy()
+    unscaled[:, 5] /= 1e20
+    basis = spectral_basis(X)
+    # the giant column is a unit vector of V's space, and the others span what is orthogonal to it
+    others = np.delete(unscaled, 5, axis=1)
+    direction = X[:, 5] / np.linalg.norm(X[:, 5])
+    left = others - np.outer(direction, direction @ others)
+    expected = np.linalg.svd(left)[2][:11]
+    scores = np.insert((expected**2).sum(axis=0), 5, 1.0)
+    np.testing.assert_allclose((basis.V**2).sum(axis=1), scores, atol=1e-13)
+
+
+def exact_ratio(X, columns, k):
+    """Return ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 in extended precision."""
+    sigma = known.extended_basis(X, min(X.shape))[1]
+    rest = X.astype(np.longdouble)
+    for column in columns:
+        q = rest[:, column].copy()
+        if np.sqrt(q @ q) == 0:
+            continue
+        q /= np.sqrt(q @ q)
+        for _ in range(2):
+            rest = rest - np.outer(q, q @ rest)
+    return float((rest**2).sum() / (sigma[k:] ** 2).sum())
+
+
+@pytest.mark.parametrize("condition", known.CONDITIONS)
+@pytest.mark.parametrize("name", known.FAMILY)
+def test_no_selector_and_no_certificate_says_more_than_is_so(name, condition):
+    X, rank = known.matrix(name, "wide", condition)
+    V = known.extended_basis(X, rank)[0]
+    for label, selector in known.selectors(X).items():
+        selector, warned = known.fitted(selector, sparse.csr_array(X))
+        for values in (selector.weights_, getattr(selector, "scores_", np.zeros(1))):
+            assert np.isfinite(values).all(), label
+        if label == "approximate BSS":  # a sketch mixes the scales of the rows, and its rank is its own
+            assert not warned or condition >= 1e13
+        elif warned:
+            assert condition > 1e13
+        elif label not in ("dual set", "random pivots", "pivoted QR", "strong RRQR", "ridge"):
+            assert selector.rank_ == rank, label
+            assert 0 < getattr(selector, "rank_tolerance_", 1e-15) < 1e-13
+        found = known.quiet(certify, selector, X)
+        if label != "approximate BSS":  # it promises something of the basis of a sketch
+            kept = V[selector.indices_] * selector.weights_[:, None]
+            eigenvalues = np.linalg.eigvalsh((kept.T @ kept).astype(float))
+            error = max(1 - eigenvalues[0], eigenvalues[-1] - 1)
+            if found.spectral.state == HELD:
+                assert found.spectral.spectral_error == pytest.approx(error, rel=0.1, abs=1e-6)
+                assert error <= found.spectral.spectral_bound
+            assert found.spectral.state != VIOLATED, label
+            assert found.radius.state != VIOLATED, label
+        subset = known.quiet(certify_subset, selector, X)
+        assert subset.state != VIOLATED, label
+        if subset.state == HELD and subset.frobenius_ratio != 1.0 and name != "low rank":
+            exact = exact_ratio(X, selector.indices_, int(subset.k))
+            assert exact <= subset.frobenius_bound * (1 + 1e-6), label
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("scale", [1e4, 1e6, 1e7, 1e8, 1e12])
+def test_one_column_in_another_unit_hides_no_rank(scale, form):
+    """Of 30 x 400 with one column of 1e7 BSS saw rank 1, and its certificate said held where ||E|| was 9e13."""
+    rng = np.random.default_rng(0)
+    X = known.sparse_giant_column(rng, (30, 400), scale)
+    rows = FORMS[form](X)
+    selector = BSSSelector(60).fit(rows)
+    assert selector.rank_ == 30
+    found = certify(selector, rows)
+    assert (found.spectral.state, found.radius.state) == (HELD, HELD)
+    sampled = LeverageScoreSelector(60, random_state=0).fit(rows)
+    assert sampled.indices_.size > 30
+    assert SingleSVDSelector(15).fit(rows).rank_ == 15
+    assert certify_subset(SpectralSelectionSelector(15).fit(rows), rows).spectral_ratio < 2
+
+
+def test_a_rank_that_is_not_certain_is_said_once_and_held_by_no_certificate():
+    X = known.clustered_values(np.random.default_rng(7), (12, 60), 1e14)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        selector = BSSSelector(40).fit(X)
+    assert [each.category for each in caught] == [LinAlgWarning]
+    message = str(caught[0].message)
+    assert "numerical rank of X is not certain" in message
+    assert f"{selector.rank_} singular values" in message
+    with pytest.warns(LinAlgWarning, match="rank of X is not certain"):
+        found = certify(selector, X, also=[SubsetApproximation])
+    assert {found.spectral.state, found.radius.state, found.approximation.state} == {UNDECIDED}
+    assert not found.held
+    assert found.good_for == ()
+
+
+def test_parts_of_a_certificate_that_contradict_each_other_are_undecided(monkeypatch):
+    """A margin or radius beyond what ||E|| allows is impossible, so that some part of it must be rounding."""
+    X = np.random.default_rng(0).standard_normal((10, 200))
+    selector = BSSSelector(60).fit(X)
+    assert certify(selector, X).radius.state == HELD
+    selector.weights_ *= 2
+    monkeypatch.setattr("provsel.certificates.theorem.MeasuredTrial.spectral_error", 0.0)
+    found = certify(selector, X)
+    assert found.radius.radius_ratio > 1
+    assert {found.spectral.state, found.radius.state} == {UNDECIDED}
+
+
+@given(st.integers(-700, 700), st.booleans(), st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_a_power_of_two_changes_nothing_but_the_singular_values(exponent, is_sparse, seed):
+    X = np.random.default_rng(seed).standard_normal((5, 20))
+    form = sparse.csr_array if is_sparse else np.asarray
+    plain, moved = spectral_basis(form(X)), spectral_basis(form(np.ldexp(X, exponent)))
+    np.testing.assert_allclose(moved.V @ moved.V.T, plain.V @ plain.V.T, atol=1e-12)
+    np.testing.assert_allclose(np.ldexp(moved.singular_values, -exponent), plain.singular_values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_denormal_values_are_scaled(form):
+    X = FORMS[form](np.array([[5e-324, 0.0, 1e-323], [0.0, 5e-324, 0.0]]))
+    found = scaled(X, scale_exponent(X))
+    assert abs(found).max() in (0.5, 1.0)
+    assert spectral_basis(X).rank == 2
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_equilibrated_rows_and_columns_have_values_near_one(form):
+    rng = np.random.default_rng(0)
+    X = np.outer(10.0 ** rng.integers(-40, 40, 8), 10.0 ** rng.integers(-40, 40, 9)) * rng.standard_normal((8, 9))
+    X[3], X[:, 4] = 0.0, 0.0
+    rows, columns = equilibrating_exponents(FORMS[form](X))
+    found = np.ldexp(np.ldexp(X, rows[:, None]), columns)
+    for axis in (0, 1):
+        largest = np.abs(found).max(axis=axis)
+        assert ((largest[largest > 0] >= 1 / 8) & (largest[largest > 0] <= 1)).all()
+    assert rows[3] == columns[4] == 0
+
+
+@pytest.mark.parametrize("shape", [(400, 30), (30, 400)])
+def test_blocks_give_what_one_factorisation_gives(shape, monkeypatch):
+    X = np.random.default_rng(0).standard_normal(shape)
+    whole = accurate_basis(X)
+    monkeypatch.setattr("provsel.kernels.graded.BLOCK", 1)
+    for form in FORMS.values():
+        parts = accurate_basis(form(X))
+        np.testing.assert_allclose(parts.singular_values, whole.singular_values, rtol=1e-12)
+        np.testing.assert_allclose(parts.V @ parts.V.T, whole.V @ whole.V.T, atol=1e-12)
