@@ -12,7 +12,8 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from provlab.configs import artefacts, cells, cells_of, compose_artefact, compose_config, compose_parts, composing
-from provlab.configs.composing import _Loader, _read_at, as_parts
+from provlab.configs.composing import as_parts
+from provlab.configs.reading import _Loader, read_config
 from provlab.project import artefact_file, artefact_names, conf_dirs
 from provlab.protocols import _base
 from small_runs import REPO, SMALL, run_python
@@ -362,7 +363,7 @@ def test_files_are_read_as_omegaconf_reads_them(tmp_path):
     assert len(files) > 50
     for file in files:
         read = (
-            _read_at("executor" if "executor" in file.parts else "", file, 0)
+            read_config("executor" if "executor" in file.parts else "", file)
             if file != odd
             else yaml.load(odd.read_text(), Loader=_Loader)
         )
@@ -372,5 +373,5 @@ def test_files_are_read_as_omegaconf_reads_them(tmp_path):
 def test_a_key_that_is_there_twice_is_refused(tmp_path):
     path = tmp_path / "twice.yaml"
     path.write_text("name: a\nname: b\n")
-    with pytest.raises(yaml.YAMLError, match="duplicate key name"):
-        _read_at("", path, 0)
+    with pytest.raises(ValueError, match=r"twice\.yaml: expected a config, .*duplicate key name"):
+        read_config("", path)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from omegaconf import MISSING, OmegaConf
+from omegaconf import MISSING
 
 from provlab.configs import artefact_part
+from provlab.configs.reading import read_config
 from provlab.datasets import dataset_names, loader, read_source, source_names
 from provlab.nearest import did_you_mean
 from provlab.project import artefact_file, artefact_names, conf_files, current_project, reproduce_command
@@ -57,7 +58,7 @@ def listing(kind: str) -> list[Item]:
 
 
 def _datasets() -> list[Item]:
-    return [Item(path.stem, _dataset(_config(path))) for path in conf_files("dataset")]
+    return [Item(path.stem, _dataset(read_config("dataset", path))) for path in conf_files("dataset")]
 
 
 def _dataset(config: dict[str, Any]) -> str:
@@ -76,12 +77,8 @@ def _dataset(config: dict[str, Any]) -> str:
     return _line(f"{_first_line(module)} {size}. {origin}.")
 
 
-def _selectors() -> list[Item]:
-    return [Item(path.stem, _component("selector", _config(path), is_random)) for path in conf_files("selector")]
-
-
-def _models() -> list[Item]:
-    return [Item(path.stem, _component("model", _config(path), is_random_model)) for path in conf_files("model")]
+def _components(kind: str, draws: Callable[[Any], bool]) -> list[Item]:
+    return [Item(path.stem, _component(kind, read_config(kind, path), draws)) for path in conf_files(kind)]
 
 
 def _component(kind: str, config: dict[str, Any], draws: Callable[[Any], bool]) -> str:
@@ -106,13 +103,8 @@ def _artefacts() -> list[Item]:
 
 def artefact_title(name: str) -> str:
     """Return the title of an artefact: as its own file has it, or else as the files do that this one is made of."""
-    stated = _config(artefact_file(name)).get("artefact", {}).get("title")
+    stated = read_config("", artefact_file(name)).get("artefact", {}).get("title")
     return str(stated or artefact_part(name)["title"])
-
-
-def _config(path: Path) -> dict[str, Any]:
-    """Return the plain content of a config; what it takes from other groups stays a reference to them."""
-    return OmegaConf.to_container(OmegaConf.load(path))  # type: ignore[return-value]
 
 
 def _first_line(documented: object) -> str:
@@ -125,8 +117,8 @@ def _line(text: str) -> str:
 
 KINDS: dict[str, Callable[[], list[Item]]] = {
     "datasets": _datasets,
-    "selectors": _selectors,
-    "models": _models,
+    "selectors": partial(_components, "selector", is_random),
+    "models": partial(_components, "model", is_random_model),
     "artefacts": _artefacts,
 }
 """What can be listed."""

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from provlab._yaml import read_json
 from provlab.claims.made_with import Versions
 from provlab.claims.outcome import INCONCLUSIVE
 from provlab.claims.schema import Claim
@@ -101,10 +102,7 @@ def read_decisions(folder: Path) -> dict[str, Decision]:
     path = folder / DECISIONS
     if not path.is_file():
         return {}
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: expected JSON, got {error}; remove the file, and decide again.") from error
+    found = read_json(path)
     if not isinstance(found, dict):
         raise ValueError(f"{path}: expected an object of claims, got {type(found).__name__}; remove the file.")
     return {name: Decision.from_json(each, f"{path}: {name}") for name, each in found.items()}

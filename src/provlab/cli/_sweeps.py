@@ -33,13 +33,19 @@ from provlab.cli._guard import INTERRUPTED, called, guarded, one_line
 from provlab.cli._ledger import Job, Ledger, Outcome, key_of
 from provlab.cli._sweep_report import advice, failure_lines, heads, refusal
 from provlab.configs import compose_config
-from provlab.configs.plain import check_overrides
+from provlab.configs.plain import check_overrides, check_settings_of_hydra, is_of_hydra
 from provlab.configs.searching import prepare_hydra
 from provlab.project import package_conf
 from provlab.runner import RunReport
 
 TRACEBACK = "HYDRA_FULL_ERROR"
 """Hydra's variable for errors with their stack trace."""
+
+OPTIONS = (
+    *("-h", "--help", "--hydra-help", "--version", "-c", "--cfg", "-i", "--info", "-p", "--package"),
+    *("-r", "--resolve", "--run", "-sc", "--shell-completion"),
+)
+"""Options of Hydra that choose no other configs and read no pickle; Hydra takes abbreviations of the others."""
 
 SHORT = 150
 """Letters of a reason while the sweep continues."""
@@ -121,7 +127,9 @@ def sweep_main(argv: Sequence[str]) -> int:
     overrides = [text for text in arguments if not text.startswith("-") and ("=" in text or text.startswith("~"))]
 
     def body() -> int:
-        check_overrides(overrides)
+        _check_options(arguments)
+        check_settings_of_hydra(filter(_is_of_hydra, overrides))
+        check_overrides(itertools.filterfalse(_is_of_hydra, overrides))
         prepare_hydra(overrides)
         if (options.multirun or "hydra.mode=MULTIRUN" in arguments) and not for_help:
             return _sweep(arguments, overrides, again)
@@ -201,5 +209,14 @@ def _jobs(overrides: Sequence[str]) -> list[Job]:
     return list(itertools.product(*choices.values()))
 
 
+def _check_options(arguments: Sequence[str]) -> None:
+    for text in arguments:
+        if text.startswith("-") and text.partition("=")[0] not in OPTIONS:
+            raise ValueError(
+                f"run: expected settings such as dataset=digits, -m, --fail-fast, or one of {', '.join(OPTIONS)}, got "
+                f"{text!r:.80}; configs of your own belong into conf/ of a project."
+            )
+
+
 def _is_of_hydra(override: str) -> bool:
-    return key_of(override).replace("/", ".").split(".")[0] == "hydra"
+    return is_of_hydra(override.partition("=")[0])

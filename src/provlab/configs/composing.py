@@ -8,43 +8,21 @@ kind of override or a mistake, goes to Hydra, which does it or says what is wron
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from provlab._yaml import SAFE_LOADER
 from provlab.configs.grammar import WHOLE_REFERENCE, NotPlain, Override, parsed_override
-from provlab.configs.plain import CELL_GROUPS, ELSEWHERE, KNOWN, MAX_DEPTH, check_overrides, check_references
+from provlab.configs.plain import CELL_GROUPS, MAX_DEPTH, check_overrides, check_parts
+from provlab.configs.reading import read_config
 from provlab.project import artefact_file, conf_file, package_conf
 
 Parts = dict[str, Any]
 """A config as a plain mapping, references not resolved. Configs share what they have in common: nothing is changed."""
-
-
-class _Loader(SAFE_LOADER):
-    """OmegaConf's reader, ten times faster: libyaml's, with 1e-3 as a number, no dates, and each key once."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        names = [key.value for key, _ in node.value]
-        if len({*names}) < len(names):
-            raise yaml.constructor.ConstructorError(None, None, "a key is there twice", node.start_mark)
-        found: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        return found
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, form) for tag, form in forms if tag != "tag:yaml.org,2002:timestamp"]
-    for first, forms in _Loader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(?:\.\d*)?[eE][-+]?\d+$"), [*"-+0123456789"]
-)
 
 
 def compose_config(overrides: Sequence[str] = ()) -> DictConfig:
@@ -88,12 +66,6 @@ def as_parts(config: DictConfig) -> Parts:
     """Return a config as a plain mapping, without Hydra's own part."""
     raw: Any = OmegaConf.to_container(config)  # asking for one part of a config may resolve it
     return {name: part for name, part in raw.items() if name != "hydra"}
-
-
-def check_parts(parts: Mapping[str, Any]) -> None:
-    """Refuse references to other places than the parts of a cell; see `check_references`."""
-    for name in sorted(parts.keys() - {*ELSEWHERE}):
-        check_references(parts[name], name, KNOWN)
 
 
 def resolved(parts: Parts, names: Sequence[str] = CELL_GROUPS) -> dict[str, Any]:
@@ -180,7 +152,7 @@ class Composer:
         if path is None:
             raise NotPlain
         if path not in self._files:
-            self._files[path] = _read_at(group, path, path.stat().st_mtime_ns)
+            self._files[path] = read_config(group, path)
         return self._files[path]
 
 
@@ -228,17 +200,3 @@ def _merged(below: Parts, above: Parts) -> Parts:
         old = both.get(name)
         both[name] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return both
-
-
-@lru_cache(maxsize=256)
-def _read_at(group: str, path: Path, changed: int) -> Parts:
-    """Return the content of a member of a group, or of a config of all groups, where that is ""."""
-    try:
-        content: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-    except (yaml.YAMLError, UnicodeDecodeError):
-        content = OmegaConf.to_container(OmegaConf.load(path))  # says what is wrong
-    if not isinstance(content, dict):
-        raise NotPlain
-    if group not in ELSEWHERE:
-        check_parts({group: content} if group else content)
-    return content

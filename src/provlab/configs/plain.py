@@ -22,6 +22,17 @@ KNOWN = (*CELL_GROUPS, "artefact")
 ELSEWHERE = ("results", "executor", "hydra")
 """Parts of a config that describe this run and no result: they may ask the environment, and are not recorded."""
 
+SETTINGS_OF_HYDRA = (
+    "hydra.verbose", "hydra.mode", "hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir", "hydra.job.name",
+    "hydra.sweeper.max_batch_size",
+)  # fmt: skip
+"""What `provsel run` takes beside the launcher: nothing that makes an object or chooses another config."""
+
+_SETTING_OF_HYDRA = re.compile(
+    rf"hydra/launcher=[\w-]+|(?:\+*hydra\.launcher\.\w+(?:\.\w+)*|{'|'.join(map(re.escape, SETTINGS_OF_HYDRA))})=.*",
+    re.DOTALL,
+)
+
 _OPENING, _CLOSING = "([{", ")]}"
 _REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)(?:\.\w+)*\}")
 
@@ -32,15 +43,51 @@ def check_overrides(overrides: Iterable[str]) -> None:
     Raises
     ------
     ValueError
-        Nested too deeply, too long, with a resolver, such as ${oc.env:NAME}, outside of `ELSEWHERE`, or with a file
-        outside of conf/.
+        Nested too deeply, too long, with a resolver, such as ${oc.env:NAME}, outside of `ELSEWHERE`, with a file
+        outside of conf/, or for Hydra itself: `check_settings_of_hydra` has those of `provsel run`.
     """
     for text in overrides:
         _check_override(text)
 
 
+def check_settings_of_hydra(overrides: Iterable[str]) -> None:
+    """Refuse what `provsel run` does not let Hydra do: it makes any object, and writes any file, that it is told to.
+
+    Raises
+    ------
+    ValueError
+        Names the override and those that there are.
+    """
+    for text in overrides:
+        _check_size(text)
+        if not _SETTING_OF_HYDRA.fullmatch(text) or "_target_" in text or re.search(r"\$\{(?!oc\.env:)", text):
+            raise ValueError(
+                f"override {text!r:.80}: expected hydra/launcher=NAME, hydra.launcher.NAME=VALUE, or one of "
+                f"{', '.join(SETTINGS_OF_HYDRA)}, without a reference or _target_; leave it out."
+            )
+
+
+def is_of_hydra(key: str) -> bool:
+    """Tell whether a key, of an override or a file, is or may lead to Hydra's own part of a config."""
+    return "hydra" in re.split(r"[\s.+~/@:]", key)
+
+
 @lru_cache(maxsize=4096)
 def _check_override(text: str) -> None:
+    _check_size(text)
+    key, _, value = text.partition("=")
+    if is_of_hydra(key):
+        raise ValueError(
+            f"override {text!r:.80}: expected a setting of a cell, got one of Hydra's; only provsel run takes some."
+        )
+    part = re.split(r"[./@]", key.lstrip("+~"))[0]
+    if part != "results" and ("." not in key or "@" in key) and ".." in value:
+        raise ValueError(f"override {text!r:.80}: expected the name of a file of conf/{part:.40}, got '..' in it.")
+    if part not in ELSEWHERE:
+        _check_references(f"override {key!r:.80}", value, None)
+
+
+def _check_size(text: str) -> None:
     depth = deepest = 0
     for char in text:
         depth += (char in _OPENING) - (char in _CLOSING)
@@ -50,12 +97,6 @@ def _check_override(text: str) -> None:
             f"override {text!r:.80}: expected at most {MAX_DEPTH} levels and {MAX_OVERRIDE} characters, got "
             f"{deepest} and {len(text)}; write the values into a file of conf/."
         )
-    key, _, value = text.partition("=")
-    part = re.split(r"[./@]", key.lstrip("+~"))[0]
-    if part != "results" and "." not in key and ".." in value:
-        raise ValueError(f"override {text!r:.80}: expected the name of a file of conf/{part:.40}, got '..' in it.")
-    if part not in ELSEWHERE:
-        _check_references(f"override {key!r:.80}", value, None)
 
 
 def check_references(part: Any, where: str, known: Iterable[str]) -> None:
@@ -78,6 +119,12 @@ def check_references(part: Any, where: str, known: Iterable[str]) -> None:
     for key, value in _leaves(part, where, 0):
         if isinstance(value, str):
             _check_references(key, value, {*known})
+
+
+def check_parts(parts: Mapping[str, Any]) -> None:
+    """Refuse references to other places than the parts of a cell; see `check_references`."""
+    for name in sorted(parts.keys() - {*ELSEWHERE}):
+        check_references(parts[name], name, KNOWN)
 
 
 def check_plain(part: Any, where: str) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 
+from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
+from hydra.errors import ConfigCompositionException
+from hydra.plugins.config_source import ConfigResult
 from hydra.plugins.search_path_plugin import SearchPathPlugin
-from omegaconf import DictConfig, ListConfig, OmegaConf
+from omegaconf import OmegaConf
 
 from provlab.configs.plain import CELL_GROUPS
+from provlab.configs.reading import read_config
 from provlab.nearest import did_you_mean
 from provlab.project import artefact_file, artefact_names, conf_dirs, conf_file, conf_files, package_conf
 
@@ -25,7 +28,32 @@ class ProjectSearchPath(SearchPathPlugin):
         """Add the folders that the package does not have."""
         for folder in reversed(conf_dirs()):
             if folder != package_conf():
-                search_path.prepend("provsel-project", f"file://{folder}")
+                search_path.prepend("provsel-project", f"{ProjectConfigs.scheme()}://{folder}")
+
+
+class ProjectConfigs(FileConfigSource):
+    """A project's config groups: of its other files, and of what its files say of Hydra, Hydra sees nothing."""
+
+    @staticmethod
+    def scheme() -> str:
+        """Return what stands before the folder."""
+        return "provsel"
+
+    def is_group(self, config_path: str) -> bool:
+        """Tell whether there is a folder of that name in a group of cells or executors, or it is the whole."""
+        return config_path.split("/")[0] in ("", *GROUPS) and super().is_group(config_path)
+
+    def is_config(self, config_path: str) -> bool:
+        """Tell whether there is a file of that name in a group of cells or executors."""
+        return config_path.split("/")[0] in GROUPS and super().is_config(config_path)
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        """Return the content of a file that `read_config` takes, in the package of its group."""
+        try:
+            content = read_config(config_path.split("/")[0], Path(self.path, self._normalize_file_name(config_path)))
+        except ValueError as error:  # Hydra shows its own errors without their stack
+            raise ConfigCompositionException(str(error)) from error
+        return ConfigResult(self.provider, self.full_path(), OmegaConf.create(content), header={"package": None})
 
 
 GROUPS = (*CELL_GROUPS, "executor")
@@ -62,6 +90,7 @@ def prepare_hydra(overrides: Iterable[str] = ()) -> None:
     check_members(overrides)
     if ProjectSearchPath not in Plugins.instance().discover(SearchPathPlugin):
         Plugins.instance().register(ProjectSearchPath)
+        Plugins.instance().register(ProjectConfigs)
     text = "\n".join(text for text in overrides if "experiment" in text)
     if not text:
         return
@@ -69,13 +98,5 @@ def prepare_hydra(overrides: Iterable[str] = ()) -> None:
     store.repo.pop("experiment", None)
     for name in [name for name in names if name in text] or names:
         paper, _, artefact = name.partition("/")
-        path = artefact_file(name)
-        node = _loaded(path, path.stat().st_mtime_ns)
-        if isinstance(node, DictConfig):
-            store.store(group=f"experiment/{paper}", name=artefact, node=node, package="_global_", provider="provsel")
-
-
-@lru_cache(maxsize=1024)
-def _loaded(path: Path, changed: int) -> DictConfig | ListConfig:
-    """Return a file's content, read again when it has changed: a process composes thousands of configs."""
-    return OmegaConf.load(path)
+        node = OmegaConf.create(read_config("", artefact_file(name)))
+        store.store(group=f"experiment/{paper}", name=artefact, node=node, package="_global_", provider="provsel")

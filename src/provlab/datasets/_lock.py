@@ -6,12 +6,12 @@ from typing import Annotated
 
 import yaml
 
+from provlab._yaml import read_plain_yaml
 from provlab.fields import Fits, read_as
 from provsel.files import replacing
 
 from ._paths import is_safe_relative
 from ._sources import SHA256
-from ._yaml import read_plain_yaml
 
 LOCK_NAME = "sources.lock.yaml"
 

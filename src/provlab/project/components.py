@@ -6,7 +6,7 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -114,12 +114,20 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
             f"config of the {kind} {cls.__name__}: expected arguments among {', '.join(accepted) or 'none'}, "
             f"got {', '.join(unknown):.200}; correct the name or remove it."
         )
-    if not is_own(config) and arguments.get("memory") is not None:
+    for name, value in () if is_own(config) else _memories(arguments):
         raise ValueError(
-            f"config of the {kind} {cls.__name__}: expected no memory, got {arguments['memory']!r:.80}, a folder of "
+            f"config of the {kind} {cls.__name__}: expected no {name:.80}, got {value!r:.80}, a folder of "
             f"pickles, which run code when they are read; leave it out."
         )
     return arguments
+
+
+def _memories(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what has the name of scikit-learn's caches, at any depth: grids set arguments of what they search over."""
+    named = value.items() if isinstance(value, Mapping) else ()
+    yield from ((n, v) for n, v in named if str(n).rpartition("__")[2] == "memory" and v not in (None, [None]))
+    for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _memories(inner)
 
 
 def build(kind: str, config: Mapping[str, Any]) -> Any:

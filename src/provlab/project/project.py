@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from provlab._yaml import parse_toml, read_text
 
 FILE = "provsel.toml"
 VARIABLE = "PROVSEL_PROJECT"
@@ -163,8 +164,8 @@ def _settings(root: Path) -> dict[str, Any] | None:
         if not path.is_file():
             continue
         try:
-            found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            found: Any = parse_toml(read_text(path))
+        except ValueError as error:
             if inside:
                 continue  # of another tool: it says so itself
             raise ValueError(f"{path}: expected TOML, got {error}; see README, 'A project'.") from error

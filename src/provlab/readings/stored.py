@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from provlab._yaml import read_json
 from provlab.claims.judged import claim_files
 from provlab.claims.made_with import MadeWith
 from provlab.readings.outcome import Outcome, print_file, universes_file
@@ -65,7 +65,7 @@ def stored_made(folder: Path) -> dict[str, MadeWith]:
     path = folder / "made.json"
     if not path.is_file():
         return {}
-    stated = json.loads(path.read_text(encoding="utf-8"))
+    stated = read_json(path)
     return {name: MadeWith.from_json(each, f"{path}: {name}") for name, each in stated.items()}
 
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from provlab._yaml import read_json
 from provlab.claims import NOT_RUN, VERDICTS, ClaimFile
 from provlab.claims.decided import Decision, read_decisions, write_decisions
 from provlab.claims.judged import all_claim_files, claims_about
@@ -71,7 +72,7 @@ class Contents:
             return cls(
                 {}, {}, {}, pd.DataFrame(columns=["id", "verdict"]), pd.DataFrame(columns=["artefact", "column"])
             )
-        summary = json.loads(path.read_text(encoding="utf-8"))
+        summary = read_json(path)
         parts = {name: Part.from_json(found, f"{path}: {name}") for name, found in summary["artefacts"].items()}
         readings = {name: MadeWith.from_json(found, f"{path}: {name}") for name, found in summary["readings"].items()}
         verdicts, rankings = _texts(folder / VERDICT_FILE), _texts(folder / RANKING_FILE)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from provlab._yaml import read_json
 from provlab.reports.tables import markdown_table
 
 BENCHMARKS = "benchmarks.json"
@@ -22,7 +22,7 @@ WORDS = {"<=": "at most", ">=": "at least"}
 def stored_benchmarks(folder: Path) -> dict[str, Any]:
     """Return the run that a folder has, or nothing."""
     path = folder / BENCHMARKS
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    found: dict[str, Any] = read_json(path) if path.is_file() else {}
     return found
 
 

@@ -24,7 +24,6 @@ standard deviations, `printed` the one printed number, and `times` the one value
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -34,6 +33,7 @@ from typing import Any
 
 import pandas as pd
 
+from provlab._yaml import read_json
 from provlab.claims import VERDICTS
 from provlab.readings.schema import DISTANCE
 from provlab.reports.tables import aligned
@@ -224,7 +224,7 @@ class Quotes:
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        return dict(json.loads((self.folder / "summary.json").read_text(encoding="utf-8")))
+        return dict(read_json(self.folder / "summary.json"))
 
     def _of_summary(self, path: str, spec: str) -> str:
         found: Any = self._summary

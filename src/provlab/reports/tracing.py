@@ -242,7 +242,7 @@ def versions(text: str) -> dict[str, Any]:
     """Return what a record says of its environment; an untrusted string that is no JSON object as it is."""
     try:
         found = json.loads(text) if text else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     return found if isinstance(found, dict) else {"environment": text}
 

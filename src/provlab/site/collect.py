@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterable, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from provlab._yaml import read_json
 from provlab.audit import read_audits
 from provlab.configs import COMPLETE, NOT_RUN, Artefact, compose_artefact, config_errors, state_of
 from provlab.datasets import MissingDataError
@@ -204,7 +204,7 @@ class Collector:
             return TableCell(content["text"], trace_href(artefact.name, *place, content.get("dataset", "")))
 
         for path in sorted(stem.parent.glob("*.json")):
-            layout = json.loads(path.read_text(encoding="utf-8"))
+            layout = read_json(path)
             rows = tuple(tuple(map(cell, row)) for row in layout["rows"])
             yield FormattedTable(layout["caption"], layout["note"], tuple(map(cell, layout["header"])), rows)
 
