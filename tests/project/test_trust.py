@@ -158,6 +158,32 @@ def test_pickles_behind_an_argument_are_refused():
     assert isinstance(built, Pipeline)
 
 
+PIPELINE = {
+    "_target_": "sklearn.pipeline.Pipeline",
+    "steps": [["a", {"_target_": "sklearn.preprocessing.StandardScaler"}], ["b", {"_target_": "sklearn.svm.SVC"}]],
+}
+
+
+@pytest.mark.parametrize("search", ["GridSearchCV", "RandomizedSearchCV"])
+@pytest.mark.parametrize(
+    "grid",
+    [
+        {"memory": ["/tmp/x"]}, {"estimator__memory": [None, "/tmp/x"]}, [{"b__C": [1]}, {"memory": ["/tmp/x"]}],
+        {"b": [{**PIPELINE, "memory": "/tmp/x"}]}, {"a": [{"x": [{"a__b__memory": ["/tmp/x"]}]}]},
+    ],
+)  # fmt: skip
+def test_pickles_behind_a_search_are_refused(search, grid):
+    name = "param_grid" if search == "GridSearchCV" else "param_distributions"
+    target = f"sklearn.model_selection.{search}"
+    inner = {"_target_": target, "estimator": PIPELINE, name: grid}
+    bagged = {"_target_": "sklearn.ensemble.BaggingClassifier", "estimator": inner}
+    for config in (inner, bagged):
+        with pytest.raises(ValueError, match=r"expected no \w*memory, got .*/tmp/x.*, a folder of pickles"):
+            build("model", config)
+    inner[name] = {"memory": [None], "b__C": [1.0], "a__copy": [True]}
+    assert build("model", bagged).estimator.get_params()[name]["b__C"] == [1.0]
+
+
 @pytest.mark.parametrize("bad", ["os.system", "sklearn.utils.resample"])
 def test_inner_components_are_looked_at_too(bad):
     steps = [["a", {"_target_": "sklearn.preprocessing.StandardScaler"}], ["b", {"_target_": bad}]]
