@@ -69,12 +69,11 @@ def certify(
 
 def measured_trial(who: str, selector: BaseSelector, X: Any, y: Any = None, model: Any = None) -> MeasuredTrial:
     """Return what theorems are measured of: a fitted selector and the rows that it was fitted on; `who` asks."""
-    from sklearn.utils.validation import check_array
-
     from provsel.selectors import OnSupportVectors
     from provsel.training_view import TrainingView
+    from provsel.validation import checked_array
 
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    X = checked_array(who, X)
     view = TrainingView(X, None if y is None else np.asarray(y))
     inner: Any = selector
     if isinstance(selector, OnSupportVectors):

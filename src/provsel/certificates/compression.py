@@ -183,16 +183,15 @@ def certify_compression(model: Any, X: Matrix, y: Any) -> Certificate:
     ----------
     Giesen, Laue, Mueller (2013), Lemmas 1, 2 and 4, Theorems 5 and 7.
     """
-    from scipy import sparse
-
     from provsel.training_view import TrainingView
+    from provsel.validation import checked_array
 
     if not is_compressed(model):
         raise ValueError(
             f"certify_compression: expected a CompressedLinearSVM, or a FeatureSelectiveSVM with n_components, got "
             f"{model!r}; the theorems are about these."
         )
-    view = TrainingView(sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X), np.asarray(y))
+    view = TrainingView(checked_array("certify_compression", X), np.asarray(y))
     if view.n_features != model.n_features_in_:
         raise ValueError(
             f"certify_compression: expected X with the {model.n_features_in_} features that the model was fitted on, "

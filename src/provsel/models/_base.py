@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
+
+from provsel.validation import validated
 
 
 class BaseLinearSVM(ClassifierMixin, BaseEstimator, ABC):
@@ -41,7 +43,7 @@ class BaseLinearSVM(ClassifierMixin, BaseEstimator, ABC):
         ValueError
             NaN or infinite values, labels of another length, fewer than two classes.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, y = validated(self, X, y)
         check_classification_targets(y)
         return self._fit(X, y)
 
@@ -59,7 +61,7 @@ class BaseLinearSVM(ClassifierMixin, BaseEstimator, ABC):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return f(x), shape (n,), for two classes, else one column a class, shape (n, n_classes)."""
         check_is_fitted(self)
-        return self._values(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False))
+        return self._values(validated(self, X, reset=False))
 
     def _values(self, X: Any) -> NDArray[np.float64]:
         values = np.asarray(X @ self.coef_.T) + self.intercept_

@@ -4,27 +4,58 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from functools import cache
 from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+_ONE_AT_A_TIME = threading.Lock()
+"""C's `rand()` and LIBLINEAR's print function are one for all threads of the process."""
 
 
-def seeded_liblinear(subject: str, seed: int) -> ModuleType:
-    """Return `liblinear.liblinearutil`, which draws from C's `rand()`, seeded for the next fit.
+def train_liblinear(
+    subject: str, options: str, X: Any, labels: NDArray[Any], *, seed: int, bias: int = -1
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return LIBLINEAR's weights, shape (n_problems, d), and offsets, shape (n_problems,), for X of shape (n, d).
+
+    Labels, shape (n,), are numbers; of two, there is one problem, positive towards the larger. What other threads do
+    changes nothing: calls wait for each other, and `rand()` is seeded for each. Ctrl-C takes effect after the call.
 
     Raises
     ------
     ImportError
-        It is not installed; `subject` is named.
+        LIBLINEAR is not installed; `subject` is named.
     """
     try:
-        liblinearutil = _liblinearutil()
+        with _ONE_AT_A_TIME:
+            library = _liblinearutil()
     except ImportError as error:
         raise ImportError(
             f"{subject}: expected the package liblinear-official, got none; pip install 'provsel[lab]' brings it, and "
             f"needs a C compiler."
         ) from error
-    ctypes.CDLL(None).srand(seed)
-    return liblinearutil
+    rows = sparse.csr_matrix(X, dtype=np.float64)
+    if not rows.has_sorted_indices:
+        rows = rows.sorted_indices()  # or the package sorts them in place, and they may be the caller's
+    problem = library.problem(labels.astype(np.float64), rows, bias)
+    libc = ctypes.CDLL(None)
+    with _ONE_AT_A_TIME:
+        parameter = library.parameter(f"{options} -B {bias}")
+        # not its -q, which calls Python for each line, where an interrupt would be lost; strlen does nothing to a line
+        parameter.print_func = ctypes.cast(libc.strlen, type(parameter.print_func))
+        libc.srand(seed)
+        model = library.train(problem, parameter)
+    met, classes = model.get_labels(), np.unique(labels)
+    # one vector for two classes, positive towards the one that LIBLINEAR met first
+    places = [0] if classes.size == 2 else [met.index(label) for label in classes]
+    sign = -1.0 if classes.size == 2 and met[0] != classes[1] else 1.0
+    parts = [model.get_decfun(place) for place in places]
+    coef = np.array([weights[: X.shape[1]] for weights, _ in parts])
+    return sign * coef, sign * np.array([offset for _, offset in parts])
 
 
 @cache

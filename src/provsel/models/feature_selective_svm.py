@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, check_X_y
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from provsel.kernels.feature_selective import largest_c1
 from provsel.kernels.feature_selective_fit import fit_feature_selective
 from provsel.models._base import BaseBinarySVM, check_several
+from provsel.validation import CheckedSelectorMixin, checked_array
 
 
-class FeatureSelectiveSVM(SelectorMixin, BaseBinarySVM):
+class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
     r"""Two-class linear SVM with feature weights mu in [0, 1]; features with mu = 0 are dropped.
 
     Use it where few features are wanted and the classifier that chose them is to be the model.
@@ -165,7 +165,8 @@ class FeatureSelectiveSVM(SelectorMixin, BaseBinarySVM):
 
         max_j |Phi_j^T y / n|^2 / (4 c2), with y of shape (n,), two classes.
         """
-        X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
+        X, y = checked_array("c1_max", X, dtype=np.float64), column_or_1d(y)
+        check_consistent_length(X, y)
         if not 0 < c2 < np.inf:
             raise ValueError(f"c1_max: expected a positive, finite c2, got {c2!r}.")
         classes = np.unique(y)
@@ -174,9 +175,3 @@ class FeatureSelectiveSVM(SelectorMixin, BaseBinarySVM):
             raise ValueError(f"c1_max: expected labels of two classes, got {classes.size}; pass the rows of two.")
         X = sparse.csr_array(X) if sparse.issparse(X) else X
         return largest_c1(X, np.where(y == classes[1], 1.0, -1.0), c2)
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.indices_] = True
-        return mask

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
+
+from provsel.validation import validated
 
 
 class KMeansClustering(ClusterMixin, BaseEstimator):
@@ -96,7 +98,7 @@ class KMeansClustering(ClusterMixin, BaseEstimator):
         """
         from sklearn.cluster import KMeans, kmeans_plusplus  # and ten other methods, which nobody else here needs
 
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = validated(self, X)
         if y is not None:
             check_consistent_length(X, y)
         self.n_clusters_ = self._count(X.shape[0], y)

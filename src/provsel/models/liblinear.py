@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from provsel.models._base import BaseLinearSVM
-from provsel.models._liblinear_library import seeded_liblinear
+from provsel.models._liblinear_library import train_liblinear
 
 SOLVERS = {"squared_hinge": 1, "hinge": 3}
 """LIBLINEAR's -s: L2-regularised, dual."""
@@ -22,8 +21,8 @@ class LiblinearSVM(BaseLinearSVM):
 
     The solver of the large-scale experiments of Paul et al. (2016): L2 loss in the dual (`-s 1`), C = 10.
     LIBLINEAR shuffles with the C library's `rand()` and never seeds it, so two calls in one process differ.
-    It is seeded before each fit here, and a fit depends on nothing but its arguments. (`rand()` is one for the
-    whole process: do not fit in two threads at once.)
+    It is seeded before each fit here, and a fit depends on nothing but its arguments. `rand()` is one for the whole
+    process, so that fits in several threads wait for each other.
 
     Parameters
     ----------
@@ -79,19 +78,6 @@ class LiblinearSVM(BaseLinearSVM):
         if self.loss not in SOLVERS:
             raise ValueError(f"LiblinearSVM: expected loss in {sorted(SOLVERS)}, got {self.loss!r}.")
         bias = 1 if self.fit_intercept else -1
-        library = seeded_liblinear("LiblinearSVM", int(self.random_state))
-        options = library.parameter(f"-s {SOLVERS[self.loss]} -c {self.C!r} -e {self.tol!r} -B {bias} -q")
-        rows = library.problem(labels.astype(float), sparse.csr_matrix(X, dtype=np.float64), bias)
-        model = library.train(rows, options)
-        met = model.get_labels()
-        d = X.shape[1]
-        if self.classes_.size == 2:
-            # one vector for two classes, positive towards the label that LIBLINEAR met first
-            weights, offset = model.get_decfun(0)
-            sign = 1.0 if met[0] == 1 else -1.0
-            self.coef_ = sign * np.asarray(weights[:d])[None, :]
-            self.intercept_ = np.array([sign * offset])
-        else:
-            parts = [model.get_decfun(met.index(k)) for k in range(self.classes_.size)]
-            self.coef_ = np.array([weights[:d] for weights, _ in parts])
-            self.intercept_ = np.array([offset for _, offset in parts])
+        options = f"-s {SOLVERS[self.loss]} -c {self.C!r} -e {self.tol!r}"
+        found = train_liblinear("LiblinearSVM", options, X, labels, seed=int(self.random_state), bias=bias)
+        self.coef_, self.intercept_ = found

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from provsel.kernels.spectral import SpectralBasis
+from provsel.sparse_input import check_sparse
 from provsel.training_view import TrainingView
+from provsel.validation import CheckedSelectorMixin, validated
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Selection:
         return cls(np.asarray(indices, dtype=np.int64), np.ones(len(indices)), attributes)
 
 
-class BaseSelector(SelectorMixin, BaseEstimator, ABC):
+class BaseSelector(CheckedSelectorMixin, BaseEstimator, ABC):
     """Selects columns; what is common to all methods.
 
     Use it for a selector of your own: scikit-learn's API, checks, weights and certificates come with it.
@@ -111,9 +112,9 @@ class BaseSelector(SelectorMixin, BaseEstimator, ABC):
 
     def _validated(self, X: Any, y: Any, **metadata: Any) -> TrainingView:
         if self.needs_labels:
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+            X, y = validated(self, X, y)
         else:
-            X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+            X = validated(self, X)
             if y is not None:
                 check_consistent_length(X, y)
         return TrainingView(X, y, metadata)
@@ -135,6 +136,7 @@ class BaseSelector(SelectorMixin, BaseEstimator, ABC):
     def inverse_transform(self, X: Any) -> Any:
         """Put the kept columns, shape (n, k), back in their places, divided by their weights; zeros elsewhere."""
         check_is_fitted(self)
+        check_sparse(type(self).__name__, X)
         X, kept = X if sparse.issparse(X) else np.asarray(X), np.sort(self.indices_)
         if X.ndim != 2 or X.shape[1] != kept.size:
             raise ValueError(
@@ -150,12 +152,6 @@ class BaseSelector(SelectorMixin, BaseEstimator, ABC):
         counts[kept + 1] = np.diff(unscaled.indptr)
         parts = unscaled.data, unscaled.indices, np.cumsum(counts, dtype=counts.dtype)
         return type(unscaled)(parts, shape=(X.shape[0], self.n_features_in_))
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.indices_] = True
-        return mask
 
     def _transform(self, X: Any) -> Any:
         kept = super()._transform(X)

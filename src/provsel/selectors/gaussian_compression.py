@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from provsel.kernels.compression_bounds import loss_components, norm_components
 from provsel.kernels.gaussian_blocks import GaussianBlocks, check_store, is_kept
 from provsel.selectors._base import as_generator
 from provsel.selectors._compression_stream import write_compressed
 from provsel.streams.checked import checked_chunks
+from provsel.validation import validated
 
 FORMS = ("csr", "csc")
 VARIANCES = ("1/m", "1/l")
@@ -121,7 +122,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         if self.variance not in VARIANCES:
             raise ValueError(f"GaussianCompression: expected variance in {VARIANCES}, got {self.variance!r}.")
         check_store("GaussianCompression", self.store)
-        X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32])
+        X = validated(self, X, accept_sparse=FORMS)
         m = X.shape[1]
         self.blocks_ = GaussianBlocks(
             int(count),
@@ -137,7 +138,7 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def transform(self, X: Any) -> Any:
         """Return the compressed rows, dense of shape (n, n_components), of X, array-like or sparse of shape (n, m)."""
         check_is_fitted(self, "blocks_")
-        X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32], reset=False)
+        X = validated(self, X, accept_sparse=FORMS, reset=False)
         return self.blocks_.project(X)
 
     def partial_compress(self, chunk: Any) -> Any:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
 from provsel.labels import signs_of_two_classes
-from provsel.models._liblinear_library import seeded_liblinear
+from provsel.models._liblinear_library import train_liblinear
 from provsel.selectors._base import BaseSelector, Selection
 from provsel.training_view import TrainingView
 
@@ -79,7 +79,7 @@ class L1SVMSelector(BaseSelector):
     Notes
     -----
     LIBLINEAR shuffles with the C library's `rand()`, which is seeded before each run: a fit depends on nothing but its
-    arguments. (`rand()` is one for the whole process: do not fit in two threads at once.)
+    arguments. `rand()` is one for the whole process, so that fits in several threads wait for each other.
 
     Examples
     --------
@@ -177,10 +177,7 @@ def _is_zero_optimal(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> 
 
 def _liblinear(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, eps: float) -> NDArray[np.float64]:
     """Return LIBLINEAR's w, shape (d,)."""
-    library = seeded_liblinear("L1SVMSelector", SEED)
-    model = library.train(library.problem(y, X), library.parameter(f"-s {L1R_L2LOSS_SVC} -c {C!r} -e {eps!r} -q"))
-    w = np.asarray(model.get_decfun(0)[0][: X.shape[1]])
-    return w if model.get_labels()[0] == 1 else -w  # positive towards the label that LIBLINEAR met first
+    return train_liblinear("L1SVMSelector", f"-s {L1R_L2LOSS_SVC} -c {C!r} -e {eps!r}", X, y, seed=SEED)[0][0]
 
 
 def _first_to_enter(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from provsel.kernels.online_calibration import Pass, calibrated_pass, compressed_rows, one_pass
 from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate
@@ -19,6 +19,7 @@ from provsel.selectors._base import BaseSelector, Selection, as_generator, check
 from provsel.selectors._online_input import check_finite, checked_indices
 from provsel.selectors._online_state import Stream, stream_from
 from provsel.training_view import TrainingView
+from provsel.validation import checked_array
 
 OUTSIDE_SPAN = ("one", "project", "ridge")
 NAME = "OnlineLeverageSelector"
@@ -236,9 +237,8 @@ class OnlineLeverageSelector(BaseSelector):
                 f"{self.n_features_to_select!r}, whose search needs several passes; set n_features_to_select=None, or "
                 f"sampling_rate to the sampling_rate_ of a fit on earlier data."
             )
-        block = check_array(
-            block, accept_sparse="csc", dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="block"
-        )
+        name = f"{NAME}.partial_fit_columns"
+        block = checked_array(name, block, accept_sparse="csc", ensure_all_finite=False, input_name="block")
         stream: Stream | None = getattr(self, "_stream", None)
         if stream is None:
             rule = self._rule(block.shape[0])

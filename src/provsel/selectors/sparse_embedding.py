@@ -6,10 +6,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from provsel.kernels.sparse_embedding import embed, random_buckets
 from provsel.selectors._base import as_generator
+from provsel.validation import validated
 
 FORMS = ("csr", "csc")
 
@@ -75,7 +76,7 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the buckets and signs for X, array-like or sparse of shape (n, d); y is ignored."""
-        X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32])
+        X = validated(self, X, accept_sparse=FORMS)
         m = self.n_components
         if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
             raise ValueError(f"SparseEmbedding: expected n_components a positive integer, got {m!r}.")
@@ -90,7 +91,7 @@ class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform(self, X: Any) -> Any:
         """Return the embedded rows, shape (n, n_components), of X, array-like or sparse of shape (n, d)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=FORMS, dtype=[np.float64, np.float32], reset=False)
+        X = validated(self, X, accept_sparse=FORMS, reset=False)
         return embed(X, self.buckets_, self.signs_, self._n_features_out)
 
     def __sklearn_tags__(self) -> Any:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from provsel.kernels.finite_rows import rows_not_finite
+from provsel.sparse_input import check_sparse
 
 Labels = NDArray[Any] | None
 
@@ -61,6 +62,7 @@ def checked_rows(where: str, chunk: Any, n_features: int | None, start: int) -> 
     ValueError
         As `checked_chunks`.
     """
+    check_sparse(where, chunk)
     X: Any = chunk.tocsr() if sparse.issparse(chunk) else np.asarray(chunk)
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from provsel.sparse_input import check_sparse
+
 from .npz import check_npz
 
 Source = TypeVar("Source")
@@ -90,6 +92,7 @@ def checked_form(subject: str, name: str, matrix: Any, form: str, lines: str) ->
             f"{matrix.format.upper()}; convert it with .to{form}()."
         )
     checked_shape(subject, name, matrix)
+    check_sparse(subject, matrix)
     return matrix
 
 
