@@ -65,10 +65,13 @@ Faults: TypeAlias = Iterator[str | None]
 
 
 def _compressed(X: Any) -> Faults:
-    rows, columns = X.blocksize if X.format == "bsr" else (1, 1)
-    n, d = X.shape[0] // rows, X.shape[1] // columns
-    n_lines, width = (d, n) if X.format == "csc" else (n, d)
     yield _array("data", X.data, 3 if X.format == "bsr" else 1)
+    block = X.data.shape[1:] or (1, 1)
+    if 0 in block or X.shape[0] % block[0] or X.shape[1] % block[1]:
+        yield f"blocks of shape {block}, which do not fill it"
+    n_lines, width = X.shape[0] // block[0], X.shape[1] // block[1]
+    if X.format == "csc":
+        n_lines, width = width, n_lines
     yield _numbers("indptr", X.indptr)
     yield _numbers("indices", X.indices)
     yield _lengths("indptr", X.indptr.size, "lines plus one", n_lines + 1)
@@ -92,6 +95,8 @@ def _diagonals(X: Any) -> Faults:
     yield _array("data", X.data, 2)
     yield _numbers("offsets", X.offsets)
     yield _lengths("offsets", X.offsets.size, "rows of data", len(X.data))
+    if X.offsets.size and np.abs(X.offsets.astype(np.float64)).max() >= 2**31:
+        yield f"offsets from {X.offsets.min()} to {X.offsets.max()} where SciPy reads 32 bits of them"
 
 
 def _lists(X: Any) -> Faults:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import threading
 import zlib
 from collections.abc import Sequence
 from functools import lru_cache
@@ -22,6 +23,9 @@ NO_DATA = (
     "the client sees the data: give the worker the same files through PROVSEL_DATA or PROVSEL_DATA_MIRROR, "
     "or run provsel fetch there, and start it again"
 )
+
+_ONE_TASK = threading.Lock()
+"""A worker of several threads runs one task at a time: BLAS's threads, CPU times and warnings are the process's."""
 
 
 class Message(NamedTuple):
@@ -88,7 +92,8 @@ def run_message(plan: bytes, message: Message) -> TaskResult | Refusal:
     except _OtherCodeError as error:
         return Refusal(host, str(error), OTHER_CODE)
     try:
-        return run_task(task)
+        with _ONE_TASK:
+            return run_task(task)
     except (MissingDataError, DataIntegrityError) as error:
         return Refusal(host, f"cannot load the data: {error}", NO_DATA)
     except OSError as error:  # such as a full disk

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +18,27 @@ from provsel.training_view import TrainingView
 
 CLOSE = 1e-2
 """Relative width of the interval of the parameter at which the search ends."""
+
+_RECORDING = threading.RLock()
+
+
+@contextmanager
+def _recorded() -> Iterator[list[warnings.WarningMessage]]:
+    """Record what the block warns of in this thread: how warnings are shown is one for all threads of the process."""
+    messages: list[warnings.WarningMessage] = []
+    thread = threading.get_ident()
+    with _RECORDING, warnings.catch_warnings():
+        warnings.simplefilter("always")
+        shown = warnings.showwarning
+
+        def record(*parts: Any, **more: Any) -> None:
+            if threading.get_ident() == thread:
+                messages.append(warnings.WarningMessage(*parts, **more))
+            else:
+                shown(*parts, **more)
+
+        warnings.showwarning = record
+        yield messages
 
 
 @dataclass(frozen=True)
@@ -47,10 +71,9 @@ class SizeSearch:
             selector = clone(self.selector).set_params(**{self.parameter: value})
 
             def fit() -> Tried:
-                with warnings.catch_warnings(record=True) as messages:
-                    warnings.simplefilter("always")
+                with _recorded() as messages:
                     selector.fit_view(self.view)
-                return Tried(value, selector, list(messages))
+                return Tried(value, selector, messages)
 
             # two fits of a randomised method without a fixed seed are not the same
             seeded = not selector.is_random or isinstance(selector.get_params(deep=False).get("random_state"), int)

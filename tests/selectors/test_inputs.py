@@ -1,0 +1,198 @@
+"""Every selector and model against X as it may come: malformed, in any form, read-only, from several threads."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from test_estimators import SELECTORS, exported
+
+import provsel.models
+from input_forms import arrays_of, frozen, malformed, same_numbers
+from provsel.certificates import certify, certify_compression
+from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, LiblinearSVM
+from provsel.selectors import (
+    AtSize,
+    GaussianCompression,
+    L1SVMSelector,
+    OnlineLeverageSelector,
+    OnSupportVectors,
+    SparseEmbedding,
+    SVMRFESelector,
+    UniformSelector,
+)
+from provsel.sparse_input import sparse_fault
+from provsel.streams import column_blocks, row_chunks
+
+N, D = 20, 120
+rng = np.random.default_rng(0)
+y = np.where(np.arange(N) % 2, "spam", "ham")
+X = np.round(rng.poisson(0.4, (N, D)) * rng.uniform(1, 3, (N, D)), 2)
+
+MODELS = {name: getattr(provsel.models, name)() for name in sorted(exported(provsel.models))}
+for seeded in MODELS.values():
+    if "random_state" in seeded.get_params():
+        seeded.set_params(random_state=0)
+MODELS["KMeansClustering"].set_params(n_clusters=2)
+MODELS["FeatureSelectiveSVM"].set_params(c1=1e-4)
+EMBEDDINGS = {
+    "sparse embedding": SparseEmbedding(5, random_state=0),
+    "gaussian": GaussianCompression(5, random_state=0),
+}
+ESTIMATORS = {name: clone(selector) for name, selector in SELECTORS.items()} | MODELS | EMBEDDINGS | {
+    "rfe by rows": OnSupportVectors(SVMRFESelector(4, step=0.5, solver="liblinear"), svm=LiblinearSVM(C=0.01)),
+}  # fmt: skip
+for searched in ESTIMATORS.values():
+    if isinstance(searched, AtSize):
+        searched.set_params(max_fits=2, if_fewer="keep")
+ESTIMATORS["feature selective as printed at size"].set_params(low=0.5)
+MALFORMED = [(name, made, fault) for name, made, fault in malformed(X)]
+
+
+@pytest.fixture(params=ESTIMATORS, ids=lambda name: name.replace(" ", "_"))
+def estimator(request):
+    return clone(ESTIMATORS[request.param])
+
+
+def fitted_numbers(estimator):
+    """Return the fitted numbers, and what the estimator makes of X."""
+    found = {
+        name: value
+        for name, value in vars(estimator).items()
+        if name.endswith("_") and isinstance(value, np.ndarray | int | float) and name != "classes_"
+    }
+    used = estimator.transform(X) if hasattr(estimator, "transform") else None
+    return found if used is None else {**found, "transformed": used}
+
+
+def fit(estimator, rows, labels=y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(estimator).fit(rows, labels)
+
+
+@pytest.mark.parametrize(("made", "fault"), [pytest.param(made, fault, id=name) for name, made, fault in MALFORMED])
+def test_the_fault_of_a_malformed_matrix_is_named(made, fault):
+    with pytest.raises(ValueError, match=f"^UniformSelector: expected a .* whose arrays fit together, got .*{fault}"):
+        UniformSelector(3).fit(made)
+
+
+def test_whatever_is_well_formed_has_no_fault():
+    assert [name for name, made in same_numbers(X) if sparse.issparse(made) and sparse_fault(made)] == []
+    for empty in (
+        sparse.csr_array((3, 4)),
+        sparse.coo_array((3, 4)),
+        sparse.lil_array((3, 4)),
+        sparse.dok_array((3, 4)),
+    ):
+        assert sparse_fault(empty) is None
+
+
+def test_no_estimator_reads_a_malformed_matrix(estimator):
+    fitted = fit(estimator, X)
+    calls = [lambda made: clone(estimator).fit(made, y)]
+    calls += [getattr(fitted, name) for name in ("transform", "inverse_transform") if hasattr(fitted, name)]
+    calls += [getattr(fitted, name) for name in ("predict", "decision_function") if name in dir(type(fitted))]
+    for _, made, _ in MALFORMED:
+        for call in calls:
+            with pytest.raises(ValueError, match="whose arrays fit together, got"):
+                call(made)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda made: certify(UniformSelector(3, random_state=0).fit(X), made),
+        lambda made: certify_compression(CompressedLinearSVM(3, random_state=0).fit(X, y), made, y),
+        lambda made: FeatureSelectiveSVM.c1_max(made, y, 1e-3),
+        lambda made: CompressedLinearSVM(3).fit_stream([(made, y)]),
+        lambda made: GaussianCompression(3).partial_compress(made),
+        lambda made: OnlineLeverageSelector().partial_fit_columns(made),
+        lambda made: list(row_chunks(made)) if made.format == "csr" else list(column_blocks(made.tocsc())),
+    ],
+)
+def test_nothing_else_reads_a_malformed_matrix(read):
+    for form in (sparse.csr_array, sparse.csr_matrix):
+        made = form(X)
+        made.indices[3] = -7
+        with pytest.raises(ValueError, match="whose arrays fit together, got indices from -7 to"):
+            read(made)
+
+
+def test_no_fit_writes_to_its_input_and_every_form_gives_the_same(estimator):
+    expected = {True: fitted_numbers(fit(estimator, sparse.csr_array(X))), False: fitted_numbers(fit(estimator, X))}
+    for name, made in same_numbers(X):
+        before = [np.array(array, copy=True) for array in arrays_of(made)]
+        found = fitted_numbers(fit(estimator, frozen(made)))
+        for array, copy in zip(arrays_of(made), before, strict=True):
+            np.testing.assert_array_equal(array, copy, err_msg=name)
+        for key, value in expected[sparse.issparse(made)].items():
+            # sums over other layouts of dense rows are rounded in another order
+            rtol = 0 if sparse.issparse(made) or key in ("indices_", "support_") else 1e-7
+            np.testing.assert_allclose(found[key], value, rtol=rtol, atol=rtol, err_msg=f"{name}: {key}")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, bool])
+def test_no_fit_writes_to_input_of_other_types(estimator, dtype):
+    for form in (np.array, sparse.csr_array, sparse.csc_matrix):
+        made = frozen(form(np.round(X).astype(dtype)))
+        before = [array.tobytes() for array in arrays_of(made)]
+        found = fit(estimator, made)
+        assert before == [array.tobytes() for array in arrays_of(made)]
+        if hasattr(found, "transform"):
+            found.transform(made)
+
+
+def test_a_memory_map_is_read(estimator, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    found = fitted_numbers(fit(estimator, np.load(tmp_path / "X.npy", mmap_mode="r")))
+    for key, value in fitted_numbers(fit(estimator, X)).items():
+        np.testing.assert_array_equal(found[key], value, err_msg=key)
+
+
+ROWS, LABELS = np.random.default_rng(1).standard_normal((30, 120)), np.arange(30) % 2
+
+
+def test_a_fit_beside_others_is_a_fit_alone(estimator):
+    """LIBLINEAR's rand() and how warnings are shown are one for all threads of the process."""
+    alone = fitted_numbers_of_rows(clone(estimator))
+    others = [
+        LiblinearSVM(C=5.0),
+        L1SVMSelector(C=3.0, tol=1e-12),
+        AtSize(L1SVMSelector(), 5, parameter="C", low=1e-2, high=10.0),
+    ]
+    with warnings.catch_warnings(), ThreadPoolExecutor(4) as pool:
+        warnings.simplefilter("ignore")
+        beside = [pool.submit(clone(other).fit, ROWS, LABELS) for other in others * 3]
+        together = [pool.submit(fitted_numbers_of_rows, clone(estimator)) for _ in range(6)]
+        for future in beside:
+            future.result()
+        for future in together:
+            for key, value in alone.items():
+                np.testing.assert_array_equal(future.result()[key], value, err_msg=key)
+
+
+def fitted_numbers_of_rows(estimator):
+    found = vars(estimator.fit(ROWS, LABELS))
+    return {name: value for name, value in found.items() if name.endswith("_") and isinstance(value, np.ndarray)}
+
+
+def test_an_interrupt_inside_liblinear_is_not_lost():
+    hard = LiblinearSVM(C=1000.0, tol=1e-9)
+    many, labels = np.random.default_rng(0).standard_normal((500, 100)), np.arange(500) % 2
+    LiblinearSVM().fit(ROWS, LABELS)  # loads the library
+    start = time.perf_counter()
+    hard.fit(many, labels)
+    share = (time.perf_counter() - start) / 3
+    timer = threading.Timer(share, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        hard.fit(many, labels)
+    timer.join()
+    assert LiblinearSVM().fit(ROWS, LABELS).coef_.any()  # nothing is left locked
