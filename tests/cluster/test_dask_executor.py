@@ -48,10 +48,10 @@ def address(cluster):
 
 
 @contextmanager
-def threads_here(n_workers=2, **options):
+def threads_here(n_workers=2, threads_per_worker=1, **options):
     """A cluster of threads in this process, which tests can look into; its scheduler has an address all the same."""
     with LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+        n_workers=n_workers, threads_per_worker=threads_per_worker, processes=False, protocol="tcp", host="127.0.0.1",
         dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, **options,
     ) as cluster:  # fmt: skip
         yield cluster
@@ -142,6 +142,21 @@ def test_an_abandoned_run_leaves_an_existing_cluster_clean():
         assert next(results).records
         results.close()  # as after Ctrl-C
         assert_clean(cluster)
+
+
+def test_a_worker_of_four_threads_gives_what_one_process_gives():
+    """LIBLINEAR draws from C's rand(), which is one for all threads of the process."""
+    rfe = {"_target_": "provsel.selectors.SVMRFESelector", "n_features_to_select": 9, "solver": "liblinear", "step": 5}
+    tasks = make_tasks([small_cell(rfe, n_splits=10, repeats=2, setting="unsupervised", certify=False)])
+    expected = selected(map(run_task, tasks))
+    with threads_here(1, threads_per_worker=4) as cluster:
+        found = list(execute(tasks, {"name": "dask", "address": address(cluster)}))
+    assert selected(found) == expected
+
+
+def selected(results):
+    records = [record for result in results for record in result.records]
+    return {record["key"]: (record["features"].tolist(), record["error"]) for record in records}
 
 
 def test_messages_are_small_and_few_at_a_time(monkeypatch):

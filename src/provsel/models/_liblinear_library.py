@@ -53,9 +53,10 @@ def train_liblinear(
     # one vector for two classes, positive towards the one that LIBLINEAR met first
     places = [0] if classes.size == 2 else [met.index(label) for label in classes]
     sign = -1.0 if classes.size == 2 and met[0] != classes[1] else 1.0
-    parts = [model.get_decfun(place) for place in places]
-    coef = np.array([weights[: X.shape[1]] for weights, _ in parts])
-    return sign * coef, sign * np.array([offset for _, offset in parts])
+    d = X.shape[1]
+    w = np.ctypeslib.as_array(model.w, (d + (bias > 0), len(places)))  # C's memory, which goes with the model
+    offsets = bias * w[d, places] if bias > 0 else np.zeros(len(places))
+    return sign * np.ascontiguousarray(w[:d, places].T), sign * offsets
 
 
 @cache
