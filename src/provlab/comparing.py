@@ -27,6 +27,7 @@ from provlab.store import TrialStore
 from provlab.trials import Cell, identity_of
 from provsel.files import replacing
 from provsel.models import LibsvmSVM
+from provsel.sparse_input import check_sparse
 
 READ = ["repeat", "fold", "error", "n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
 
@@ -179,6 +180,7 @@ def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) 
     labels = np.asarray(y)
     labels = labels.astype(str) if labels.dtype.kind == "O" else labels
     if sparse.issparse(X):
+        check_sparse("compare", X)
         rows = sparse.csr_array(X, dtype=np.float64)
         arrays: dict[str, Any] = {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}
     else:

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state, resample
 from sklearn.utils.multiclass import type_of_target
 
 from provsel.checks import check_integer
+from provsel.sparse_input import check_sparse
 
 
 def selected_on_samples(
@@ -26,6 +27,7 @@ def selected_on_samples(
             f"StabilityReport: expected a selector with get_support, got {type(selector).__name__}; of a pipeline, "
             f"pass the step that selects."
         )
+    check_sparse("StabilityReport", X)
     X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
     labels = None if y is None else np.asarray(y)
     if X.ndim != 2 or (labels is not None and len(labels) != X.shape[0]):

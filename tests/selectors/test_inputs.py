@@ -6,19 +6,25 @@ import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from test_estimators import SELECTORS, exported
 
 import provsel.models
 from input_forms import arrays_of, frozen, malformed, same_numbers
+from provlab import compare
 from provsel.certificates import certify, certify_compression
 from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, LiblinearSVM
 from provsel.selectors import (
     AtSize,
+    FullDataSelector,
     GaussianCompression,
     L1SVMSelector,
     OnlineLeverageSelector,
@@ -28,6 +34,7 @@ from provsel.selectors import (
     UniformSelector,
 )
 from provsel.sparse_input import sparse_fault
+from provsel.stability import StabilityReport
 from provsel.streams import column_blocks, row_chunks
 
 N, D = 20, 120
@@ -94,6 +101,24 @@ def test_whatever_is_well_formed_has_no_fault():
         assert sparse_fault(empty) is None
 
 
+SMALL = st.integers(-1, 4) | st.sampled_from([-(2**31), 2**31 - 1])
+STARTS = st.lists(SMALL, max_size=5) | st.lists(st.integers(0, 3), max_size=3).map(lambda later: [0, *sorted(later)])
+PLACES = st.lists(SMALL, max_size=5) | st.lists(st.integers(0, 1), max_size=5)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 3), st.integers(0, 3), STARTS, PLACES, st.booleans())
+def test_a_fault_is_found_where_there_is_one(n, d, starts, places, by_columns):
+    lines, width = (d, n) if by_columns else (n, d)
+    bounds = list(pairwise(starts))
+    whole = len(starts) == lines + 1 and starts[0] == 0 and all(start <= stop for start, stop in bounds)
+    whole = whole and starts[-1] <= len(places) and all(0 <= place < width for place in places[: starts[-1]])
+    parts = {"indptr": np.array(starts, dtype=np.int32), "indices": np.array(places, dtype=np.int64)}
+    form = "csc" if by_columns else "csr"
+    made = SimpleNamespace(format=form, shape=(n, d), data=np.ones(len(places)), **parts)
+    assert (sparse_fault(made) is None) == whole
+
+
 def test_no_estimator_reads_a_malformed_matrix(estimator):
     fitted = fit(estimator, X)
     calls = [lambda made: clone(estimator).fit(made, y)]
@@ -114,7 +139,10 @@ def test_no_estimator_reads_a_malformed_matrix(estimator):
         lambda made: CompressedLinearSVM(3).fit_stream([(made, y)]),
         lambda made: GaussianCompression(3).partial_compress(made),
         lambda made: OnlineLeverageSelector().partial_fit_columns(made),
-        lambda made: list(row_chunks(made)) if made.format == "csr" else list(column_blocks(made.tocsc())),
+        lambda made: StabilityReport.of(UniformSelector(3, random_state=0), made, y),
+        lambda made: compare(made, y, {"full": FullDataSelector()}),
+        lambda made: list(row_chunks(made)),
+        lambda made: list(column_blocks(made.T)),
     ],
 )
 def test_nothing_else_reads_a_malformed_matrix(read):
