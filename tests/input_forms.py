@@ -103,6 +103,9 @@ def same_numbers(X):
     yield "dense reversed", np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
     for cls, _ in MATRICES.values():
         yield cls.__name__, cls(X)
+    spare = sparse.csr_array(X)
+    spare.data, spare.indices = (np.append(part, [7, 7]).astype(part.dtype) for part in (spare.data, spare.indices))
+    yield "csr_array with spare room", spare
     rng = np.random.default_rng(0)
     for cls, kind in ((sparse.csr_array, np.int64), (sparse.csr_matrix, np.int32), (sparse.csc_matrix, np.int64)):
         for name, change in {"unsorted": _shuffled, "duplicates": _halved, "stored zeros": _with_zeros}.items():

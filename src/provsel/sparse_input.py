@@ -32,7 +32,8 @@ def canonical(X: Any) -> Any:
     small = max(X.data.size, *X.shape) <= np.iinfo(np.int32).max
     indices, indptr = (part.astype(np.int32, copy=False) if small else part for part in (X.indices, X.indptr))
     # a new object: flags that X remembers, such as sorted indices, may be of what its arrays held before
-    found = type(X)((X.data, indices, indptr), shape=X.shape)
+    end = int(indptr[-1])  # behind it is spare room, of any content
+    found = type(X)((X.data[:end], indices[:end], indptr), shape=X.shape)
     if not found.has_canonical_format:
         found = found.copy()
         found.sum_duplicates()
