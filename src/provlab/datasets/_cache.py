@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from provsel.files import replacing
-from provsel.streams.npz import read_npz
+from provsel.streams.npz import compressed, read_npz
 
 from ._identity import content_of, files_of, identity_from, paths_of
 from ._paths import data_dir
@@ -122,10 +121,7 @@ def _read(path: Path) -> Dataset:
     parts = read_npz(path)
     meta = json.loads(parts["meta"].tobytes())
     names = _names(parts)
-    if "dense" in parts:
-        X = parts["dense"]
-    else:
-        X = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"].tolist()))
+    X = parts["dense"] if "dense" in parts else compressed(parts)
     split = parts.get("official_train")
     if content_digest(X, parts["y"], names, split) != meta["content"]:
         raise ValueError("its content does not have the recorded digest")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from provsel.streams.npz import read_npz
+from provsel.streams.npz import compressed, read_npz
 from provsel.streams.sources import DAMAGED
 
 from ._errors import MissingDataError
@@ -43,9 +43,7 @@ def read_subsets(path: Path) -> tuple[sparse.csr_array, np.ndarray]:
     try:
         parts = read_npz(path)
         kept = parts["first_occurrence"]
-        shape = tuple(parts["shape"].tolist())
-        X = sparse.csr_array((parts["data"], parts["indices"].astype(np.int32), parts["indptr"]), shape=shape)
-        X.check_format(full_check=True)  # else indices out of range read memory beside the arrays later
+        X = compressed(parts)
         (column,) = np.flatnonzero(parts["topic_codes"] == TOPIC)
         has_topic = np.unpackbits(parts["topics"], axis=1)[:, column]
         return X[kept], _labels(has_topic[kept])

@@ -93,7 +93,7 @@ def make_dataset(
         When the parts are empty, do not fit each other, or hold NaN, infinities, broken labels or a split that
         leaves one side empty.
     """
-    X = _canonical(X)
+    X = _canonical(name, X)
     labels = np.asarray(y)
     names = np.array([*feature_names], dtype=object)
     n, d = X.shape
@@ -170,16 +170,17 @@ def _check_split(official_train: Iterable[bool] | np.ndarray, n: int, name: str)
     return split
 
 
-def _canonical(X: np.ndarray | sparse.sparray | sparse.spmatrix) -> np.ndarray | sparse.csr_array:
+def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> np.ndarray | sparse.csr_array:
     """Return a copy: float64, C-ordered when dense, else CSR with sorted, distinct, non-zero entries."""
+    X = X if sparse.issparse(X) else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"data set {name!r}: X must have two dimensions (samples, features), got shape {X.shape}")
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"data set {name!r}: expected real numbers in X, got {X.dtype}. Convert them first")
     if not sparse.issparse(X):
         dense = np.array(X, dtype=np.float64, order="C")
-        if dense.ndim != 2:
-            raise ValueError(f"X must have two dimensions (samples, features), got shape {dense.shape}")
         dense += 0.0  # -0.0 and 0.0 are equal numbers with different bytes
         return dense
-    if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions (samples, features), got shape {X.shape}")
     rows = sparse.csr_array(X, dtype=np.float64, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +14,8 @@ from scipy import sparse
 
 from provlab.project import current_project
 from provsel.streams import row_chunks
-from provsel.streams.npz import read_npz
+from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
+from provsel.streams.npz import COMPRESSED, compressed, npz_headers, read_npz
 from provsel.streams.sources import DAMAGED
 
 from ._mat import read_mat
@@ -30,6 +33,9 @@ TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
 
 SHOWN = 5
+
+OF_A_ROW, OF_A_COLUMN = 64, 256
+"""Bytes that loading takes beside the numbers: labels as Python objects, and names with what tells them apart."""
 
 
 @dataclass(frozen=True)
@@ -75,29 +81,8 @@ def load(
         No such file, another format, a damaged file; texts or missing values among the features, or no labels.
     """
     [file] = files(path=path, target=target, left_out=left_out, index=index)
-    try:
-        table = _read(file)
-    except ImportError:
-        raise
-    except ValueError as error:
-        if str(error).startswith((str(file), "data set")):
-            raise
-        raise _damaged(file, error) from error
-    except DAMAGED as error:
-        raise _damaged(file, error) from error
-    subject = f"data set {file.name}"
-    taken = {} if table.labels is not None else {"target": _target(subject, table.names, target)}
-    if table.labels is not None and target is not None:
-        raise ValueError(f"{subject}: expected no target, as its labels are apart, got {target!r:.80}; leave it out.")
-    out = [_place(subject, "left_out", table.names, column) for column in left_out]
-    if index is not None:
-        out.append(_place(subject, "index", table.names, index))
-    labels = table.labels if table.labels is not None else _column(table, taken["target"])
-    kept = [k for k in range(len(table.names)) if k not in {*out, *taken.values()}]
-    X = _features(subject, table, kept)
-    y, class_names = _coded(subject, np.asarray(labels))
-    names = [table.names[k] for k in kept]
-    return make_dataset(X, y, names, name=file.stem, source=path, class_names=class_names)
+    with within_memory(f"data set {file.name}"):
+        return _loaded(file, path, target, left_out, index)
 
 
 def files(*, path: str, target: Any, left_out: Any, index: Any) -> list[Path]:
@@ -126,41 +111,84 @@ def _file(path: Any) -> Path:
     return file
 
 
+def _loaded(file: Path, path: str, target: Any, left_out: Sequence[str | int], index: Any) -> Dataset:
+    try:
+        table = _read(file)
+    except (ImportError, MemoryLimitError, MemoryError):
+        raise
+    except ValueError as error:
+        if str(error).startswith((str(file), "data set")):
+            raise
+        raise _damaged(file, error) from error
+    except DAMAGED as error:
+        raise _damaged(file, error) from error
+    subject = f"data set {file.name}"
+    taken = {} if table.labels is not None else {"target": _target(subject, table.names, target)}
+    if table.labels is not None and target is not None:
+        raise ValueError(f"{subject}: expected no target, as its labels are apart, got {target!r:.80}; leave it out.")
+    out = [_place(subject, "left_out", table.names, column) for column in left_out]
+    if index is not None:
+        out.append(_place(subject, "index", table.names, index))
+    labels = table.labels if table.labels is not None else _column(table, taken["target"])
+    kept = [k for k in range(len(table.names)) if k not in {*out, *taken.values()}]
+    X = _features(subject, table, kept)
+    y, class_names = _coded(subject, np.asarray(labels))
+    names = [table.names[k] for k in kept]
+    return make_dataset(X, y, names, name=file.stem, source=path, class_names=class_names)
+
+
 def _read(file: Path) -> _Table:
     ending = file.suffix.lower()
     if ending in SEPARATORS:
         return _read_text(file, SEPARATORS[ending])
     if ending == ".parquet":
-        import pandas as pd
-
-        frame = pd.read_parquet(file)
-        return _Table(frame, [str(name) for name in frame.columns])
+        return _read_parquet(file)
     if ending == ".npz":
-        arrays = read_npz(file)
-        if {"data", "indices", "indptr", "shape"} <= arrays.keys():  # as scipy.sparse.save_npz names them
-            parts = arrays["data"], arrays["indices"], arrays["indptr"]
-            arrays["X"] = sparse.csr_array(parts, shape=tuple(arrays["shape"].tolist()))
-        if not {"X", "y"} <= arrays.keys():
-            raise ValueError(f"data set {file.name}: expected arrays X and y, got {', '.join(arrays) or 'none'}.")
-        X = arrays["X"] if sparse.issparse(arrays["X"]) else np.atleast_2d(arrays["X"])
-        names = arrays.get("feature_names", np.arange(1, X.shape[1] + 1))
-        return _Table(X, [str(name) for name in names], arrays["y"])
+        return _read_npz(file)
     if ending == ".npy":
         X = np.load(file, mmap_mode="r", allow_pickle=False)
-        if X.ndim != 2:
-            raise ValueError(f"data set {file.name}: expected rows and columns, got shape {X.shape}.")
-        return _Table(X, [str(k) for k in range(1, X.shape[1] + 1)])
+        _check_size(file, X.shape)
+        return _Table(X, _numbered(X))
     if ending == ".mat":
         X, y = read_mat(file, ["X", "Y"])
-        return _Table(X, [str(k) for k in range(1, X.shape[1] + 1)], y.ravel())
-    chunks = [*row_chunks(file)]
+        _check_size(file, X.shape)
+        return _Table(X, _numbered(X), y.ravel())
+    rows = row_chunks(file)
+    # a value takes 16 bytes, and about as many characters
+    _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size // 16)
+    chunks = [*rows]
     X = sparse.vstack([X for X, _ in chunks], format="csr")
-    return _Table(X, [str(k) for k in range(1, X.shape[1] + 1)], np.concatenate([y for _, y in chunks]))
+    return _Table(X, _numbered(X), np.concatenate([y for _, y in chunks]))
+
+
+def _check_size(file: Path, shape: Sequence[int], stored: int | None = None, more: int = 0) -> None:
+    """Raise where d columns of n numbers, or the `stored` ones with an index each, and `more` bytes are too much."""
+    if len(shape) != 2:
+        raise ValueError(f"data set {file.name}: expected rows and columns, got shape {tuple(shape)}.")
+    n, d = shape
+    numbers = 8 * n * d if stored is None else 16 * stored
+    check_memory(
+        f"data set {file.name}", numbers + OF_A_ROW * n + OF_A_COLUMN * d + more, f"{n:,} rows of {d:,} columns"
+    )
+
+
+def _numbered(X: Any) -> list[str]:
+    return [str(k) for k in range(1, X.shape[1] + 1)]
 
 
 def _read_text(file: Path, separator: str) -> _Table:
     import pandas as pd
 
+    with file.open(encoding="utf-8", newline="") as text:
+        try:
+            lines = csv.reader(text, delimiter=separator)
+            width = len(next((line for line in lines if any(map(str.strip, line))), ()))
+        except csv.Error as error:
+            raise ValueError(f"{error!s:.80} in the first line") from error
+    with file.open("rb") as binary:
+        ends = [(block.count(b"\n"), block.count(b"\r")) for block in iter(lambda: binary.read(1 << 20), b"")]
+    # a row may be shorter than the first line, and is filled up
+    _check_size(file, (max(map(sum, zip(*ends, strict=True)), default=0), width))
     frame = pd.read_csv(file, sep=separator, encoding="utf-8")
     names = [str(name).strip() for name in frame.columns]
     if names and all(_is_number(name) for name in names):
@@ -169,6 +197,43 @@ def _read_text(file: Path, separator: str) -> _Table:
             f"{', '.join(names[:SHOWN])}; write a line of names above."
         )
     return _Table(frame, names)
+
+
+def _read_parquet(file: Path) -> _Table:
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file) as opened:
+        about, columns = opened.metadata, [opened.schema.column(k) for k in range(len(opened.schema))]
+    # a column of lists has more values than rows; texts are as long as they say
+    longer = [k for k, each in enumerate(columns) if each.max_repetition_level or each.physical_type == "BYTE_ARRAY"]
+    chunks = [about.row_group(group).column(k) for group in range(about.num_row_groups) for k in longer]
+    wide = sum(max(each.length or 0, 8) - 8 for each in columns)
+    more = sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks) + about.num_rows * wide
+    _check_size(file, (about.num_rows, len(columns)), more=more)
+    # texts stay dictionaries where the file has them so: one of a megabyte may stand in each row
+    texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+    frame = pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
+    return _Table(frame, [str(name) for name in frame.columns])
+
+
+def _read_npz(file: Path) -> _Table:
+    headers = npz_headers(file)
+    form = COMPRESSED if headers.keys() >= COMPRESSED else frozenset({"X"})
+    if not headers.keys() >= form | {"y"}:
+        raise ValueError(f"data set {file.name}: expected arrays X and y, got {', '.join(headers) or 'none':.200}.")
+    kept = headers.keys() & (form | {"y", "feature_names", "format"})
+    packed = sum(math.prod(shape) * kind.itemsize for shape, kind in map(headers.__getitem__, kept))
+    _check_size(file, (0, 0) if form == COMPRESSED else headers["X"][0], more=packed)
+    arrays = read_npz(file, kept)
+    X = compressed(arrays) if form == COMPRESSED else arrays["X"]
+    _check_size(file, X.shape, X.size)
+    names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else _numbered(X)
+    if len(names) != X.shape[1]:
+        raise ValueError(
+            f"data set {file.name}: expected {X.shape[1]} feature_names, got {len(names)}; write one for each column."
+        )
+    return _Table(X, names, arrays["y"])
 
 
 def _is_number(text: str) -> bool:
@@ -215,7 +280,7 @@ def _features(subject: str, table: _Table, kept: list[int]) -> Any:
     if texts:
         first = frame.iloc[:, [table.names[k] for k in kept].index(texts[0])]
         raise ValueError(
-            f"{subject}: expected numbers, got {str(first.dropna().iloc[0])!r:.40} in column {texts[0]!r:.80}"
+            f"{subject}: expected numbers, got {str(next(iter(first.dropna()), None))!r:.40} in column {texts[0]!r:.80}"
             f"{f' and others in {len(texts) - 1} more' if len(texts) > 1 else ''}; leave them out, "
             f"dataset.left_out=[{','.join(texts[:SHOWN])}], or encode categories first, as by pandas.get_dummies."
         )
@@ -238,7 +303,14 @@ def _coded(subject: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             f"{subject}: expected a label in each row, got {len(missing)} without, such as row {missing[0]} from 0; "
             f"leave these rows out of the file."
         )
-    classes, codes = np.unique(labels.astype(str) if texts else labels, return_inverse=True)
+    if labels.dtype.kind == "c":
+        raise ValueError(f"{subject}: expected labels as texts or real numbers, got {labels.dtype}; convert them.")
+    if labels.dtype.kind == "O":  # not of fixed width, because one long text would blow up the array
+        names = [value.decode() if isinstance(value, bytes) else str(value) for value in labels.tolist()]
+        number = {name: k for k, name in enumerate(sorted({*names}))}
+        classes, codes = np.array([*number], dtype=object), np.array([number[name] for name in names])
+    else:
+        classes, codes = np.unique(labels.astype(str) if texts else labels, return_inverse=True)
     if not texts and classes.size > max(20, labels.size // 2):
         raise ValueError(
             f"{subject}: expected classes as labels, got {classes.size} different numbers in {labels.size} rows; "
@@ -246,7 +318,7 @@ def _coded(subject: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         )
     if classes.size < 2:
         raise ValueError(
-            f"{subject}: expected at least two classes, got only {classes.tolist()}; choose another target."
+            f"{subject}: expected at least two classes, got only {classes.tolist()!s:.200}; choose another target."
         )
     return (2 * codes - 1 if classes.size == 2 else codes), np.array([f"{name}" for name in classes], dtype=object)
 

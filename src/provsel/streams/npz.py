@@ -4,54 +4,95 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+
+from provsel.kernels.sparse_structure import check_compressed
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+COMPRESSED = frozenset({"data", "indices", "indptr", "shape"})
+"""Arrays of a matrix in CSR or CSC form, as `scipy.sparse.save_npz` names them."""
+
 _SMALLEST = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: 1032}
 """Bytes that one packed byte can stand for at most."""
 
 
-def check_npz(path: Path) -> None:
-    """Raise unless the headers in a .npz file claim no more than the file can hold, and no Python objects.
+def npz_headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Return shape and type of each array in a .npz file, which claim no more than it can hold, and no objects.
 
-    NumPy takes the memory that a header asks for before it reads on: 200 bytes could ask for a terabyte.
+    NumPy takes the memory that a header asks for before it reads on: 200 bytes could ask for a terabyte. What is packed
+    can be a thousand times the file nevertheless.
 
     Raises
     ------
     ValueError, OSError and whatever `zipfile` raises
         Without the name of the file: see `_streams.DAMAGED`.
     """
+    found = {}
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
         if sum(info.compress_size for info in members) > path.stat().st_size:
             raise ValueError("members that share their bytes")
-        if len({info.filename for info in members}) != len(members):
+        if len({_name(info) for info in members}) != len(members):
             raise ValueError("a member that occurs twice")
         for info in members:
             ratio = _SMALLEST.get(info.compress_type)
             if ratio is None or info.file_size > ratio * info.compress_size:
                 raise ValueError(f"{info.file_size} bytes in {info.filename!r:.80}, packed in {info.compress_size}")
             with archive.open(info) as member:
-                claimed = _claimed_bytes(member)
+                shape, dtype = _header(member)
+            claimed = math.prod(shape) * int(dtype.itemsize)
             if claimed > info.file_size:
                 raise ValueError(f"a header of {claimed} bytes in {info.filename!r:.80}, which has {info.file_size}")
+            found[_name(info)] = shape, dtype
+    return found
 
 
 def read_npz(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
-    """Return all arrays of a .npz file, or some, after `check_npz`; it raises the same, and `KeyError`."""
-    check_npz(path)
+    """Return all arrays of a .npz file, or those of `names` that it has, after `npz_headers`; it raises the same."""
+    kept = [name for name in npz_headers(path) if names is None or name in names]
     # Opened here, because np.load leaves a damaged file open.
     with path.open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in (arrays.files if names is None else names)}
+        return {name: arrays[name] for name in kept}
 
 
-def _claimed_bytes(member: IO[bytes]) -> int:
-    """Return the size of the array that a .npy file begins to describe."""
+def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """Return the matrix of the arrays of a .npz file: CSR, or what its `format` says; an array unless it was none.
+
+    Raises
+    ------
+    ValueError
+        Unless they are a matrix of real numbers in CSR or CSC form: see `check_compressed`.
+    KeyError
+        Without one of the arrays.
+    """
+    form = arrays["format"].item() if "format" in arrays else "csr"
+    form = form.decode("latin-1") if isinstance(form, bytes) else str(form)
+    if form not in ("csr", "csc"):
+        raise ValueError(f"a matrix in {form.upper():.20} form, where CSR and CSC are read")
+    data, shape = arrays["data"], arrays["shape"]
+    if data.dtype.kind not in "biuf":
+        raise ValueError(f"data of {data.dtype}, where real numbers are right")
+    if shape.ndim != 1 or shape.dtype.kind not in "iu":
+        raise ValueError(f"a shape of {shape.dtype} and shape {shape.shape}, where two whole numbers are right")
+    size = tuple(shape.tolist())
+    check_compressed(form, size, data, arrays["indices"], arrays["indptr"])
+    # save_npz marks arrays, and writes matrices as it always did
+    kind = "matrix" if "format" in arrays and "_is_array" not in arrays else "array"
+    return getattr(sparse, f"{form}_{kind}")((data, arrays["indices"], arrays["indptr"]), shape=size)
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    return info.filename.removesuffix(".npy")
+
+
+def _header(member: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return shape and type of the array that a .npy file begins to describe."""
     read_header = _HEADERS.get(np.lib.format.read_magic(member))
     if read_header is None:
         raise ValueError("an array in a format that NumPy writes for records only")
@@ -60,4 +101,4 @@ def _claimed_bytes(member: IO[bytes]) -> int:
         raise ValueError("an array of Python objects, which only a pickle can hold")
     if min(shape, default=0) < 0:
         raise ValueError(f"an array of shape {shape}")
-    return math.prod(shape) * int(dtype.itemsize)
+    return shape, dtype

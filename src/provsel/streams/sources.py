@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import math
 import os
 import struct
 import zipfile
@@ -19,7 +20,8 @@ from scipy import sparse
 
 from provsel.sparse_input import check_sparse
 
-from .npz import check_npz
+from .memory import MemoryLimitError, check_memory, within_memory
+from .npz import compressed, npz_headers, read_npz
 
 Source = TypeVar("Source")
 
@@ -73,15 +75,17 @@ def mapped_npy(subject: str, path: Path) -> NDArray[Any]:
 
 
 def loaded_npz(subject: str, path: Path) -> Any:
-    """Return the sparse matrix of a file that `scipy.sparse.save_npz` wrote."""
-    try:
-        check_npz(path)
-        matrix = sparse.load_npz(path)
-        if matrix.format in ("csr", "csc"):
-            matrix.check_format(full_check=True)  # else indices out of range read memory beside the arrays later
-    except DAMAGED as error:
-        raise damaged(subject, path, "a whole .npz file as scipy.sparse.save_npz writes", error) from error
-    return matrix
+    """Return the sparse matrix of a file that `scipy.sparse.save_npz` wrote, in CSR or CSC form."""
+    with within_memory(f"{subject}: {path}"):
+        try:
+            headers = npz_headers(path)
+            needed = sum(math.prod(shape) * int(dtype.itemsize) for shape, dtype in headers.values())
+            check_memory(f"{subject}: {path}", needed, f"arrays {', '.join(headers):.80}")
+            return compressed(read_npz(path))
+        except (MemoryLimitError, MemoryError):
+            raise
+        except DAMAGED as error:
+            raise damaged(subject, path, "a whole .npz file as scipy.sparse.save_npz writes", error) from error
 
 
 def checked_form(subject: str, name: str, matrix: Any, form: str, lines: str) -> Any:

@@ -1,0 +1,80 @@
+"""How much memory the contents of a user's file may take: a few bytes can claim, or repeat to, terabytes."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+LIMIT = "PROVSEL_MEMORY_GB"
+"""Variable of the environment that sets the limit, in 10^9 bytes."""
+
+SHARE = 8
+"""Part of the machine's memory that is the limit without it: to load holds up to three copies, and a trial others."""
+
+_UNKNOWN = 8 << 30
+"""Memory of a machine that does not say."""
+_CONTAINER = Path("/sys/fs/cgroup/memory.max")
+
+
+class MemoryLimitError(ValueError):
+    """The contents of a file would take more memory than the limit, or the limit is no number."""
+
+
+def memory_limit() -> int:
+    """Return the bytes that the contents of a file may take: `PROVSEL_MEMORY_GB`, or an eighth of the memory.
+
+    Raises
+    ------
+    MemoryLimitError
+        When the variable is no positive number.
+    """
+    given = os.environ.get(LIMIT)
+    if given:
+        with suppress(ValueError):
+            if 0 < (limit := float(given)) < math.inf:
+                return int(limit * 1e9)
+        raise MemoryLimitError(
+            f"{LIMIT}: expected a positive number of 10^9 bytes, such as 4, got {given!r:.80}; correct it."
+        )
+    memory = _UNKNOWN
+    with suppress(AttributeError, ValueError, OSError):  # not on Windows
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(ValueError, OSError):  # "max" where there is no limit
+        memory = min(memory, int(_CONTAINER.read_text()))
+    return memory // SHARE
+
+
+def check_memory(subject: str, needed: int, what: str) -> None:
+    """Raise where `what` needs more bytes than the limit, before anything asks for them.
+
+    Raises
+    ------
+    MemoryLimitError
+        Names the limit, and how to raise it.
+    """
+    if needed > (limit := memory_limit()):
+        raise MemoryLimitError(
+            f"{subject}: expected contents that take at most {limit / 1e9:,.1f} GB of memory, got {what}, which take "
+            f"{needed / 1e9:,.1f} GB; make them smaller, or allow more by {LIMIT}={math.ceil(needed / 1e9)}."
+        )
+
+
+@contextmanager
+def within_memory(subject: str) -> Iterator[None]:
+    """Say whose contents do not fit where a block runs out of memory, below the limit or not.
+
+    Raises
+    ------
+    MemoryLimitError
+        In place of a MemoryError, which often has no message.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise MemoryLimitError(
+            f"{subject}: expected contents that fit into the memory that is free, got {error!r:.200}; make them "
+            f"smaller, or free some. What is refused from the start is set by {LIMIT}."
+        ) from error
