@@ -1,5 +1,6 @@
 """The cache is a shortcut: the same record with it, without it, and when it is damaged."""
 
+import json
 import logging
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import sparse
 
 from provlab.datasets import make_dataset
 from provlab.datasets._cache import cache_path, cached, cached_names
+from provlab.datasets._record import content_digest
 
 SPARSE = make_dataset(
     sparse.csr_array([[1.0, 0, 2], [0, 0, 3]]), [1, -1], ["é" * 9, "b\xa0c", "d"], name="s", source="q"
@@ -108,6 +110,21 @@ def test_another_record_in_the_right_zip_is_noticed(dataset, key, change):
     parts[key] = change(parts.get(key))
     np.savez(path, **parts)
     same(cached("l", "c", build), dataset)
+    assert build.calls == 2
+
+
+@pytest.mark.parametrize("index", [-7, 11])
+def test_indices_that_are_none_in_an_entry_with_the_right_digest(index):
+    build = Builder(SPARSE)
+    cached("l", "c", build)
+    path = cache_path("l", "c")
+    with np.load(path) as arrays:
+        parts = dict(arrays)
+    wrong = SPARSE.X.copy()
+    wrong.indices[0] = parts["indices"][0] = index
+    meta = {"name": "s", "source": "q", "content": content_digest(wrong, SPARSE.y, SPARSE.feature_names)}
+    np.savez(path, **{**parts, "meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)})
+    same(cached("l", "c", build), SPARSE)
     assert build.calls == 2
 
 

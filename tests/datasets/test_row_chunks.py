@@ -267,7 +267,10 @@ BAD = {
     "npy empty": (lambda folder: written(folder, "X.npy", b""), "a whole .npy file of numbers, got"),
     "npz csc": (lambda folder: write_npz(folder, made(), sparse.csc_array), r"X.npz in CSR.*got CSC; .*\.tocsr\(\)"),
     "npz cut": (lambda folder: truncated(write_npz(folder, made()), 0.5), "a whole .npz file as scipy.sparse.save_npz"),
-    "npz columns": (lambda folder: npz_of(folder, **CSR_ENTRIES), "a whole .npz file as scipy.*an index of 7 at 1, where 0 to 1 are"),
+    "npz columns": (
+        lambda folder: npz_of(folder, **CSR_ENTRIES),
+        "a whole .npz file as scipy.*an index of 7 at 1, where 0 to 1 are",
+    ),
     "parquet cut": (lambda folder: truncated(write_parquet(folder, made()), 0.5), "expected a whole Parquet file, got"),
     "parquet text": (
         lambda folder: parquet_of(folder, fine=[1.0, 2.0], name=["a", "b"]),

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
@@ -54,6 +55,45 @@ def test_arrays(project):
         assert found.y.tolist() == [2, 0, 2, 1], name
         assert [float(name) for name in found.class_names] == [1, 2, 3]
         assert found.feature_names.tolist() == (["p", "q", "r"] if name == "a.npz" else ["1", "2", "3"])
+
+
+@pytest.mark.parametrize("kind", ["bool", "int8", "uint64", "float16", "float32", "longdouble", ">f8", ">i4"])
+def test_real_numbers_of_any_type(project, kind):
+    values = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 1, 0]])
+    np.savez(project / "dense.npz", X=values.astype(kind), y=SIGNS)
+    rows = sparse.csr_array(values)
+    arrays = {"indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape}
+    np.savez(project / "sparse.npz", data=rows.data.astype(kind), **arrays, y=SIGNS)
+    np.save(project / "a.npy", np.column_stack([values, [1, 0, 1, 0]]).astype(kind))
+    for name, target in (("dense.npz", None), ("sparse.npz", None), ("a.npy", -1)):
+        found = load_dataset("file", path=name, target=target)
+        np.testing.assert_array_equal(found.X.toarray() if sparse.issparse(found.X) else found.X, values)
+        assert found.X.dtype == np.float64
+        assert found.y.tolist() == SIGNS
+
+
+def npz(**arrays):
+    def make(folder):
+        np.savez(folder / "a.npz", **{"X": X, "y": SIGNS, **arrays})
+        return {"path": "a.npz"}
+
+    return make
+
+
+def npy(array):
+    def make(folder):
+        np.save(folder / "a.npy", array)
+        return {"path": "a.npy", "target": -1}
+
+    return make
+
+
+def mat(**arrays):
+    def make(folder):
+        savemat(folder / "a.mat", {"X": X, "Y": np.array(SIGNS)[:, None], **arrays})
+        return {"path": "a.mat"}
+
+    return make
 
 
 def test_the_column_of_labels_need_not_be_said_where_it_has_a_usual_name(project):
@@ -138,6 +178,17 @@ def table(**columns):
         (broken("a.npy", b"\x93NUMPY no"), {}, r"expected a sound \.npy file, got "),
         (broken("a.mat", b"no"), {}, r"a\.mat: cannot be read as a MATLAB file"),
         (broken("a.svm", b"1 a:b\n"), {}, r"a\.svm"),
+        (broken("a.csv", b'"a' + b"a" * 200_000), {}, r"expected a sound \.csv file, got .*field larger than"),
+        (npz(X=X + 1j), {}, r"'a': expected real numbers in X, got complex128"),
+        (npz(X=X.astype(np.complex64)), {}, r"'a': expected real numbers in X, got complex64"),
+        (npz(X=X.astype(str)), {}, r"'a': expected real numbers in X, got <U"),
+        (npz(X=X.astype("M8[s]")), {}, r"'a': expected real numbers in X, got datetime64"),
+        (npz(X=X[None]), {}, r"a\.npz: expected rows and columns, got shape \(1, 4, 3\)"),
+        (npz(y=np.array(SIGNS) + 1j), {}, r"a\.npz: expected labels as texts or real numbers, got complex128"),
+        (npz(feature_names=["p"]), {"left_out": ["p"]}, r"a\.npz: expected 3 feature_names, got 1; write one for each"),
+        (npy(X + 1j), {}, r"a\.npy: expected labels as texts or real numbers, got complex128"),
+        (mat(X=X + 1j), {}, r"a\.mat: .*expected real numbers in 'X', got dtype complex128"),
+        (mat(Y=np.array([[1j]] * 4)), {}, r"a\.mat: .*expected real numbers in 'Y', got dtype complex128"),
     ],
 )  # fmt: skip
 def test_bad_files_are_one_clear_error(project, make, options, message):

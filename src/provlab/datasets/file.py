@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from scipy import sparse
 from provlab.project import current_project
 from provsel.streams import row_chunks
 from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
-from provsel.streams.npz import COMPRESSED, compressed, npz_headers, read_npz
+from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
 from provsel.streams.sources import DAMAGED
 
 from ._mat import read_mat
@@ -78,7 +77,9 @@ def load(
     Raises
     ------
     ValueError
-        No such file, another format, a damaged file; texts or missing values among the features, or no labels.
+        No such file, another format, a damaged file; complex numbers, texts or missing values among the features, or no
+        labels; contents that would take more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an eighth
+        of the machine's.
     """
     [file] = files(path=path, target=target, left_out=left_out, index=index)
     with within_memory(f"data set {file.name}"):
@@ -194,7 +195,7 @@ def _read_text(file: Path, separator: str) -> _Table:
     if names and all(_is_number(name) for name in names):
         raise ValueError(
             f"data set {file.name}: expected names of columns in the first line, got the numbers "
-            f"{', '.join(names[:SHOWN])}; write a line of names above."
+            f"{_some(names)}; write a line of names above."
         )
     return _Table(frame, names)
 
@@ -222,9 +223,8 @@ def _read_npz(file: Path) -> _Table:
     form = COMPRESSED if headers.keys() >= COMPRESSED else frozenset({"X"})
     if not headers.keys() >= form | {"y"}:
         raise ValueError(f"data set {file.name}: expected arrays X and y, got {', '.join(headers) or 'none':.200}.")
-    kept = headers.keys() & (form | {"y", "feature_names", "format"})
-    packed = sum(math.prod(shape) * kind.itemsize for shape, kind in map(headers.__getitem__, kept))
-    _check_size(file, (0, 0) if form == COMPRESSED else headers["X"][0], more=packed)
+    kept = form | {"y", "feature_names", "format"}
+    _check_size(file, (0, 0) if form == COMPRESSED else headers["X"][0], more=npz_bytes(headers, kept))
     arrays = read_npz(file, kept)
     X = compressed(arrays) if form == COMPRESSED else arrays["X"]
     _check_size(file, X.shape, X.size)
@@ -266,7 +266,12 @@ def _place(subject: str, parameter: str, names: list[str], column: str | int) ->
 
 
 def _column(table: _Table, k: int) -> Any:
-    return table.columns.iloc[:, k].to_numpy() if hasattr(table.columns, "iloc") else table.columns[:, k]
+    if not hasattr(table.columns, "iloc"):
+        return table.columns[:, k]
+    column = table.columns.iloc[:, k]
+    if hasattr(column, "cat"):  # pandas would write each row's text out
+        return np.append(column.cat.categories.to_numpy(dtype=object), [None])[column.cat.codes]
+    return column.to_numpy()
 
 
 def _features(subject: str, table: _Table, kept: list[int]) -> Any:
@@ -282,7 +287,7 @@ def _features(subject: str, table: _Table, kept: list[int]) -> Any:
         raise ValueError(
             f"{subject}: expected numbers, got {str(next(iter(first.dropna()), None))!r:.40} in column {texts[0]!r:.80}"
             f"{f' and others in {len(texts) - 1} more' if len(texts) > 1 else ''}; leave them out, "
-            f"dataset.left_out=[{','.join(texts[:SHOWN])}], or encode categories first, as by pandas.get_dummies."
+            f"dataset.left_out=[{','.join(texts[:SHOWN]):.200}], or encode categories first, as by pandas.get_dummies."
         )
     missing = frame.isna().sum()
     if missing.any():

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from provsel.checks import check_integer
 
 from .column_sources import NAME, ArrayColumns, ColumnSource, NpyColumns, SparseColumns
+from .memory import within_memory
 from .sources import needing_pyarrow, source_of
 
 
@@ -51,7 +52,9 @@ class ColumnBlocks:
         """Yield (block, feature_indices): shape (n, b), dense or CSC, and shape (b,), int64."""
         for first in self._starts:
             stop = min(first + self._starts.step, self.n_features)
-            yield self._source.read(first, stop), np.arange(first, stop, dtype=np.int64)
+            with within_memory(NAME):
+                block = self._source.read(first, stop)
+            yield block, np.arange(first, stop, dtype=np.int64)
 
 
 def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> ColumnBlocks:

@@ -18,11 +18,17 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 COMPRESSED = frozenset({"data", "indices", "indptr", "shape"})
 """Arrays of a matrix in CSR or CSC form, as `scipy.sparse.save_npz` names them."""
 
+MATRIX = COMPRESSED | {"format", "_is_array"}
+"""All arrays that say something of such a matrix."""
+
 _SMALLEST = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: 1032}
 """Bytes that one packed byte can stand for at most."""
 
 
-def npz_headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+Headers = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
+
+
+def npz_headers(path: Path) -> Headers:
     """Return shape and type of each array in a .npz file, which claim no more than it can hold, and no objects.
 
     NumPy takes the memory that a header asks for before it reads on: 200 bytes could ask for a terabyte. What is packed
@@ -51,6 +57,11 @@ def npz_headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
                 raise ValueError(f"a header of {claimed} bytes in {info.filename!r:.80}, which has {info.file_size}")
             found[_name(info)] = shape, dtype
     return found
+
+
+def npz_bytes(headers: Headers, names: Collection[str]) -> int:
+    """Return the bytes of those of `names` that are there."""
+    return sum(math.prod(headers[name][0]) * int(headers[name][1].itemsize) for name in names if name in headers)
 
 
 def read_npz(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
@@ -82,6 +93,8 @@ def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
         raise ValueError(f"a shape of {shape.dtype} and shape {shape.shape}, where two whole numbers are right")
     size = tuple(shape.tolist())
     check_compressed(form, size, data, arrays["indices"], arrays["indptr"])
+    # SciPy has neither half precision nor another order of bytes
+    data = data.astype(np.float64 if data.dtype == np.float16 else data.dtype.newbyteorder("="), copy=False)
     # save_npz marks arrays, and writes matrices as it always did
     kind = "matrix" if "format" in arrays and "_is_array" not in arrays else "array"
     return getattr(sparse, f"{form}_{kind}")((data, arrays["indices"], arrays["indptr"]), shape=size)

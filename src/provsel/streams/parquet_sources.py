@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .column_sources import NAME as COLUMNS
 from .column_sources import ColumnSource
+from .memory import check_memory
 from .row_sources import NAME as ROWS
 from .row_sources import Chunk, RowSource
 from .sources import DAMAGED, damaged
@@ -69,7 +70,9 @@ class ParquetColumns(ColumnSource):
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return the columns, in Fortran order."""
-        names = self._names[start:stop]
+        names, n = self._names[start:stop], self.shape[0]
+        # as Arrow reads them, and as an array
+        check_memory(f"{COLUMNS}: {self._path}", 16 * n * len(names), f"{n:,} rows of a block of {len(names)} columns")
         try:
             # a name "a" also reads a column "a.b", as if it were nested; `table_values` takes what was asked for
             table = self._file.read(columns=names, use_threads=False)

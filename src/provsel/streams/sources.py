@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import math
 import os
 import struct
 import zipfile
@@ -21,7 +20,7 @@ from scipy import sparse
 from provsel.sparse_input import check_sparse
 
 from .memory import MemoryLimitError, check_memory, within_memory
-from .npz import compressed, npz_headers, read_npz
+from .npz import MATRIX, compressed, npz_bytes, npz_headers, read_npz
 
 Source = TypeVar("Source")
 
@@ -78,10 +77,9 @@ def loaded_npz(subject: str, path: Path) -> Any:
     """Return the sparse matrix of a file that `scipy.sparse.save_npz` wrote, in CSR or CSC form."""
     with within_memory(f"{subject}: {path}"):
         try:
-            headers = npz_headers(path)
-            needed = sum(math.prod(shape) * int(dtype.itemsize) for shape, dtype in headers.values())
-            check_memory(f"{subject}: {path}", needed, f"arrays {', '.join(headers):.80}")
-            return compressed(read_npz(path))
+            needed = npz_bytes(npz_headers(path), MATRIX)
+            check_memory(f"{subject}: {path}", needed, "a matrix")
+            return compressed(read_npz(path, MATRIX))
         except (MemoryLimitError, MemoryError):
             raise
         except DAMAGED as error:

@@ -1,0 +1,243 @@
+"""Files that a user was sent, as `dataset=file`: a whole data set, or one clear error and no memory for mere claims."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from foreign_readers import saved, whole_dataset
+from hostile_bytes import Reader, bounded, fuzz
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.io import savemat
+from sklearn.datasets import dump_svmlight_file
+
+from provlab.datasets import load_dataset
+from provsel.kernels.sparse_structure import check_compressed
+from provsel.streams import column_blocks, row_chunks
+from provsel.streams.npz import compressed
+
+X = np.arange(24.0).reshape(6, 4) * (np.arange(24).reshape(6, 4) % 3 > 0)
+Y = np.array([0, 1] * 3)
+TABLE = pd.DataFrame(X, columns=list("abcd")).assign(y=["p", "q"] * 3)
+
+
+def own(path, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns of unlike sizes
+        return load_dataset("file", path=str(path), **options)
+
+
+def parts(X=X, **changes):
+    X = sparse.csr_array(X)
+    return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape), "y": Y, **changes}
+
+
+# ---- damage
+
+WHOLE = {
+    "npz": (saved(lambda f: np.savez(f, X=X.astype(np.int8), y=Y)), saved(lambda f: np.savez(f, **parts()))),
+    "npy": (saved(np.save, np.column_stack([X, Y])),),
+    "mat": (saved(savemat, {"X": X, "Y": Y[:, None]}),),
+    "csv": (TABLE.to_csv(index=False).encode(),),
+    "svm": (saved(lambda f: dump_svmlight_file(X, Y, f)),),
+    "parquet": (saved(lambda f: f.write(TABLE.to_parquet())), saved(lambda f: f.write(TABLE[["a", "y"]].to_parquet()))),
+}
+
+
+@pytest.mark.parametrize("ending", WHOLE)
+def test_damaged_files(ending, tmp_path):
+    options = {"target": -1} if ending == "npy" else {}
+    fuzz(Reader(f"X.{ending}", WHOLE[ending], lambda path: whole_dataset(own(path, **options)), name="X"), tmp_path, 60)
+
+
+# ---- places in memory
+
+NUMBERS = st.integers(-3, 8) | st.sampled_from([-(2**31), 2**31 - 1, 2**31, -(2**63), 2**63 - 1])
+
+
+@st.composite
+def matrices(draw):
+    """Draw the arrays of a matrix in CSR or CSC form, most of them with another number or two."""
+    form, wide = draw(st.sampled_from([("csr", X), ("csc", X.T)]))
+    arrays = parts(wide)
+    arrays |= {name: arrays[name].astype(draw(st.sampled_from([np.int32, np.int64]))) for name in ("indices", "indptr")}
+    for _ in range(draw(st.integers(0, 2))):
+        array = arrays[draw(st.sampled_from(["indices", "indptr", "shape"]))]
+        array[draw(st.integers(0, array.size - 1))] = draw(NUMBERS.filter(lambda n, a=array: n in range(*_range(a))))
+    shape = arrays["shape"] if form == "csr" else arrays["shape"][::-1]
+    return arrays | {"format": np.array(form), "shape": shape}
+
+
+def _range(array):
+    limits = np.iinfo(array.dtype)
+    return limits.min, limits.max + 1
+
+
+def by_hand(arrays):
+    """Return the values that arrays give to each place, added up one by one; None where they are no matrix."""
+    form, shape, indptr = arrays["format"].item(), arrays["shape"].tolist(), arrays["indptr"].tolist()
+    lines, width = shape if form == "csr" else shape[::-1]
+    if min(shape) < 0 or len(indptr) != lines + 1 or indptr != sorted(indptr) or (indptr[0], indptr[-1]) != (0, 16):
+        return None
+    if not all(0 <= index < width for index in arrays["indices"].tolist()):
+        return None
+    found = {}
+    for line in range(lines):
+        for k in range(indptr[line], indptr[line + 1]):
+            place = (line, int(arrays["indices"][k]))[:: 1 if form == "csr" else -1]
+            found[place] = found.get(place, 0.0) + arrays["data"][k]
+    return found
+
+
+@given(matrices())
+def test_indices_are_checked_before_they_are_places_in_memory(arrays):
+    expected = by_hand(arrays)
+    if expected is None:
+        with pytest.raises(ValueError, match=r"index of|indptr|a matrix of shape"):
+            compressed(arrays)
+        return
+    found = compressed(arrays)
+    assert found.format == arrays["format"].item()
+    assert found.shape == tuple(arrays["shape"].tolist())
+    found.sum_duplicates()
+    entries = found.tocoo()
+    assert dict(zip(zip(*entries.coords, strict=True), entries.data, strict=True)) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"indices": np.r_[-7, parts()["indices"][1:]]}, "an index of -7 at 0, where 0 to 3 are right"),
+        ({"indices": np.r_[parts()["indices"][:-1], 11]}, "an index of 11 at 15, where 0 to 3 are right"),
+        ({"indices": parts()["indices"] + 0.5}, "indices of float64, where whole numbers are right"),
+        ({"indptr": parts()["indptr"].astype(complex)}, "indptr of complex128, where whole numbers are right"),
+        ({"data": np.ones((16, 1))}, r"data of shape \(16, 1\), where one dimension is right"),
+        ({"data": np.ones(15)}, "indptr that ends at 16, with 16 indices and 15 values"),
+        ({"shape": np.array([5, 4])}, r"indptr of 7 values, where CSR of shape \(5, 4\) has 6"),
+        ({"shape": np.array(6)}, "a shape of int64"),
+        ({"data": np.ones(16) * 1j}, "data of complex128, where real numbers are right"),
+        ({"format": np.array("coo")}, "a matrix in COO form, where CSR and CSC are read"),
+    ],
+)
+def test_wrong_arrays_in_a_file(changes, message, tmp_path):
+    np.savez(tmp_path / "X.npz", **parts(**changes))
+    for read in (own, row_chunks):
+        with pytest.raises(ValueError, match=rf"X\.npz: expected .*{message}"):
+            read(tmp_path / "X.npz")
+
+
+def test_kinds_of_indices_and_the_form_that_a_file_states(tmp_path):
+    for kind in (np.uint8, np.int16, np.int64, np.uint64, ">i4"):
+        np.savez(tmp_path / "X.npz", **parts(indices=parts()["indices"].astype(kind)))
+        np.testing.assert_array_equal(own(tmp_path / "X.npz").X.toarray(), X)
+    columns = sparse.csc_array(X)
+    arrays = {name: getattr(columns, name) for name in ("data", "indices", "indptr", "shape", "format")}
+    np.savez(tmp_path / "X.npz", **arrays, y=Y)
+    np.testing.assert_array_equal(own(tmp_path / "X.npz").X.toarray(), X)
+    check_compressed("csc", columns.shape, columns.data, columns.indices, columns.indptr)
+
+
+# ---- memory
+
+
+def equal_rows(path):
+    with pq.ParquetWriter(path, pa.schema({"a": pa.float64(), "y": pa.int8()})) as writer:
+        for _ in range(4):
+            writer.write_table(pa.table({"a": np.zeros(500_000), "y": np.arange(500_000, dtype=np.int8) % 2}))
+
+
+def lists(path):
+    rows = pa.array([[0.0] * 10_000] * 100)
+    with pq.ParquetWriter(path, pa.schema({"a": rows.type, "y": pa.int64()})) as writer:
+        for _ in range(20):
+            writer.write_table(pa.table({"a": rows, "y": np.arange(100) % 2}))
+
+
+def texts(path, kind):
+    rows = pa.array([b"x" * 100_000] * 800, type=kind)
+    pq.write_table(pa.table({"a": rows, "y": np.arange(800) % 2}), path, use_dictionary=kind != pa.binary())
+
+
+def longer_than_its_bytes(path):
+    path.write_bytes(saved(np.save, np.zeros((1, 5000), np.int8)).replace(b"(1, 5000), }     ", b"(100000, 5000), }"))
+    with path.open("r+b") as file:
+        file.truncate(128 + 100_000 * 5000)  # of which the disk stores none
+
+
+CLAIMS = {
+    "index.svm": (lambda path: path.write_bytes(b"1 16777216:1\n0 1:1\n"), "2 rows of 16,777,216 columns"),
+    "largest.svm": (lambda path: path.write_bytes(b"1 2147483647:1\n0 1:1\n"), "2 rows of 2,147,483,647 columns"),
+    "zeros.npz": (
+        lambda path: np.savez_compressed(path, X=np.zeros((2000, 5000), np.int8), y=np.arange(2000) % 2),
+        "2,000 rows of 5,000 columns",
+    ),
+    "wide.npz": (lambda path: np.savez(path, **parts(shape=np.array([6, 1 << 40]))), "1,099,511,627,776 columns"),
+    "zeros.mat": (
+        lambda path: savemat(path, {"X": np.zeros((1, 1 << 20), np.int8), "Y": [[1]]}, do_compression=True),
+        "1 rows of 1,048,576 columns",
+    ),
+    "short.csv": (
+        lambda path: path.write_text("c," * 3000 + "y\n" + "1\n" * 9000),
+        "9,001 rows of 3,001 columns",
+    ),
+    "short.tsv": (lambda path: path.write_text('"a\n\tb"\t' + "c\t" * 3000 + "y\n" + "1\r" * 9000), "3,002 columns"),
+    "equal.parquet": (equal_rows, "2,000,000 rows of 2 columns"),
+    "lists.parquet": (lists, "2,000 rows of 2 columns"),
+    "texts.parquet": (lambda path: texts(path, pa.binary()), "800 rows of 2 columns"),
+    "widths.parquet": (lambda path: texts(path, pa.binary(100_000)), "800 rows of 2 columns"),
+    "sparse.npy": (longer_than_its_bytes, "100,000 rows of 5,000 columns"),
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_small_files_that_ask_for_much_memory(name, tmp_path, monkeypatch):
+    make, what = CLAIMS[name]
+    make(tmp_path / name)
+    monkeypatch.setenv("PROVSEL_MEMORY_GB", "0.05")
+    message = f"{name}: expected contents that take at most 0.1 GB of memory, got .*{what}, which take .* GB; .*"
+    with bounded(), pytest.raises(ValueError, match=message + "allow more by PROVSEL_MEMORY_GB="):
+        own(tmp_path / name, target=-1) if name == "sparse.npy" else own(tmp_path / name)
+
+
+def test_texts_that_the_file_has_once_are_not_written_out(tmp_path):
+    names = ["a" * 1_000_000, "b" * 1_000_000]
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.arange(4000, dtype=np.int32) % 2), pa.array(names))
+    for schema in (True, False):  # of Arrow, which says that the column is a dictionary
+        pq.write_table(pa.table({"a": np.arange(4000.0), "y": texts}), tmp_path / "X.parquet", store_schema=schema)
+        with bounded():
+            found = own(tmp_path / "X.parquet")
+        assert found.y.tolist() == [-1, 1] * 2000
+        assert found.class_names.tolist() == names
+
+
+def test_streams_have_the_same_limit(tmp_path, monkeypatch):
+    sparse.save_npz(tmp_path / "X.npz", sparse.csr_array(np.ones((100, 100))))
+    equal_rows(tmp_path / "X.parquet")
+    monkeypatch.setenv("PROVSEL_MEMORY_GB", "1e-4")
+    message = r"expected contents that take at most 0\.0 GB of memory, got {}, which take"
+    with pytest.raises(ValueError, match=r"row_chunks: .*X\.npz: " + message.format("a matrix")):
+        row_chunks(tmp_path / "X.npz")
+    what = "2,000,000 rows of a block of 2 columns"
+    with pytest.raises(ValueError, match=r"column_blocks: .*X\.parquet: " + message.format(what)):
+        [*column_blocks(tmp_path / "X.parquet")]
+
+
+@pytest.mark.parametrize("limit", ["x", "0", "-1", "nan", "inf"])
+def test_a_limit_that_is_none(limit, tmp_path, monkeypatch):
+    np.savez(tmp_path / "X.npz", **parts())
+    monkeypatch.setenv("PROVSEL_MEMORY_GB", limit)
+    for read in (own, row_chunks):
+        with pytest.raises(ValueError, match=f"^PROVSEL_MEMORY_GB: expected a positive number .*, got '{limit}'"):
+            read(tmp_path / "X.npz")
+
+
+def test_memory_that_is_not_there_below_the_limit(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "X.npz", X=np.zeros((2000, 20_000), np.int8), y=np.arange(2000) % 2)
+    monkeypatch.setenv("PROVSEL_MEMORY_GB", "1000")
+    message = r"data set X\.npz: expected contents that fit into the memory that is free, got .*PROVSEL_MEMORY_GB"
+    with bounded(headroom=200 << 20), pytest.raises(ValueError, match=message):
+        own(tmp_path / "X.npz")
