@@ -178,6 +178,7 @@ def table(**columns):
         (broken("a.npy", b"\x93NUMPY no"), {}, r"expected a sound \.npy file, got "),
         (broken("a.mat", b"no"), {}, r"a\.mat: cannot be read as a MATLAB file"),
         (broken("a.svm", b"1 a:b\n"), {}, r"a\.svm"),
+        (broken("a.csv", b"9" * 9000 + b",1\n1,2\n"), {}, r"got the numbers 9{40}, 1; write a line"),
         (broken("a.csv", b'"a' + b"a" * 200_000), {}, r"expected a sound \.csv file, got .*field larger than"),
         (npz(X=X + 1j), {}, r"'a': expected real numbers in X, got complex128"),
         (npz(X=X.astype(np.complex64)), {}, r"'a': expected real numbers in X, got complex64"),

@@ -227,7 +227,8 @@ def _read_npz(file: Path) -> _Table:
     _check_size(file, (0, 0) if form == COMPRESSED else headers["X"][0], more=npz_bytes(headers, kept))
     arrays = read_npz(file, kept)
     X = compressed(arrays) if form == COMPRESSED else arrays["X"]
-    _check_size(file, X.shape, X.size)
+    if form == COMPRESSED:
+        _check_size(file, X.shape, X.nnz)
     names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else _numbered(X)
     if len(names) != X.shape[1]:
         raise ValueError(

@@ -94,7 +94,8 @@ def column_blocks(source: Any, *, block_size: int = 1024, start: int = 0) -> Col
         When there is no such file.
     ValueError
         For another kind of source, a damaged file, contents that are not real numbers of shape (n, d), and
-        block_size or start out of range. From the iteration: nulls or damage in the columns of a block.
+        block_size or start out of range. From the iteration: nulls or damage in the columns of a block. For a matrix or
+        a block of Parquet that takes more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's.
 
     Examples
     --------

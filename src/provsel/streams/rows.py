@@ -100,8 +100,9 @@ def row_chunks(source: Any, *, y: Any = None, chunk_rows: int = 4096, n_features
         When there is no such file.
     ValueError
         For another kind of source, a damaged file, contents that are not real numbers of shape (n, m) or have another
-        width than n_features, labels of another number or kind, and parameters out of range. From the iteration:
-        see `RowChunks`.
+        width than n_features, labels of another number or kind, and parameters out of range; a .npz file that takes
+        more memory than PROVSEL_MEMORY_GB allows, by default an eighth of the machine's. From the iteration: see
+        `RowChunks`.
 
     Examples
     --------
