@@ -166,7 +166,16 @@ OWN += [
     SpectralSparsification,
     *THEOREMS,
 ]
-print(OWN[0].columns(), Mean(mean=1.0).as_record(), NO_BOUND, NOT_MEASURED, NOT_SEPARABLE, UNDECIDED, VACUOUS, IN_EXPECTATION)
+print(
+    OWN[0].columns(),
+    Mean(mean=1.0).as_record(),
+    NO_BOUND,
+    NOT_MEASURED,
+    NOT_SEPARABLE,
+    UNDECIDED,
+    VACUOUS,
+    IN_EXPECTATION,
+)
 print(SubsetPromise, Spectrum)
 print(certify_subset(SingleSVDSelector(3).fit(X), X, 2).frobenius_ratio)
 certify_compression(CompressedLinearSVM(3).fit(X, y), X, y)

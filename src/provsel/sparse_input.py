@@ -75,7 +75,7 @@ def _compressed(X: Any) -> Faults:
         n_lines, width = width, n_lines
     yield _numbers("indptr", X.indptr)
     yield _numbers("indices", X.indices)
-    yield _lengths("indptr", X.indptr.size, "lines plus one", n_lines + 1)
+    yield _lengths("indptr", X.indptr.size, "the shape", n_lines + 1)
     yield _lengths("indices", X.indices.size, "data", len(X.data))
     if X.indptr[0] != 0 or X.indptr[-1] > X.indices.size:
         yield f"indptr from {X.indptr[0]} to {X.indptr[-1]} where data has {X.indices.size} entries, counted from 0"

@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from provsel.sparse_input import canonical, check_sparse
 
 FLOATS = [np.float64, np.float32]
+
+MAGNITUDES = 1e-140, 1e140
+"""Largest values of X whose squares, summed over rows or columns, are far from overflow and underflow."""
 
 
 def validated(estimator: Any, *arrays: Any, accept_sparse: Any = "csr", reset: bool = True) -> Any:
@@ -20,17 +24,36 @@ def validated(estimator: Any, *arrays: Any, accept_sparse: Any = "csr", reset: b
     Raises
     ------
     ValueError
-        As `check_sparse`, and for NaN or infinite values, empty X, labels of another length.
+        As `check_sparse`, and for NaN or infinite values, empty X, labels of another length; in a fit (`reset`) also as
+        `check_magnitude`.
     """
-    check_sparse(type(estimator).__name__, arrays[0])
+    name = type(estimator).__name__
+    check_sparse(name, arrays[0])
     found = validate_data(estimator, *arrays, accept_sparse=accept_sparse, dtype=FLOATS, reset=reset)
-    return canonical(found) if len(arrays) == 1 else (canonical(found[0]), found[1])
+    X = canonical(found if len(arrays) == 1 else found[0])
+    if reset:
+        check_magnitude(name, X)
+    return X if len(arrays) == 1 else (X, found[1])
+
+
+def check_magnitude(subject: str, X: Any) -> None:
+    """Raise a `ValueError` where the largest value of X, shape (n, d), is so large or small that its square is not."""
+    values = X.data if sparse.issparse(X) else X
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if largest and not MAGNITUDES[0] <= largest <= MAGNITUDES[1]:
+        raise ValueError(
+            f"{subject}: expected X whose largest absolute value is from {MAGNITUDES[0]:g} to {MAGNITUDES[1]:g}, got "
+            f"{largest:g}; multiply X by a constant, or scale its columns."
+        )
 
 
 def checked_array(subject: str, X: Any, *, accept_sparse: Any = "csr", dtype: Any = FLOATS, **options: Any) -> Any:
     """Return X as `validated` does, by scikit-learn's `check_array`; `subject` asks."""
     check_sparse(subject, X)
-    return canonical(check_array(X, accept_sparse=accept_sparse, dtype=dtype, **options))
+    found = canonical(check_array(X, accept_sparse=accept_sparse, dtype=dtype, **options))
+    if found.dtype.kind == "f":
+        check_magnitude(subject, found)
+    return found
 
 
 class CheckedSelectorMixin(SelectorMixin):

@@ -226,7 +226,7 @@ BAD = {
     "npz other": (lambda folder: write_npy(folder, made()).rename(folder / "X.npz"), "a whole .npz file as scipy"),
     "npz rows": (
         lambda folder: npz_of(folder, **CSC_ENTRIES),
-        "a whole .npz file as scipy.*an index of 7 at 1, where 0 to 1 are",
+        "a whole .npz file as scipy.*indices from 0 to 7 where 0 to 1 are",
     ),
     "parquet cut": (lambda folder: truncated(write_parquet(folder, made()), 0.5), "expected a whole Parquet file, got"),
     "parquet empty": (lambda folder: written(folder, "X.parquet", b""), "expected a whole Parquet file, got"),

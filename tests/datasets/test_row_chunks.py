@@ -269,7 +269,7 @@ BAD = {
     "npz cut": (lambda folder: truncated(write_npz(folder, made()), 0.5), "a whole .npz file as scipy.sparse.save_npz"),
     "npz columns": (
         lambda folder: npz_of(folder, **CSR_ENTRIES),
-        "a whole .npz file as scipy.*an index of 7 at 1, where 0 to 1 are",
+        "a whole .npz file as scipy.*indices from 0 to 7 where 0 to 1 are",
     ),
     "parquet cut": (lambda folder: truncated(write_parquet(folder, made()), 0.5), "expected a whole Parquet file, got"),
     "parquet text": (

@@ -226,7 +226,7 @@ def _read_npz(file: Path) -> _Table:
     kept = form | {"y", "feature_names", "format"}
     _check_size(file, (0, 0) if form == COMPRESSED else headers["X"][0], more=npz_bytes(headers, kept))
     arrays = read_npz(file, kept)
-    X = compressed(arrays) if form == COMPRESSED else arrays["X"]
+    X: Any = compressed(arrays) if form == COMPRESSED else arrays["X"]
     if form == COMPRESSED:
         _check_size(file, X.shape, X.nnz)
     names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else _numbered(X)

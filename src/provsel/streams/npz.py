@@ -6,13 +6,14 @@ import math
 import zipfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from provsel.kernels.sparse_structure import check_compressed
+from provsel.sparse_input import sparse_fault
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 COMPRESSED = frozenset({"data", "indices", "indptr", "shape"})
@@ -78,7 +79,7 @@ def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
     Raises
     ------
     ValueError
-        Unless they are a matrix of real numbers in CSR or CSC form: see `check_compressed`.
+        Unless they are a matrix of real numbers in CSR or CSC form: see `sparse_fault`.
     KeyError
         Without one of the arrays.
     """
@@ -92,12 +93,19 @@ def compressed(arrays: Mapping[str, NDArray[Any]]) -> Any:
     if shape.ndim != 1 or shape.dtype.kind not in "iu":
         raise ValueError(f"a shape of {shape.dtype} and shape {shape.shape}, where two whole numbers are right")
     size = tuple(shape.tolist())
-    check_compressed(form, size, data, arrays["indices"], arrays["indptr"])
-    # SciPy has neither half precision nor another order of bytes
+    # SciPy has neither half precision, nor another order of bytes, nor indices of other kinds
     data = data.astype(np.float64 if data.dtype == np.float16 else data.dtype.newbyteorder("="), copy=False)
+    indices, indptr = (_signed(arrays[name]) for name in ("indices", "indptr"))
+    if fault := sparse_fault(SimpleNamespace(format=form, shape=size, data=data, indices=indices, indptr=indptr)):
+        raise ValueError(fault)
     # save_npz marks arrays, and writes matrices as it always did
     kind = "matrix" if "format" in arrays and "_is_array" not in arrays else "array"
-    return getattr(sparse, f"{form}_{kind}")((data, arrays["indices"], arrays["indptr"]), shape=size)
+    return getattr(sparse, f"{form}_{kind}")((data, indices, indptr), shape=size)
+
+
+def _signed(array: NDArray[Any]) -> NDArray[Any]:
+    is_other = array.dtype.kind in "iu" and array.dtype not in (np.int32, np.int64)
+    return array.astype(np.int64) if is_other else array  # beyond 2^63 they are negative, which is no index
 
 
 def _name(info: zipfile.ZipInfo) -> str:
