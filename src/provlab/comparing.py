@@ -21,7 +21,7 @@ from provlab.configs import Entry, compose_parts
 from provlab.configs.cells import cells_from
 from provlab.keys import digest
 from provlab.project.given import as_config, given
-from provlab.reports.frames import error_summary
+from provlab.reports.frames import error_summary, planned_trials
 from provlab.runner import run_cells
 from provlab.store import TrialStore
 from provlab.trials import Cell, identity_of
@@ -29,7 +29,7 @@ from provsel.files import replacing
 from provsel.models import LibsvmSVM
 from provsel.sparse_input import check_sparse
 
-READ = ["repeat", "fold", "error", "n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
+READ = ["error", "n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
 
 
 class Comparison(pd.DataFrame):
@@ -160,9 +160,8 @@ def compare(
             f"compare: {len(report.failures)} of {report.n_planned} trials failed, the others are stored: "
             f"{'; '.join(report.kinds())}"
         )
-    trials = store.query([cell.id for cell in cells.values()], ["cell", *READ]).to_pandas()
-    of_cell = dict(iter(trials.groupby("cell")))
-    return _frame({name: (cell, of_cell[cell.id]) for name, cell in cells.items()})
+    trials = planned_trials(store, [*cells.values()], READ)
+    return _frame({name: (cells[name], found) for name, (_, found) in zip(cells, trials.groupby("place"), strict=True)})
 
 
 def _cell(path: str, selector: dict[str, Any], model: dict[str, Any], protocol: Mapping[str, Any]) -> Cell:

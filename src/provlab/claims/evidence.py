@@ -21,6 +21,7 @@ from provlab.project import paper_of
 from provlab.project.components import component_class
 from provlab.protocols import InverseKFold
 from provlab.reports.features import DRAWS, selections_of
+from provlab.reports.frames import planned_trials
 from provlab.store import StoreSnapshot
 from provsel.certificates import Theorem
 
@@ -177,18 +178,12 @@ class Evidence(AbstractEvidence):
             reader.shutdown(wait=False)  # it ends when it has read
 
     def _read_selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
-        cells = {place: [entry.cell for entry in self.entries(place)] for place in places}
-        everything = [cell.id for of_place in cells.values() for cell in of_place]
-        stored = self.store.query(everything, ["cell", "repeat", "fold", "draw", "features"]).to_pandas()
-        of_cell = dict(iter(stored.dropna().groupby("cell", sort=False)))
+        asked = [(place, entry.cell) for place in places for entry in self.entries(place)]
+        stored = planned_trials(self.store, [cell for _, cell in asked], ["features"]).dropna()
         found: dict[Place, Selections] = {place: [] for place in places}
-        for place, of_place in cells.items():
-            draws = self.summary(place[0]).get("draws", DRAWS[0])
-            for cell in of_place:
-                if cell.id in of_cell:
-                    trials = of_cell[cell.id]
-                    planned = (trials["repeat"] < cell.protocol["repeats"]) & (trials["draw"] < cell.n_draws)
-                    found[place] += selections_of(trials[planned], draws=draws)
+        for k, trials in stored.groupby("place", sort=False):
+            place = asked[k][0]
+            found[place] += selections_of(trials, draws=self.summary(place[0]).get("draws", DRAWS[0]))
         return found
 
     def inverse_folds(self, place: Place) -> bool:

@@ -14,7 +14,7 @@ from rich.console import Console
 from provlab.cli._guard import guarded
 from provlab.configs import Artefact, Entry, artefact_part, cells_of, compose_artefact, executor_settings
 from provlab.project import reproduce_command
-from provlab.reports.frames import error_summary
+from provlab.reports.frames import error_summary, planned_trials
 from provlab.reports.recipe import Recipe
 from provlab.runner import RunReport, run_cells
 from provlab.store import TrialStore
@@ -127,9 +127,9 @@ def run_config(
     report = _run(cells, store, config, label=label or "cell", stop=stop, executor=executor, console=console)
     print(f"{label} {report.summary()}".lstrip(), file=sys.stderr, flush=True)
     names = ["error", "nmi", "ari", "n_selected", "select_cpu", "shared_cpu"]
-    trials = store.query([cell.id for cell in cells], ["cell", "repeat", "fold", "draw", *names]).to_pandas()
-    for cell in cells:
-        found = trials[trials["cell"] == cell.id]
+    trials = planned_trials(store, cells, names)
+    for place, cell in enumerate(cells):
+        found = trials[trials["place"] == place]
         name = " ".join(f"{key}={value}" for key, value in cell.dataset.items() if key in ("name", "set", "path"))
         selector = " ".join(f"{key}={value}" for key, value in cell.selector.items() if key != "_target_")
         target = str(cell.selector["_target_"]).rsplit(".", 1)[-1]

@@ -7,6 +7,7 @@ from typing import Any
 
 from provlab.configs import Artefact
 from provlab.datasets import source_names
+from provlab.reports.frames import planned_trials
 from provlab.store import SCHEMA, TrialReader
 from provlab.trials.plan import unique_cells
 
@@ -21,10 +22,8 @@ def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any
     What was measured in a process of its own is left out, as its memory is no result that could be compared.
     """
     made = [cell for cell in unique_cells(artefact.cells) if cell.dataset["name"] not in source_names()]
-    cells = [cell.id for cell in made if cell.protocol["split"] != "streamed"]
-    if not cells:
-        return []
-    costs = store.query(cells, ["key", "cell", "task_cpu"]).to_pandas().dropna(subset=["task_cpu"])
+    cells = [cell for cell in made if cell.protocol["split"] != "streamed"]
+    costs = planned_trials(store, cells, ["key", "task_cpu"]).dropna(subset=["task_cpu"])
     lowest = costs.sort_values("key").groupby("cell", sort=False).head(1).sort_values(["task_cpu", "key"])
     chosen = lowest[lowest["task_cpu"].cumsum() <= MAX_SECONDS].head(MAX_TRIALS)
     keys = set(chosen["key"])

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from provlab.configs import Artefact, Entry, counted_state
 from provlab.reports.tables import Traced
-from provlab.store import TrialReader
+from provlab.store import NUMBERS, TrialReader
+from provlab.trials import Cell
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""
@@ -107,23 +108,39 @@ def artefact_trials(artefact: Artefact, store: TrialReader, columns: Sequence[st
 
 def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
     """Return the same with `entry`, the place of each trial's entry in the artefact, and `cell`; entry by entry."""
-    keys = ["cell", "repeat", "fold", "draw"]
-    names = list(dict.fromkeys([*keys, *columns]))
-    trials = store.query([cell.id for cell in artefact.cells], names).to_pandas()
+    trials = planned_trials(store, artefact.cells, columns).rename(columns={"place": "entry"})
+    for name in ("row", "column", "dataset"):
+        trials[name] = np.array([getattr(entry, name) for entry in artefact.entries], object)[trials["entry"]]
+    return trials
+
+
+def planned_trials(store: TrialReader, cells: Sequence[Cell], columns: Sequence[str]) -> pd.DataFrame:
+    """Return the stored trials that some cells plan, and no others: a store may have more repeats and draws of them.
+
+    Every number of a command is computed from these, so that it does not depend on what else is stored.
+
+    Parameters
+    ----------
+    store : TrialReader
+    cells : sequence of Cell
+        The same one may stand there twice, with other numbers of repeats and draws.
+    columns : sequence of str
+        Columns of the records.
+
+    Returns
+    -------
+    DataFrame
+        `place`, that of the cell in `cells`, by which lines are sorted; `cell`, `repeat`, `fold`, `draw`; `columns`.
+    """
+    keys = ["cell", *NUMBERS]
+    trials = store.query({cell.id for cell in cells}, list(dict.fromkeys([*keys, *columns]))).to_pandas()
     # a record that does not say which trial it is stands for none
-    trials = trials.dropna(subset=keys).astype(dict.fromkeys(keys[1:], np.int64))
-    entries = pd.DataFrame(
-        [
-            (entry.cell.id, entry.row, entry.column, entry.dataset, entry.cell.protocol["repeats"], entry.cell.n_draws)
-            for entry in artefact.entries
-        ],
-        columns=["cell", "row", "column", "dataset", "repeats", "draws"],
-    )
-    entries["entry"] = np.arange(len(entries))
-    # one cell can stand in several places, each with its own number of repeats and draws
-    found = entries.merge(trials, on="cell", how="inner")
-    planned = (found["repeat"] < found["repeats"]) & (found["draw"] < found["draws"])
-    return found[planned].drop(columns=["repeats", "draws"]).reset_index(drop=True)
+    trials = trials.dropna(subset=keys).astype(dict.fromkeys(NUMBERS, np.int64))
+    limits = [f"planned {name}s" for name in NUMBERS]
+    plan = pd.DataFrame([(cell.id, *cell.counts) for cell in cells], columns=["cell", *limits])
+    found = plan.assign(place=np.arange(len(plan))).merge(trials, on="cell", how="inner")
+    planned = (found[[*NUMBERS]].to_numpy() < found[limits].to_numpy()).all(axis=1)
+    return found[planned].drop(columns=limits).reset_index(drop=True)
 
 
 def trials_by_entry(

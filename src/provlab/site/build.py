@@ -80,7 +80,7 @@ def _paper(name: str, pages: Sequence[ArtefactPage], claims: Sequence[ClaimPage]
         if page.paper == name
     )
     composed = [collector.artefacts.get(page.name) for page in artefacts]
-    cells = {cell.id for artefact in composed if isinstance(artefact, Artefact) for cell in artefact.cells}
+    cells = [cell for artefact in composed if isinstance(artefact, Artefact) for cell in artefact.cells]
     path = papers()[name].folder / "NOTES.md"
     notes = path.read_text(encoding="utf-8") if path.is_file() else ""
     heading = re.match(r"#\s+(?:Notes on )?(.+)", notes)

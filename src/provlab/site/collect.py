@@ -21,7 +21,7 @@ from provlab.listing import artefact_title
 from provlab.project import artefact_names, reproduce_command, tool
 from provlab.reports.differences import with_differences
 from provlab.reports.figures import only_formats
-from provlab.reports.frames import value_text
+from provlab.reports.frames import planned_trials, value_text
 from provlab.reports.recipe import Recipe, load_recipe
 from provlab.reports.tracing import trace_numbers
 from provlab.site.links import trace_href
@@ -38,6 +38,7 @@ from provlab.site.model import (
 )
 from provlab.site.sharing import SnapshotPool, snapshot_of_this_process
 from provlab.store import SCHEMA, StoreSnapshot
+from provlab.trials import Cell
 from provlab.trials.plan import unique_cells
 
 log = logging.getLogger(__name__)
@@ -116,9 +117,9 @@ class Collector:
     def _audits(self) -> dict[str, tuple[int, int, int]]:
         return audited_cells(self.results)
 
-    def certificates(self, cells: Iterable[str]) -> tuple[CertificateCount, ...]:
-        """Return how many stored trials of some cells are in each state, for each certificate that any of them has."""
-        found = self.snapshot.query(cells, CERTIFICATES).to_pandas()
+    def certificates(self, cells: Iterable[Cell]) -> tuple[CertificateCount, ...]:
+        """Return how many planned trials of some cells are in each state, for each certificate that any of them has."""
+        found = planned_trials(self.snapshot, unique_cells(cells), CERTIFICATES)
         counts = []
         for column in CERTIFICATES:
             states = {str(name): int(n) for name, n in found[column].value_counts().items() if name != "not measured"}
@@ -160,7 +161,7 @@ class Collector:
             downloads=tuple(self._downloads(stem)),
             numbers=tuple(numbers[:MAX_NUMBERS]),
             n_numbers=len(numbers),
-            certificates=self.certificates(cell.id for cell in artefact.cells),
+            certificates=self.certificates(artefact.cells),
             x_is_number=all(re.fullmatch(r"[\d.]+", column) for column in columns),
             unit=recipe.unit,
             traces=tuple(traces),

@@ -116,18 +116,17 @@ class StoreSnapshot:
         return sum(self.rows(cell).size for cell in cells)
 
     def has_any(self, cells: Iterable[Cell]) -> bool:
-        """Return whether a trial of one of some cells is stored."""
-        return any(cell.id in self._slices for cell in cells)
+        """Return whether a planned trial of one of some cells is stored."""
+        return any(self.rows(cell).size for cell in cells)
 
     def rows(self, cell: Cell) -> NDArray[np.int64]:
         """Return the rows of `table` with the planned trials of a cell, in their order."""
         if cell.id not in self._slices:
             return np.empty(0, np.int64)
         place, highest = self._slices[cell.id], self._highest[cell.id]
-        limits = cell.protocol["repeats"], cell.protocol["n_splits"], cell.n_draws
-        if all(number < limit for number, limit in zip(highest, limits, strict=True)):
+        if all(number < limit for number, limit in zip(highest, cell.counts, strict=True)):
             return np.arange(place.start, place.stop)
-        return place.start + np.flatnonzero((self._numbers[:, place] < np.array(limits)[:, None]).all(axis=0))
+        return place.start + np.flatnonzero((self._numbers[:, place] < np.array(cell.counts)[:, None]).all(axis=0))
 
     def column(self, name: str) -> pa.ChunkedArray:
         """Return a column of `table`; one that no record has is one of numbers that are not there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -159,9 +160,14 @@ class Cell:
         return self.protocol["draws"] if model_draws or _draws("selector", canonical_json(self.selector)) else 1
 
     @property
+    def counts(self) -> tuple[int, int, int]:
+        """Repeats, folds and draws that are planned: a trial below all three is one of the cell's."""
+        return self.protocol["repeats"], self.protocol["n_splits"], self.n_draws
+
+    @property
     def n_trials(self) -> int:
         """Number of trials of the cell."""
-        return self.protocol["repeats"] * self.protocol["n_splits"] * self.n_draws
+        return math.prod(self.counts)
 
 
 @lru_cache(maxsize=4096)
