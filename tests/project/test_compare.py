@@ -95,6 +95,18 @@ def test_the_same_call_computes_nothing(data, outside):
     assert len(list((outside / "results" / "data").iterdir())) == 2
 
 
+def test_a_call_is_about_the_trials_that_it_asks_for(data):
+    """Those of earlier calls, with more repeats and draws, are not averaged in, and pair with nothing."""
+    X, y = data
+    methods = {"a": UniformSelector(5), "b": LeverageScoreSelector(5), "first": FirstFeatures(5)}
+    alone = quietly(X, y, methods, repeats=1, draws=1, results="fresh")
+    more = quietly(X, y, methods, repeats=4, draws=3)
+    after = quietly(X, y, methods, repeats=1, draws=1)
+    assert (more["trials"].tolist(), after["trials"].tolist()) == ([36, 36, 12], [3, 3, 3])
+    pd.testing.assert_frame_equal(after.drop(columns="cpu"), alone.drop(columns="cpu"))
+    assert after["p"].notna().tolist() == [False, True, True]
+
+
 def test_sparse_rows_and_frames_with_names(data):
     X, y = data
     dense = quietly(X, y, {"a": FirstFeatures(20)})

@@ -1,0 +1,123 @@
+"""Numbers are of the trials that a command plans: what else a store has changes none of them."""
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from studies import made_study
+
+from provlab.cli import main
+from provlab.keys import canonical_json
+from provlab.reports.frames import planned_trials
+from provlab.store import StoreSnapshot, TrialStore
+from provlab.trials.plan import trial_key
+from small_runs import UNIFORM, fake_records, small_cell
+
+RUN = ["run", "dataset=synthetic", "selector=uniform", "selector.n_features_to_select=3", "protocol.draws=2",
+       "protocol.repeats=2", "dataset.n_samples=60", "dataset.n_features=50", "executor=serial"]  # fmt: skip
+COMMANDS = [
+    RUN,
+    ["reproduce", "known2000/table", "executor=serial"],
+    ["explain", "known2000/table", "--row", "Random", "--column", "r=4"],
+    ["readings", "known2000", "--render"],
+    ["verify"],
+    ["report"],
+    ["export"],
+]
+KINDS = ("repeat", "fold", "draw", "split", "data", "version")
+OF_THE_STORE = {"environment.html", "trials.csv", "cells.csv", "datasets.csv"}
+"""Files that are about all that is stored, and say so."""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """Run the study once, and the cell of `RUN`."""
+    here = tmp_path_factory.mktemp("known")
+    with pytest.MonkeyPatch.context() as patch:
+        made_study(here, patch)
+        assert main(["readings", "known2000", "executor=serial"]) == 0
+        assert main(RUN) == 0
+    return here
+
+
+def numbers(capsys):
+    """Return all that the commands print and write, without times."""
+    found = {}
+    for command in COMMANDS:
+        assert main(command) in (0, 1), command
+        found[command[0]] = capsys.readouterr().out
+    for path in Path("results").rglob("*"):
+        if path.suffix in (".csv", ".html", ".json", ".md", ".svg") and path.name not in OF_THE_STORE:
+            found[str(path)] = path.read_text(encoding="utf-8")
+    # times, and what says itself that it is about the whole store
+    passing = r"[\d.]+ s:|Made .+ UTC by|store of [\d,]+|Stored trials</dt><dd>[\d,]+"
+    return {name: re.sub(passing, "", text) for name, text in found.items()}
+
+
+def other(record, kind, by):
+    """Return a trial that nobody asked for."""
+    config = json.loads(record["config"])
+    place = {name: record[name] for name in ("repeat", "fold", "draw")}
+    if kind in place:
+        place[kind] += 10 * by
+    elif kind == "split":
+        config["protocol"]["n_splits"] += by
+    elif kind == "data":
+        config["data"] = f"{by:064x}"
+    else:
+        config["selector"]["algorithm_version"] = 100 + by
+    text = canonical_json(config)
+    cell = hashlib.sha256(text.encode()).hexdigest()
+    wrong = {"error": 0.9, "n_selected": 1, "features": [0], "task_cpu": 1e6, "select_cpu": 1e6}
+    return {**record, **place, **wrong, "config": text, "cell": cell, "key": trial_key(text, *place.values())}
+
+
+def test_no_other_trial_changes_a_number_of_a_command(project, monkeypatch, capsys):
+    monkeypatch.setenv("PROVSEL_PROJECT", str(project))
+    monkeypatch.chdir(project)
+    before, store = numbers(capsys), TrialStore("results/store")
+    assert len(before) > 25
+    store.append([other(record, kind, 1) for record in store.query().to_pylist() for kind in KINDS])
+    after = numbers(capsys)
+    assert [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)] == []
+    # what plans more takes more
+    assert main([*RUN, "protocol.repeats=12", "protocol.draws=1"]) == 0
+    assert "120 trials" in capsys.readouterr().out
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.integers(0, 1), *[st.integers(0, 3)] * 3), unique=True, max_size=40),
+    st.lists(st.tuples(st.integers(0, 1), st.integers(1, 3), st.integers(1, 3)), max_size=4),
+)
+def test_a_plan_joined_with_a_store_is_what_both_have(tmp_path_factory, stored, plan):
+    """Of cells that are asked for again, with other repeats and draws, each gets its own trials."""
+    store = TrialStore(tmp_path_factory.mktemp("store"))
+    made = [small_cell(UNIFORM, setting=setting, identity="0" * 64) for setting in ("supervised", "unsupervised")]
+    blank = fake_records(0, 1)[0]
+    store.append(
+        [
+            {**blank, "key": f"{n:064x}", "cell": made[which].id, "repeat": repeat, "fold": fold, "draw": draw}
+            for n, (which, repeat, fold, draw) in enumerate(stored)
+        ]
+    )
+    cells = [
+        replace(made[which], protocol={**made[which].protocol, "repeats": repeats, "draws": draws})
+        for which, repeats, draws in plan
+    ]
+    expected = [
+        (place, repeat, fold, draw)
+        for place, (cell, (which, *_)) in enumerate(zip(cells, plan, strict=True))
+        for there, repeat, fold, draw in stored
+        if there == which and repeat < cell.protocol["repeats"] and fold < 3 and draw < cell.protocol["draws"]
+    ]
+    for reader in (store, StoreSnapshot.take(store)):
+        found = planned_trials(reader, cells, ["error"])
+        lines = list(zip(*(found[name].tolist() for name in ("place", "repeat", "fold", "draw")), strict=True))
+        assert sorted(lines) == sorted(expected)
+        assert [line[0] for line in lines] == sorted(line[0] for line in lines)
