@@ -133,13 +133,57 @@ def test_a_column_may_have_settings_for_rows_that_the_user_took_away():
     ]
 
 
-def test_a_column_that_chooses_a_selector_has_its_settings():
-    column = "+artefact.columns.chosen=['selector=leverage','selector.strategy=top']"
+def test_a_column_that_chooses_a_model_has_its_settings():
+    column = "+artefact.columns.chosen=['model=liblinear','model.loss=hinge']"
     entries = [entry for entry in compose_artefact(TABLE1, [*SMALL, column]).entries if entry.column == "chosen"]
     assert {entry.row for entry in entries} >= {"BSS", "Lvg"}
-    assert {entry.cell.selector["strategy"] for entry in entries} == {"top"}
-    with pytest.raises(ConfigCompositionException, match=r"Could not override 'selector\.tragedy'"):
-        compose_artefact(TABLE1, [*SMALL, "+artefact.columns.chosen=['selector=leverage','selector.tragedy=top']"])
+    assert {entry.cell.model["loss"] for entry in entries} == {"hinge"}
+    with pytest.raises(ConfigCompositionException, match=r"Could not override 'model\.tragedy'"):
+        compose_artefact(TABLE1, [*SMALL, "+artefact.columns.chosen=['model=liblinear','model.tragedy=top']"])
+
+
+KBEST = ["selector=any", "selector._target_=sklearn.feature_selection.SelectKBest"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (["selector=bss", "selector.n_features_to_select=???"], None),
+        (["selector=lpsvm", "selector.solver=as_published"], None),  # it has no number of features to give
+        (  # under the columns before it is the same number
+            ["selector=bss", "selector.n_features_to_select=30"],
+            r"expected selector\.n_features_to_select from one place, got 'selector\.n_features_to_select=30' of row "
+            r"'made' and 'selector\.n_features_to_select=40' of column 'r=40, k=40'; leave one out, or write "
+            r"\"\+selector\.n_features_to_select=\?\?\?\" in the first",
+        ),
+        (["selector=bss", "dataset.n_relevant=3"], r".*'dataset\.n_relevant=3' of row 'made' and 'dataset\.n_rel"),
+        (
+            [*KBEST, "+selector.k=40"],
+            r"expected row 'made' to follow the columns, got '\+selector\.k=40' under each, while column 'r=40, k=40' "
+            r"has selector\.n_features_to_select=40, which the row does not take; write \"\+selector\.k=\?\?\?\" "
+            r"in the row and selector\.k=40 in that column",
+        ),
+        (
+            [*KBEST, "+selector.k=???"],
+            r"expected selector\.k of column 'r=30, k=40', got '\+selector\.k=\?\?\?' of row 'made' only; set it",
+        ),
+    ],
+)
+def test_a_row_and_a_column_do_not_replace_each_other_s_settings(row, message):
+    if message is None:
+        composed = compose_artefact(TABLE1, SMALL, rows={"made": row})
+        assert [e.cell.selector.get("n_features_to_select") for e in composed.entries] in ([30, 30, 40, 40], [None] * 4)
+        return
+    with pytest.raises(ValueError, match=rf"paul2016/table1: {message}"):
+        compose_artefact(TABLE1, SMALL, rows={"made": row})
+
+
+def test_a_data_set_and_a_column_do_not_replace_each_other_s_settings():
+    made = "+artefact.datasets={Made:{choose:['dataset.n_relevant=9']}}"
+    with pytest.raises(
+        ValueError, match=r"'dataset\.n_relevant=9' of data set 'Made' and 'dataset\.n_relevant=40' of col"
+    ):
+        compose_artefact(TABLE1, [*SMALL, made])
 
 
 @pytest.mark.parametrize("override", ["dataset.n_relevant=30", "selector=uniform"])

@@ -14,7 +14,15 @@ from omegaconf import DictConfig, OmegaConf
 
 from provlab.configs.cells import cells_from
 from provlab.configs.composing import Composer, Parts, compose_parts, resolved
-from provlab.configs.unused import check_columns, check_names, check_users, chosen_groups, kept
+from provlab.configs.unused import (
+    check_agreement,
+    check_columns,
+    check_names,
+    check_sizes,
+    check_users,
+    chosen_groups,
+    kept,
+)
 from provlab.datasets import MissingDataError
 from provlab.project import paper_of
 from provlab.trials import Cell, files_missing, identity_of
@@ -138,8 +146,13 @@ def compose_artefact(
         for row, row_overrides in (rows or own).items():
             before = [*chosen["choose"], *row_overrides]
             composed_rows.append(compose([*base, *before]))
-            for column in chosen.get("columns", known["columns"]):
-                settings = fitting(artefact["columns"][column], composed_rows[-1])
+            shown = {column: artefact["columns"][column] for column in chosen.get("columns", known["columns"])}
+            fits = {column: fitting(stated, composed_rows[-1]) for column, stated in shown.items()}
+            check_sizes(name, row, row_overrides, shown, {text for settings in fits.values() for text in settings})
+            for column, settings in fits.items():
+                places = f"data set {label!r:.80}", f"row {row!r:.80}", f"column {column!r:.80}"
+                stated = chosen["choose"], row_overrides, settings
+                check_agreement(name, dict(zip(places, stated, strict=True)))
                 taken |= kept(overrides, [*before, *settings])
                 alone = (*base, *before, *settings)
                 composed = compose(alone)
