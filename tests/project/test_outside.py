@@ -97,6 +97,16 @@ def test_everything_works_at_once(outside):
     assert (project / "results" / "report" / "papers" / "first.html").is_file()
 
 
+def test_a_second_column_of_the_template_has_its_own_numbers(outside):
+    provsel, project = outside
+    four = ",".join(f"'selector.{name}'" for name in ("n_features_to_select=4", "k=4", "rank=2"))
+    provsel("reproduce", "comparison", *SERIAL, f"+artefact.columns.four=[{four}]")
+    table = pd.read_csv(project / "results" / "tables" / "first" / "comparison.csv").set_index(["row", "column"])
+    kept = table["value"].astype(float).unstack()[["four, variance kept", "8 features, variance kept"]]
+    assert (kept.loc["All features"] == 100).all()
+    assert (kept.drop("All features").diff(axis=1).iloc[:, 1] > 0).all()
+
+
 def test_what_the_theorem_promises_is_measured(outside):
     provsel, _ = outside
     provsel("reproduce", "comparison", *SERIAL)
