@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from provlab.claims.statistics import CorrectedT
 from provlab.configs import Entry, compose_parts
 from provlab.configs.cells import cells_from
+from provlab.datasets.file import known_labels
 from provlab.keys import digest
 from provlab.project.given import as_config, given
 from provlab.reports.frames import error_summary, planned_trials
@@ -176,7 +177,7 @@ def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) 
     """Write arrays once, under a name that follows from them, and return the absolute path."""
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(name) for name in X.columns]
-    labels = np.asarray(y)
+    labels = known_labels("compare", y)
     labels = labels.astype(str) if labels.dtype.kind == "O" else labels
     if sparse.issparse(X):
         check_sparse("compare", X)

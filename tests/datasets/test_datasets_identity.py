@@ -12,6 +12,7 @@ from provlab.datasets import (
     dataset_identity,
     dataset_members,
     dataset_names,
+    keyed_parameters,
     load_dataset,
     missing_files,
     read_source,
@@ -19,7 +20,7 @@ from provlab.datasets import (
 )
 from provlab.datasets import _identity as identity_module
 from provlab.datasets._loaders import loader
-from provlab.keys import digest
+from provlab.keys import canonical_json, digest
 
 ANY = {"techtc": {"set": "Exp_10341_10755"}}
 """What a name alone does not say."""
@@ -84,6 +85,29 @@ def test_defaults_order_and_kinds_of_numbers_do_not_matter():
     assert dataset_identity("synthetic", n_samples=np.int64(200)) == plain
     # what any data set can have is named where it is no default, so that identities from before stay
     assert dataset_identity("synthetic", column_scaling=None, shuffle_columns=None) == plain
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other"),
+    [
+        ("gaussian_clusters", {"scale": 2}, {"scale": 2.0, "n_samples": 20}),
+        ("sparse_rows", {"noise": 0}, {"noise": 0.0, "unit_rows": False}),
+        ("digits", {"classes": [1, 2, 0]}, {"classes": [0, 1, 2]}),
+        ("digits", {"classes": [*range(10)]}, {"column_scaling": None}),
+        ("mnist", {"classes": [9, 8, 7]}, {"classes": [7, 9, 8], "part": "all"}),
+        ("techtc", {"set": "Exp_1_2"}, {"set": "Exp_1_2", "form": "auto"}),
+        ("rcv1_ccat", {}, {"names": "terms"}),
+    ],
+)
+def test_keys_have_one_spelling_of_equal_data(name, one, other):
+    assert keyed_parameters(name, **one) == keyed_parameters(name, **other)
+    assert canonical_json(keyed_parameters(name, **one)) == canonical_json(keyed_parameters(name, **other))
+    if name != "techtc":  # nobody knows that set
+        assert dataset_identity(name, **one) == dataset_identity(name, **other)
+
+
+def test_the_order_of_two_classes_says_their_labels():
+    assert dataset_identity("digits", classes=[3, 8]) != dataset_identity("digits", classes=[8, 3])
 
 
 def test_all_else_does():

@@ -189,6 +189,38 @@ def test_bad_data(data):
         quietly(X, y[:-1], {"a": FirstFeatures(5)})
 
 
+@pytest.mark.parametrize(
+    ("missing", "count"),
+    [
+        (lambda y: [None, *y[1:]], r"1 without, such as row 0 from 0"),
+        (lambda y: [*y[:2], float("nan"), *y[3:]], r"1 without, such as row 2"),
+        (lambda y: pd.Series(y).where(np.arange(150) > 6), r"7 without, such as rows 0, 1, 2, 3, 4 from 0"),
+        (lambda y: pd.Series(y, dtype="string").where(np.arange(150) != 9), r"1 without, such as row 9"),
+        (lambda y: pd.Categorical.from_codes((y == "low") - 1, categories=["low"]), r"75 without"),
+        (lambda y: np.ma.masked_array(y == "low", mask=np.arange(150) < 2), r"2 without, such as rows 0, 1 from"),
+        (lambda y: np.where(np.arange(150) == 4, np.nan, y == "low"), r"1 without, such as row 4"),
+        (lambda y: [1, *y[1:]], None),
+    ],
+)
+def test_missing_labels_are_no_class(data, missing, count):
+    X, y = data
+    expected = (
+        rf"compare: expected a label in each row, got {count}"
+        if count
+        else r"compare: .*got the text '\w+' and the number 1; write"
+    )
+    with pytest.raises(ValueError, match=expected):
+        quietly(X, missing(y), {"a": FirstFeatures(5)})
+    assert not Path("results/data").exists()
+
+
+def test_labels_that_are_texts_stay_texts(data):
+    X, _ = data
+    found = quietly(X, [("01", "1", "2")[k % 3] for k in range(150)], {"a": FirstFeatures(5)})
+    assert TrialStore("results/store").query(columns=["n_classes"])["n_classes"].to_pylist() == [3] * 6
+    assert found.loc["a", "error"] > 50
+
+
 def test_functions_and_classes_are_given_for_the_call_only(data):
     X, y = data
     config = as_config(SelectKBest(chi2, k=12))

@@ -1,14 +1,22 @@
 """Files of the user's own as data sets."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
-from provlab.configs import cells_of, compose_config
+from provlab.configs import cells_of, compose_config, compose_parts
+from provlab.configs.cells import cells_from
 from provlab.datasets import dataset_identity, load_dataset
+from provlab.trials import identity_of
+from provlab.trials.plan import split_seed
+from provlab.trials.trial import load_from
 
 X = np.array([[1.0, 2.5, -3.0], [0.0, 1.5, 2.0], [4.0, 0.0, 0.5], [2.0, 2.0, 2.0]])
 SPECIES = ["robin", "finch", "robin", "finch"]
@@ -105,6 +113,83 @@ def test_columns_that_are_no_features(project):
     frame(colour=list("abcd"), ring=[7, 8, 9, 10]).to_csv(project / "a.csv", index=False)
     options = {"target": "species", "left_out": ["colour"], "index": "ring"}
     assert load_dataset("file", path="a.csv", **options).feature_names.tolist() == ["wing", "bill", "tail"]
+
+
+NAMES = ["wing", "bill", "ring", "tail", "label"]
+
+
+def chosen(dataset):
+    parts = {**compose_parts(["selector=uniform"]), "dataset": dataset}
+    [cell] = cells_from(parts, identity_of)
+    return cell
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_equal_data_have_one_key_and_the_same_folds_however_they_are_spelt(project, data):
+    """Columns by name, number or number from the end; left out as index or so; defaults written or not; any path."""
+    ending = data.draw(st.sampled_from([".csv", ".tsv", ".parquet", ".npy"]))
+    table = frame(ring=[7, 8, 9, 10]).rename(columns={"species": "label"}).assign(label=[1, 0, 1, 0])[NAMES]
+    names = NAMES if ending != ".npy" else ["1", "2", "3", "4", "5"]
+    out = data.draw(st.lists(st.integers(0, 3), unique=True, max_size=3))
+    file = project / f"a{ending}"
+    if not file.is_file():
+        write = {".csv": table.to_csv, ".tsv": partial(table.to_csv, sep="\t"), ".parquet": table.to_parquet}
+        write[ending](file, index=False) if ending in write else np.save(file, table.to_numpy(dtype=float))
+
+    def spelling():
+        def column(k):
+            return data.draw(st.sampled_from([names[k], k, k - 5]))
+
+        places = data.draw(st.permutations(out))
+        first = data.draw(st.booleans()) and bool(places)
+        path = data.draw(st.sampled_from([file.name, f"./{file.name}", str(file)]))
+        given = {"path": path, "index": column(places[0]) if first else None, "target": column(4)}
+        given["left_out"] = [column(k) for k in places[first:]]
+        default = {"index": None, "left_out": []} | ({"target": None} if ending != ".npy" else {})
+        if default.get("target", "") is None and data.draw(st.booleans()):
+            given["target"] = None
+        written = {
+            name: value for name, value in given.items() if default.get(name, "") != value or data.draw(st.booleans())
+        }
+        return {"name": "file", **written} | data.draw(
+            st.sampled_from([{}, {"unit_rows": False, "column_scaling": None}])
+        )
+
+    one, other = spelling(), spelling()
+    cells = chosen(one), chosen(other)
+    assert cells[0].id == cells[1].id
+    assert len({split_seed(cell.data, 10, 0, 0) for cell in cells}) == 1
+    contents = {load_from(dataset).content for dataset in (one, other, *(cell.dataset for cell in cells))}
+    assert len(contents) == 1
+    assert load_from(one).X.shape[1] == 4 - len(out)
+    less = chosen({"name": "file", "path": file.name, "target": 4, "left_out": [*out, 3]})
+    assert (less.data == cells[0].data) == (3 in out)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.npz"])
+def test_columns_of_equal_names_and_of_other_formats_are_spelt_in_one_way(project, name):
+    frame().assign(other=0.5).set_axis(["x", " x", "w", "label", "z"], axis=1).to_csv(project / "a.csv", index=False)
+    np.savez(project / "a.npz", X=np.column_stack([X, X[:, :1]]), y=SIGNS, feature_names=["p", "q", "r", "s"])
+    last = {"a.csv": ("z", 4, -1), "a.npz": ("s", 3, -1)}[name]
+    cells = [chosen({"name": "file", "path": name, "index": k}) for k in last]
+    assert len({cell.id for cell in cells}) == 1
+    first = [
+        chosen({"name": "file", "path": name, "left_out": [k]}) for k in (0, -len(NAMES) if name == "a.csv" else -4)
+    ]
+    assert first[0].id == first[1].id != cells[0].id
+    assert first[0].dataset["index"] == {"a.csv": 0, "a.npz": "p"}[name]
+
+
+def test_labels_that_are_texts_stay_texts(project):
+    rows = [f"{k}.5,{label}\n" for k, label in enumerate(["01", "1", "2", "1", "01", "2"])]
+    (project / "a.csv").write_text("wing,label\n" + "".join(rows))
+    found = load_dataset("file", path="a.csv")
+    assert found.class_names.tolist() == ["01", "1", "2"]
+    assert found.y.tolist() == [0, 1, 2, 1, 0, 2]
+    (project / "b.csv").write_text("wing,label\n" + "".join(rows).replace("01", "10"))
+    found = load_dataset("file", path="b.csv")
+    assert found.class_names.tolist() == ["1", "2", "10"]  # numbers in their order, as ever
 
 
 def test_columns_of_unlike_sizes_are_warned_of(project, recwarn):

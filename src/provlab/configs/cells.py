@@ -10,7 +10,7 @@ from omegaconf import DictConfig
 from provlab.configs.composing import Parts, as_parts, check_parts, resolved
 from provlab.configs.plain import CELL_GROUPS, ELSEWHERE, check_plain
 from provlab.configs.unused import check_names
-from provlab.datasets import dataset_members
+from provlab.datasets import dataset_members, keyed_parameters
 from provlab.protocols import protocol_named
 from provlab.trials import Cell, identity_of
 
@@ -36,9 +36,14 @@ def cells_from(raw: Parts, identify: Callable[[Mapping[str, Any]], str]) -> list
         check_plain(part, group)
     _check_cell_parts(parts)
     parts["protocol"] = protocol_named(parts["protocol"].get("split")).completed(parts["protocol"])
-    first, *others = _members(parts.pop("dataset"))
+    first, *others = map(_keyed, _members(parts.pop("dataset")))
     cell = Cell(dataset=first, data=identify(first), **parts)
     return [cell, *(cell.on(dataset, identify(dataset)) for dataset in others)]
+
+
+def _keyed(dataset: dict[str, Any]) -> dict[str, Any]:
+    name = dataset.pop("name")
+    return {"name": name, **keyed_parameters(name, **dataset)}
 
 
 def _check_cell_parts(parts: Mapping[str, Mapping[str, Any]]) -> None:

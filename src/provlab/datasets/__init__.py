@@ -5,7 +5,7 @@ from provsel.streams.rows import row_chunks
 
 from ._errors import DataIntegrityError, FetchError, MissingDataError
 from ._fetch import fetch, fetch_all, usable
-from ._identity import dataset_files, dataset_identity, missing_files
+from ._identity import dataset_files, dataset_identity, keyed_parameters, missing_files
 from ._loaders import dataset_names, is_place, loader
 from ._locate import locate
 from ._obtain import Obtained
@@ -33,6 +33,7 @@ __all__ = [
     "fetch",
     "fetch_all",
     "is_place",
+    "keyed_parameters",
     "load_dataset",
     "loader",
     "locate",

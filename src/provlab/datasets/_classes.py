@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from provsel.checks import check_classes
+
 
 def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[Any, np.ndarray, str]:
     """Return which rows belong to the classes `kept`, their labels, and the name of that part.
@@ -22,3 +24,12 @@ def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[
     rows = np.isin(y, kept)
     labels = np.where(y[rows] == kept[1], 1, -1) if len(kept) == 2 else y[rows]
     return rows, labels, "_".join([name, *map(str, kept)])
+
+
+def spelled_classes(name: str, classes: Sequence[int] | None) -> list[int] | None:
+    """Return checked digits in one spelling: the order of two says their labels, that of more says nothing."""
+    if classes is None:
+        return None
+    kept = check_classes(name, classes)
+    kept = kept if len(kept) == 2 else sorted(kept)
+    return None if kept == [*range(10)] else kept

@@ -91,8 +91,31 @@ def identity_from(
     )
 
 
+def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
+    """Return parameters of a data set as keys of trials hold them: the same for all spellings of equal data.
+
+    Defaults are written out, but for those of parameters that came later than the first keys.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, an unknown parameter or a bad value.
+    """
+    preparation, _ = separated(name, params)
+    later = {**NOTHING, **{key: _defaults(name)[key] for key in getattr(loader(name), "LATER", ())}}
+    found = {**spelled_parameters(name, params), **preparation}
+    return {key: value for key, value in found.items() if key not in later or value != later[key]}
+
+
 def checked_parameters(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the loader's of some parameters, completed by its defaults, and with what "auto" stands for here."""
+    parameters = spelled_parameters(name, params)
+    settle = getattr(loader(name), "settled", None)
+    return parameters if settle is None else settle(**parameters)
+
+
+def spelled_parameters(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the loader's of some parameters, checked, completed, and in one spelling: 1.0 for 1 of a real number."""
     _, own = separated(name, params)
     defaults = _defaults(name)
     unknown = sorted(set(own) - set(defaults))
@@ -103,8 +126,9 @@ def checked_parameters(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     parameters = {**defaults, **own}
     if (check := getattr(loader(name), "check", None)) is not None:
         check(parameters)
-    settle = getattr(loader(name), "settled", None)
-    return parameters if settle is None else settle(**parameters)
+    parameters |= {key: float(parameters[key]) for key, value in defaults.items() if isinstance(value, float)}
+    spell = getattr(loader(name), "spelled", None)
+    return parameters if spell is None else spell(**parameters)
 
 
 def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:

@@ -22,12 +22,14 @@ def is_place(name: str, parameter: str) -> bool:
 def loader(name: str) -> Any:
     """Return the module of a data set, or what stands for one.
 
-    It has `load`, `VERSION`, and where there are any `check`, `files`, `settled` and `members`.
+    It has `load`, `VERSION`, and where there are any `check`, `files`, `spelled`, `settled` and `members`.
 
     `VERSION` is raised when the same files and parameters give other data than before; stored trials of the old
     version then no longer count. `load` and all others are called with parameters that are checked: by
     `check(parameters)`, or by `files(**parameters)`, which returns what `load` reads.
+    `spelled(**parameters)` returns them in the one spelling of all that give equal data: identities and keys hold it.
     `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
+    `LATER` names parameters that keys leave out at their defaults, as they came later.
 
     Raises
     ------

@@ -1,11 +1,9 @@
 """Small images of handwritten digits that come with scikit-learn: real data without a download."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from provsel.checks import check_classes
-
-from ._classes import keep_classes
+from ._classes import keep_classes, spelled_classes
 from ._record import Dataset, make_dataset
 
 VERSION = 1
@@ -42,7 +40,6 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     return make_dataset(bunch.data[rows], y, bunch.feature_names, name=name, source=_SOURCE)
 
 
-def check(given: Mapping[str, Any]) -> None:
-    """Check the parameter of `load`."""
-    if given["classes"] is not None:
-        check_classes("digits", given["classes"])
+def spelled(*, classes: Sequence[int] | None) -> dict[str, Any]:
+    """Check the parameter of `load`, and return it in one spelling."""
+    return {"classes": spelled_classes("digits", classes)}

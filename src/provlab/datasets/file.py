@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +21,8 @@ from provsel.streams.sources import DAMAGED
 from ._mat import read_mat
 from ._record import Dataset, make_dataset
 
+T = TypeVar("T")
+
 VERSION = 1
 
 PATHS = ("path",)
@@ -30,6 +33,9 @@ SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 FORMATS = (*SEPARATORS, ".parquet", ".npz", ".npy", ".mat", *SVMLIGHT)
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
+
+APART = (".npz", ".mat", *SVMLIGHT)
+"""Formats that keep labels apart from the columns."""
 
 SHOWN = 5
 
@@ -96,6 +102,64 @@ def files(*, path: str, target: Any, left_out: Any, index: Any) -> list[Path]:
     return [_file(path)]
 
 
+def spelled(*, path: str, target: Any, left_out: Any, index: Any) -> dict[str, Any]:
+    """Return the parameters of `load` with columns by their names, and by numbers from 0 where several share one.
+
+    An index is no more than a column that is left out, so the first of all these is written as it.
+    """
+    [file] = files(path=path, target=target, left_out=left_out, index=index)
+    apart = file.suffix.lower() in APART
+    if apart and index is None and not left_out:
+        return {"path": path, "target": target, "left_out": [], "index": None}
+    stat = file.stat()
+    names, subject = _names(file, stat.st_mtime_ns, stat.st_size), f"data set {file.name}"
+    out = {_place(subject, "left_out", names, column) for column in left_out}
+    if index is not None:
+        out.add(_place(subject, "index", names, index))
+    if not apart:
+        place = _target(subject, names, target)
+        out -= {place}
+        target = _spelled(names, place)
+    beside = [_spelled(names, place) for place in sorted(out)]
+    return {"path": path, "target": target, "left_out": beside[1:], "index": beside[0] if beside else None}
+
+
+def _spelled(names: Sequence[str], place: int) -> str | int:
+    return names[place] if names.count(names[place]) == 1 else place
+
+
+@lru_cache(maxsize=64)
+def _names(file: Path, changed: int, size: int) -> list[str]:
+    """Return the names of the columns of a file, read once while it stays as it is."""
+    with within_memory(f"data set {file.name}"):
+        return _sound(file, _read_names)
+
+
+def _read_names(file: Path) -> list[str]:
+    ending = file.suffix.lower()
+    if ending in SEPARATORS:
+        return _read_text(file, SEPARATORS[ending], nrows=0).names
+    if ending == ".parquet":
+        from pyarrow.parquet import read_schema
+
+        return [str(name) for name in read_schema(file).empty_table().to_pandas().columns]
+    return _read(file).names
+
+
+def _sound(file: Path, read: Callable[[Path], T]) -> T:
+    """Read a file, or say that it is damaged."""
+    try:
+        return read(file)
+    except (ImportError, MemoryLimitError, MemoryError):
+        raise
+    except ValueError as error:
+        if str(error).startswith((str(file), "data set")):
+            raise
+        raise _damaged(file, error) from error
+    except DAMAGED as error:
+        raise _damaged(file, error) from error
+
+
 def _file(path: Any) -> Path:
     root = current_project().root
     if not isinstance(path, str) or path in ("", "???"):
@@ -113,24 +177,14 @@ def _file(path: Any) -> Path:
 
 
 def _loaded(file: Path, path: str, target: Any, left_out: Sequence[str | int], index: Any) -> Dataset:
-    try:
-        table = _read(file)
-    except (ImportError, MemoryLimitError, MemoryError):
-        raise
-    except ValueError as error:
-        if str(error).startswith((str(file), "data set")):
-            raise
-        raise _damaged(file, error) from error
-    except DAMAGED as error:
-        raise _damaged(file, error) from error
-    subject = f"data set {file.name}"
+    table, subject = _sound(file, _read), f"data set {file.name}"
     taken = {} if table.labels is not None else {"target": _target(subject, table.names, target)}
     if table.labels is not None and target is not None:
         raise ValueError(f"{subject}: expected no target, as its labels are apart, got {target!r:.80}; leave it out.")
     out = [_place(subject, "left_out", table.names, column) for column in left_out]
     if index is not None:
         out.append(_place(subject, "index", table.names, index))
-    labels = table.labels if table.labels is not None else _column(table, taken["target"])
+    labels = table.labels if table.labels is not None else _labels(file, table, taken["target"])
     kept = [k for k in range(len(table.names)) if k not in {*out, *taken.values()}]
     X = _features(subject, table, kept)
     y, class_names = _coded(subject, np.asarray(labels))
@@ -177,7 +231,7 @@ def _numbered(X: Any) -> list[str]:
     return [str(k) for k in range(1, X.shape[1] + 1)]
 
 
-def _read_text(file: Path, separator: str) -> _Table:
+def _read_text(file: Path, separator: str, **options: Any) -> _Table:
     import pandas as pd
 
     with file.open(encoding="utf-8", newline="") as text:
@@ -190,7 +244,7 @@ def _read_text(file: Path, separator: str) -> _Table:
         ends = [(block.count(b"\n"), block.count(b"\r")) for block in iter(lambda: binary.read(1 << 20), b"")]
     # a row may be shorter than the first line, and is filled up
     _check_size(file, (max(map(sum, zip(*ends, strict=True)), default=0), width))
-    frame = pd.read_csv(file, sep=separator, encoding="utf-8")
+    frame = pd.read_csv(file, sep=separator, encoding="utf-8", **options)
     names = [str(name).strip() for name in frame.columns]
     if names and all(_is_number(name) for name in names):
         raise ValueError(
@@ -266,10 +320,15 @@ def _place(subject: str, parameter: str, names: list[str], column: str | int) ->
     raise ValueError(f"{subject}: dataset.{parameter}: expected a column of {_some(names)}, got {column!r:.80}.")
 
 
-def _column(table: _Table, k: int) -> Any:
+def _labels(file: Path, table: _Table, k: int) -> Any:
     if not hasattr(table.columns, "iloc"):
         return table.columns[:, k]
     column = table.columns.iloc[:, k]
+    if file.suffix.lower() in SEPARATORS and column.dtype.kind == "i":
+        # pandas takes 01 for a number, and so for the same class as 1: where zeros lead, labels are codes
+        again = _read_text(file, SEPARATORS[file.suffix.lower()], dtype={column.name: str})
+        texts = again.columns.iloc[:, k].str.strip()
+        column = texts if texts.str.match(r"[+-]?0\d").any() else column
     if hasattr(column, "cat"):  # pandas would write each row's text out
         return np.append(column.cat.categories.to_numpy(dtype=object), [None])[column.cat.codes]
     return column.to_numpy()
@@ -302,13 +361,8 @@ def _features(subject: str, table: _Table, kept: list[int]) -> Any:
 
 def _coded(subject: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return labels as whole numbers, and the names of the classes in their order."""
+    labels = known_labels(subject, labels)
     texts = labels.dtype.kind not in "iufb"
-    missing = [k for k, value in enumerate(labels.tolist()) if value is None or value != value]
-    if missing:
-        raise ValueError(
-            f"{subject}: expected a label in each row, got {len(missing)} without, such as row {missing[0]} from 0; "
-            f"leave these rows out of the file."
-        )
     if labels.dtype.kind == "c":
         raise ValueError(f"{subject}: expected labels as texts or real numbers, got {labels.dtype}; convert them.")
     if labels.dtype.kind == "O":  # not of fixed width, because one long text would blow up the array
@@ -327,6 +381,33 @@ def _coded(subject: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             f"{subject}: expected at least two classes, got only {classes.tolist()!s:.200}; choose another target."
         )
     return (2 * codes - 1 if classes.size == 2 else codes), np.array([f"{name}" for name in classes], dtype=object)
+
+
+def known_labels(subject: str, y: Any) -> np.ndarray:
+    """Return labels as an array of numbers or texts.
+
+    Raises
+    ------
+    ValueError
+        Labels that are missing, as None, NaN, NA, NaT or masked: how many and where. Numbers among texts.
+    """
+    import pandas as pd
+
+    whole = np.asarray(y, dtype=object)
+    missing = np.flatnonzero(pd.isna(whole) | (np.ma.getmaskarray(y) if np.ma.isMaskedArray(y) else False))
+    if missing.size:
+        raise ValueError(
+            f"{subject}: expected a label in each row, got {missing.size} without, such as row"
+            f"{'s' * (missing.size > 1)} {', '.join(map(str, missing[:SHOWN]))} from 0; leave these rows out."
+        )
+    labels = np.asarray(y)
+    kinds = {isinstance(value, str): value for value in whole.ravel().tolist()} if labels.dtype.kind in "OU" else {}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"{subject}: expected labels that are all texts or all numbers, got the text "
+            f"{str(kinds[True])!r:.40} and the number {kinds[False]!s:.40}; write them in one way."
+        )
+    return labels
 
 
 def _some(names: Sequence[str]) -> str:

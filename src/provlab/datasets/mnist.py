@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from provsel.checks import check_choice, check_classes
+from provsel.checks import check_choice
 
 from ._cache import parsed
-from ._classes import keep_classes
+from ._classes import keep_classes, spelled_classes
 from ._identity import registered
 from ._idx import read_idx
 from ._record import Dataset, make_dataset
@@ -56,7 +57,6 @@ def load(*, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
     MissingDataError
         When a file is in none of the searched folders.
     """
-    kept = None if classes is None else check_classes("mnist", classes)
 
     def build(paths: list[Path], digest: str) -> Dataset:
         arrays = []
@@ -66,20 +66,23 @@ def load(*, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
         # Bytes until `make_dataset`: the eightfold array of float64 exists once only.
         X, y = np.concatenate(arrays[::2]), np.concatenate(arrays[1::2]).astype(np.int64)
         split = np.arange(len(y)) < _SAMPLES["train"]
-        rows, y, name = keep_classes("mnist", y, kept)
+        rows, y, name = keep_classes("mnist", y, classes)
         X, split = X.reshape(len(X), _SIDE**2)[rows], split[rows]
         names = [f"pixel_{i}_{j}" for i in range(_SIDE) for j in range(_SIDE)]
         words = f"{_CITATION}; part {part}, SHA-256 {digest}"
         return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
 
-    return parsed("mnist", {"part": part, "classes": kept}, build)
+    return parsed("mnist", {"part": part, "classes": classes}, build)
+
+
+def spelled(*, part: str, classes: Sequence[int] | None) -> dict[str, Any]:
+    """Check the parameters of `load`, and return them in one spelling."""
+    check_choice("mnist", "part", part, _PARTS)
+    return {"part": part, "classes": spelled_classes("mnist", classes)}
 
 
 def files(*, part: str, classes: Sequence[int] | None) -> list[SourceFile]:
-    """Check the parameters of `load` and return the files that it reads."""
-    check_choice("mnist", "part", part, _PARTS)
-    if classes is not None:
-        check_classes("mnist", classes)
+    """Return the files that `load` reads."""
     return registered("mnist", [f"mnist/{stem}-ubyte.gz" for stem in _stems(part)])
 
 

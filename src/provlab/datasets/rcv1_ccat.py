@@ -17,6 +17,7 @@ from ._rcv1_stems import read_stems
 from ._record import Dataset, make_dataset
 
 VERSION = 1
+LATER = ("names",)
 
 _FORMS = ("auto", "subsets", "official", "sklearn")
 _PARTS = ("train", "all")

@@ -20,6 +20,7 @@ from ._techtc_parse import parse_tokens, parse_vectors
 from ._xz import read_xz
 
 VERSION = 1
+LATER = ("form",)
 
 _TOKENS = "techtc100/tokens"
 _TABLE = "techtc100/datasets.tsv"
