@@ -214,13 +214,6 @@ def test_missing_labels_are_no_class(data, missing, count):
     assert not Path("results/data").exists()
 
 
-def test_labels_that_are_texts_stay_texts(data):
-    X, _ = data
-    found = quietly(X, [("01", "1", "2")[k % 3] for k in range(150)], {"a": FirstFeatures(5)})
-    assert TrialStore("results/store").query(columns=["n_classes"])["n_classes"].to_pylist() == [3] * 6
-    assert found.loc["a", "error"] > 50
-
-
 def test_functions_and_classes_are_given_for_the_call_only(data):
     X, y = data
     config = as_config(SelectKBest(chi2, k=12))
