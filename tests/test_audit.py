@@ -16,6 +16,7 @@ from provlab.audit import CLOSE, DIFFERENT, IDENTICAL, compare, read_audits, run
 from provlab.audit.cells import cell_from
 from provlab.keys import canonical_json, digest
 from provlab.project.components import REGISTRIES, registered
+from provlab.site.collect import audited_cells
 from provlab.store import SCHEMA, TrialStore
 from provlab.trials import identity_of, trial
 from provlab.trials.plan import make_tasks, trial_key
@@ -124,6 +125,9 @@ def test_everything_is_identical_and_counted_by_cell(whole):
     run = audit(whole)
     assert run.count(IDENTICAL) == run.n_stored == sum(cell.n_trials for cell in cells_of_all_kinds())
     assert run.by_cell() == {cell.id: (cell.n_trials, 0, 0) for cell in cells_of_all_kinds()}
+    # a page shows those of the trials that its artefact plans
+    fewer = [small_cell(selector, repeats=1, draws=1) for selector in (BSS, UNIFORM)]
+    assert audited_cells([run, run], fewer) == {cell.id: (6, 0, 0) for cell in fewer}
 
 
 def test_tasks_hold_exactly_the_drawn_trials(whole, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from provlab._yaml import read_json
-from provlab.audit import read_audits
+from provlab.audit import AuditRun, read_audits
 from provlab.configs import COMPLETE, NOT_RUN, Artefact, compose_artefact, config_errors, state_of
 from provlab.datasets import MissingDataError
 from provlab.listing import artefact_title
@@ -114,8 +114,8 @@ class Collector:
             return ArtefactPage(name, artefact.title, BROKEN, command=with_settings, problem=_reason(error))
 
     @cached_property
-    def _audits(self) -> dict[str, tuple[int, int, int]]:
-        return audited_cells(self.results)
+    def _audits(self) -> list[AuditRun]:
+        return read_audits(self.results)
 
     def certificates(self, cells: Iterable[Cell]) -> tuple[CertificateCount, ...]:
         """Return how many planned trials of some cells are in each state, for each certificate that any of them has."""
@@ -145,7 +145,7 @@ class Collector:
             recipe.columns,
             results=self.results,
             settings=self.overrides,
-            audits=self._audits,
+            audits=audited_cells(self._audits, artefact.cells),
         )
         columns = {entry.column for entry in artefact.entries}
         return ArtefactPage(
@@ -238,11 +238,14 @@ def _n_found(artefact: Artefact, frame: pd.DataFrame) -> int:
     return sum(by_cell.values())
 
 
-def audited_cells(results: Path) -> dict[str, tuple[int, int, int]]:
-    """Return for each audited cell how often its trials were identical, close and different, over all audits."""
+def audited_cells(audits: Iterable[AuditRun], cells: Iterable[Cell]) -> dict[str, tuple[int, int, int]]:
+    """Return how often planned trials of each audited cell were identical, close and different, over all audits."""
+    planned = {cell.id: cell.counts for cell in unique_cells(cells)}
     counts: dict[str, tuple[int, int, int]] = {}
-    for run in read_audits(results):
-        for cell, found in run.by_cell().items():
+    for run in audits:
+        places = ((trial, (trial.repeat, trial.fold, trial.draw), planned.get(trial.cell)) for trial in run.trials)
+        own = tuple(t for t, place, most in places if most and all(n < m for n, m in zip(place, most, strict=True)))
+        for cell, found in replace(run, trials=own).by_cell().items():
             before = counts.get(cell, (0, 0, 0))
             counts[cell] = (before[0] + found[0], before[1] + found[1], before[2] + found[2])
     return counts
