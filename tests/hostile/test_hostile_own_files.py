@@ -208,6 +208,8 @@ def test_texts_that_the_file_has_once_are_not_written_out(tmp_path):
         pq.write_table(pa.table({"a": np.arange(4000.0), "y": texts}), tmp_path / "X.parquet", store_schema=schema)
         with bounded():
             found = own(tmp_path / "X.parquet")
+            with pytest.raises(ValueError, match=r"expected numbers, got 'a{39} in column 'y'"):
+                own(tmp_path / "X.parquet", target="a")
         assert found.y.tolist() == [-1, 1] * 2000
         assert found.class_names.tolist() == names
 

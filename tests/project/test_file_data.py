@@ -80,6 +80,11 @@ def test_real_numbers_of_any_type(project, kind):
         assert found.y.tolist() == SIGNS
 
 
+def texts_without_values(folder):
+    frame(none=pd.array([None] * 4, dtype="string")).to_parquet(folder / "a.parquet")
+    return {"path": "a.parquet", "target": "species"}
+
+
 def npz(**arrays):
     def make(folder):
         np.savez(folder / "a.npz", **{"X": X, "y": SIGNS, **arrays})
@@ -252,6 +257,7 @@ def table(**columns):
         (table(), {"left_out": "wing"}, r"dataset\.left_out: expected a list of columns .*, got 'wing'"),
         (table(), {"left_out": ["wing", "bill", "tail"]}, r"expected at least one feature, got none beside labels"),
         (table(colour=list("abcd")), {}, r"expected numbers, got 'a' in column 'colour'; .*get_dummies"),
+        (texts_without_values, {}, r"expected numbers, got '' in column 'none'"),
         (table(age=[1, None, 3, None]), {}, r"expected no missing values, got 2 in age; .*SimpleImputer"),
         (table(labels=["a", None, "a", "b"]), {}, r"expected a label in each row, got 1 without, such as row 1"),
         (table(labels=["a"] * 4), {}, r"expected at least two classes, got only \['a'\]"),

@@ -343,9 +343,9 @@ def _features(subject: str, table: _Table, kept: list[int]) -> Any:
     frame = table.columns.iloc[:, kept]
     texts = [table.names[k] for k, kind in zip(kept, frame.dtypes, strict=True) if kind.kind not in "iufb"]
     if texts:
-        first = frame.iloc[:, [table.names[k] for k in kept].index(texts[0])]
+        found = frame.iloc[:, [table.names[k] for k in kept].index(texts[0])].dropna().iloc[:1].tolist()
         raise ValueError(
-            f"{subject}: expected numbers, got {str(next(iter(first.dropna()), None))!r:.40} in column {texts[0]!r:.80}"
+            f"{subject}: expected numbers, got {str(*found)!r:.40} in column {texts[0]!r:.80}"
             f"{f' and others in {len(texts) - 1} more' if len(texts) > 1 else ''}; leave them out, "
             f"dataset.left_out=[{','.join(texts[:SHOWN]):.200}], or encode categories first, as by pandas.get_dummies."
         )
