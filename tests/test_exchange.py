@@ -293,6 +293,56 @@ def test_parts_of_two_people_become_one_store(stored, here):
     assert [path.name[:7] for path in Path("both/store").glob("*.parquet")] == ["merged-", "merged-"]
 
 
+def test_sources_are_read_and_never_changed(stored, here, capsys):
+    shutil.copytree(stored / "results" / "store", "theirs")
+    n = len(TrialStore("theirs").keys())
+    for name in ("page.parquet", "page.damaged"):
+        Path("theirs", name).write_text(name)
+    Path("plain").mkdir()
+    pq.write_table(pa.table({"x": [1]}), "plain/mine.parquet")
+    before = {path: path.read_bytes() for path in here.rglob("*.*") if path.is_file()}
+    assert main(["merge", "theirs", "--results", "ours"]) == 0
+    assert len(TrialStore("ours/store").keys()) == n
+    assert main(["merge", "plain", "--results", "other"]) == 2
+    assert "expected a results folder with trials, or an export with trials.csv, got plain" in capsys.readouterr().err
+    assert not Path("other").exists()
+    assert {path: path.read_bytes() for path in before} == before
+    assert sorted(path.name for path in Path("plain").iterdir()) == ["mine.parquet"]
+
+
+def test_a_column_with_two_types_is_refused_by_name_and_one_without_values_has_none(stored, here, capsys):
+    values = {"number": 0.5, "text": "a", "nothing": None}
+    for name, value in values.items():
+        n = changed(stored, name, lambda k, record, value=value: {"mine": value})
+    assert main(["export", "--results", "text", "--output", "text-export"]) == 0
+    capsys.readouterr()
+    for first, second, place in [
+        ("number", "text", r"text/store/\w+\.parquet: expected the column mine as double, as in number/store/\w+\.p"),
+        ("text", "number", r"number/store/\w+\.parquet: expected the column mine as string, as in text/store"),
+        ("number", "text-export", r"text-export/columns\.csv: expected the column mine as double, as in number/store"),
+    ]:
+        assert main(["merge", first, second, "--results", "new"]) == 2
+        with pytest.raises(ValueError, match=f"provsel: store file {place}.*rename the measure's field"):
+            raise ValueError(capsys.readouterr().err)
+        assert not Path("new").exists()
+    for k, sources in enumerate((["nothing", "number"], ["nothing", "text"], ["text-export", "nothing"])):
+        assert main(["merge", *sources, "--results", f"both{k}"]) == 0
+        assert f"{n} identical" in capsys.readouterr().out
+        assert main(["export", "--results", f"both{k}", "--output", f"export{k}"]) == 0
+
+
+@pytest.mark.parametrize("name", ["fold", "cell", "config", "environment", "key", "dataset"])
+def test_an_export_that_lacks_a_column(name, stored, here):
+    folder = exported(stored)
+    lines = (folder / "columns.csv").read_text().splitlines(keepends=True)
+    (folder / "columns.csv").write_text("".join(line for line in lines if not line.startswith(f'"{name}"')))
+    if name == "dataset":  # which names nothing
+        assert main(["merge", "export", "--results", "new"]) == 0
+        return
+    with pytest.raises(ValueError, match=rf"columns\.csv: expected the column {name}, .* got none; export again"):
+        read_source_trials(folder)
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [

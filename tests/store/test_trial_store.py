@@ -244,6 +244,100 @@ def test_parquet_file_of_something_else_is_set_aside(store, caplog):
     assert "without the column key" in caplog.text
 
 
+def test_nothing_is_set_aside_over_another_file(store):
+    store.append(fake_records(0, 2))
+    for text in ("mine", "first", "second"):
+        path = store.folder / "page.damaged" if text == "mine" else store.folder / "page.parquet"
+        path.write_text(text)
+        assert len(store.keys()) == 2
+    found = {path.name: path.read_text() for path in store.folder.glob("page*")}
+    assert found == {"page.damaged": "mine", "page.2.damaged": "first", "page.3.damaged": "second"}
+    assert len(store.damaged_files()) == 3
+
+
+def test_a_store_of_somebody_else_stays_as_it_is(store, caplog):
+    store.append(fake_records(0, 2))
+    (store.folder / "page.parquet").write_text("<html>404</html>")
+    before = {path.name: path.read_bytes() for path in store.folder.iterdir()}
+    theirs = TrialStore(store.folder, read_only=True)
+    assert len(theirs.query()) == len(theirs.keys()) == 2
+    assert {path.name: path.read_bytes() for path in store.folder.iterdir()} == before
+    assert "left where it is, its trials are left out" in caplog.text
+
+
+OWN = {
+    "number": pa.array([1.0, 2.0]), "text": pa.array(["a", "b"]), "nothing": pa.array([None, None], pa.float64()),
+    "null": pa.nulls(2), "codes": pa.array(["a", "b"]).dictionary_encode(), "large": pa.array(["a", "b"], pa.large_string()),
+    "whole": pa.array([1, 2]), "features": pa.array([[1], []], pa.list_(pa.int32())),
+    "nested": pa.array([{"a": 1}, {"a": 2}]), "time": pa.array([1, 2], pa.timestamp("ms")), "bytes": pa.array([b"a", b"b"]),
+    "bool": pa.array([True, False]),
+}  # fmt: skip
+"""Columns that files of strangers have."""
+
+
+def with_column(store, name, first, column):
+    """Write two records with another column; where `SCHEMA` has it, in its place."""
+    store.append(fake_records(first, 2, "cell"))
+    [path] = [path for path in store.folder.glob("*.parquet") if not path.name.startswith("own")]
+    table = pq.read_table(path)
+    path.unlink()
+    place = table.column_names.index(name) if name in table.column_names else 0  # a nested one moves all others
+    table = table.drop_columns(name) if name in table.column_names else table
+    pq.write_table(table.add_column(place, name, column), store.folder / f"own{first}.parquet")
+
+
+@pytest.mark.parametrize("second", OWN)
+@pytest.mark.parametrize("first", OWN)
+def test_an_own_column_has_one_type_or_is_refused_by_name(first, second, store):
+    with_column(store, "mine", 0, OWN[first])
+    with_column(store, "mine", 2, OWN[second])
+    kinds = {"codes": "text", "large": "text", "null": "nothing"}
+    kinds = {kinds.get(kind, kind) for kind in (first, second)} - {"nothing"}
+    no_measure = {*kinds} & {"nested", "time", "bytes", "bool"}
+    assert len(store.query(["cell"], ["key"])) == 4  # whatever else is there
+    if len(kinds) < 2 and not no_measure:
+        expected = [None if kind in ("nothing", "null") else OWN[kind].to_pylist() for kind in (first, second)]
+        found = store.query(columns=["mine"])["mine"].to_pylist()
+        assert found == [value for each in expected for value in each or [None, None]]
+        assert store.encoded(["key", "mine"]).num_rows == 4
+        return
+    place = r"store file .*own\d\.parquet: expected "
+    message = "own columns to have .*got 'mine' as" if no_measure else r"the column mine as .*own0\.parquet, got"
+    for use in (store.query, store.columns):
+        with pytest.raises(ValueError, match=place + message):
+            use()
+
+
+@pytest.mark.parametrize("kind", OWN)
+@pytest.mark.parametrize("name", ["error", "source", "rank", "features"])
+def test_a_column_of_ours_with_another_type_is_refused_by_name(name, kind, store):
+    with_column(store, name, 0, OWN[kind])
+    fitting = {"error": ("number", "whole"), "source": ("text", "codes", "large"), "rank": ("number", "whole"),
+               "features": ("features",)}  # fmt: skip
+    if kind in (*fitting[name], "nothing", "null"):
+        assert store.query(columns=[name])[name].null_count == (2 if kind in ("nothing", "null") else 0)
+        return
+    with pytest.raises(ValueError, match=rf"store file .*own0\.parquet: expected the column {name} as .*, got .*move"):
+        store.query()
+
+
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "a b", "\x1b[31m", "a\u202eb", "a\nb", ""])
+def test_a_column_that_no_measure_can_have_is_refused(name, store):
+    with_column(store, name, 0, OWN["number"])
+    with pytest.raises(ValueError, match="expected own columns to have a name of letters and digits") as caught:
+        store.query()
+    assert repr(name) in str(caught.value)
+
+
+def test_a_file_with_a_column_twice_is_set_aside(store, caplog):
+    store.append(fake_records(0, 2))
+    [path] = store.folder.glob("*.parquet")
+    table = pq.read_table(path)
+    pq.write_table(table.append_column("error", table["error"]), path)
+    assert len(store.query()) == 0
+    assert "with one twice" in caplog.text
+
+
 def test_columns_that_an_older_file_lacks_are_null(store):
     records = fake_records(0, 2)
     store.append(records)

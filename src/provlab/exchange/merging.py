@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from provlab.audit.compare import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, compare, compared
-from provlab.exchange.trials_csv import TRIALS, list_texts, read_trials
+from provlab.exchange.trials_csv import COLUMNS, TRIALS, list_texts, read_trials
 from provlab.keys import digest_of
-from provlab.store import TrialStore
+from provlab.store import SCHEMA, TrialStore
+from provlab.store.faults import agree
 from provlab.trials.plan import trial_key
 
 NAMING = ("key", "cell", "config", "repeat", "fold", "draw")
@@ -49,18 +50,36 @@ def read_source_trials(folder: Path) -> pa.Table:
     ValueError
         When it is none of these, or a trial is not the one that its key says.
     """
+    return _read_source(folder, {})
+
+
+def _read_source(folder: Path, known: dict[str, tuple[pa.DataType, Path]]) -> pa.Table:
+    """Return the trials of a folder in which nothing is changed, and note the types of their own columns."""
+    found = [path for path in (folder / "store", folder) if next(path.glob("*.parquet"), None) is not None]
     if (folder / TRIALS).is_file():
         trials = read_trials(folder)
+        own = {field.name: (field.type, folder / COLUMNS) for field in trials.schema if field.name not in SCHEMA.names}
     else:
-        found = [path for path in (folder / "store", folder) if next(path.glob("*.parquet"), None) is not None]
-        if not found:
-            raise ValueError(
-                f"merge: expected a results folder with trials, or an export with {TRIALS}, got {folder}, which has "
-                f"neither; correct the path."
-            )
-        trials = TrialStore(found[0]).query()
+        store = TrialStore(found[0] if found else folder, read_only=True)
+        own, trials = store.own_columns(), store.query()
+    if not len(trials):
+        raise ValueError(
+            f"merge: expected a results folder with trials, or an export with {TRIALS}, got {folder}, which has "
+            f"neither; correct the path."
+        )
     _check_keys(folder, trials)
-    return trials
+    return _agreed(trials, own, known)
+
+
+def _agreed(
+    trials: pa.Table, own: dict[str, tuple[pa.DataType, Path]], known: dict[str, tuple[pa.DataType, Path]]
+) -> pa.Table:
+    """Return trials without own columns that have no value, and so no type; the types of the others are noted."""
+    empty = [name for name in own if not _written(trials[name])]
+    for name, (kind, path) in own.items():
+        if name not in empty:
+            agree(known, name, kind, path)
+    return trials.drop_columns(empty)
 
 
 def _check_keys(folder: Path, trials: pa.Table) -> None:
@@ -137,7 +156,7 @@ class Merge:
             outcome, differences = compare(mine, other, absent)
             counts[outcome] += 1
             if outcome == DIFFERENT:
-                place = [other[name] for name in ("key", "dataset", "selector", "repeat", "fold", "draw")]
+                place = [other.get(name) for name in ("key", "dataset", "selector", "repeat", "fold", "draw")]
                 lines += [
                     (self._origin[places[k]], source, *place, each.column, each.stored, each.now)
                     for each in differences
@@ -168,10 +187,12 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Cal
     Merge
     """
     store, made, fresh = TrialStore(target / "store"), Merge(), []
-    if next(store.folder.glob("*.parquet"), None) is not None:
-        made.add(str(target), read_source_trials(target))
+    ours, known = store.query(), dict[str, tuple[pa.DataType, Path]]()
+    if len(ours):
+        _check_keys(target, ours)
+        made.add(str(target), _agreed(ours, store.own_columns(), known))
     for name, folder in sources.items():
-        fresh.append(made.add(name, read_source_trials(folder)))
+        fresh.append(made.add(name, _read_source(folder, known)))
         found = made.counts[name]
         told(
             f"{name}: {found['new']} new trials; known: {found[IDENTICAL]} identical, {found[CLOSE]} the same to the "

@@ -26,6 +26,9 @@ TYPES = {
 }  # fmt: skip
 """Types by their names in columns.csv."""
 
+NEEDED = ("key", "cell", "config", "environment", "repeat", "fold", "draw")
+"""Columns without which nobody knows which trial a line is of."""
+
 PARSED = pcsv.ParseOptions(newlines_in_values=True)
 DAMAGE = (pa.ArrowException, ValueError, KeyError, UnicodeDecodeError)
 
@@ -74,6 +77,10 @@ def read_trials(folder: Path) -> pa.Table:
     if differing:
         raise ValueError(
             f"{folder / COLUMNS}: expected the types of a store, got {types[differing[0]]} as that of {differing[0]}."
+        )
+    if lost := [name for name in NEEDED if name not in types]:
+        raise ValueError(
+            f"{folder / COLUMNS}: expected the column {lost[0]}, as of all trials, got none; export again."
         )
     read = {name: pa.string() if pa.types.is_list(kind) else kind for name, kind in types.items() if name != "config"}
     trials = _read(folder / TRIALS, read)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from provlab.store.schema import VERSION
+from provlab.store.schema import SCHEMA, VERSION
 from provlab.store.seal import DamagedFileError, check_chunks, read_seal
 
 DAMAGE = (DamagedFileError, pa.ArrowException, UnicodeDecodeError)
@@ -41,9 +41,26 @@ class StoredFile:
         schema = self.parquet.schema_arrow
         self.names = list(schema.names)
         stated = (schema.metadata or {}).get(b"provsel_schema", b"0")
-        if "key" not in self.names or not stated.isdigit():
-            raise DamagedFileError(f"a footer without the column key or with schema version {stated!r}")
+        if self.names.count("key") != 1 or len({*self.names}) < len(self.names) or not stated.isdigit():
+            raise DamagedFileError(f"a footer without the column key, with one twice, or schema version {stated!r}")
         self.version = int(stated)
+
+    def own_columns(self) -> dict[str, pa.DataType]:
+        """Return the types of the columns that `SCHEMA` does not have, null for one without any value."""
+        found = {}
+        for field in self.parquet.schema_arrow:
+            kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            kind = pa.string() if pa.types.is_large_string(kind) else kind
+            if field.name not in SCHEMA.names:
+                found[field.name] = kind if self._has_values(field.name) else pa.null()
+        return found
+
+    def _has_values(self, column: str) -> bool:
+        """Tell by the footer whether a column has a value other than null."""
+        place, metadata = place_of(self.parquet, column), self.parquet.metadata
+        groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)] if place >= 0 else []
+        found = [(group.column(place).statistics, group.num_rows) for group in groups]
+        return place < 0 or not all(s is not None and s.has_null_count and s.null_count == n for s, n in found)
 
     def check(self) -> None:
         """Compare all columns with the checksums that the file has.
@@ -95,13 +112,19 @@ class StoredFile:
 
 def groups_with(file: pq.ParquetFile, cells: Sequence[str]) -> list[int]:
     """Return the row groups that can hold one of the sorted cells, by the range that the footer states for each."""
-    place = file.schema_arrow.names.index("cell") if "cell" in file.schema_arrow.names else -1
+    place = place_of(file, "cell")
     groups = []
     for k in range(file.num_row_groups):
         found = file.metadata.row_group(k).column(place).statistics if place >= 0 else None
-        if found is None or not found.has_min_max or _any_between(cells, found.min, found.max):
+        stated = found is not None and found.has_min_max and isinstance(found.min, str)
+        if not stated or _any_between(cells, found.min, found.max):
             groups.append(k)
     return groups
+
+
+def place_of(file: pq.ParquetFile, column: str) -> int:
+    """Return the place of a column's values, -1 where there are none of its own: a nested column has several."""
+    return next((k for k in range(len(file.schema)) if file.schema.column(k).path == column), -1)
 
 
 def _any_between(ordered: Sequence[str], low: str, high: str) -> bool:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from provlab.store.faults import cast, refused, set_aside, unreadable
+from provlab.store.faults import agree, cast, refused, set_aside, unreadable
 from provlab.store.schema import SCHEMA, record_schema
 from provlab.store.seal import DamagedFileError, seal
 from provlab.store.stored_file import NewerFileError, StoredFile, stored_file
@@ -51,11 +51,13 @@ class TrialStore:
     ----------
     folder : path
         Created at the first write.
+    read_only : bool, default=False
+        Leave damaged files where they are, as in the folder of somebody else.
     """
 
-    def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
-        self._known_files: dict[Path, dict[str, pa.Field]] = {}
+    def __init__(self, folder: Path | str, *, read_only: bool = False) -> None:
+        self.folder, self.read_only = Path(folder), read_only
+        self._known_files: dict[Path, dict[str, pa.DataType]] = {}
 
     def keys(self) -> set[str]:
         """Return the keys of all trials that are stored whole: every column is compared with its checksum.
@@ -180,29 +182,38 @@ class TrialStore:
 
     def columns(self) -> list[str]:
         """Return the names of all columns: those of `SCHEMA`, and what own measures and other versions have written."""
-        return [*SCHEMA.names, *sorted(self._others())]
+        return [*SCHEMA.names, *sorted(self.own_columns())]
 
     def _schema(self, columns: Sequence[str]) -> pa.Schema:
         """Return the types of some columns; one that nobody has written is a number."""
-        others = {} if {*columns} <= {*SCHEMA.names} else self._others()
-        fields = [SCHEMA.field(name) if name in SCHEMA.names else others.get(name) for name in columns]
-        return pa.schema(
-            [field or pa.field(name, pa.float64()) for field, name in zip(fields, columns, strict=True)],
-            metadata=SCHEMA.metadata,
-        )
+        others = {} if {*columns} <= {*SCHEMA.names} else self.own_columns()
+        known = {name: kind for name, (kind, _) in others.items() if kind != pa.null()}
+        fields = [
+            SCHEMA.field(name) if name in SCHEMA.names else pa.field(name, known.get(name, pa.float64()))
+            for name in columns
+        ]
+        return pa.schema(fields, metadata=SCHEMA.metadata)
 
-    def _others(self) -> dict[str, pa.Field]:
-        """Return the columns of the files that `SCHEMA` does not have; what is damaged is for the readers to say."""
-        found: dict[str, pa.Field] = {}
+    def own_columns(self) -> dict[str, tuple[pa.DataType, Path]]:
+        """Return the columns that `SCHEMA` does not have: each with its type, null without a value, and a file.
+
+        What is damaged is for the readers to say.
+
+        Raises
+        ------
+        ValueError
+            When two files have a column with two types, or no measure can have it.
+        """
+        found: dict[str, tuple[pa.DataType, Path]] = {}
         for path in self._files():
             known = self._known_files.get(path)
             if known is None:
                 known = {}
                 with suppress(OSError, ValueError, pa.ArrowException, DamagedFileError), stored_file(path) as file:
-                    fields = file.parquet.schema_arrow
-                    known = {field.name: field for field in fields if field.name not in SCHEMA.names}
+                    known = file.own_columns()
                 self._known_files[path] = known
-            found |= known
+            for name, kind in known.items():
+                agree(found, name, kind, path)
         return found
 
     def _files(self) -> list[Path]:
@@ -261,7 +272,7 @@ class TrialStore:
             stays = unreadable(path, error, is_checked=file is not None and file.is_sealed)
             if stays is not None:
                 raise stays from error
-            return schema.empty_table() if set_aside(path, before, error) else None
+            return schema.empty_table() if set_aside(path, before, error, read_only=self.read_only) else None
         for field in schema:
             if field.name not in table.column_names:
                 table = table.append_column(field, pa.nulls(len(table), field.type))
