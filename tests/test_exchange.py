@@ -99,6 +99,31 @@ def test_an_export_has_the_same_bytes_again(stored, here, monkeypatch):
     assert b"2023-11-14" in first["croissant.json"]
 
 
+def test_an_export_deletes_only_what_an_earlier_one_wrote(stored, here, capsys):
+    folder = exported(stored, "--format", "croissant")
+    others = {"notes.txt": "mine", "tables/mine.csv": "mine", "more/deep/a.txt": "mine"}
+    for name, text in others.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "link").symlink_to("nowhere")
+    for _ in range(2):  # the second export knows as well that it did not write them
+        exported(stored)
+        assert {name: (folder / name).read_text() for name in others} == others
+        assert (folder / "link").readlink() == Path("nowhere")
+        assert not (folder / "croissant.json").exists()
+    assert not {*others, "link"} & {*(folder / ".written").read_text().splitlines()}
+    (folder / "trials.csv").unlink()
+    (folder / "trials.csv").mkdir()
+    (folder / "trials.csv" / "mine.txt").write_text("mine")
+    Path("file").write_text("mine")
+    for target, place in (("export", "export"), ("file", "file: .*'Not a directory'; name another folder")):
+        capsys.readouterr()
+        assert main(["export", "--results", str(stored / "results"), "--output", target, *SMALL]) == 2
+        with pytest.raises(ValueError, match=f"provsel: .*{place}"):
+            raise ValueError(capsys.readouterr().err)
+    assert Path("file").read_text() == (folder / "trials.csv" / "mine.txt").read_text() == "mine"
+
+
 def test_metadata_name_each_file_with_its_hash(stored, here):
     from hashlib import sha256
 

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,9 @@ is alive nevertheless finds its file gone, and gets FileNotFoundError.
 
 PROBE = 1 << 16
 """Bytes that `probe` writes: more than what a full file system may still take into an inode or a rest of a block."""
+
+WRITTEN = ".written"
+"""In a folder of `replacing_folder`: the paths of the files that it wrote, one a line."""
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}\.part")
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EBADF, errno.EISDIR)
@@ -50,28 +54,81 @@ def replacing(target: Path) -> Iterator[Path]:
             os.fsync(file.fileno())  # or a power cut could leave an empty file under the final name
         os.replace(temporary, target)
         _sync_folder(target.parent)
+    except OSError as error:
+        if (
+            error.errno and str(error) == f"[Errno {error.errno}] {os.strerror(error.errno)}"
+        ):  # a full disk names no file
+            error.filename = str(target)
+        _name(error, temporary, target)
+        raise
     finally:
         with suppress(OSError):  # the error that brought us here is to be seen
             temporary.unlink(missing_ok=True)
 
 
 @contextmanager
-def replacing_folder(target: Path) -> Iterator[Path]:
+def replacing_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
     """Yield a new, empty folder that takes the place of `target` on success; on failure the old one stays.
 
     Parameters
     ----------
     target : Path
         Folder to write. The one that it lies in is made when needed.
+    keep : bool, default=False
+        Keep the files of the old folder that an earlier call did not write; `WRITTEN` lists those that this one does.
+
+    Raises
+    ------
+    OSError
+        When `target` is a file, or cannot be replaced.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as temporary:
-        folder = Path(temporary) / "new"
-        folder.mkdir()
-        yield folder
-        if target.exists():
-            target.rename(Path(temporary) / "old")
-        folder.rename(target)
+    if target.exists() and not target.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(target))
+    beside = target.parent / f".{target.name}-"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=beside.name, dir=target.parent) as temporary:
+            folder, old = Path(temporary) / "new", Path(temporary) / "old"
+            folder.mkdir()
+            yield folder
+            if keep:
+                _keep_others(target, folder)
+            if target.exists():
+                target.rename(old)
+            try:
+                folder.rename(target)
+            except BaseException:
+                if old.exists():
+                    old.rename(target)
+                raise
+    except OSError as error:
+        _name(error, beside, target)
+        raise
+
+
+def _keep_others(old: Path, new: Path) -> None:
+    """Copy the files of an old folder that nobody listed as written into the new one, and list those of the new one."""
+    mine = _files(new)
+    listed = old / WRITTEN
+    stale = listed.read_text(encoding="utf-8", errors="replace").splitlines() if listed.is_file() else []
+    for name in sorted(_files(old) - {*mine, *stale, WRITTEN}):
+        if any(part.as_posix() in mine for part in Path(name).parents) or (new / name).is_dir():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(old / name))
+        (new / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(old / name, new / name, follow_symlinks=False)
+    (new / WRITTEN).write_text("".join(f"{name}\n" for name in sorted(mine)), encoding="utf-8")
+
+
+def _files(folder: Path) -> set[str]:
+    """Return the paths of all files below a folder, and of links, relative to it."""
+    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return {path.relative_to(folder).as_posix() for path in found}
+
+
+def _name(error: OSError, temporary: Path, target: Path) -> None:
+    """Have an error about a temporary file or folder name what people know."""
+    if str(error.filename).startswith(str(temporary)):
+        error.filename, error.filename2 = str(target), None
 
 
 def probe(folder: Path) -> float:

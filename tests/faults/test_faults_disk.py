@@ -1,5 +1,6 @@
 """Disks that are full, folders that are read-only, clocks that jump."""
 
+import contextlib
 import errno
 import io
 import os
@@ -233,6 +234,54 @@ def test_commands_that_read_work_on_a_read_only_store(tmp_path, monkeypatch):
         return computed, codes, after == before and len(before), page.is_file(), more
 
     assert on_small_disk(results / "store", "4m", use) == [0, [0, 0, 0, 0], 4, True, 2]
+
+
+def test_commands_that_write_say_what_helps_on_a_read_only_folder(tmp_path, monkeypatch):
+    """And a report deletes what an earlier one wrote, and nothing else."""
+    made_paper(tmp_path, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    Path("results").mkdir()
+    paper = ["reproduce", "made2000/table", *SMALL, "executor=serial"]
+    run = ["dataset=synthetic", "selector=uniform", "selector.n_features_to_select=3", "executor=serial"]
+    commands = {
+        "export": ["export", *SMALL], "report": ["report", *SMALL], "merge": ["merge", "theirs"],
+        "verify": ["verify", *SMALL], "reproduce": paper, "table": [*paper, "--render"], "run": ["run", *run],
+        "sweep": ["run", "-m", *run],
+    }  # fmt: skip
+
+    def use(make_read_only):
+        assert main(paper) == 0
+        shutil.copytree("results/store", "theirs")
+        page = build_report(Path("results"), SMALL, n_jobs=1)
+        for name in ("mine.html", "stale.html"):
+            page.with_name(name).write_text(name)
+        with page.with_name(".written").open("a") as file:
+            file.write("stale.html\n")
+        build_report(Path("results"), SMALL, n_jobs=1)
+        found = {"kept": [page.with_name(name).is_file() for name in ("mine.html", "stale.html", "index.html")]}
+        shutil.rmtree("results/tables")
+        next(Path("results/store").glob("*.parquet")).unlink()
+        make_read_only()
+        for name, command in commands.items():
+            with contextlib.redirect_stderr(io.StringIO()) as told:
+                try:
+                    status = main(command)
+                except SystemExit as stop:  # as Hydra ends a job
+                    status = stop.code
+            found[name] = [status, told.getvalue()]
+        return found
+
+    found = on_small_disk(tmp_path / "results", "40m", use)
+    assert found.pop("kept") == [True, False, True]
+    assert found.keys() == commands.keys()
+    for name, (status, told) in found.items():
+        assert status in (1, 2), name
+        with pytest.raises(
+            ValueError, match=rf"provsel: .*results/?.*: expected .*'{READ_ONLY}'.*; .*make it writable"
+        ):
+            raise ValueError(told)
 
 
 def test_a_complete_run_needs_no_writable_store(tmp_path, monkeypatch):

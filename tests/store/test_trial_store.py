@@ -267,10 +267,10 @@ def test_a_store_of_somebody_else_stays_as_it_is(store, caplog):
 
 OWN = {
     "number": pa.array([1.0, 2.0]), "text": pa.array(["a", "b"]), "nothing": pa.array([None, None], pa.float64()),
-    "null": pa.nulls(2), "codes": pa.array(["a", "b"]).dictionary_encode(), "large": pa.array(["a", "b"], pa.large_string()),
-    "whole": pa.array([1, 2]), "features": pa.array([[1], []], pa.list_(pa.int32())),
-    "nested": pa.array([{"a": 1}, {"a": 2}]), "time": pa.array([1, 2], pa.timestamp("ms")), "bytes": pa.array([b"a", b"b"]),
-    "bool": pa.array([True, False]),
+    "null": pa.nulls(2), "codes": pa.array(["a", "b"]).dictionary_encode(),
+    "large": pa.array(["a", "b"], pa.large_string()), "whole": pa.array([1, 2]),
+    "features": pa.array([[1], []], pa.list_(pa.int32())), "nested": pa.array([{"a": 1}, {"a": 2}]),
+    "time": pa.array([1, 2], pa.timestamp("ms")), "bytes": pa.array([b"a", b"b"]), "bool": pa.array([True, False]),
 }  # fmt: skip
 """Columns that files of strangers have."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import os
 import shlex
 import signal
 import sys
@@ -99,7 +100,19 @@ def _message(error: Exception) -> str | None:
             f"figures, pages and images: expected the package {package}, got none; "
             f"pip install 'provsel[report]', or in a checkout: make setup-report."
         )
-    return str(error) if isinstance(error, ERRORS) else None
+    return said(error) if isinstance(error, ERRORS) else None
+
+
+def said(error: BaseException) -> str:
+    """Return the message of an error; the system's own names a file and a reason, and here gets what helps."""
+    from provlab.store.faults import STEPS
+
+    if not isinstance(error, OSError) or error.filename is None or error.errno not in STEPS:
+        return str(error)
+    return (
+        f"{os.fsdecode(error.filename)}: expected a file or folder that can be read and written, got "
+        f"{os.strerror(error.errno)!r}; {STEPS[error.errno]}, then run the same command again."
+    )
 
 
 def one_line(error: BaseException) -> str:
@@ -109,7 +122,7 @@ def one_line(error: BaseException) -> str:
     """
     from provlab.cli._errors import ERRORS
 
-    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(str(error).split()))
+    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(said(error).split()))
     return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"
 
 

@@ -29,7 +29,7 @@ from rich.console import Console
 
 from provlab.cli._artefacts import failed, run_config, run_main
 from provlab.cli._errors import ERRORS
-from provlab.cli._guard import INTERRUPTED, called, guarded, one_line
+from provlab.cli._guard import INTERRUPTED, called, guarded, one_line, said
 from provlab.cli._ledger import Job, Ledger, Outcome, key_of
 from provlab.cli._sweep_report import advice, failure_lines, heads, refusal
 from provlab.configs import compose_config
@@ -182,7 +182,7 @@ def _call() -> int:
     except SystemExit as stop:  # of a job with --fail-fast
         return 1 if stop.code else 0
     except Exception as error:
-        text = str(error) if isinstance(error, ERRORS) else one_line(error)
+        text = said(error) if isinstance(error, ERRORS) else one_line(error)
         print(traceback.format_exc() if wanted == "1" else f"provsel: {text}", file=sys.stderr)
         return 1
     finally:

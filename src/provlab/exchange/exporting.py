@@ -42,7 +42,7 @@ FORMATS: dict[str, tuple[str, Describe] | None] = {
 def export(
     results: Path, target: Path, formats: Sequence[str], overrides: Sequence[str] = (), *, title: str, licence: str
 ) -> list[Part]:
-    """Write what a results folder has, in place of an earlier export, and return its files.
+    """Write what a results folder has, in place of an earlier export, and return its files; other files there stay.
 
     Tables and verdicts are made from the stored trials, so that they belong to them. Data files are named, with their
     addresses, hashes and licences, and not copied.
@@ -72,7 +72,7 @@ def export(
         raise ValueError(f"export: expected stored trials in {store.folder}, found none; run provsel reproduce first.")
     if target.is_dir() and any(target.iterdir()) and not (target / TRIALS).is_file():
         raise ValueError(f"export: expected a new folder or an earlier export, got {target}; name another folder.")
-    with replacing_folder(target) as folder:
+    with replacing_folder(target, keep=True) as folder:
         data = data_sets(trials)
         parts = _write(folder, store, trials, data, overrides)
         made = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", _now())), UTC).date().isoformat()

@@ -30,7 +30,7 @@ MAX_JOBS = 4
 def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None) -> Path:
     """Write `results`/report and return its index.html.
 
-    The new pages take the place of the old ones when all are written.
+    The new pages take the place of the old ones when all are written; files of others there stay.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
         When the folder cannot be written; the old report stays.
     """
     target = results / "report"
-    with rare_garbage(), replacing_folder(target) as folder:
+    with rare_garbage(), replacing_folder(target, keep=True) as folder:
         write_report(collect_report(results, folder, overrides, n_jobs or min(usable_cores(), MAX_JOBS)), folder)
     return target / "index.html"
 

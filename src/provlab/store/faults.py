@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 STEPS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room"),
     **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "make it writable, or name another results folder"),
-    **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "name another results folder"),
+    **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "name another folder"),
 }
 """What helps against an error of the system, by its number."""
 
