@@ -192,7 +192,7 @@ def test_foreign_text_is_shown_as_text(audit, results, tmp_path):
     status, out, _ = audit("--fraction", "1", at=changed)
     assert status == 1
     assert "\x1b" not in out
-    assert "[red]x[/] ?[31m?<script> LeverageScoreSelector" in out
+    assert r"[red]x[/] \x1b[31m\r<script> LeverageScoreSelector" in out
 
 
 def test_strict_asks_for_the_same_bits_of_all(audit, results, tmp_path):

@@ -25,6 +25,7 @@ from provlab.project.given import as_config, given
 from provlab.reports.frames import error_summary, planned_trials
 from provlab.runner import run_cells
 from provlab.store import TrialStore
+from provlab.terminal import PlainConsole
 from provlab.trials import Cell, identity_of
 from provsel.files import replacing
 from provsel.models import LibsvmSVM
@@ -154,7 +155,7 @@ def compare(
         cells = {name: _cell(path, as_config(each), as_config(chosen), protocol) for name, each in methods.items()}
         store = TrialStore(results / "store")
         executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
-        console = Console(stderr=True) if console is None else console
+        console = PlainConsole(stderr=True) if console is None else console
         report = run_cells(list(cells.values()), store, executor, label="compare", console=console)
     if report.failures:
         raise ValueError(

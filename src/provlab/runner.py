@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from provlab.datasets import MissingDataError, describe_roots
 from provlab.store import TrialStore
+from provlab.terminal import PlainConsole
 from provlab.trials import Cell, Task, files_missing, make_tasks
 from provlab.trials.executors import execute
 from provlab.trials.plan import unique_cells
@@ -134,7 +135,7 @@ def run_cells(
     An interrupt loses at most the running tasks; the same call resumes. So does `stop`, which is
     asked after each task whether to end the run. The cells with the ids `known` are had from elsewhere than the store.
     """
-    console = console or Console(stderr=True)
+    console = console or PlainConsole(stderr=True)
     cells = list(cells)
     tasks = make_tasks([cell for cell in cells if cell.id not in known], done=store.keys())
     missing = sum(len(task.trials) for task in tasks)

@@ -23,6 +23,7 @@ from provlab.audit.sample import draw_sample
 from provlab.runner import Ticker
 from provlab.store import TrialStore
 from provlab.store.schema import record_schema
+from provlab.terminal import PlainConsole
 from provlab.trials import Task, TaskResult
 from provlab.trials.environment import environment, git_revision
 from provlab.trials.errors import ClusterError
@@ -67,7 +68,7 @@ def run_audit(
     KeyboardInterrupt, ClusterError
         After what was compared so far has been written.
     """
-    console = console or Console(stderr=True)
+    console = console or PlainConsole(stderr=True)
     store, when = TrialStore(results / "store"), datetime.now(UTC).isoformat()
     sample = draw_sample(store, fraction=fraction, cell=cell, limit=limit, seed=seed)
     run = AuditRun(

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from provlab.cli._guard import guarded
 from provlab.configs import Artefact, Entry, artefact_part, cells_of, compose_artefact, executor_settings
+from provlab.foreign import visible_line
 from provlab.project import reproduce_command
 from provlab.reports.frames import error_summary, planned_trials
 from provlab.reports.recipe import Recipe
@@ -133,7 +134,7 @@ def run_config(
         name = " ".join(f"{key}={value}" for key, value in cell.dataset.items() if key in ("name", "set", "path"))
         selector = " ".join(f"{key}={value}" for key, value in cell.selector.items() if key != "_target_")
         target = str(cell.selector["_target_"]).rsplit(".", 1)[-1]
-        print(f"{name} {target} {selector} | {_numbers(cell, found)}", flush=True)
+        print(visible_line(f"{name} {target} {selector} | {_numbers(cell, found)}"), flush=True)
     return report
 
 

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from rich.console import Console
+from provlab.foreign import visible_line
+from provlab.terminal import PlainConsole, visible_output
 
 INTERRUPTED = 130
 PLAIN_WIDTH = 180
@@ -26,17 +27,18 @@ AGAIN_AFTER = 0.05
 
 def guarded(body: Callable[[], int]) -> int:
     """Run a command: bad input is one message, an interrupt has its own exit status."""
-    try:
-        with _no_interrupt_lost():
-            return body()
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception as error:
-        message = _message(error)
-        if message is None:
-            raise
-        print(f"provsel: {message}", file=sys.stderr)
-        return 2
+    with visible_output():
+        try:
+            with _no_interrupt_lost():
+                return body()
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except Exception as error:
+            message = _message(error)
+            if message is None:
+                raise
+            print(f"provsel: {message}", file=sys.stderr)
+            return 2
 
 
 @contextmanager
@@ -116,13 +118,10 @@ def said(error: BaseException) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error as one line: its message where that was written for users, else with its type.
-
-    What a terminal would obey in it, as it may quote a file, is left out.
-    """
+    """Return an error as one line: its message where that was written for users, else with its type."""
     from provlab.cli._errors import ERRORS
 
-    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(said(error).split()))
+    text = visible_line(" ".join(said(error).split()))
     return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"
 
 
@@ -135,12 +134,7 @@ def called(*arguments: str) -> str:
     return shlex.join([sys.orig_argv[0], *script, *arguments])
 
 
-def plain_console(width: int | None = None) -> Console:
-    """Return a console that prints text as it is, whatever brackets and colons a name or a path has."""
-    return Console(width=width, markup=False, highlight=False, emoji=False)
-
-
-def wide_console() -> Console:
-    """Return a plain console that does not cut lines in a file or a pipe, which have no width of their own."""
-    console = plain_console()
-    return console if console.is_terminal else plain_console(width=PLAIN_WIDTH)
+def wide_console() -> PlainConsole:
+    """Return a console that does not cut lines in a file or a pipe, which have no width of their own."""
+    console = PlainConsole()
+    return console if console.is_terminal else PlainConsole(width=PLAIN_WIDTH)

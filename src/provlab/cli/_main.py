@@ -51,9 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(settings)}{hint}")
     if settings:
         options.overrides = [*options.overrides, *settings]
-    _show_messages()
 
     def body() -> int:
+        _show_messages()
         if hasattr(options, "overrides") and hasattr(options, "results"):
             choose_results(options)
         return modules[options.command].run(options)

@@ -25,7 +25,6 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
 from omegaconf import DictConfig
-from rich.console import Console
 
 from provlab.cli._artefacts import failed, run_config, run_main
 from provlab.cli._errors import ERRORS
@@ -37,6 +36,7 @@ from provlab.configs.plain import check_overrides, check_settings_of_hydra, is_o
 from provlab.configs.searching import prepare_hydra
 from provlab.project import package_conf
 from provlab.runner import RunReport
+from provlab.terminal import PlainConsole
 
 TRACEBACK = "HYDRA_FULL_ERROR"
 """Hydra's variable for errors with their stack trace."""
@@ -87,7 +87,8 @@ def _outcome(config: DictConfig, ledger: Ledger, number: int, job: Job) -> Outco
     label = ledger.place(number)
     options: dict[str, Any] = {"label": label, "stop": stop if config.fail_fast else None}
     if "joblib" in HydraConfig.get().launcher._target_:
-        options["console"] = Console(stderr=True, force_terminal=False)  # progress bars would write over each other
+        # progress bars would write over each other
+        options["console"] = PlainConsole(stderr=True, force_terminal=False)
         if not any(key_of(text).split(".")[0] == "executor" for text in job):
             options["executor"] = {"name": "serial"}  # n jobs side by side with n workers each were n x n processes
     try:

@@ -20,12 +20,15 @@ class Progress:
         self._bars: Any = None
         if not shown:
             return
-        from rich import console, progress  # loaders do without
+        from rich import progress  # loaders do without
 
-        self._console = console.Console(stderr=True)
+        from provlab.terminal import PlainConsole
+
+        self._console = PlainConsole(stderr=True)
         if self._console.is_terminal:
-            columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.DownloadColumn())
-            self._bars = progress.Progress(*columns, progress.TransferSpeedColumn(), console=self._console)
+            first = progress.TextColumn("{task.description}", markup=False), progress.BarColumn()
+            last = progress.DownloadColumn(), progress.TransferSpeedColumn()
+            self._bars = progress.Progress(*first, *last, console=self._console)
 
     def __enter__(self) -> Progress:
         if self._bars is not None:
@@ -51,7 +54,7 @@ class Progress:
         if self._bars is None:
             if self._console is not None:
                 known = "" if size is None else f" ({size / 1e6:,.1f} MB)"
-                self._console.print(f"{verb} {path}{known}", markup=False, highlight=False, soft_wrap=True)
+                self._console.print(f"{verb} {path}{known}", soft_wrap=True)
             yield lambda done, total: None
             return
         bars = self._bars

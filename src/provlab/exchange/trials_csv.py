@@ -2,12 +2,14 @@
 
 `trials.csv` has a line a trial; what is long and the same for many stands apart: `cells.csv` has the config of each
 cell, `environments.csv` what each environment is. `columns.csv` says of which type each column is. A missing value is
-empty, an empty text is quoted (`""`), numbers have all their digits, a list of features is `3 1 2`.
+empty, an empty text is quoted (`""`), numbers have all their digits, a list of features is `3 1 2`. Before a text that
+a spreadsheet would take for a formula stands a single quote, see `provlab.foreign`.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
+from provlab.foreign import as_cell, from_cell
 from provlab.store import SCHEMA
 from provsel.files import replacing
 
@@ -102,6 +105,7 @@ def list_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def write_csv(table: pa.Table, path: Path) -> None:
     """Write a table whole or not at all; see the head of this module."""
+    table = _texts_changed(table, as_cell)
     with replacing(path) as temporary:
         pcsv.write_csv(table, temporary)
 
@@ -112,7 +116,8 @@ def _read(path: Path, types: dict[str, pa.DataType]) -> pa.Table:
         quoted_strings_can_be_null=False,
     )  # fmt: skip
     try:
-        return pcsv.read_csv(pa.BufferReader(path.read_bytes()), parse_options=PARSED, convert_options=how)
+        found = pcsv.read_csv(pa.BufferReader(path.read_bytes()), parse_options=PARSED, convert_options=how)
+        return _texts_changed(found, from_cell)
     except DAMAGE as error:
         raise ValueError(
             f"{path}: expected the columns {', '.join([*types][:5])}, ... as provsel export writes them, got "
@@ -137,6 +142,17 @@ def _lists(folder: Path, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.cast(parts, pa.list_(pa.int32()))
     except pa.ArrowException as error:
         raise ValueError(f"{folder / TRIALS}: expected features such as '3 1 2', got {error!s:.200}.") from error
+
+
+def _texts_changed(table: pa.Table, change: Callable[[str], str]) -> pa.Table:
+    """Return a table with all its texts changed, by their distinct values."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            codes = [chunk.dictionary_encode() for chunk in table[field.name].chunks]
+            texts = [pa.array([change(text) for text in each.dictionary.to_pylist()], pa.string()) for each in codes]
+            made = [text.take(each.indices) for text, each in zip(texts, codes, strict=True)]
+            table = table.set_column(place, field.name, pa.chunked_array(made, pa.string()))
+    return table
 
 
 def _distinct(table: pa.Table) -> pa.Table:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from provlab.foreign import csv_text, visible_line
 from provsel.files import replacing
 
 _LATEX = {
@@ -110,8 +111,8 @@ def write_tables(
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a long-form frame as CSV, packed where the path ends in .gz."""
-    text = frame.to_csv(index=False, lineterminator="\n")
+    """Write a long-form frame as CSV, in which no text is a formula, packed where the path ends in .gz."""
+    text = csv_text(frame)
     if path.suffix != ".gz":
         write_text(path, text)
         return
@@ -134,4 +135,4 @@ def _layout(cells: Sequence[object]) -> list[dict[str, str]]:
 
 
 def _one_line(text: object) -> str:
-    return " ".join(str(text).split())
+    return visible_line(" ".join(str(text).split()))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from provlab.foreign import visible
 from provlab.project import tool
 from provlab.reports.trace import Trace
 from provlab.site import contexts
@@ -140,6 +141,7 @@ class _Writer:
             "plots": plots, **content,
         }  # fmt: skip
         text = environment().get_template(template).render(context)
+        text = visible(text)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
         self.written.append(path)

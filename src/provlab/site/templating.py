@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from provlab.foreign import visible
 from provlab.keys import canonical_json
 from provlab.site import svg
 from provlab.site.links import dataset_anchor, local_href
@@ -121,7 +122,7 @@ def script_json(content: Any) -> Markup:
         text = _json(_finite(content))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
+    return Markup(visible(text, backslash="\\\\"))  # a chart shows them as the text of a page does
 
 
 def _json(content: Any) -> str:

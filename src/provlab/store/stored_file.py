@@ -116,8 +116,12 @@ def groups_with(file: pq.ParquetFile, cells: Sequence[str]) -> list[int]:
     groups = []
     for k in range(file.num_row_groups):
         found = file.metadata.row_group(k).column(place).statistics if place >= 0 else None
-        stated = found is not None and found.has_min_max and isinstance(found.min, str)
-        if not stated or _any_between(cells, found.min, found.max):
+        if (
+            found is None
+            or not found.has_min_max
+            or not isinstance(found.min, str)
+            or _any_between(cells, found.min, found.max)
+        ):
             groups.append(k)
     return groups
 

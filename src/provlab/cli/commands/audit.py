@@ -14,6 +14,7 @@ from rich.text import Text
 
 from provlab.cli._guard import wide_console
 from provlab.cli.commands import add_store_arguments
+from provlab.foreign import visible_line
 
 if TYPE_CHECKING:
     from provlab.audit import Agreement, AuditRun, ColumnAgreement
@@ -93,7 +94,7 @@ def summary_table(found: AuditRun) -> Table:
         *(("skipped", number, reason) for reason, number in found.skipped),
     ]
     for outcome, number, meaning in lines:
-        table.add_row(outcome, str(number), Text(_plain(meaning)))
+        table.add_row(outcome, str(number), Text(visible_line(meaning)))
     table.caption = f"{here} of {len(found.trials)} were stored by these versions on this kind of machine"
     if partly:
         table.caption += f"; {partly} have no value in columns that are newer than they are"
@@ -105,7 +106,7 @@ def agreement_table(agreement: Agreement, here: str) -> Table:
     same = [column for column in agreement.columns if column.n_same == column.n_compared]
     where = "; ".join(_parted(agreement.environment, here))
     table = Table("column", "trials", "same bits", "agreement", title_justify="left", caption_justify="left")
-    table.title = Text(_plain(f"of another kind, {agreement.n_trials}: {where}"))
+    table.title = Text(visible_line(f"of another kind, {agreement.n_trials}: {where}"))
     for column in agreement.columns:
         if column not in same:
             table.add_row(column.column, str(column.n_compared), str(column.n_same), _agreement_text(column))
@@ -143,11 +144,6 @@ def _print_differences(console: Console, found: AuditRun) -> None:
         for each in trial.differences
     ]
     for line in lines[:LINES]:
-        console.print(Text(_plain(line)), soft_wrap=True)
+        console.print(Text(visible_line(line)), soft_wrap=True)
     if len(lines) > LINES:
         console.print(f"and {len(lines) - LINES} more differences, see the ledger")
-
-
-def _plain(text: str) -> str:
-    """Return untrusted text on one line, without what a terminal would obey."""
-    return "".join(character if character.isprintable() else "?" for character in text)

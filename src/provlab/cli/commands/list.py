@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print one line an item, never wrapped, so that the lines can be searched and counted."""
+    from provlab.foreign import visible_line
     from provlab.listing import KINDS, listing
 
     lines: list[str] = []
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         width = max((len(item.name) for item in items), default=0)
         if options.kind is None:
             lines += [*([""] if lines else []), TITLES[kind]]
-        lines += [f"{item.name:{width}}  {item.text}" for item in items]
+        lines += [visible_line(f"{item.name:{width}}  {item.text}") for item in items]
     _print(lines)
     return 0
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from provlab.cli._guard import plain_console
 from provlab.cli.commands import add_store_arguments
+from provlab.terminal import PlainConsole
 
 HELP = "how much of each artefact is stored"
 EXAMPLE = "provsel status --artefact table1"
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         except MissingDataError as error:
             state, command = "data missing", f"provsel fetch {error.dataset}"
         table.add_row(name, trials, state, "" if state == COMPLETE else command)
-    console = plain_console()
+    console = PlainConsole()
     console.print(table)
     if note := store.damaged_note():
         console.print(note, soft_wrap=True)

@@ -1,0 +1,80 @@
+"""Text of strangers where a terminal, a browser or a spreadsheet would obey it: shown, and not obeyed.
+
+It comes from data files, stores, configs and labels. Stores keep it as it is; what people look at has it escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+"""C0 and C1 without tab and newline, marks of direction, separators of lines, and halves of characters."""
+
+_HIDDEN = re.compile(f"[{_CONTROLS}]")
+_BREAKING = re.compile(rf"[\t\n{_CONTROLS}]")
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""With this, spreadsheets take a cell for a formula, or will where the quotes before it are taken away again."""
+
+_FIRST = frozenset("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def visible(text: str, backslash: str = "\\") -> str:
+    r"""Return text with control characters as `\x1b` and `\u202e`; tabs and newlines stay.
+
+    Parameters
+    ----------
+    text : str
+    backslash : str
+        Two of them where a text is inside of JSON.
+    """
+    return _HIDDEN.sub(lambda found: backslash + _escape(found[0])[1:], text)
+
+
+def visible_line(text: str) -> str:
+    r"""Return text, such as a name, with all control characters escaped, so that it is one line."""
+    return _BREAKING.sub(lambda found: _escape(found[0]), text)
+
+
+def _escape(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
+
+
+def as_cell(text: str) -> str:
+    """Return a text as spreadsheets show it: a single quote stands before what they would compute. Numbers stay."""
+    return f"'{text}" if text[:1] in _FIRST and _is_formula(text) else text
+
+
+def from_cell(text: str) -> str:
+    """Return the text of which `as_cell` made this one."""
+    return text[1:] if text[:1] == "'" and _is_formula(text[1:]) else text
+
+
+def _is_formula(text: str) -> bool:
+    return _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV, no text of which is a formula; control characters are escaped."""
+    import pandas as pd  # which takes long, and the command needs the rest
+
+    safe = frame.rename(columns=_cell)
+    for place, kind in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(kind):
+            values = frame.iloc[:, place].tolist()
+            cells = [_cell(value) for value in values]
+            if any(cell is not value for cell, value in zip(cells, values, strict=True)):
+                safe.isetitem(place, pd.Series(cells, safe.index, dtype=object))
+    return str(safe.to_csv(index=False, lineterminator="\n"))
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    # pandas quotes no carriage return, so that the rest of a text would be a cell of its own
+    return as_cell(visible(value) if _HIDDEN.search(value) else value)

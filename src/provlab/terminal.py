@@ -1,0 +1,66 @@
+"""What is written to a terminal: control characters in it are shown, as `provlab.foreign` does, and not obeyed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import IO, Any, TextIO, cast
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from provlab.foreign import visible
+
+
+class PlainConsole(Console):
+    """A console that prints text as it is, whatever brackets, colons and control characters a name or a path has.
+
+    Parameters
+    ----------
+    stderr : bool, default=False
+    **options
+        Of `rich.console.Console`.
+    """
+
+    def __init__(self, *, stderr: bool = False, **options: Any) -> None:
+        stream = sys.stderr if stderr else sys.stdout
+        file = getattr(stream, "obeyed", stream)  # which takes the colours of this console
+        super().__init__(**{"file": file, "markup": False, "highlight": False, "emoji": False, **options})
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the parts of a text, a table or its cells; only rich itself may move the cursor."""
+        for part in super().render(renderable, options):
+            yield part if part.control else Segment(visible(part.text), part.style)
+
+
+class VisibleStream:
+    """A stream to which text is written with its control characters escaped; all else is the stream's.
+
+    Attributes
+    ----------
+    obeyed : file
+        The stream itself.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.obeyed = stream
+
+    def write(self, text: str) -> int:
+        """Write a text, and return how long it was."""
+        self.obeyed.write(visible(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.obeyed, name)
+
+
+@contextmanager
+def visible_output() -> Iterator[None]:
+    """Let nothing that is printed, or told by a log or a warning, make a terminal do something."""
+    streams = [
+        cast(TextIO, stream if isinstance(stream, VisibleStream) else VisibleStream(stream))
+        for stream in (sys.stdout, sys.stderr)
+    ]
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        yield
