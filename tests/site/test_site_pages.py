@@ -133,6 +133,19 @@ def test_foreign_text_is_shown_as_it_is_and_never_runs(tmp_path):
     assert all(re.fullmatch(r"[a-z0-9./_-]+", str(path)) for path in written), written
 
 
+def test_control_characters_are_shown_on_every_page_and_in_every_chart(tmp_path):
+    strange = "a\x1b[31m\x9b\u202eb"
+    report = ordinary_report()
+    [first, *others] = report.papers
+    report = dataclasses.replace(
+        report, settings=(strange,), papers=(dataclasses.replace(first, title=strange), *others)
+    )
+    write_report(report, tmp_path)
+    for path, page in read_pages(tmp_path).items():
+        assert r"a\x1b[31m\x9b\u202eb" in page.text, path
+        assert not set("\x1b\x9b\u202e") & set(path.read_text(encoding="utf-8")), path
+
+
 @pytest.mark.parametrize("name", ["../../up", "a..b", "a b", "a/b", ".hidden", "", "a" * 151, "é", "a\nb"])
 def test_names_that_are_no_file_names_are_refused_before_anything_is_written(tmp_path, name):
     claims = Report((PaperPage("p", "", "", (), (made_claim(id=name),), ()),))

@@ -312,7 +312,7 @@ def test_an_own_column_has_one_type_or_is_refused_by_name(first, second, store):
 @pytest.mark.parametrize("name", ["error", "source", "rank", "features"])
 def test_a_column_of_ours_with_another_type_is_refused_by_name(name, kind, store):
     with_column(store, name, 0, OWN[kind])
-    fitting = {"error": ("number", "whole"), "source": ("text", "codes", "large"), "rank": ("number", "whole"),
+    fitting = {"error": ("number", "whole"), "source": ("text", "codes", "large", "bytes"), "rank": ("number", "whole"),
                "features": ("features",)}  # fmt: skip
     if kind in (*fitting[name], "nothing", "null"):
         assert store.query(columns=[name])[name].null_count == (2 if kind in ("nothing", "null") else 0)

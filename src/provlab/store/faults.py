@@ -150,6 +150,6 @@ def _kind(found: pa.DataType) -> str:
         return _kind(found.value_type)
     if pa.types.is_list(found) or pa.types.is_large_list(found):
         return f"list of {_kind(found.value_type)}"
-    if pa.types.is_string(found) or pa.types.is_large_string(found):
+    if found in (pa.string(), pa.large_string(), pa.binary()):  # bytes become text where they are UTF-8
         return "text"
     return "number" if pa.types.is_integer(found) or pa.types.is_floating(found) else str(found)
