@@ -267,9 +267,13 @@ def test_settings_that_fit_nothing(results):
 def test_a_new_report_takes_the_place_of_the_old_one(results, monkeypatch):
     compute()
     index = build_report(results, SETTINGS, n_jobs=1)
-    (index.parent / "stale.html").write_text("old")
+    for name in ("stale.html", "mine.html"):
+        (index.parent / name).write_text("old")
+    with (index.parent / ".written").open("a") as written:
+        written.write("stale.html\n")  # as of an artefact that is no more
     build_report(results, SETTINGS, n_jobs=1)
     assert not (index.parent / "stale.html").exists()
+    assert (index.parent / "mine.html").read_text() == "old"
     before = index.read_bytes()
     monkeypatch.setattr("provlab.site.build.write_report", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -237,7 +237,6 @@ def test_commands_that_read_work_on_a_read_only_store(tmp_path, monkeypatch):
 
 
 def test_commands_that_write_say_what_helps_on_a_read_only_folder(tmp_path, monkeypatch):
-    """And a report deletes what an earlier one wrote, and nothing else."""
     made_paper(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
@@ -254,13 +253,7 @@ def test_commands_that_write_say_what_helps_on_a_read_only_folder(tmp_path, monk
     def use(make_read_only):
         assert main(paper) == 0
         shutil.copytree("results/store", "theirs")
-        page = build_report(Path("results"), SMALL, n_jobs=1)
-        for name in ("mine.html", "stale.html"):
-            page.with_name(name).write_text(name)
-        with page.with_name(".written").open("a") as file:
-            file.write("stale.html\n")
-        build_report(Path("results"), SMALL, n_jobs=1)
-        found = {"kept": [page.with_name(name).is_file() for name in ("mine.html", "stale.html", "index.html")]}
+        found = {}
         shutil.rmtree("results/tables")
         next(Path("results/store").glob("*.parquet")).unlink()
         make_read_only()
@@ -274,7 +267,6 @@ def test_commands_that_write_say_what_helps_on_a_read_only_folder(tmp_path, monk
         return found
 
     found = on_small_disk(tmp_path / "results", "40m", use)
-    assert found.pop("kept") == [True, False, True]
     assert found.keys() == commands.keys()
     for name, (status, told) in found.items():
         assert status in (1, 2), name
