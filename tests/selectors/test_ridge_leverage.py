@@ -1,12 +1,24 @@
-"""RidgeLeverageSelector against the definition, its limits, and the law of its sampling."""
+"""RidgeLeverageSelector against the definition, and what selectors by V do where scores are tied."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.preprocessing import minmax_scale, scale
 
-from provsel.selectors import LeverageScoreSelector, RidgeLeverageSelector
+from provsel.selectors import (
+    AdaptiveRandomizedPivotingSelector,
+    BSSSelector,
+    DualSetSelector,
+    LeverageScoreSelector,
+    RidgeLeverageSelector,
+    RRQRSelector,
+    SingleSVDSelector,
+    SpectralSelectionSelector,
+    StrongRRQRSelector,
+)
 
 SHAPES = [(12, 60), (60, 12), (25, 30), (30, 25), (1, 4), (5, 1)]
 
@@ -68,6 +80,7 @@ def test_a_small_ridge_gives_leverage_and_a_large_one_squared_norms():
     np.testing.assert_allclose(large * 1e9, (X**2).sum(axis=0), rtol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:.*expected scores that tell:UserWarning")
 def test_it_tells_features_apart_where_leverage_cannot():
     X = matrix((60, 12))
     np.testing.assert_allclose(LeverageScoreSelector(1, strategy="top").fit(X).scores_, 1.0)
@@ -132,3 +145,85 @@ def test_unknown_strategies_are_refused():
 def test_all_zeros_are_refused(form, ridge):
     with pytest.raises(ValueError, match=r"expected X with a non-zero value, got all zeros \(4 rows, 6 columns\)"):
         RidgeLeverageSelector(2, ridge=ridge).fit(form(np.zeros((4, 6))))
+
+
+CANCER = minmax_scale(load_breast_cancer().data)  # 569 x 30, of rank 30
+TIES = {
+    "full column rank": CANCER,
+    "copies": np.hstack([CANCER[:, :12], CANCER, CANCER[:, :6] / 2]),
+    "multiples": np.hstack([matrix((15, 20)), -matrix((15, 20)), 2 * matrix((15, 20))[:, :5]]),
+    "counts": np.random.default_rng(0).integers(-1, 2, (40, 80)).astype(float),
+}
+FORMS = {
+    "reversed": lambda X: X[::-1],
+    "shuffled": lambda X: np.random.default_rng(1).permutation(X),
+    "3 X": lambda X: 3 * X,
+    "64 X": lambda X: 64 * X,
+    "CSR": sparse.csr_array,
+    "CSC": sparse.csc_matrix,
+    "Fortran": np.asfortranarray,
+}
+BY_V = {
+    "top": LeverageScoreSelector(8, strategy="top"),
+    "top of rank 3": LeverageScoreSelector(8, strategy="top", rank=3),
+    "longest": LeverageScoreSelector(8, strategy="top", columns="sigma_V"),
+    "top, centred": LeverageScoreSelector(8, strategy="top", center=True),
+    "sampled": LeverageScoreSelector(8, random_state=0),
+    "sampled, distinct": LeverageScoreSelector(8, replace=False, random_state=0),
+    "ridge": RidgeLeverageSelector(8),
+    "bss": BSSSelector(8, rank=3),
+    "bss, longest": BSSSelector(8, rank=3, columns="sigma_V"),
+    "single svd": SingleSVDSelector(8),
+    "spectral selection": SpectralSelectionSelector(8, rank=3),
+    "of one vector": SpectralSelectionSelector(8, rank=1),
+    "dual set": DualSetSelector(8),
+    "adaptive pivoting": AdaptiveRandomizedPivotingSelector(8, random_state=0),
+    "rrqr": RRQRSelector(8),
+    "strong rrqr": StrongRRQRSelector(8),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*expected scores that tell:UserWarning")
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", BY_V)
+def test_neither_the_order_of_rows_nor_scale_nor_form_chooses(name, ties):
+    chosen = BY_V[name].fit(TIES[ties]).indices_
+    for change in FORMS.values():
+        np.testing.assert_array_equal(BY_V[name].fit(change(TIES[ties])).indices_, chosen)
+
+
+@pytest.mark.parametrize(
+    ("selector", "X", "message"),
+    [
+        (
+            LeverageScoreSelector(8, strategy="top"),
+            CANCER,
+            "LeverageScoreSelector: expected scores that tell the features apart, got 1 for each of 30 columns, as X "
+            r"has full column rank, 30: the first features are kept\. Give rank=.* the largest 2 hold 91%",
+        ),
+        (LeverageScoreSelector(8), load_digits().data, "each of 61 columns, .* rank, 61: the draw is uniform"),
+        (LeverageScoreSelector(8, columns="sigma_V"), scale(CANCER), "got 569 .* all columns of X are equally long"),
+        (
+            LeverageScoreSelector(1, rank=1),
+            np.ones((4, 3)),
+            "the rows of V, of rank 1, are equally long: .*another rank=",
+        ),
+        (RidgeLeverageSelector(8, ridge=1e-20), CANCER, "got 1 .*ridge = 1e-20 is too small.*Raise ridge"),
+        (RidgeLeverageSelector(2), np.eye(9)[:, :5], "orthogonal and equally long"),
+    ],
+)
+def test_scores_that_say_nothing_are_warned_of_once(selector, X, message):
+    with pytest.warns(UserWarning, match=message) as warned:
+        selector.fit(X)
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+    if selector.strategy == "top":
+        assert selector.indices_.tolist() == list(range(selector.n_features_to_select))
+
+
+def test_scores_that_differ_are_not_warned_of(recwarn):
+    LeverageScoreSelector(8, rank=3).fit(CANCER)
+    LeverageScoreSelector(8).fit(CANCER.T)
+    LeverageScoreSelector(1).fit([[1.0], [2.0]])
+    RidgeLeverageSelector(8).fit(CANCER)
+    assert not recwarn.list

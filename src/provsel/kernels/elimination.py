@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from provsel.kernels.spectral import Array, Matrix
-
-TIE = 1e-10
-"""Importances within this relative distance are equal: copies of a column must not be ranked by rounding."""
+from provsel.kernels.ties import TIED, rank_descending
 
 NOISE = 1e-12
-"""As `TIE`, relative to the largest importance: weights that cancel to zero come out as rounding errors of it."""
+"""Of the largest importance: weights that cancel to zero come out as rounding errors of it."""
 
 LOSS_OF_TRACE = 1 / 16
 """Downdates keep the absolute error of the Gram matrix, so below this part of its trace it is computed anew."""
@@ -43,22 +41,8 @@ def step_size(size: int, step: int | float) -> int:
 
 
 def by_importance(importances: Array) -> NDArray[np.int64]:
-    """Return the order of decreasing importance, shape (m,), ties in increasing order of index.
-
-    Neighbours in the order are ties when they differ by at most `TIE` relative to the larger of the two, or by
-    `NOISE` relative to the largest of all.
-    """
-    order = np.argsort(-importances, kind="stable")
-    ordered = importances[order]
-    if ordered.size < 2:
-        return order
-    gaps = ordered[:-1] - ordered[1:]
-    apart = gaps > TIE * ordered[:-1] + NOISE * ordered[0]
-    if not gaps[~apart].any():
-        return order  # the stable sort has put exact ties, which are most, in order of index
-    group = np.zeros(order.size, dtype=np.int64)
-    np.cumsum(apart, out=group[1:])
-    return order[np.lexsort((order, group))]
+    """Return the order of decreasing importance, shape (m,), ties in increasing order of index."""
+    return rank_descending(importances, noise=NOISE)
 
 
 def best(importances: Array, count: int) -> NDArray[np.int64]:
@@ -68,7 +52,7 @@ def best(importances: Array, count: int) -> NDArray[np.int64]:
     value at the cut instead of with the neighbour.
     """
     cut = np.partition(importances, importances.size - count)[importances.size - count]
-    tolerance = TIE * cut + NOISE * importances.max()
+    tolerance = TIED * cut + NOISE * importances.max()
     mask = importances > cut + tolerance
     tied = np.flatnonzero(np.abs(importances - cut) <= tolerance)
     mask[tied[: count - np.count_nonzero(mask)]] = True

@@ -14,7 +14,7 @@ from provsel.kernels.feature_selective import feature_selective_svm, kernel_weig
 from provsel.kernels.feature_selective_compressed import feature_selective_compressed
 from provsel.kernels.feature_selective_printed import feature_selective_printed, printed_weights
 from provsel.kernels.gaussian_blocks import GaussianBlocks
-from provsel.kernels.ties import rank_ascending
+from provsel.kernels.ties import rank_descending
 
 Array = NDArray[np.float64]
 
@@ -160,7 +160,7 @@ def _kept(subject: str, X: Any, y: Array, mu: Array, given: str) -> NDArray[np.i
     """Return the features with positive mu, in order; where there is none, the first to enter, with a warning."""
     kept = np.flatnonzero(mu)
     if kept.size:
-        return kept[rank_ascending(-mu[kept])].astype(np.int64)
+        return kept[rank_descending(mu[kept])].astype(np.int64)
     pull = np.abs(X.T @ y)
     if not pull.max() > 0:
         raise ValueError(

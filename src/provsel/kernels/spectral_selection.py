@@ -10,11 +10,9 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq, minimize_scalar
 
 from provsel.kernels.spectral import Array
+from provsel.kernels.ties import TIED, rank_descending
 
 Columns = NDArray[np.int64]
-
-TIED = 1e-10
-"""Gains within this relative distance of the largest count as equal; the lowest index is taken."""
 
 WIDER = 1e-3
 """Share by which brackets of the barrier are widened, against rounding at their ends."""
@@ -68,7 +66,7 @@ def spectral_columns(V: Array, r: int) -> Columns:
     """
     d, k = V.shape
     if k == 1:
-        return largest_first(np.abs(V[:, 0]), r)
+        return rank_descending(np.abs(V[:, 0]))[:r]
     eps = _barrier_trace(d, k, r)
     Y = np.zeros((k, k))
     is_open = np.ones(d, dtype=bool)
@@ -93,16 +91,6 @@ def spectral_columns(V: Array, r: int) -> Columns:
         chosen.append(j)
         is_open[j] = False
         Y += np.outer(V[j], V[j])
-    return np.array(chosen, dtype=np.int64)
-
-
-def largest_first(values: Array, r: int) -> Columns:
-    """Return the r largest values, ties to a relative 1e-10 by index."""
-    rest, chosen = values.copy(), []
-    for _ in range(r):
-        j = int(np.flatnonzero(rest >= rest.max() * (1 - TIED))[0])
-        chosen.append(j)
-        rest[j] = -1.0
     return np.array(chosen, dtype=np.int64)
 
 

@@ -7,16 +7,36 @@ from numpy.typing import NDArray
 
 from provsel.kernels.spectral import Array
 
-BITS = 36
-"""Of the mantissa that count: scores equal to about 1e-11 are ties, above what sums and eigenvectors round."""
+TIED = 1e-10
+"""Share of a score within which the next one is equal: far above what sums and eigenvectors round."""
+
+ZERO = 1e-20
+"""Of the largest score, what one that is zero comes out as where scores are squares: that of a rounding error."""
 
 
-def rank_ascending(scores: Array) -> NDArray[np.int64]:
-    """Return the order, shape (d,), of scores of shape (d,) from the smallest; ties in the order of the columns.
+def rank_descending(scores: Array, *, noise: float = 0.0) -> NDArray[np.int64]:
+    """Return the order, shape (d,), of scores of shape (d,), finite or -inf, from the largest; ties by index.
 
-    Duplicate columns have equal scores, but computed ones differ in their last digits by the order of the sums:
-    without rounding, dense and sparse forms of the same data would be ranked differently.
+    Copies of a column have equal scores, but computed ones differ in their last digits by the order of the sums:
+    dense and sparse forms of the same data would be ranked differently. Neighbours in the sorted order are ties when
+    they differ by at most `TIED` of the first of them, or by at most `noise` of the largest score. As gaps decide, and
+    no grid, equal scores are never split by where a boundary happens to fall.
     """
-    mantissa, exponent = np.frexp(scores)
-    rounded = np.ldexp(np.round(np.ldexp(mantissa, BITS)), exponent - BITS)
-    return np.argsort(rounded, kind="stable").astype(np.int64)
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    if ordered.size < 2:
+        return order
+    with np.errstate(invalid="ignore"):  # two infinities are a tie
+        gaps = ordered[:-1] - ordered[1:]
+        apart = gaps > TIED * np.abs(ordered[:-1]) + noise * np.abs(ordered[0])
+    if not gaps[~apart].any():
+        return order  # the stable sort has put exact ties, which are most, in order of index
+    group = np.zeros(order.size, dtype=np.int64)
+    np.cumsum(apart, out=group[1:])
+    return order[np.lexsort((order, group))]
+
+
+def number_tied(scores: Array) -> int:
+    """Return how many of the squares `scores`, shape (d,), are not zero where all these are equal; else 0."""
+    others = scores[scores > TIED * scores.max()]
+    return others.size if others.min() >= others.max() * (1 - TIED) else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from provsel.kernels.spectral import SpectralBasis
+from provsel.kernels.ties import number_tied
 from provsel.sparse_input import check_sparse
 from provsel.training_view import TrainingView
 from provsel.validation import CheckedSelectorMixin, validated
@@ -209,6 +211,19 @@ def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
     if basis.rank == 0:
         raise all_zeros(selector, view)
     return basis
+
+
+def warn_if_tied(selector: Any, scores: NDArray[np.float64], reason: str, advice: str) -> None:
+    """Warn, as from `fit`, where the scores that a selector chooses by, but for zeros, are equal to within rounding."""
+    tied = number_tied(scores)
+    if tied > 1:
+        outcome = "the draw is uniform" if selector.is_random else "the first features are kept"
+        warnings.warn(
+            f"{type(selector).__name__}: expected scores that tell the features apart, got {scores.max():.6g} for each "
+            f"of {tied} columns, as {reason}: {outcome}. {advice}.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def all_zeros(selector: Any, view: TrainingView) -> ValueError:

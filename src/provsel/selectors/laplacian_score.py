@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from provsel.kernels.laplacian import laplacian_scores, nearest_rows, neighbor_edges
-from provsel.kernels.ties import rank_ascending
+from provsel.kernels.ties import rank_descending
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
@@ -101,7 +101,7 @@ class LaplacianScoreSelector(BaseSelector):
         n_neighbors, width = self._checked_options(view.n_samples)
         part = f"laplacian scores of {n_neighbors} neighbors, width {width}"
         scores, width = view.shared(part, lambda: _scores(view, n_neighbors, width))
-        return Selection.unweighted(rank_ascending(scores)[:r], scores=scores, kernel_width=width)
+        return Selection.unweighted(rank_descending(-scores)[:r], scores=scores, kernel_width=width)
 
     def _checked_options(self, n_samples: int) -> tuple[int, float | None]:
         """Return the number of neighbours and t, or raise."""

@@ -6,12 +6,18 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provsel.kernels.leverage import leverage_scores, sample_with_replacement, sample_without_replacement
-from provsel.selectors._base import BaseSelector, Selection, check_budget, checked_basis, checked_count
+from provsel.kernels.spectral import SpectralBasis
+from provsel.kernels.ties import ZERO, number_tied, rank_descending
+from provsel.selectors._base import BaseSelector, Selection, check_budget, checked_basis, checked_count, warn_if_tied
 from provsel.training_view import TrainingView
 
 STRATEGIES = ("sample", "top")
+
+MOST = 0.9
+"""Share of ||X||_F^2 of the singular values that the advice for `rank` names."""
 
 
 class LeverageScoreSelector(BaseSelector):
@@ -35,7 +41,9 @@ class LeverageScoreSelector(BaseSelector):
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`, as the margin bound needs.
     rank : int, default=None
-        Use the `rank` largest singular values only; None takes all non-zero ones, as the theorems need.
+        Use the `rank` largest singular values only; None takes all non-zero ones, as the theorems need. Give it where X
+        has full column rank, as tables of more rows than columns mostly have: without, every score is 1 there. Few
+        singular values that hold most of ||X||_F^2 are a good choice.
     columns : {"V", "sigma_V"}, default="V"
         p_i is proportional to ||V_i||^2, or to ||Sigma V_i||^2, the squared length of column i of X, without a theorem.
     center : bool, default=False
@@ -45,7 +53,8 @@ class LeverageScoreSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Kept features, in order of their first draw ("top": of decreasing score).
+        Kept features, in order of their first draw ("top": of decreasing score; scores that agree to 1e-10 count as
+        tied: the lowest index goes first).
     weights_ : ndarray of shape (n_selected,)
     scores_ : ndarray of shape (n_features,)
         Leverage scores; they sum to the rank. Squared lengths with `columns="sigma_V"`.
@@ -58,6 +67,11 @@ class LeverageScoreSelector(BaseSelector):
     ------
     ValueError
         From `fit`, when X is all zeros, or `replace=False` asks for more features than have a positive score.
+
+    Warns
+    -----
+    UserWarning
+        When all scores that are not zero are equal to within rounding, and so say nothing.
 
     Examples
     --------
@@ -121,9 +135,10 @@ class LeverageScoreSelector(BaseSelector):
             raise ValueError(f"LeverageScoreSelector: expected strategy in {STRATEGIES}, got {self.strategy!r}.")
         basis = checked_basis(self, view)
         scores = leverage_scores(basis.V) if self.columns == "V" else basis.lengths(self.columns) ** 2
+        warn_if_tied(self, scores, *_reason_and_advice(self.columns, scores, basis))
         attributes = {"scores": scores, "rank": basis.rank, "rank_tolerance": basis.tolerance}
         if self.strategy == "top":
-            return Selection.unweighted(np.argsort(-scores, kind="stable")[:r], **attributes)
+            return Selection.unweighted(rank_descending(scores, noise=ZERO)[:r], **attributes)
         p = scores / scores.sum()
         if self.replace:
             return Selection(*sample_with_replacement(p, r, rng), attributes)
@@ -134,3 +149,18 @@ class LeverageScoreSelector(BaseSelector):
                 f"replacement, got {positive}; ask for at most {positive}, or set replace=True."
             )
         return Selection(*sample_without_replacement(p, r, rng), attributes)
+
+
+def _reason_and_advice(columns: str, scores: NDArray[np.float64], basis: SpectralBasis) -> tuple[str, str]:
+    """Return why scores can be equal, and what to do then."""
+    if columns != "V":
+        return "all columns of X are equally long", "Do not standardise the columns, or set columns='V' and rank="
+    if basis.rank < number_tied(scores):
+        return f"the rows of V, of rank {basis.rank}, are equally long", "Give another rank="
+    shares = np.cumsum(basis.singular_values**2)
+    k = min(int(np.searchsorted(shares, MOST * shares[-1])) + 1, basis.rank - 1)
+    return (
+        f"X has full column rank, {basis.rank}",
+        f"Give rank=, the number of singular values to keep, less than that: the largest {k} hold "
+        f"{shares[k - 1] / shares[-1]:.0%} of ||X||_F^2",
+    )

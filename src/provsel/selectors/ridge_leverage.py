@@ -8,8 +8,8 @@ import numpy as np
 
 from provsel.kernels.leverage import sample_with_replacement
 from provsel.kernels.ridge_leverage import ridge_leverage_scores
-from provsel.kernels.ties import rank_ascending
-from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count
+from provsel.kernels.ties import rank_descending
+from provsel.selectors._base import BaseSelector, Selection, all_zeros, checked_count, warn_if_tied
 from provsel.training_view import TrainingView
 
 STRATEGIES = ("top", "sample")
@@ -47,7 +47,7 @@ class RidgeLeverageSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing score ("sample": of their first draw).
+        In order of decreasing score, those that agree to 1e-10 by index ("sample": of their first draw).
     weights_ : ndarray of shape (n_selected,)
     scores_ : ndarray of shape (n_features,)
         Between 0 and 1.
@@ -61,6 +61,11 @@ class RidgeLeverageSelector(BaseSelector):
     ------
     ValueError
         From `fit`, when X is all zeros or an option is out of range.
+
+    Warns
+    -----
+    UserWarning
+        When all scores that are not zero are equal to within rounding, and so say nothing.
 
     Notes
     -----
@@ -114,8 +119,10 @@ class RidgeLeverageSelector(BaseSelector):
         ridge = squared_norm / min(view.n_samples, view.n_features) if self.ridge is None else float(self.ridge)
         scores = ridge_leverage_scores(basis, ridge)
         attributes = {"scores": scores, "ridge": ridge, "effective_dimension": float(scores.sum())}
+        reason = f"its columns are orthogonal and equally long, or ridge = {ridge:.3g} is too small to count"
+        warn_if_tied(self, scores, reason, "Raise ridge, or take another selector")
         if self.strategy == "top":
-            return Selection.unweighted(rank_ascending(-scores)[:r], **attributes)
+            return Selection.unweighted(rank_descending(scores)[:r], **attributes)
         return Selection(*sample_with_replacement(scores / scores.sum(), r, rng), attributes)
 
     def _check_options(self) -> None:
