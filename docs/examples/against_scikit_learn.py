@@ -21,7 +21,7 @@ methods = {
     "F-test": SelectKBest(k=6),
     "mutual information": SelectKBest(mutual_info_classif, k=6),
     "RFE": SVMRFESelector(6),
-    "leverage scores": LeverageScoreSelector(6, strategy="top"),
+    "leverage scores": LeverageScoreSelector(6, strategy="top", rank=6),
     "random": UniformSelector(6),
 }
 with tempfile.TemporaryDirectory() as folder:  # a study of yours keeps its results

@@ -139,7 +139,7 @@ def compare(
     >>> from provlab import compare
     >>> from provsel.selectors import LeverageScoreSelector
     >>> X, y = load_digits(return_X_y=True)
-    >>> methods = {"chi2": SelectKBest(chi2, k=20), "leverage": LeverageScoreSelector(20)}
+    >>> methods = {"chi2": SelectKBest(chi2, k=20), "leverage": LeverageScoreSelector(20, rank=10)}
     >>> compare(X, y, methods, repeats=1, n_splits=3)  # doctest: +SKIP
     """
     if not isinstance(methods, Mapping) or not methods:
