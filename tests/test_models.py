@@ -1,6 +1,7 @@
 """The linear back ends against scikit-learn's, and LIBLINEAR's promise to repeat itself."""
 
 import ctypes
+import warnings
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from liblinear.liblinearutil import parameter, problem, train
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from provsel.models import CompressedLinearSVM, LiblinearSVM, LibsvmSVM, _libsvm_library
@@ -55,15 +57,13 @@ def test_a_gram_matrix_gives_the_bits_of_scikit_learn(n_classes, C):
         X, labels = np.round(3 * X), np.random.default_rng(seed).permutation(np.arange(40) % n_classes)
         ours = fit_gram(X @ X.T, labels, C=C, tol=1e-3)
         theirs = SVC(kernel="precomputed", C=C, tol=1e-3).fit(X @ X.T, labels)
-        for name in ours._fields:
+        for name in ("support", "dual_coef", "intercept"):
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, f"{name}_"))
 
 
 BROKEN = {
     "fewer": lambda *_: (),
-    "others": lambda gram, labels, C, tol: _libsvm_library.GramSolution(
-        *_libsvm_library._by_svc(gram, labels, 2 * C, tol)
-    ),
+    "others": lambda gram, labels, C, *rest: _libsvm_library._by_svc(gram, labels, 2 * C, *rest),
     "gone": None,
 }
 
@@ -279,3 +279,26 @@ def test_rows_validated_before_give_the_same(model, form):
     assert whole.n_features_in_ == rows.n_features_in_
     with pytest.raises(ValueError, match="expected labels of at least two classes, got 1 class"):
         clone(model).fit_rows(X, np.zeros(30))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("d", [10, 60])  # fewer columns than rows, and more
+def test_libsvm_that_ends_at_its_limit_says_so(d, n_classes):
+    X, labels = np.random.default_rng(0).standard_normal((40, d)), np.arange(40) % n_classes
+    with pytest.warns(
+        ConvergenceWarning,
+        match="LibsvmSVM: expected LIBSVM to converge, got none after max_iter = 3 iterations; scale the columns",
+    ) as warned:
+        LibsvmSVM(max_iter=3).fit(X, labels)
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+    with pytest.raises(ValueError, match="LIBSVM: expected max_iter a positive integer, got 'a'"):
+        LibsvmSVM(max_iter="a").fit(X, labels)
+
+
+def test_libsvm_of_many_rows_is_warned_of_before_it_starts(monkeypatch):
+    monkeypatch.setattr(SVC, "fit", lambda *_: pytest.fail("started"))
+    X, y = np.zeros((50_001, 2)), np.arange(50_001) % 2
+    warned = pytest.raises(UserWarning, match=r"expected at most 50000 rows, got 50001, .* LiblinearSVM\(loss='hinge'")
+    with warnings.catch_warnings(action="error"), warned:
+        LibsvmSVM().fit(X, y)

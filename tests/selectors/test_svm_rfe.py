@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC
 
@@ -252,6 +253,39 @@ def test_bad_labels_are_refused():
 def test_all_zeros_are_refused(solver):
     with pytest.raises(ValueError, match="non-zero weight, got w = 0 on all 8 features; check that X is not all zeros"):
         SVMRFESelector(3, solver=solver).fit(np.zeros((10, 8)), np.arange(10) % 2)
+
+
+def with_an_id(n, d=25):
+    """Return rows whose first column numbers them at random up to ten million, on which LIBSVM does not converge."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = (X[:, 0] + X[:, 1] + rng.standard_normal(n) > 0).astype(int)
+    return np.column_stack([rng.integers(0, 10**7, n), X]), y
+
+
+def test_columns_of_very_different_scales_end_at_a_limit():
+    X, y = with_an_id(100)
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"SVMRFESelector: expected LIBSVM to converge, got none after max_iter = 1000000 iterations in \d of 3 "
+        r"rounds; scale the columns to one range",
+    ) as warned:
+        selector = SVMRFESelector(5, step=0.5).fit(X, y)
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+    assert {1, 2} <= set(selector.indices_)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_limit_is_of_each_round_and_changes_nothing_where_none_meets_it(n_classes, recwarn):
+    X, _ = gaussian()
+    y = np.arange(60) % n_classes
+    expected, view = SVMRFESelector(40).fit(X, y), TrainingView(X, y)
+    with pytest.warns(ConvergenceWarning, match="after max_iter = 3 iterations in"):
+        SVMRFESelector(40, max_iter=3).fit_view(view)
+    np.testing.assert_array_equal(SVMRFESelector(40, max_iter=10**9).fit_view(view).ranking_, expected.ranking_)
+    with pytest.raises(ValueError, match="LIBSVM: expected max_iter a positive integer, got 0"):
+        SVMRFESelector(40, max_iter=0).fit(X, y)
 
 
 @pytest.mark.skipif(not os.environ.get("PROVSEL_DATA_MIRROR"), reason="PROVSEL_DATA_MIRROR names no mirror of the data")

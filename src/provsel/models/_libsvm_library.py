@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 from numbers import Real
@@ -9,9 +10,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 Array: TypeAlias = NDArray[np.float64]
+
+MAX_ITER = 1_000_000_000
+"""Ends what would run for hours after minutes. Ten features of a hundred rows have been seen to take 30 million."""
 
 
 class GramSolution(NamedTuple):
@@ -24,23 +29,29 @@ class GramSolution(NamedTuple):
     dual_coef : ndarray of shape (k - 1, p)
         y_i alpha_i, as `SVC.dual_coef_`: of two classes, the second is the positive one.
     intercept : ndarray of shape (k (k - 1) / 2,)
+    converged : bool
+        Whether no problem of two classes ended at the limit of its iterations.
     """
 
     support: NDArray[np.int32]
     dual_coef: Array
     intercept: Array
+    converged: bool
 
 
-def fit_gram(gram: Array, labels: NDArray[np.int64], *, C: float, tol: float) -> GramSolution:
+def fit_gram(gram: Array, labels: NDArray[np.int64], *, C: float, tol: float, max_iter: int = MAX_ITER) -> GramSolution:
     """Return LIBSVM's solution on a Gram matrix of shape (n, n), labels (n,) being the numbers of the classes.
 
-    The bits are those of `SVC(kernel="precomputed")`, at a sixth of its time for a hundred rows.
+    The bits are those of `SVC(kernel="precomputed")`, at a sixth of its time for a hundred rows. On columns of very
+    different scales LIBSVM can take hours: `max_iter` bounds its iterations on each problem of two classes.
 
     Raises
     ------
     ValueError
-        The Gram matrix overflows; C or tol is no positive number, with which LIBSVM would not end.
+        The Gram matrix overflows; C or tol is no positive number, with which LIBSVM would not end; max_iter is no
+        positive integer.
     """
+    checked_max_iter(max_iter)
     for name, value in {"C": C, "tol": tol}.items():
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
             raise ValueError(f"LIBSVM: expected {name} positive and finite, got {value!r:.80}.")
@@ -49,18 +60,43 @@ def fit_gram(gram: Array, labels: NDArray[np.int64], *, C: float, tol: float) ->
             "LIBSVM: expected rows with finite inner products, got infinity or NaN among them; scale the columns down."
         )
     solve = _direct() or _by_svc
-    found = solve(np.ascontiguousarray(gram, dtype=np.float64), labels.astype(np.float64), float(C), float(tol))
+    gram, numbers = np.ascontiguousarray(gram, dtype=np.float64), labels.astype(np.float64)
+    found = solve(gram, numbers, float(C), float(tol), int(max_iter))
     if not (np.isfinite(found.dual_coef).all() and np.isfinite(found.intercept).all()):
         raise ValueError("LIBSVM: expected a finite solution, got infinity or NaN; scale the columns down.")
     return found
 
 
-Solver: TypeAlias = Callable[[Array, Array, float, float], GramSolution]
+def checked_max_iter(max_iter: Any) -> int:
+    """Return the limit of the iterations as an int, or raise."""
+    if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
+        raise ValueError(f"LIBSVM: expected max_iter a positive integer, got {max_iter!r:.80}.")
+    return int(max_iter)
 
 
-def _by_svc(gram: Array, labels: Array, C: float, tol: float) -> GramSolution:
-    svc = SVC(kernel="precomputed", C=C, tol=tol).fit(gram, labels)
-    return GramSolution(svc.support_, svc.dual_coef_, svc.intercept_)
+def warn_early(subject: str, fits: str, max_iter: int) -> None:
+    """Warn, as from `fit` of `subject`, that LIBSVM ended at the limit of its iterations."""
+    warnings.warn(
+        f"{subject}: expected LIBSVM to converge, got none after max_iter = {max_iter} iterations{fits}; scale the "
+        f"columns to one range, lower C, or raise max_iter or tol.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+
+
+def fit_svc(svc: SVC, X: Any, labels: Any) -> SVC:
+    """Return `svc`, fitted without its own warning of an early end, which `fit_status_` tells."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return svc.fit(X, labels)
+
+
+Solver: TypeAlias = Callable[[Array, Array, float, float, int], GramSolution]
+
+
+def _by_svc(gram: Array, labels: Array, C: float, tol: float, max_iter: int) -> GramSolution:
+    svc = fit_svc(SVC(kernel="precomputed", C=C, tol=tol, max_iter=max_iter), gram, labels)
+    return GramSolution(svc.support_, svc.dual_coef_, svc.intercept_, svc.fit_status_ == 0)
 
 
 @cache
@@ -76,22 +112,23 @@ def _direct() -> Solver | None:
         solve = _through(_libsvm.fit)
         X = np.array([[0.0, 1.0], [1.0, 3.0], [4.0, 1.0], [2.0, 2.0], [5.0, 0.0], [3.0, 7.0]])
         for labels in (np.array([0.0, 1.0, 1.0, 0.0, 1.0, 0.0]), np.array([0.0, 1.0, 2.0, 0.0, 1.0, 2.0])):
-            ours, theirs = (one(X @ X.T, labels, 0.5, 1e-3) for one in (solve, _by_svc))
-            for name in GramSolution._fields:
-                np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+            for max_iter in (1, 1000):
+                ours, theirs = (one(X @ X.T, labels, 0.5, 1e-3, max_iter) for one in (solve, _by_svc))
+                for name in GramSolution._fields:
+                    np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
     except Exception:  # another version may have it elsewhere, or ask it in another way
         return None
     return solve
 
 
 def _through(fit: Any) -> Solver:
-    def solve(gram: Array, labels: Array, C: float, tol: float) -> GramSolution:
+    def solve(gram: Array, labels: Array, C: float, tol: float, max_iter: int) -> GramSolution:
         n_classes = int(labels.max()) + 1
-        support, _, _, dual_coef, intercept, *_ = fit(
+        support, _, _, dual_coef, intercept, _, _, status, _ = fit(
             gram, labels, svm_type=0, kernel="precomputed", C=C, tol=tol, class_weight=np.ones(n_classes),
-            sample_weight=np.empty(0), shrinking=1, cache_size=200.0, gamma=0.0,
+            sample_weight=np.empty(0), shrinking=1, cache_size=200.0, gamma=0.0, max_iter=max_iter,
         )  # fmt: skip
         sign = -1.0 if n_classes == 2 else 1.0  # of two classes LIBSVM takes the first for the positive one
-        return GramSolution(support, sign * dual_coef, sign * intercept)
+        return GramSolution(support, sign * dual_coef, sign * intercept, status == 0)
 
     return solve

@@ -121,6 +121,6 @@ def _on_gram(model: LibsvmSVM, X: Any, labels: NDArray[np.int64], grid: list[flo
     for train, test in folds:
         inner, outer = gram[np.ix_(train, train)], gram[np.ix_(test, train)]
         for k, C in enumerate(grid):
-            found = fit_gram(inner, labels[train], C=C, tol=model.tol)
+            found = fit_gram(inner, labels[train], C=C, tol=model.tol, max_iter=model.max_iter)
             decision = outer[:, found.support] @ found.dual_coef[0] + found.intercept[0]
             yield k, test, (decision >= 0).astype(np.int64)  # LIBSVM takes the second class on the boundary

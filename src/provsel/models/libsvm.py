@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 from typing import Any
 
@@ -12,7 +13,10 @@ from sklearn.svm import SVC
 
 from provsel.kernels.spectral import gram_matrix
 from provsel.models._base import BaseLinearSVM
-from provsel.models._libsvm_library import GramSolution, fit_gram
+from provsel.models._libsvm_library import MAX_ITER, GramSolution, checked_max_iter, fit_gram, fit_svc, warn_early
+
+MANY_ROWS = 50_000
+"""Beyond so many rows LIBSVM is not started without a warning."""
 
 
 class LibsvmSVM(BaseLinearSVM):
@@ -30,6 +34,8 @@ class LibsvmSVM(BaseLinearSVM):
         Weight of the sum of slacks.
     tol : float, default=1e-3
         LIBSVM's stopping tolerance, in units of y f(x).
+    max_iter : int, default=1_000_000_000
+        Limit of LIBSVM's iterations on each problem of two classes, some minutes for a few hundred rows.
 
     Attributes
     ----------
@@ -40,6 +46,13 @@ class LibsvmSVM(BaseLinearSVM):
         Rows with a non-zero dual variable.
     dual_coef_ : ndarray of shape (n_classes - 1, p)
         y_i alpha_i of the support vectors.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When LIBSVM ended at `max_iter`, as on columns of very different scales.
+    UserWarning
+        For more than 50,000 rows, before the first iteration: the time grows at least with their square.
 
     Examples
     --------
@@ -58,18 +71,29 @@ class LibsvmSVM(BaseLinearSVM):
 
     algorithm_version = 1
 
-    def __init__(self, C: float = 1.0, *, tol: float = 1e-3) -> None:
+    def __init__(self, C: float = 1.0, *, tol: float = 1e-3, max_iter: int = MAX_ITER) -> None:
         self.C = C
         self.tol = tol
+        self.max_iter = max_iter
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
+        max_iter = checked_max_iter(self.max_iter)
+        if X.shape[0] > MANY_ROWS:
+            warnings.warn(
+                f"LibsvmSVM: expected at most {MANY_ROWS} rows, got {X.shape[0]}, for which LIBSVM may take hours; "
+                f"LiblinearSVM(loss='hinge', fit_intercept=True) is for many rows.",
+                UserWarning,
+                stacklevel=4,
+            )
         if self.classes_.size == 2 and X.shape[0] < X.shape[1]:
-            found = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol)
+            found = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol, max_iter=max_iter)
             self.coef_ = np.asarray(found.dual_coef @ X[found.support], dtype=np.float64).reshape(1, -1)
         else:
-            svc = SVC(kernel="linear", C=self.C, tol=self.tol).fit(X, labels)
+            svc = fit_svc(SVC(kernel="linear", C=self.C, tol=self.tol, max_iter=max_iter), X, labels)
             self.coef_ = _dense(svc.coef_)
-            found = GramSolution(svc.support_, _dense(svc.dual_coef_), svc.intercept_)
+            found = GramSolution(svc.support_, _dense(svc.dual_coef_), svc.intercept_, svc.fit_status_ == 0)
+        if not found.converged:
+            warn_early("LibsvmSVM", "", max_iter)
         self.intercept_, self.dual_coef_ = found.intercept, found.dual_coef
         self.support_ = found.support.astype(np.int64)
 

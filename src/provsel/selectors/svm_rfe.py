@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from provsel.kernels.elimination import RemainingColumns, best, by_importance, elimination_sizes
 from provsel.models._base import check_several
-from provsel.models._libsvm_library import fit_gram
+from provsel.models._libsvm_library import checked_max_iter, fit_gram, warn_early
 from provsel.models.liblinear import LiblinearSVM
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
@@ -57,6 +57,8 @@ class SVMRFESelector(BaseSelector):
         They are two models and select different features. "auto" is "libsvm" for n <= 2000, else "liblinear".
     tol : float, default=None
         Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR.
+    max_iter : int, default=1_000_000
+        Limit of LIBSVM's iterations in each round, on each problem of two classes. LIBLINEAR has its own.
 
     Attributes
     ----------
@@ -73,7 +75,12 @@ class SVMRFESelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, step, C, solver or tol out of range, an SVM with w = 0.
+        From `fit`: labels missing or of one class, step, C, solver, tol or max_iter out of range, an SVM with w = 0.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When LIBSVM ended at `max_iter` in some round, as on columns of very different scales.
 
     Examples
     --------
@@ -101,32 +108,38 @@ class SVMRFESelector(BaseSelector):
         C: float = 1.0,
         solver: str = "auto",
         tol: float | None = None,
+        max_iter: int = 1_000_000,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.step = step
         self.C = C
         self.solver = solver
         self.tol = tol
+        self.max_iter = max_iter
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         step, C, solver, tol = _checked_options(self, view.n_samples)
-        labels = _checked_labels(view.y)
-        trainer = _Trainer(view, labels, solver, C, tol)
+        labels, max_iter = _checked_labels(view.y), checked_max_iter(self.max_iter)
+        trainer = _Trainer(view, labels, solver, C, tol, max_iter)
         sizes = elimination_sizes(view.n_features, r, step)
         ranking = np.ones(view.n_features, dtype=np.int64)
         last: _Round | None = None
+        n_early = 0
         kept = np.arange(view.n_features)
         for k, left in enumerate([*sizes[1:], r]):
             compute = partial(trainer.train, last, kept)
-            name = f"rfe C={C!r} step={step!r} {solver} tol={tol!r} round {k}"
+            name = f"rfe C={C!r} step={step!r} {solver} tol={tol!r} max_iter={max_iter} round {k}"
             # what a round trains on does not depend on r, only where it is cut
             trained = view.shared(name, compute) if len(sizes) <= SHARED_ROUNDS else compute()
             if last is not None:
                 last.columns = None
             last, kept = trained, best(trained.importances, left)
+            n_early += not trained.converged
             ranking[trained.features] = len(sizes) - k + 1
             ranking[trained.features[kept]] = 1
+        if n_early:
+            warn_early("SVMRFESelector", f" in {n_early} of {len(sizes)} rounds", max_iter)
         order = kept[by_importance(trained.importances[kept])]
         return Selection.unweighted(trained.features[order], ranking=ranking, n_rounds=len(sizes))
 
@@ -143,11 +156,14 @@ class _Round:
         abs(w), or the norm of w over the binary problems.
     columns : RemainingColumns or CSR of shape (n, m), or None
         Of these features, for the next round, which is the only one to need them: freed then.
+    converged : bool
+        False where LIBSVM ended at the limit of its iterations.
     """
 
     features: NDArray[np.int64]
     importances: NDArray[np.float64]
     columns: Any
+    converged: bool
 
 
 @dataclass(frozen=True)
@@ -166,6 +182,7 @@ class _Trainer:
     solver: str
     C: float
     tol: float
+    max_iter: int
 
     def train(self, previous: _Round | None, kept: NDArray[np.int64]) -> _Round:
         """Return the round on the features at the positions `kept` of the `previous` one, or on all."""
@@ -174,7 +191,7 @@ class _Trainer:
         else:
             features = previous.features[kept]
             columns = previous.columns[:, kept] if self.solver == "liblinear" else previous.columns.only(kept)
-        binary = self._liblinear(columns) if self.solver == "liblinear" else self._libsvm(columns)
+        binary, converged = self._liblinear(columns) if self.solver == "liblinear" else self._libsvm(columns)
         # the norm over one problem is abs(w)
         importances = np.abs(binary[0]) if len(binary) == 1 else np.sqrt((binary**2).sum(axis=0))
         if previous is None and not importances.any():
@@ -182,26 +199,26 @@ class _Trainer:
                 f"SVMRFESelector: expected an SVM with a non-zero weight, got w = 0 on all {kept.size} features; check "
                 f"that X is not all zeros and that its rows differ between the classes."
             )
-        return _Round(features, importances, columns)
+        return _Round(features, importances, columns, converged)
 
     def _all_columns(self) -> Any:
         if self.solver == "libsvm":
             return RemainingColumns.of(self.view.X, self.view.gram())
         return sparse.csr_matrix(self.view.X, dtype=np.float64)
 
-    def _liblinear(self, columns: sparse.csr_matrix) -> NDArray[np.float64]:
-        """Return w of each binary problem, shape (n_problems, m)."""
-        return LiblinearSVM(C=self.C, tol=self.tol).fit(columns, self.labels).coef_
+    def _liblinear(self, columns: sparse.csr_matrix) -> tuple[NDArray[np.float64], bool]:
+        """Return w of each binary problem, shape (n_problems, m), and whether the solver did not end at a limit."""
+        return LiblinearSVM(C=self.C, tol=self.tol).fit(columns, self.labels).coef_, True
 
-    def _libsvm(self, columns: RemainingColumns) -> NDArray[np.float64]:
+    def _libsvm(self, columns: RemainingColumns) -> tuple[NDArray[np.float64], bool]:
         """As `_liblinear`; of each pair of classes i < j, the dual variables stand in row j - 1 for i, row i for j."""
-        svm = fit_gram(columns.gram, self.labels, C=self.C, tol=self.tol)
+        svm = fit_gram(columns.gram, self.labels, C=self.C, tol=self.tol, max_iter=self.max_iter)
         owner = self.labels[svm.support]
         pairs = list(combinations(range(int(self.labels.max()) + 1), 2))
         duals = np.zeros((len(pairs), self.labels.size))
         for row, (i, j) in zip(duals, pairs, strict=True):
             row[svm.support] = np.where(owner == i, svm.dual_coef[j - 1], 0) + np.where(owner == j, svm.dual_coef[i], 0)
-        return columns.weighted_sums(duals)
+        return columns.weighted_sums(duals), svm.converged
 
 
 def _checked_options(selector: SVMRFESelector, n_samples: int) -> tuple[int | float, float, str, float]:
