@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse
 from scipy.optimize import minimize
 
-from provsel.kernels.enclosing_ball import minimum_enclosing_ball
+from provsel.kernels.enclosing_ball import enclosing_ball_of_rows, minimum_enclosing_ball
 from provsel.kernels.simplex_qp import translate_gram
 
 RNG_SEED = 20160
@@ -208,3 +209,27 @@ def test_random_points_of_uneven_length(n, d, seed, spread):
     ball = minimum_enclosing_ball(X @ X.T)
     assert ball.gap <= TOL
     assert certified_gap(X, ball.weights, ball.squared_radius) <= TOL
+
+
+ROWS = {
+    "gaussian": gaussian(400, 5),
+    "far off": 1e4 + gaussian(400, 5),
+    "counts": np.random.default_rng(0).poisson(0.5, (500, 40)).astype(float),
+    "copies": np.repeat(gaussian(3, 4), 50, axis=0),
+    "one row": gaussian(1, 6),
+    "equal rows": np.ones((200, 3)),
+    "on a sphere": gaussian(300, 3) / np.linalg.norm(gaussian(300, 3), axis=1)[:, None],
+}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32])
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_have_the_ball_of_their_gram_matrix(rows, form):
+    X = form(ROWS[rows])
+    dense = (X.toarray() if sparse.issparse(X) else X).astype(float)
+    expected, found = minimum_enclosing_ball(dense @ dense.T), enclosing_ball_of_rows(X)
+    slack = 1e-14 * (dense**2).sum(axis=1).max() + 1e-8 * expected.squared_radius
+    assert abs(found.squared_radius - expected.squared_radius) <= slack
+    assert found.weights.sum() == pytest.approx(1)
+    assert (found.weights >= 0).all()
+    assert ((dense - found.weights @ dense) ** 2).sum(axis=1).max() <= found.squared_radius + slack

@@ -1,5 +1,6 @@
 """Exactly r features of selectors that choose their number: against a grid of settings; views, chance, messages."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -9,14 +10,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 from provlab.project.components import build
 from provlab.trials import Cell
+from provsel import selectors
 from provsel.selectors import (
     AtSize,
     BaseSelector,
     FeatureSelectiveSelector,
+    FullDataSelector,
     L1SVMSelector,
     LPSVMSelector,
+    OnSupportVectors,
     RRQRSelector,
     Selection,
+    WithEnclosingBallCenter,
 )
 from provsel.training_view import TrainingView
 from small_runs import DATASET, MODEL, PROTOCOL
@@ -180,7 +185,12 @@ def test_chance_is_that_of_the_selector(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"parameter": "C"}, r"expected a parameter of FeatureSelectiveSelector, one of c1, c2, .*, got 'C'"),
+        (
+            {"parameter": "C"},
+            r"expected a parameter of FeatureSelectiveSelector, one of c1, c2, .*, got 'C'; give",
+        ),
+        ({"parameter": "c2", "low": None}, "expected 0 < low < high, both finite, got None and 1.0"),
+        ({"selector": RRQRSelector(3), "parameter": None}, "expected a parameter of RRQRSelector, one of .* got None"),
         ({"low": 0}, "expected 0 < low < high, both finite, got 0 and 1.0"),
         ({"low": 2.0}, "expected 0 < low < high, both finite, got 2.0 and 1.0"),
         ({"high": np.inf}, "expected 0 < low < high, both finite, got 1e-06 and inf"),
@@ -195,6 +205,34 @@ def test_chance_is_that_of_the_selector(data):
 def test_bad_options_are_refused(options, message, data):
     with pytest.raises(ValueError, match=f"AtSize: {message}"):
         clone(FIRST).set_params(**options).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("selector", "parameter"),
+    [
+        (L1SVMSelector(), "C"),
+        (LPSVMSelector(), "nu"),
+        (FeatureSelectiveSelector(), "c1"),
+        (FeatureSelectiveSelector(relative=True), "c1"),
+    ],
+)
+def test_the_parameter_and_its_range_are_found(selector, parameter, data):
+    X, y = data
+    for scale in (1.0, 0.01):
+        found = AtSize(selector, 5).fit(scale * X, y)
+        assert found.indices_.size == 5
+        assert found.selector_.get_params()[parameter] == found.parameter_
+    low, high = selector.size_range[1:]
+    given = AtSize(selector, 5, parameter=parameter, low=low, high=high).fit(scale * X, y)
+    assert given.parameter_ == found.parameter_
+
+
+def test_every_selector_without_a_number_of_features_has_a_range():
+    without = FullDataSelector, OnSupportVectors, WithEnclosingBallCenter, BaseSelector
+    for cls in (getattr(selectors, name) for name in selectors.__all__):
+        if inspect.isclass(cls) and issubclass(cls, BaseSelector) and cls not in without:
+            counts = "n_features_to_select" in inspect.signature(cls).parameters
+            assert counts != hasattr(cls, "size_range"), cls.__name__
 
 
 def test_labels_are_needed_as_the_selector_needs_them():

@@ -135,7 +135,7 @@ SIGNATURES = {
     "SingleSVDSelector": "(n_features_to_select, *, form='residual')",
     "AdaptiveRandomizedPivotingSelector": "(n_features_to_select, *, n_redraws=1, random_state=None)",
     "RandomlyPivotedQRSelector": "(n_features_to_select, *, block_size=32, random_state=None)",
-    "AtSize": "(selector, n_features_to_select, *, parameter, low, high",
+    "AtSize": "(selector, n_features_to_select, *, parameter=None, low=None, high=None",
 }
 
 

@@ -1,6 +1,7 @@
 """LaplacianScoreSelector against the dense textbook formula; ties, duplicates, memory, errors."""
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -243,3 +244,13 @@ def test_a_kernel_width_without_weights_is_refused():
 def test_equal_rows_are_refused(form):
     with pytest.raises(ValueError, match="expected at least two different rows, got 9 equal ones"):
         LaplacianScoreSelector(2).fit(form(np.tile([0.1, 2.0, 1 / 3], (9, 1))))
+
+
+def test_many_rows_are_warned_of_before_it_starts():
+    X, y = np.zeros((50_001, 2)), np.arange(50_001) % 2
+    started = pytest.raises(
+        UserWarning,
+        match=r"LaplacianScoreSelector: expected at most 50000 rows, got 50001, .*; fit it on a sample of the rows",
+    )
+    with warnings.catch_warnings(action="error"), started:
+        LaplacianScoreSelector(1).fit(X, y)

@@ -225,3 +225,13 @@ def test_techtc(solver, name, tmp_path, monkeypatch):
     prices = np.abs(A.T @ found.x)
     assert prices[fitted.indices_].min() >= 1 - 1e-5
     assert 0 < fitted.indices_.size <= y.size
+
+
+def test_many_rows_are_warned_of_before_it_starts():
+    X, y = np.zeros((50_001, 2)), np.arange(50_001) % 2
+    started = pytest.raises(
+        UserWarning,
+        match=r"LPSVMSelector: expected at most 50000 rows, got 50001, which may take hours; .* or take L1SVMSelector",
+    )
+    with warnings.catch_warnings(action="error"), started:
+        LPSVMSelector().fit(X, y)

@@ -229,7 +229,7 @@ def test_bad_weights_are_refused(C):
 
 def test_other_bad_options_are_refused():
     X, y = gaussian()
-    with pytest.raises(ValueError, match=r"expected solver in \('auto', 'libsvm', 'liblinear'\), got 'sgd'"):
+    with pytest.raises(ValueError, match=r"expected solver in \('auto', 'libsvm', 'liblinear', .*\), got 'sgd'"):
         SVMRFESelector(10, solver="sgd").fit(X, y)
     with pytest.raises(ValueError, match="expected tol None or positive and finite, got 0"):
         SVMRFESelector(10, tol=0).fit(X, y)
@@ -286,6 +286,22 @@ def test_the_limit_is_of_each_round_and_changes_nothing_where_none_meets_it(n_cl
     np.testing.assert_array_equal(SVMRFESelector(40, max_iter=10**9).fit_view(view).ranking_, expected.ranking_)
     with pytest.raises(ValueError, match="LIBSVM: expected max_iter a positive integer, got 0"):
         SVMRFESelector(40, max_iter=0).fit(X, y)
+
+
+def test_many_more_rows_than_features_are_solved_in_the_primal():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50_001, 6))
+    y = X @ [3.0, 0, 2, 0, 0.5, 0] + rng.standard_normal(50_001) > 0
+    selector = SVMRFESelector(2, step=1).fit(X, y)
+    assert selector.indices_.tolist() == [0, 2]
+    for few in (X[:2100], X[:2100, :4]):
+        dual, primal = (SVMRFESelector(2, step=1, solver=each, tol=1e-6) for each in ("liblinear", "liblinear_primal"))
+        expected = dual.fit(few, y[:2100])
+        for form in (np.asarray, sparse.csr_array):
+            np.testing.assert_array_equal(primal.fit(form(few), y[:2100]).ranking_, expected.ranking_)
+        np.testing.assert_array_equal(
+            SVMRFESelector(2, step=1, tol=1e-6).fit(few, y[:2100]).ranking_, expected.ranking_
+        )
 
 
 @pytest.mark.skipif(not os.environ.get("PROVSEL_DATA_MIRROR"), reason="PROVSEL_DATA_MIRROR names no mirror of the data")

@@ -10,9 +10,11 @@ from provsel.selectors import (
     BSSSelector,
     LeverageScoreSelector,
     OnSupportVectors,
+    RRQRSelector,
     UniformSelector,
     WithEnclosingBallCenter,
 )
+from provsel.training_view import TrainingView
 
 
 @pytest.fixture
@@ -58,3 +60,11 @@ def test_needs_a_selector_without_labels(X):
         WithEnclosingBallCenter(OnSupportVectors(UniformSelector(3))).fit(X, y)
     with pytest.raises(ValueError, match=r"WithEnclosingBallCenter: expected a provsel selector, got SelectKBest"):
         WithEnclosingBallCenter(SelectKBest(k=3)).fit(X, y)
+
+
+def test_many_rows_need_no_gram_matrix():
+    X = np.random.default_rng(0).standard_normal((10_001, 3))
+    view = TrainingView(X)
+    view.gram = lambda: pytest.fail("10,001 x 10,001")
+    made = WithEnclosingBallCenter(RRQRSelector(2)).fit_view(view)
+    assert ((X - made.center_) ** 2).sum(axis=1).max() == pytest.approx(made.squared_radius_, rel=1e-9)

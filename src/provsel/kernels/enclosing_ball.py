@@ -7,6 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from provsel.kernels.simplex_qp import Array, maximize_on_simplices, translate_gram
+from provsel.kernels.spectral import Matrix, gram_matrix
+from provsel.kernels.tails import column_squares
+
+ADDED = 64
+"""Rows outside the ball so far that join its candidates at once."""
 
 
 class EnclosingBall(NamedTuple):
@@ -56,3 +61,27 @@ def minimum_enclosing_ball(G: Array, *, tol: float = 1e-10) -> EnclosingBall:
     squared = norms + weights @ local @ weights - 2.0 * (local @ weights)
     gap = 1.0 - float(weights @ squared / squared.max())
     return EnclosingBall(weights, float(squared.max()), max(gap, 0.0))
+
+
+def enclosing_ball_of_rows(X: Matrix, *, tol: float = 1e-10) -> EnclosingBall:
+    """Return the smallest ball around the rows of X, shape (n, d), for n >> d: without their n x n Gram matrix.
+
+    The ball of a few candidates grows: the farthest rows outside of it join them, and those that it does not touch
+    leave, until no row is outside or rounding stops its growth. At most d + 1 rows need to touch it.
+    """
+    norms = column_squares(X.T)
+    candidates, reached = np.unique([np.argmin(norms), np.argmax(norms)]), -1.0
+    while True:
+        ball = minimum_enclosing_ball(gram_matrix(X[candidates]), tol=tol)
+        center = ball.weights @ X[candidates]
+        squared = np.maximum(norms - 2.0 * (X @ center) + center @ center, 0.0)
+        lower, upper = ball.squared_radius * (1.0 - ball.gap), float(squared.max())
+        if upper <= ball.squared_radius * (1.0 + tol) or not ball.squared_radius > reached:
+            break
+        reached = ball.squared_radius
+        farthest = np.argpartition(-squared, min(ADDED, squared.size) - 1)[:ADDED]
+        outside = farthest[squared[farthest] > ball.squared_radius]
+        candidates = np.union1d(candidates[ball.weights > 0.0], outside)
+    weights = np.zeros(norms.size)
+    weights[candidates] = ball.weights
+    return EnclosingBall(weights, max(upper, ball.squared_radius), max(0.0, 1.0 - lower / upper) if upper > 0 else 0.0)

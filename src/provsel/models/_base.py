@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -112,4 +113,18 @@ def check_several(name: str, classes: NDArray[Any]) -> None:
         raise ValueError(
             f"{name}: expected labels of at least two classes, got 1 class ({classes[0]!r}); check the labels or how "
             f"the rows were split."
+        )
+
+
+MANY_ROWS = 50_000
+"""Beyond so many rows, methods whose time grows with their square or faster do not start without a warning."""
+
+
+def warn_of_many_rows(name: str, n_samples: int, advice: str) -> None:
+    """Warn, as from `fit` of `name`, before a method starts that may take hours."""
+    if n_samples > MANY_ROWS:
+        warnings.warn(
+            f"{name}: expected at most {MANY_ROWS} rows, got {n_samples}, which may take hours; {advice}.",
+            UserWarning,
+            stacklevel=5,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import combinations
 from typing import Any
 
@@ -12,11 +11,8 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from provsel.kernels.spectral import gram_matrix
-from provsel.models._base import BaseLinearSVM
+from provsel.models._base import BaseLinearSVM, warn_of_many_rows
 from provsel.models._libsvm_library import MAX_ITER, GramSolution, checked_max_iter, fit_gram, fit_svc, warn_early
-
-MANY_ROWS = 50_000
-"""Beyond so many rows LIBSVM is not started without a warning."""
 
 
 class LibsvmSVM(BaseLinearSVM):
@@ -52,7 +48,8 @@ class LibsvmSVM(BaseLinearSVM):
     ConvergenceWarning
         When LIBSVM ended at `max_iter`, as on columns of very different scales.
     UserWarning
-        For more than 50,000 rows, before the first iteration: the time grows at least with their square.
+        For more than 50,000 rows, before the first iteration: the time grows at least with their square, to hours.
+        scikit-learn's `LinearSVC(dual=False)` takes seconds then, also as the `svm` of `OnSupportVectors`.
 
     Examples
     --------
@@ -78,13 +75,7 @@ class LibsvmSVM(BaseLinearSVM):
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         max_iter = checked_max_iter(self.max_iter)
-        if X.shape[0] > MANY_ROWS:
-            warnings.warn(
-                f"LibsvmSVM: expected at most {MANY_ROWS} rows, got {X.shape[0]}, for which LIBSVM may take hours; "
-                f"LiblinearSVM(loss='hinge', fit_intercept=True) is for many rows.",
-                UserWarning,
-                stacklevel=4,
-            )
+        warn_of_many_rows("LibsvmSVM", X.shape[0], "scikit-learn's LinearSVC(dual=False) is for many rows")
         if self.classes_.size == 2 and X.shape[0] < X.shape[1]:
             found = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol, max_iter=max_iter)
             self.coef_ = np.asarray(found.dual_coef @ X[found.support], dtype=np.float64).reshape(1, -1)

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -39,6 +39,17 @@ def _recorded() -> Iterator[list[warnings.WarningMessage]]:
 
         warnings.showwarning = record
         yield messages
+
+
+class SizeRange(NamedTuple):
+    """Through which parameter a selector chooses its number of features, and where `AtSize` searches for it.
+
+    A class declares it as `size_range`.
+    """
+
+    parameter: str
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from provsel.selectors._base import BaseSelector, Selection, checked_count
-from provsel.selectors._size_search import SizeSearch, Tried
+from provsel.selectors._size_search import SizeRange, SizeSearch, Tried
 from provsel.training_view import TrainingView
 
 IF_FEWER = ("raise", "keep")
@@ -30,10 +30,12 @@ class AtSize(BaseSelector):
         A provsel selector, with the parameters that are not searched. Its `indices_` are in order of selection.
     n_features_to_select : int
         r.
-    parameter : str
-        Name of the parameter that is searched, such as "c1", "C" or "nu".
-    low, high : float
-        Ends of the search, both tried; 0 < low < high.
+    parameter : str, default=None
+        Name of the parameter that is searched. None is the selector's own: "C" of `L1SVMSelector`, "nu" of
+        `LPSVMSelector`, "c1" of `FeatureSelectiveSelector`. Give it for any other selector.
+    low, high : float, default=None
+        Ends of the search, both tried; 0 < low < high. None are those of the selector for its own parameter: 1e-6 and
+        100, for "c1" 1e-9 and 1 where it is relative, else a million.
     max_fits : int, default=30
         Bound on the fits of one search; 13 narrow twelve powers of ten to a percent, where it ends.
     if_fewer : {"raise", "keep"}, default="raise"
@@ -71,7 +73,7 @@ class AtSize(BaseSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 20))
     >>> y = np.where(X[:, 3] > 0, 1, -1)
-    >>> AtSize(L1SVMSelector(), 2, parameter="C", low=1e-3, high=1.0).fit(X, y).indices_.size
+    >>> AtSize(L1SVMSelector(), 2).fit(X, y).indices_.size
     2
     """
 
@@ -82,9 +84,9 @@ class AtSize(BaseSelector):
         selector: Any,
         n_features_to_select: int,
         *,
-        parameter: str,
-        low: float,
-        high: float,
+        parameter: str | None = None,
+        low: float | None = None,
+        high: float | None = None,
         max_fits: int = 30,
         if_fewer: str = "raise",
         random_state: Any = None,
@@ -115,10 +117,10 @@ class AtSize(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
-        low, high = self._checked_range()
-        search = SizeSearch(self._seeded(rng), self.parameter, view, r)
-        search.bisect(low, high, max_fits=int(self.max_fits))
-        best = search.best() or self._most(search, r)
+        wanted = self._checked_range()
+        search = SizeSearch(self._seeded(rng), wanted.parameter, view, r)
+        search.bisect(wanted.low, wanted.high, max_fits=int(self.max_fits))
+        best = search.best() or self._most(search, r, wanted)
         for message in best.messages:
             warnings.warn(message.message, message.category, stacklevel=4)
         fitted = best.fitted
@@ -133,39 +135,43 @@ class AtSize(BaseSelector):
             selector.set_params(random_state=int(rng.integers(2**31)))
         return selector
 
-    def _most(self, search: SizeSearch, r: int) -> Tried:
+    def _most(self, search: SizeSearch, r: int, wanted: SizeRange) -> Tried:
         """Return the usable fit with the most features, or raise."""
         usable = [made for made in search.tries.values() if made.converged]
         most = max(usable, key=lambda made: made.count, default=None)
-        found = "none that converged" if most is None else f"{most.count} at {self.parameter}={most.value:g}"
+        found = "none that converged" if most is None else f"{most.count} at {wanted.parameter}={most.value:g}"
         if most is None or self.if_fewer == "raise":
             raise ValueError(
                 f"AtSize: expected {type(self.selector).__name__} to keep at least {r} features for "
-                f"{self.parameter} from {self.low:g} to {self.high:g}, got {found} as the most; widen the range, ask "
-                f"for fewer features, or give if_fewer='keep'."
+                f"{wanted.parameter} from {wanted.low:g} to {wanted.high:g}, got {found} as the most; widen the "
+                f"range, ask for fewer features, or give if_fewer='keep'."
             )
         return most
 
-    def _checked_range(self) -> tuple[float, float]:
-        """Return the ends of the search, or raise for any bad option."""
+    def _checked_range(self) -> SizeRange:
+        """Return what is searched and where, or raise for any bad option."""
         if not isinstance(self.selector, BaseSelector):
             raise ValueError(f"AtSize: expected a provsel selector, got {type(self.selector).__name__}.")
-        known = sorted(self.selector.get_params(deep=False))
-        if self.parameter not in known:
+        known, own = sorted(self.selector.get_params(deep=False)), getattr(self.selector, "size_range", None)
+        parameter = own.parameter if self.parameter is None and own else self.parameter
+        low, high = self.low, self.high
+        if own and parameter == own.parameter:
+            low, high = own.low if low is None else low, own.high if high is None else high
+        if parameter not in known:
             raise ValueError(
                 f"AtSize: expected a parameter of {type(self.selector).__name__}, one of {', '.join(known)}, "
-                f"got {self.parameter!r}."
+                f"got {parameter!r}; give the one that sets its number of features, with low= and high=."
             )
-        ends = [self.low, self.high]
+        ends = [low, high]
         numbers = all(isinstance(end, int | float | np.number) and not isinstance(end, bool) for end in ends)
-        if not numbers or not 0 < self.low < self.high < math.inf:
-            raise ValueError(f"AtSize: expected 0 < low < high, both finite, got {self.low!r} and {self.high!r}.")
+        if not numbers or not 0 < low < high < math.inf:
+            raise ValueError(f"AtSize: expected 0 < low < high, both finite, got {low!r} and {high!r}.")
         count = self.max_fits
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
             raise ValueError(f"AtSize: expected an integer max_fits of at least 2, both ends, got {count!r}.")
         if self.if_fewer not in IF_FEWER:
             raise ValueError(f"AtSize: expected if_fewer in {IF_FEWER}, got {self.if_fewer!r}.")
-        return float(self.low), float(self.high)
+        return SizeRange(parameter, float(low), float(high))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

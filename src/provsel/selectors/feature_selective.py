@@ -10,6 +10,7 @@ from sklearn.utils import ClassifierTags
 from provsel.kernels.feature_selective_fit import fit_feature_selective
 from provsel.labels import signs_of_two_classes
 from provsel.selectors._base import BaseSelector, Selection
+from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
 
 
@@ -112,6 +113,11 @@ class FeatureSelectiveSelector(BaseSelector):
     def is_random(self) -> bool:
         """Whether the problem has random starts or a random matrix: not in the convex form."""
         return self.form != "kernel_weights" or self.n_components is not None
+
+    @property
+    def size_range(self) -> SizeRange:
+        """Where `AtSize` searches: c1, up to what drops every feature of data that are not huge."""
+        return SizeRange("c1", 1e-9, 1.0 if self.relative else 1e6)
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         classes, signs = signs_of_two_classes(type(self).__name__, view.y)

@@ -14,6 +14,7 @@ from sklearn.utils import ClassifierTags
 from provsel.labels import signs_of_two_classes
 from provsel.models._liblinear_library import train_liblinear
 from provsel.selectors._base import BaseSelector, Selection
+from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
 
 L1R_L2LOSS_SVC = 5
@@ -99,6 +100,7 @@ class L1SVMSelector(BaseSelector):
 
     algorithm_version = 1
     needs_labels: ClassVar[bool] = True
+    size_range: ClassVar[SizeRange] = SizeRange("C", 1e-6, 1e2)
 
     def __init__(self, *, C: float = 1.0, tol: float = 1e-2) -> None:
         self.C = C

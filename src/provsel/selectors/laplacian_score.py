@@ -10,6 +10,7 @@ from scipy import sparse
 
 from provsel.kernels.laplacian import laplacian_scores, nearest_rows, neighbor_edges
 from provsel.kernels.ties import rank_descending
+from provsel.models._base import warn_of_many_rows
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
@@ -61,6 +62,11 @@ class LaplacianScoreSelector(BaseSelector):
         From `fit`, when there are no more rows than `n_neighbors`, all rows are equal, `edges` is unknown or has a
         `kernel_width` that it does not use, or that is so small that every weight is zero.
 
+    Warns
+    -----
+    UserWarning
+        For more than 50,000 rows, before it starts: hours for a million of a hundred features.
+
     Notes
     -----
     Distances come from inner products, after centring where X is dense. Sparse X is not centred: its distances
@@ -99,6 +105,7 @@ class LaplacianScoreSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         n_neighbors, width = self._checked_options(view.n_samples)
+        warn_of_many_rows("LaplacianScoreSelector", view.n_samples, "fit it on a sample of the rows")
         part = f"laplacian scores of {n_neighbors} neighbors, width {width}"
         scores, width = view.shared(part, lambda: _scores(view, n_neighbors, width))
         return Selection.unweighted(rank_descending(-scores)[:r], scores=scores, kernel_width=width)

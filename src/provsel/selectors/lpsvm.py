@@ -16,7 +16,9 @@ from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
 from provsel.kernels.lpsvm_published import lpsvm_published
 from provsel.labels import signs_of_two_classes
+from provsel.models._base import warn_of_many_rows
 from provsel.selectors._base import BaseSelector, Selection
+from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
 
 PUBLISHED = "as_published"
@@ -92,7 +94,7 @@ class LPSVMSelector(BaseSelector):
     ConvergenceWarning
         When the relative duality gap is above `tol`, or the published iteration ended at its limit.
     UserWarning
-        When w = 0 is optimal.
+        When w = 0 is optimal. For more than 50,000 rows, before it starts: the program has a variable for each.
 
     Examples
     --------
@@ -112,6 +114,7 @@ class LPSVMSelector(BaseSelector):
 
     algorithm_version = 1
     needs_labels: ClassVar[bool] = True
+    size_range: ClassVar[SizeRange] = SizeRange("nu", 1e-6, 1e2)
 
     def __init__(
         self,
@@ -128,6 +131,7 @@ class LPSVMSelector(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         solver, max_iter = self._checked_options()
+        warn_of_many_rows("LPSVMSelector", view.n_samples, "fit it on a sample of the rows, or take L1SVMSelector")
         classes, signs = signs_of_two_classes("LPSVMSelector", view.y)
         X = sparse.csc_array(view.X, dtype=np.float64, copy=True)
         X.sum_duplicates()

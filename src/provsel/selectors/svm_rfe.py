@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.svm import LinearSVC
 from sklearn.utils.multiclass import check_classification_targets
 
 from provsel.kernels.elimination import RemainingColumns, best, by_importance, elimination_sizes
@@ -21,11 +22,15 @@ from provsel.models.liblinear import LiblinearSVM
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
-SOLVERS = ("auto", "libsvm", "liblinear")
-TOLERANCES = {"libsvm": 1e-3, "liblinear": 0.1}
+TOLERANCES = {"libsvm": 1e-3, "liblinear": 0.1, "liblinear_primal": 0.01}
+SOLVERS = ("auto", *TOLERANCES)
 
 GRAM_ROWS = 2_000
 """Up to so many rows "auto" is LIBSVM on the n x n Gram matrix (32 MB)."""
+
+PRIMAL_ROWS, PRIMAL_RATIO = 50_000, 100
+"""Beyond so many rows, and so many times the features, "auto" is LIBLINEAR in the primal: at 100,000 x 100 the dual
+solver takes minutes, as it sweeps over the rows again and again, and Newton's method in the primal a second."""
 
 SHARED_ROUNDS = 128
 """A path of more rounds is walked by each fit for itself: keeping all its rounds would take d numbers a round."""
@@ -51,12 +56,14 @@ class SVMRFESelector(BaseSelector):
         never below r. (A fraction is one of all d features in scikit-learn's `RFE`.)
     C : float, default=1.0
         Weight of the sum of losses.
-    solver : {"auto", "libsvm", "liblinear"}, default="auto"
+    solver : {"auto", "libsvm", "liblinear", "liblinear_primal"}, default="auto"
         "libsvm": hinge loss, intercept not penalised, on the n x n Gram matrix of the remaining columns, which
-        takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows.
-        They are two models and select different features. "auto" is "libsvm" for n <= 2000, else "liblinear".
+        takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows, solved
+        in the dual; "liblinear_primal" the same in the primal, for n >> d. Hinge and squared hinge are two models and
+        select different features. "auto" is "libsvm" for n <= 2000, "liblinear_primal" for n > 50,000 and n > 100 d,
+        else "liblinear".
     tol : float, default=None
-        Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR.
+        Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR's dual, 0.01 for its primal.
     max_iter : int, default=1_000_000
         Limit of LIBSVM's iterations in each round, on each problem of two classes. LIBLINEAR has its own.
 
@@ -119,7 +126,7 @@ class SVMRFESelector(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
-        step, C, solver, tol = _checked_options(self, view.n_samples)
+        step, C, solver, tol = _checked_options(self, view.n_samples, view.n_features)
         labels, max_iter = _checked_labels(view.y), checked_max_iter(self.max_iter)
         trainer = _Trainer(view, labels, solver, C, tol, max_iter)
         sizes = elimination_sizes(view.n_features, r, step)
@@ -174,7 +181,7 @@ class _Trainer:
     ----------
     labels : ndarray of shape (n_samples,), int64
         Class numbers.
-    solver : {"libsvm", "liblinear"}
+    solver : {"libsvm", "liblinear", "liblinear_primal"}
     """
 
     view: TrainingView
@@ -190,8 +197,8 @@ class _Trainer:
             features, columns = kept, self._all_columns()
         else:
             features = previous.features[kept]
-            columns = previous.columns[:, kept] if self.solver == "liblinear" else previous.columns.only(kept)
-        binary, converged = self._liblinear(columns) if self.solver == "liblinear" else self._libsvm(columns)
+            columns = previous.columns.only(kept) if self.solver == "libsvm" else previous.columns[:, kept]
+        binary, converged = self._libsvm(columns) if self.solver == "libsvm" else self._liblinear(columns)
         # the norm over one problem is abs(w)
         importances = np.abs(binary[0]) if len(binary) == 1 else np.sqrt((binary**2).sum(axis=0))
         if previous is None and not importances.any():
@@ -204,10 +211,15 @@ class _Trainer:
     def _all_columns(self) -> Any:
         if self.solver == "libsvm":
             return RemainingColumns.of(self.view.X, self.view.gram())
+        if self.solver == "liblinear_primal":
+            return self.view.X
         return sparse.csr_matrix(self.view.X, dtype=np.float64)
 
-    def _liblinear(self, columns: sparse.csr_matrix) -> tuple[NDArray[np.float64], bool]:
+    def _liblinear(self, columns: Any) -> tuple[NDArray[np.float64], bool]:
         """Return w of each binary problem, shape (n_problems, m), and whether the solver did not end at a limit."""
+        if self.solver == "liblinear_primal":
+            svm = LinearSVC(dual=False, fit_intercept=False, C=self.C, tol=self.tol)
+            return svm.fit(columns, self.labels).coef_, True
         return LiblinearSVM(C=self.C, tol=self.tol).fit(columns, self.labels).coef_, True
 
     def _libsvm(self, columns: RemainingColumns) -> tuple[NDArray[np.float64], bool]:
@@ -221,7 +233,9 @@ class _Trainer:
         return columns.weighted_sums(duals), svm.converged
 
 
-def _checked_options(selector: SVMRFESelector, n_samples: int) -> tuple[int | float, float, str, float]:
+def _checked_options(
+    selector: SVMRFESelector, n_samples: int, n_features: int
+) -> tuple[int | float, float, str, float]:
     """Return step, C, solver and tol as Python numbers, "auto" and None decided, or raise."""
     name, step, C, solver, tol = type(selector).__name__, selector.step, selector.C, selector.solver, selector.tol
     whole = isinstance(step, Integral) and not isinstance(step, bool) and step >= 1
@@ -238,7 +252,8 @@ def _checked_options(selector: SVMRFESelector, n_samples: int) -> tuple[int | fl
     if tol is not None and not _is_positive(tol):
         raise ValueError(f"{name}: expected tol None or positive and finite, got {tol!r}.")
     if solver == "auto":
-        solver = "libsvm" if n_samples <= GRAM_ROWS else "liblinear"
+        primal = n_samples > max(PRIMAL_ROWS, PRIMAL_RATIO * n_features)
+        solver = "libsvm" if n_samples <= GRAM_ROWS else "liblinear_primal" if primal else "liblinear"
     if tol is None:
         tol = TOLERANCES[solver]
     return int(step) if whole else float(step), float(C), solver, float(tol)

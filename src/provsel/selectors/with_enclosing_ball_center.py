@@ -9,8 +9,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from provsel.kernels.enclosing_ball import enclosing_ball_of_rows
 from provsel.selectors._base import BaseSelector, Selection
 from provsel.training_view import TrainingView
+
+GRAM_ROWS = 10_000
+"""Up to so many rows the ball comes from their Gram matrix (800 MB)."""
 
 
 class WithEnclosingBallCenter(BaseSelector):
@@ -79,7 +83,8 @@ class WithEnclosingBallCenter(BaseSelector):
                 f"WithEnclosingBallCenter: expected a selector that needs no labels, got {name}: the centre of a "
                 f"ball has no label; fit {name} on the rows alone."
             )
-        ball = view.enclosing_ball()
+        many = view.n_samples > GRAM_ROWS
+        ball = view.shared("ball of rows", lambda: enclosing_ball_of_rows(view.X)) if many else view.enclosing_ball()
         rows = view.shared("with enclosing ball center", lambda: _with_row(view, ball.weights @ view.X))
         selector = clone(self.selector).fit_view(rows)
         center = rows.X[[-1]]
