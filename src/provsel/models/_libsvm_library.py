@@ -29,14 +29,14 @@ class GramSolution(NamedTuple):
     dual_coef : ndarray of shape (k - 1, p)
         y_i alpha_i, as `SVC.dual_coef_`: of two classes, the second is the positive one.
     intercept : ndarray of shape (k (k - 1) / 2,)
-    converged : bool
-        Whether no problem of two classes ended at the limit of its iterations.
+    n_iter : ndarray of shape (k (k - 1) / 2,), int
+        Iterations; as many as the limit where LIBSVM did not converge.
     """
 
     support: NDArray[np.int32]
     dual_coef: Array
     intercept: Array
-    converged: bool
+    n_iter: NDArray[np.int32]
 
 
 def fit_gram(gram: Array, labels: NDArray[np.int64], *, C: float, tol: float, max_iter: int = MAX_ITER) -> GramSolution:
@@ -85,7 +85,7 @@ def warn_early(subject: str, fits: str, max_iter: int) -> None:
 
 
 def fit_svc(svc: SVC, X: Any, labels: Any) -> SVC:
-    """Return `svc`, fitted without its own warning of an early end, which `fit_status_` tells."""
+    """Return `svc`, fitted without its own warning of an early end, which `n_iter_` tells."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return svc.fit(X, labels)
@@ -96,7 +96,7 @@ Solver: TypeAlias = Callable[[Array, Array, float, float, int], GramSolution]
 
 def _by_svc(gram: Array, labels: Array, C: float, tol: float, max_iter: int) -> GramSolution:
     svc = fit_svc(SVC(kernel="precomputed", C=C, tol=tol, max_iter=max_iter), gram, labels)
-    return GramSolution(svc.support_, svc.dual_coef_, svc.intercept_, svc.fit_status_ == 0)
+    return GramSolution(svc.support_, svc.dual_coef_, svc.intercept_, svc.n_iter_)
 
 
 @cache
@@ -124,11 +124,11 @@ def _direct() -> Solver | None:
 def _through(fit: Any) -> Solver:
     def solve(gram: Array, labels: Array, C: float, tol: float, max_iter: int) -> GramSolution:
         n_classes = int(labels.max()) + 1
-        support, _, _, dual_coef, intercept, _, _, status, _ = fit(
+        support, _, _, dual_coef, intercept, _, _, _, n_iter = fit(
             gram, labels, svm_type=0, kernel="precomputed", C=C, tol=tol, class_weight=np.ones(n_classes),
             sample_weight=np.empty(0), shrinking=1, cache_size=200.0, gamma=0.0, max_iter=max_iter,
         )  # fmt: skip
         sign = -1.0 if n_classes == 2 else 1.0  # of two classes LIBSVM takes the first for the positive one
-        return GramSolution(support, sign * dual_coef, sign * intercept, status == 0)
+        return GramSolution(support, sign * dual_coef, sign * intercept, n_iter)
 
     return solve

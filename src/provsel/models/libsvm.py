@@ -42,6 +42,8 @@ class LibsvmSVM(BaseLinearSVM):
         Rows with a non-zero dual variable.
     dual_coef_ : ndarray of shape (n_classes - 1, p)
         y_i alpha_i of the support vectors.
+    n_iter_ : ndarray of shape (n_classes (n_classes - 1) / 2,)
+        LIBSVM's iterations.
 
     Warns
     -----
@@ -82,8 +84,9 @@ class LibsvmSVM(BaseLinearSVM):
         else:
             svc = fit_svc(SVC(kernel="linear", C=self.C, tol=self.tol, max_iter=max_iter), X, labels)
             self.coef_ = _dense(svc.coef_)
-            found = GramSolution(svc.support_, _dense(svc.dual_coef_), svc.intercept_, svc.fit_status_ == 0)
-        if not found.converged:
+            found = GramSolution(svc.support_, _dense(svc.dual_coef_), svc.intercept_, svc.n_iter_)
+        self.n_iter_ = found.n_iter
+        if found.n_iter.max() >= max_iter:
             warn_early("LibsvmSVM", "", max_iter)
         self.intercept_, self.dual_coef_ = found.intercept, found.dual_coef
         self.support_ = found.support.astype(np.int64)

@@ -152,11 +152,12 @@ class AtSize(BaseSelector):
         """Return what is searched and where, or raise for any bad option."""
         if not isinstance(self.selector, BaseSelector):
             raise ValueError(f"AtSize: expected a provsel selector, got {type(self.selector).__name__}.")
+        parameter: Any = self.parameter
+        low: Any = self.low
+        high: Any = self.high
         known, own = sorted(self.selector.get_params(deep=False)), getattr(self.selector, "size_range", None)
-        parameter = own.parameter if self.parameter is None and own else self.parameter
-        low, high = self.low, self.high
-        if own and parameter == own.parameter:
-            low, high = own.low if low is None else low, own.high if high is None else high
+        if own is not None and parameter in (None, own.parameter):
+            parameter, low, high = own.parameter, own.low if low is None else low, own.high if high is None else high
         if parameter not in known:
             raise ValueError(
                 f"AtSize: expected a parameter of {type(self.selector).__name__}, one of {', '.join(known)}, "

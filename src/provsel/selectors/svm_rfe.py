@@ -77,6 +77,8 @@ class SVMRFESelector(BaseSelector):
         1 for kept features, 2 for those dropped in the last round, and so on.
     n_rounds_ : int
         Number of SVMs trained.
+    n_iter_ : int
+        The most iterations that LIBSVM took on a problem of two classes in any round; 0 with LIBLINEAR.
     n_features_in_ : int
 
     Raises
@@ -132,7 +134,7 @@ class SVMRFESelector(BaseSelector):
         sizes = elimination_sizes(view.n_features, r, step)
         ranking = np.ones(view.n_features, dtype=np.int64)
         last: _Round | None = None
-        n_early = 0
+        n_iter = np.zeros(len(sizes), dtype=np.int64)
         kept = np.arange(view.n_features)
         for k, left in enumerate([*sizes[1:], r]):
             compute = partial(trainer.train, last, kept)
@@ -142,13 +144,16 @@ class SVMRFESelector(BaseSelector):
             if last is not None:
                 last.columns = None
             last, kept = trained, best(trained.importances, left)
-            n_early += not trained.converged
+            n_iter[k] = trained.n_iter
             ranking[trained.features] = len(sizes) - k + 1
             ranking[trained.features[kept]] = 1
+        n_early = np.count_nonzero(n_iter >= max_iter)
         if n_early:
             warn_early("SVMRFESelector", f" in {n_early} of {len(sizes)} rounds", max_iter)
         order = kept[by_importance(trained.importances[kept])]
-        return Selection.unweighted(trained.features[order], ranking=ranking, n_rounds=len(sizes))
+        return Selection.unweighted(
+            trained.features[order], ranking=ranking, n_rounds=len(sizes), n_iter=int(n_iter.max())
+        )
 
 
 @dataclass
@@ -163,14 +168,14 @@ class _Round:
         abs(w), or the norm of w over the binary problems.
     columns : RemainingColumns or CSR of shape (n, m), or None
         Of these features, for the next round, which is the only one to need them: freed then.
-    converged : bool
-        False where LIBSVM ended at the limit of its iterations.
+    n_iter : int
+        LIBSVM's iterations, 0 with LIBLINEAR.
     """
 
     features: NDArray[np.int64]
     importances: NDArray[np.float64]
     columns: Any
-    converged: bool
+    n_iter: int
 
 
 @dataclass(frozen=True)
@@ -198,7 +203,7 @@ class _Trainer:
         else:
             features = previous.features[kept]
             columns = previous.columns.only(kept) if self.solver == "libsvm" else previous.columns[:, kept]
-        binary, converged = self._libsvm(columns) if self.solver == "libsvm" else self._liblinear(columns)
+        binary, n_iter = self._libsvm(columns) if self.solver == "libsvm" else self._liblinear(columns)
         # the norm over one problem is abs(w)
         importances = np.abs(binary[0]) if len(binary) == 1 else np.sqrt((binary**2).sum(axis=0))
         if previous is None and not importances.any():
@@ -206,7 +211,7 @@ class _Trainer:
                 f"SVMRFESelector: expected an SVM with a non-zero weight, got w = 0 on all {kept.size} features; check "
                 f"that X is not all zeros and that its rows differ between the classes."
             )
-        return _Round(features, importances, columns, converged)
+        return _Round(features, importances, columns, n_iter)
 
     def _all_columns(self) -> Any:
         if self.solver == "libsvm":
@@ -215,14 +220,14 @@ class _Trainer:
             return self.view.X
         return sparse.csr_matrix(self.view.X, dtype=np.float64)
 
-    def _liblinear(self, columns: Any) -> tuple[NDArray[np.float64], bool]:
-        """Return w of each binary problem, shape (n_problems, m), and whether the solver did not end at a limit."""
+    def _liblinear(self, columns: Any) -> tuple[NDArray[np.float64], int]:
+        """Return w of each binary problem, shape (n_problems, m), and 0 iterations, which are not known."""
         if self.solver == "liblinear_primal":
             svm = LinearSVC(dual=False, fit_intercept=False, C=self.C, tol=self.tol)
-            return svm.fit(columns, self.labels).coef_, True
-        return LiblinearSVM(C=self.C, tol=self.tol).fit(columns, self.labels).coef_, True
+            return svm.fit(columns, self.labels).coef_, 0
+        return LiblinearSVM(C=self.C, tol=self.tol).fit(columns, self.labels).coef_, 0
 
-    def _libsvm(self, columns: RemainingColumns) -> tuple[NDArray[np.float64], bool]:
+    def _libsvm(self, columns: RemainingColumns) -> tuple[NDArray[np.float64], int]:
         """As `_liblinear`; of each pair of classes i < j, the dual variables stand in row j - 1 for i, row i for j."""
         svm = fit_gram(columns.gram, self.labels, C=self.C, tol=self.tol, max_iter=self.max_iter)
         owner = self.labels[svm.support]
@@ -230,7 +235,7 @@ class _Trainer:
         duals = np.zeros((len(pairs), self.labels.size))
         for row, (i, j) in zip(duals, pairs, strict=True):
             row[svm.support] = np.where(owner == i, svm.dual_coef[j - 1], 0) + np.where(owner == j, svm.dual_coef[i], 0)
-        return columns.weighted_sums(duals), svm.converged
+        return columns.weighted_sums(duals), int(svm.n_iter.max())
 
 
 def _checked_options(
