@@ -90,7 +90,7 @@ def test_libsvm_refuses_what_it_would_not_end_with(wrong):
 def test_libsvm_refuses_rows_whose_inner_products_overflow():
     X, y = two_classes(20, 50)
     with pytest.raises(ValueError, match="expected rows with finite inner products, got infinity"):
-        LibsvmSVM().fit(X * 1e200, y)
+        LibsvmSVM().fit_rows(X * 1e200, y)
 
 
 @pytest.mark.parametrize("form", FORMS)

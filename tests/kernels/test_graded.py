@@ -13,6 +13,7 @@ import ill_conditioned as known
 from provsel.certificates import HELD, UNDECIDED, VIOLATED, SubsetApproximation, certify, certify_subset
 from provsel.kernels.graded import equilibrating_exponents, scale_exponent, scaled
 from provsel.kernels.spectral import accurate_basis, spectral_basis
+from provsel.models import LibsvmSVM
 from provsel.selectors import BSSSelector, LeverageScoreSelector, SingleSVDSelector, SpectralSelectionSelector
 
 FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
@@ -129,6 +130,33 @@ def test_a_rank_that_is_not_certain_is_said_once_and_held_by_no_certificate():
     assert {found.spectral.state, found.radius.state, found.approximation.state} == {UNDECIDED}
     assert not found.held
     assert found.good_for == ()
+
+
+@pytest.mark.parametrize("make", [LeverageScoreSelector, BSSSelector])
+def test_a_rank_that_ends_between_equal_singular_values_is_warned_of(make):
+    rng = np.random.default_rng(0)
+    X = (known.orthonormal(rng, 12, 8) * [3.0, 2, 2, 2, 1, 1, 0.5, 0.5]) @ known.orthonormal(rng, 60, 8).T
+    with pytest.warns(
+        LinAlgWarning, match=f"{make.__name__}: expected rank to end where .*, got 3, and the next"
+    ):
+        make(20, rank=3).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert make(20, rank=4).fit(X).rank_ == 4
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-160, 1e160, 1e300])
+def test_magnitudes_whose_squares_overflow_or_underflow_are_an_error(scale, form):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(1, 9, (20, 35)).astype(float), np.arange(20) % 2
+    for selector in known.selectors(X).values():
+        with pytest.raises(ValueError, match="largest absolute value is from 1e-140 to 1e\\+140, got"):
+            selector.fit(FORMS[form](X * scale), y)
+    with pytest.raises(ValueError, match="LibsvmSVM: expected X whose largest absolute value"):
+        LibsvmSVM().fit(FORMS[form](X * scale), y)
+    with pytest.raises(ValueError, match="certify: expected X whose largest absolute value"):
+        certify(BSSSelector(30).fit(X), FORMS[form](X * scale))
 
 
 def test_parts_of_a_certificate_that_contradict_each_other_are_undecided(monkeypatch):

@@ -362,11 +362,9 @@ def test_the_route_by_products_selects_the_same(name, form, monkeypatch):
 
 
 @pytest.mark.parametrize("method", EVERY)
-@pytest.mark.parametrize("scale", [1e-150, 1e100])
+@pytest.mark.parametrize("scale", [1e-130, 1e130])
 def test_units_do_not_matter(method, scale):
     X, k = MATRICES["wide"]
-    if scale < 1 and "rrqr" not in method and "rpqr" not in method:
-        scale = 1e-120  # squares of the tail in the Gram matrix must be there
     np.testing.assert_array_equal(EVERY[method](k).fit(X * scale).indices_, EVERY[method](k).fit(X).indices_)
 
 

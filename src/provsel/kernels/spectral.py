@@ -82,6 +82,13 @@ class SpectralBasis:
             )
         return self
 
+    def cuts_equal(self, rank: int | None) -> bool:
+        """Tell whether the singular values before and after the first `rank` are equal to within rounding."""
+        if rank is None or rank >= self.rank:
+            return False
+        before, after = self.singular_values[rank - 1 : rank + 1]
+        return bool(before - after <= self.tolerance * self.singular_values[0])
+
     def truncated(self, rank: int | None) -> SpectralBasis:
         """Return the basis of the `rank` largest singular values; all of them for None."""
         if rank is None or rank >= self.rank:

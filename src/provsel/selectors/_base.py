@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -207,10 +208,18 @@ def checked_basis(selector: Any, view: TrainingView) -> SpectralBasis:
         raise ValueError(f"{name}: expected columns in {COLUMNS}, got {selector.columns!r}.")
     if not isinstance(center, bool | np.bool_):
         raise ValueError(f"{name}: expected center True or False, got {center!r}.")
-    basis = view.basis(None if rank is None else int(rank), center=bool(center))
+    basis = view.basis(center=bool(center))
     if basis.rank == 0:
         raise all_zeros(selector, view)
-    return basis
+    rank = None if rank is None else int(rank)
+    if basis.cuts_equal(rank):
+        warnings.warn(
+            f"{name}: expected rank to end where singular values of X differ, got {rank}, and the next one is equal to "
+            f"within rounding: which vectors count is left to rounding errors; choose another rank.",
+            LinAlgWarning,
+            stacklevel=5,
+        )
+    return basis.truncated(rank)
 
 
 def warn_if_tied(selector: Any, scores: NDArray[np.float64], reason: str, advice: str) -> None:
