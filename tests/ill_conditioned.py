@@ -4,6 +4,7 @@
 """
 
 import warnings
+from functools import cache
 
 import numpy as np
 from scipy import sparse
@@ -103,6 +104,13 @@ def matrix(name, shape, condition):
     X = FAMILY[name](rng, SHAPES[shape], condition)
     k = min(SHAPES[shape])
     return X, np.linalg.matrix_rank(X) if name == "low rank" else k
+
+
+@cache
+def solved(name, shape, condition):
+    """Return X and its rank, V and singular values, by `extended_basis`."""
+    X, rank = matrix(name, shape, condition)
+    return X, rank, *extended_basis(X, rank)
 
 
 def extended_basis(X, rank):

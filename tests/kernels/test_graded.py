@@ -17,20 +17,24 @@ from provsel.models import LibsvmSVM
 from provsel.selectors import BSSSelector, LeverageScoreSelector, SingleSVDSelector, SpectralSelectionSelector
 
 FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
-CASES = [(name, shape, condition) for name in known.FAMILY for shape in known.SHAPES for condition in known.CONDITIONS]
+CASES = [
+    (name, shape, condition)
+    for name in known.FAMILY
+    for shape in known.SHAPES
+    for condition in (known.CONDITIONS if name != "low rank" else known.CONDITIONS[:1])
+]
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("name", "shape", "condition"), CASES)
 def test_the_basis_is_right_or_says_that_it_is_not_certain(name, shape, condition, form):
-    X, rank = known.matrix(name, shape, condition)
+    X, rank, V, sigma = known.solved(name, shape, condition)
     basis = spectral_basis(FORMS[form](X))
     np.testing.assert_allclose(basis.V.T @ basis.V, np.eye(basis.rank), atol=1e-12)
     if not basis.is_decided:
         assert condition > 1e13
         return
     assert basis.rank == rank
-    V, sigma = known.extended_basis(X, rank)
     outside = basis.V - (V @ (V.T @ basis.V)).astype(float)
     assert np.linalg.norm(outside, 2) <= basis.error + 1e-13
     np.testing.assert_allclose(basis.singular_values, sigma.astype(float), rtol=1e-7, atol=4e-15 * float(sigma[0]))
@@ -52,9 +56,8 @@ def test_scales_of_columns_cost_no_digits():
     np.testing.assert_allclose((basis.V**2).sum(axis=1), scores, atol=1e-13)
 
 
-def exact_ratio(X, columns, k):
+def exact_ratio(X, sigma, columns, k):
     """Return ||X - C C^+ X||_F^2 / ||X - X_k||_F^2 in extended precision."""
-    sigma = known.extended_basis(X, min(X.shape))[1]
     rest = X.astype(np.longdouble)
     for column in columns:
         q = rest[:, column].copy()
@@ -66,11 +69,9 @@ def exact_ratio(X, columns, k):
     return float((rest**2).sum() / (sigma[k:] ** 2).sum())
 
 
-@pytest.mark.parametrize("condition", known.CONDITIONS)
-@pytest.mark.parametrize("name", known.FAMILY)
+@pytest.mark.parametrize(("name", "condition"), [(name, cond) for name, shape, cond in CASES if shape == "wide"])
 def test_no_selector_and_no_certificate_says_more_than_is_so(name, condition):
-    X, rank = known.matrix(name, "wide", condition)
-    V = known.extended_basis(X, rank)[0]
+    X, rank, V, sigma = known.solved(name, "wide", condition)
     for label, selector in known.selectors(X).items():
         selector, warned = known.fitted(selector, sparse.csr_array(X))
         for values in (selector.weights_, getattr(selector, "scores_", np.zeros(1))):
@@ -95,7 +96,7 @@ def test_no_selector_and_no_certificate_says_more_than_is_so(name, condition):
         subset = known.quiet(certify_subset, selector, X)
         assert subset.state != VIOLATED, label
         if subset.state == HELD and subset.frobenius_ratio != 1.0 and name != "low rank":
-            exact = exact_ratio(X, selector.indices_, int(subset.k))
+            exact = exact_ratio(X, sigma, selector.indices_, int(subset.k))
             assert exact <= subset.frobenius_bound * (1 + 1e-6), label
 
 
@@ -136,9 +137,7 @@ def test_a_rank_that_is_not_certain_is_said_once_and_held_by_no_certificate():
 def test_a_rank_that_ends_between_equal_singular_values_is_warned_of(make):
     rng = np.random.default_rng(0)
     X = (known.orthonormal(rng, 12, 8) * [3.0, 2, 2, 2, 1, 1, 0.5, 0.5]) @ known.orthonormal(rng, 60, 8).T
-    with pytest.warns(
-        LinAlgWarning, match=f"{make.__name__}: expected rank to end where .*, got 3, and the next"
-    ):
+    with pytest.warns(LinAlgWarning, match=f"{make.__name__}: expected rank to end where .*, got 3, and the next"):
         make(20, rank=3).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
