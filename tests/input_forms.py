@@ -39,7 +39,7 @@ COMPRESSED = {
     "indptr begins late": (_put("indptr", 0, 1), "indptr from 1 to"),
     "indptr begins below 0": (_put("indptr", 0, -5), "indptr from -5 to"),
     "indptr ends late": (_put("indptr", -1, 10**6), "indptr from 0 to 1000000 where data has"),
-    "indptr short": (_set("indptr", lambda part: part[:-1]), "entries in indptr where lines plus one has"),
+    "indptr short": (_set("indptr", lambda part: part[:-1]), "entries in indptr where the shape has"),
     "indptr of floats": (_set("indptr", lambda part: part.astype(float)), "indptr of float64 where int32 or int64"),
     "indices of floats": (_set("indices", lambda part: part + 0.5), "indices of float64 where int32 or int64"),
     "indices of one byte": (_set("indices", lambda part: part.astype(np.uint8)), "indices of uint8 where"),

@@ -145,7 +145,7 @@ def _lengths(name: str, size: int, other: str, expected: int) -> str | None:
 def _range(name: str, part: Any, size: int) -> str | None:
     # as unsigned numbers negative ones are the largest: one pass instead of two
     unsigned = part if part.flags.c_contiguous else np.ascontiguousarray(part)
-    if not part.size or unsigned.view(f"u{part.itemsize}").max() < size:
+    if not part.size or unsigned.view(f"u{part.itemsize}").max() < min(size, 1 << (8 * part.itemsize - 1)):
         return None
     return f"{name} from {part.min()} to {part.max()} where 0 to {size - 1} are possible"
 

@@ -40,7 +40,7 @@ def check_magnitude(subject: str, X: Any) -> None:
     """Raise a `ValueError` where the largest value of X, shape (n, d), is so large or small that its square is not."""
     values = X.data if sparse.issparse(X) else X
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    if largest and not MAGNITUDES[0] <= largest <= MAGNITUDES[1]:
+    if largest and np.isfinite(largest) and not MAGNITUDES[0] <= largest <= MAGNITUDES[1]:
         raise ValueError(
             f"{subject}: expected X whose largest absolute value is from {MAGNITUDES[0]:g} to {MAGNITUDES[1]:g}, got "
             f"{largest:g}; multiply X by a constant, or scale its columns."

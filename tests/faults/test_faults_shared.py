@@ -199,7 +199,7 @@ def test_a_merge_leaves_a_damaged_file_to_be_looked_at(tmp_path, monkeypatch):
         store.append(fake_records(3 * k, 3))
     path = sorted(store.folder.iterdir())[0]
     path.write_bytes(path.read_bytes()[:-1])
-    monkeypatch.setattr("provlab.store.trial_store.set_aside", lambda *_: True)
+    monkeypatch.setattr("provlab.store.trial_store.set_aside", lambda *_, **__: True)
     assert store.compact(minimum=0) == 2
     assert path.exists()
     assert len(store.keys()) == 6

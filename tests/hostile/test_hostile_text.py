@@ -60,6 +60,8 @@ def test_no_command_obeys_what_it_prints(is_terminal, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdout", screens[0])
     monkeypatch.setattr(sys, "stderr", screens[1])
     monkeypatch.setenv("TERM", "xterm-256color")
+    for name in (None, "provlab"):  # commands of other tests, and Hydra, have left theirs
+        monkeypatch.setattr(logging.getLogger(name), "handlers", [])
 
     def body():
         logging.getLogger("provlab").addHandler(handler := logging.StreamHandler(sys.stderr))

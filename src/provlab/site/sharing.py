@@ -85,7 +85,8 @@ def snapshot_pool(store: TrialStore, n_jobs: int, folder: Path) -> Iterator[Snap
             if n_jobs == 1:
                 yield SnapshotPool(store, None, path)
                 return
-            with ProcessPoolExecutor(n_jobs, mp_context=_context()) as pool:
+            here = dict(os.environ), os.getcwd()
+            with ProcessPoolExecutor(n_jobs, mp_context=_context(), initializer=_begin, initargs=here) as pool:
                 for _ in range(n_jobs):
                     pool.submit(os.getpid)  # workers start, and import, while this process reads the store
                 yield SnapshotPool(store, pool, path)
@@ -100,6 +101,13 @@ def _context() -> BaseContext:
     context = get_context("forkserver")
     context.set_forkserver_preload(["provlab.site.collect_claims", "provlab.site.collect"])
     return context
+
+
+def _begin(environment: dict[str, str], folder: str) -> None:
+    """Enter the caller's folder and environment, and so its project: a fork server keeps those of its start."""
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
 
 
 def _call(store: Path, path: Path, function: Callable[..., T], *arguments: Any) -> T:

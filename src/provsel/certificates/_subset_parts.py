@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from provsel.kernels.graded import rounding_levels
-from provsel.kernels.spectral import SpectralBasis, accurate_basis, by_gram
+from provsel.kernels.spectral import SpectralBasis, is_elongated, spectral_basis
 from provsel.kernels.subset_bounds import Spectrum, SubsetPromise
 from provsel.kernels.subset_errors import (
     ProjectionError,
@@ -54,9 +54,11 @@ class BestApproximation(NamedTuple):
 
 def _complete(view: TrainingView) -> SpectralBasis:
     """Return the complete basis, of dense X without a Gram matrix, which would lose half the digits."""
-    if sparse.issparse(view.X) or not by_gram(view.X):
+    if sparse.issparse(view.X) or not is_elongated(view.X):
         return view.basis()
-    basis: SpectralBasis = view.shared("basis without a gram matrix", lambda: accurate_basis(view.X))
+    basis: SpectralBasis = view.shared(
+        "basis without a gram matrix", lambda: spectral_basis(view.X, keeps_small=True).warned()
+    )
     return basis
 
 

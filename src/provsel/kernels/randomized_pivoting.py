@@ -20,9 +20,6 @@ DRIFT = 1e-8
 EXHAUSTED = 1e-13
 """Share of a column's squared residual at the start of a block below which it repeats columns of the block."""
 
-ROUNDING = (64 * np.finfo(np.float64).eps) ** 2
-"""Share of a column's squared length below which its residual counts as rounding."""
-
 WORN = 1e-5
 """Downdated squared norms are computed anew when their sum has fallen below this share of its last exact value."""
 
@@ -84,13 +81,14 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
     Returns
     -------
     ndarray of shape (k,), int64
-        In order of the draws; k < r when the columns drawn leave of each column less than 64 eps of its length.
+        In order of the draws; k < r when these leave of each column less than 8 max(n, d) eps of its length.
 
     References
     ----------
     Epperly, Tropp, Webber (2024), arXiv 2410.03969, accelerated by rejection.
     """
     squares = column_squares(X)
+    zeros = (8 * max(X.shape) * np.finfo(np.float64).eps) ** 2 * squares  # what is left of a column by rounding
     left, exact = squares.copy(), float(squares.sum())
     Q = np.zeros((X.shape[0], 0), order="F")
     chosen: list[int] = []
@@ -101,10 +99,10 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
         block = dense_columns(X, proposed)
         for _ in range(2):
             block -= Q @ (Q.T @ block)
-        block[:, np.einsum("ij,ij->j", block, block) <= ROUNDING * squares[proposed]] = 0.0
+        block[:, np.einsum("ij,ij->j", block, block) <= zeros[proposed]] = 0.0
         accepted = _accepted(block, left[proposed], chances, r - len(chosen))
         if accepted.size == 0:  # a downdated norm promised what is not there
-            left = _exact_residuals(X, Q, squares, chosen)
+            left = _exact_residuals(X, Q, zeros, chosen)
             continue
         new = qr(block[:, accepted], mode="economic", check_finite=False)[0]
         new = qr(new - Q @ (Q.T @ new), mode="economic", check_finite=False)[0]
@@ -113,15 +111,15 @@ def randomly_pivoted_columns(X: Any, r: int, block_size: int, rng: np.random.Gen
         left = np.maximum(left - np.einsum("ij,ij->i", products := transposed @ new, products), 0.0)
         left[chosen] = 0.0
         if left.sum() < WORN * exact:
-            left = _exact_residuals(X, Q, squares, chosen)
+            left = _exact_residuals(X, Q, zeros, chosen)
             exact = float(left.sum())
     return np.array(chosen, dtype=np.int64)
 
 
-def _exact_residuals(X: Any, Q: Array, squares: Array, chosen: list[int]) -> Array:
-    """Return `residual_squares`, with zeros for the chosen columns and for those that leave only rounding."""
+def _exact_residuals(X: Any, Q: Array, zeros: Array, chosen: list[int]) -> Array:
+    """Return `residual_squares`, with zeros for the chosen columns and up to `zeros`, shape (d,)."""
     left = residual_squares(X, Q)
-    left[left <= ROUNDING * squares] = 0.0
+    left[left <= zeros] = 0.0
     left[chosen] = 0.0
     return left
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import LinAlgWarning, cholesky, eigh, solve_triangular, svd
+from scipy.linalg import LinAlgWarning, cholesky, eigh, qr, solve_triangular, svd
 
 from provsel.kernels.graded import graded_basis, is_certain, rounding_levels, scale_exponent, scaled
 
@@ -25,7 +25,7 @@ ELONGATED = 2
 LOSS_OF_ORTHOGONALITY = 1e-12
 """V = X^T U / sigma loses about eps (sigma_max / sigma_min)^2 of its orthonormality; beyond this it is repaired."""
 
-SMALL = 1e-8
+SMALL = 1e-9
 """Share of the largest below which eigenvalues of a Gram matrix have lost the digits that certificates compare; below
 which singular values of an SVD would gain by taking the scales of rows and columns apart."""
 
@@ -111,7 +111,7 @@ def gram_matrix(X: Matrix) -> Array:
     return X @ X.T
 
 
-def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None) -> SpectralBasis:
+def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_small: bool = False) -> SpectralBasis:
     """Return the right singular vectors of X that belong to non-zero singular values.
 
     Parameters
@@ -120,6 +120,8 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None) -> Spectr
         A sparse X is never densified; V itself is dense.
     gram : callable, optional
         Returns X X^T, shape (n, n), where it is at hand.
+    keeps_small : bool, default=False
+        Take no Gram matrix of dense X, which would cost small singular values half of their digits.
 
     Returns
     -------
@@ -130,11 +132,11 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None) -> Spectr
     """
     exponent = scale_exponent(X)
     if exponent:
-        return _scaled_back(spectral_basis(scaled(X, exponent)), exponent)
+        return _scaled_back(spectral_basis(scaled(X, exponent), keeps_small=keeps_small), exponent)
     n, d = X.shape
     low, high = rounding_levels(X.shape)
-    if not by_gram(X):
-        _, sigma, Vt = svd(np.asarray(X, dtype=np.float64), full_matrices=False, check_finite=False)
+    if not sparse.issparse(X) and (keeps_small or not is_elongated(X)):
+        sigma, Vt = _singular_vectors(np.asarray(X, dtype=np.float64))
         rank = int(np.sum(sigma > high * sigma[0]))
         is_wide_range = rank > 0 and sigma[rank - 1] < SMALL * sigma[0]
         if is_wide_range or not is_certain(sigma, rank, low) or (0 < rank < sigma.size and is_graded(X)):
@@ -170,9 +172,23 @@ def accurate_basis(X: Matrix) -> SpectralBasis:
     return SpectralBasis(V, sigma, rounding_levels(X.shape)[1], is_decided, error)
 
 
-def by_gram(X: Matrix) -> bool:
-    """Tell whether `spectral_basis` begins with the Gram matrix of the shorter side."""
-    return sparse.issparse(X) or max(X.shape) >= ELONGATED * min(X.shape)
+def is_elongated(X: Matrix) -> bool:
+    """Tell whether a side of X is so much longer that a factorisation of it comes before an SVD."""
+    return bool(max(X.shape) >= ELONGATED * min(X.shape))
+
+
+def _singular_vectors(X: Array) -> tuple[Array, Array]:
+    """Return the singular values and V^T of dense X, by a QR factorisation first where a side is much longer."""
+    if not is_elongated(X):
+        sigma, Vt = svd(X, full_matrices=False, check_finite=False)[1:]
+    elif X.shape[0] > X.shape[1]:
+        R = qr(X, mode="r", check_finite=False)[0][: X.shape[1]]
+        sigma, Vt = svd(R, full_matrices=False, check_finite=False)[1:]
+    else:
+        Q, R = qr(X.T, mode="economic", check_finite=False)
+        sigma, Wt = svd(R.T, full_matrices=False, check_finite=False)[1:]
+        Vt = Wt @ Q.T
+    return sigma, Vt
 
 
 def _decided(V: Array, sigma: Array, shape: tuple[int, ...]) -> SpectralBasis:
