@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-from provsel.certificates import HELD, THEOREMS, VIOLATED, Certificate, Theorem, certify
+from provsel.certificates import HELD, NOT_MEASURED, THEOREMS, VIOLATED, Certificate, Theorem, certify
 from provsel.models import LibsvmSVM
 from provsel.selectors import (
     BSSSelector,
@@ -312,3 +312,12 @@ def test_a_theorem_of_ones_own_stands_beside():
     assert (certificate.size.state, certificate.size.kept, certificate.held) == ("held", 30, True)
     assert NoMoreThan.columns() == {"size": str, "kept": float}
     assert {"size": "held", "kept": 30}.items() <= certificate.as_record().items()
+
+
+def test_a_soft_margin_that_libsvm_does_not_reach_is_not_measured(monkeypatch):
+    """On a column of 1e7 LIBSVM took minutes, and what it has until then bounds nothing."""
+    X = np.random.default_rng(0).standard_normal((30, 400))
+    X[:, 5] *= 1e7
+    monkeypatch.setattr("provsel.certificates.margin.MOST_ITERATIONS", 1000)
+    found = certify(BSSSelector(200).fit(X), X, np.arange(30) % 2)
+    assert (found.spectral.state, found.soft.state) == (HELD, NOT_MEASURED)
