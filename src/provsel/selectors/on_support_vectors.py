@@ -48,7 +48,7 @@ class OnSupportVectors(BaseSelector):
     >>> import numpy as np
     >>> from provsel.selectors import LeverageScoreSelector, OnSupportVectors
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((60, 20))
+    >>> X = rng.standard_normal((60, 200))
     >>> y = np.where(X[:, 3] > 0, 1, -1)
     >>> selector = OnSupportVectors(LeverageScoreSelector(5, random_state=0)).fit(X, y)
     >>> selector.support_rows_.size < 60, selector.transform(X).shape[0]
