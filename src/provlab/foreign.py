@@ -1,4 +1,4 @@
-"""Text of strangers where a terminal, a browser or a spreadsheet would obey it: shown, and not obeyed.
+"""Foreign text is shown: no terminal, browser or spreadsheet takes a part of it for a command.
 
 It comes from data files, stores, configs and labels. Stores keep it as it is; what people look at has it escaped.
 """

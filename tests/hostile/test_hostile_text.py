@@ -1,4 +1,4 @@
-"""Text of strangers: a terminal, a browser and a spreadsheet show it, and none obeys it."""
+"""Foreign text: terminals, browsers and spreadsheets show it and take no part of it for a command."""
 
 import csv
 import io

@@ -20,7 +20,7 @@ OWN = {
     "features": pa.array([[1], []], pa.list_(pa.int32())), "nested": pa.array([{"a": 1}, {"a": 2}]),
     "time": pa.array([1, 2], pa.timestamp("ms")), "bytes": pa.array([b"a", b"b"]), "bool": pa.array([True, False]),
 }  # fmt: skip
-"""Columns that files of strangers have."""
+"""Columns of foreign files."""
 
 
 def with_column(store, name, first, column):
