@@ -190,10 +190,11 @@ def quiet(function, *arguments):
 
 
 def table():
-    names = [name for name in selectors(np.empty(SHAPES["wide"])) if name != "approximate BSS"]
+    left_out = {"approximate BSS", "ridge", "volume sampling"}  # no rank of its own; as leverage
+    names = [name for name in selectors(np.empty(SHAPES["wide"])) if name not in left_out]
     lines = ["| matrix | condition | rank | " + " | ".join(names) + " |", "|" + "---|" * (len(names) + 3)]
     for name in FAMILY:
-        for condition in CONDITIONS[:1] if name == "low rank" else (1e4, 1e7, 1e10, 1e13, 1e14):
+        for condition in CONDITIONS[:1] if name == "low rank" else (1e7, 1e10, 1e13, 1e14):
             X, rank = matrix(name, "wide", condition)
             cells = []
             for label in names:
