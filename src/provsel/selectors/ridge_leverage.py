@@ -69,9 +69,8 @@ class RidgeLeverageSelector(BaseSelector):
 
     Notes
     -----
-    Singular values that the basis drops as rounding (below about 1e-6 of the largest on its Gram route, see
-    `provsel.kernels.spectral`) count as zero: for a ridge below about 1e-12 s_1^2 the scores tend to leverage
-    scores of the numerical rank.
+    Singular values that are rounding errors, below about 1e-14 of the largest, count as zero: for a smaller ridge than
+    their squares the scores tend to leverage scores of the numerical rank.
 
     Examples
     --------
