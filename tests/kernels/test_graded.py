@@ -170,6 +170,22 @@ def test_parts_of_a_certificate_that_contradict_each_other_are_undecided(monkeyp
     assert {found.spectral.state, found.radius.state} == {UNDECIDED}
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shape", [(40, 400), (40, 60), (400, 40)])
+def test_the_rounding_of_single_precision_is_no_direction(shape, form):
+    """Columns less their means, in single precision: one direction, or none of many rows, is left of rounding only."""
+    X = np.random.default_rng(0).standard_normal(shape) + 3.0
+    X = (X - X.mean(axis=0)).astype(np.float32)
+    basis = spectral_basis(FORMS[form](X))
+    assert (basis.rank, basis.is_decided) == (min(shape[0] - 1, shape[1]), True)
+    # exact values of single precision lose nothing: units of columns are no rounding
+    X = np.random.default_rng(0).integers(1, 9, shape).astype(np.float32)
+    X[:, 5] *= 2.0**30
+    assert spectral_basis(FORMS[form](X)).rank == min(shape)
+    X = known.giant_column(np.random.default_rng(0), shape, 1e7).astype(np.float32)
+    assert spectral_basis(FORMS[form](X)).rank == min(shape)
+
+
 @given(st.integers(-700, 700), st.booleans(), st.integers(0, 2**32 - 1))
 @settings(max_examples=30, deadline=None)
 def test_a_power_of_two_changes_nothing_but_the_singular_values(exponent, is_sparse, seed):

@@ -25,13 +25,14 @@ USUAL = 1e-100, 1e100
 """Largest values whose squares, and sums of them, are far from overflow and underflow."""
 
 
-def rounding_levels(shape: tuple[int, ...]) -> tuple[float, float]:
+def rounding_levels(shape: tuple[int, ...], dtype: Any = np.float64) -> tuple[float, float]:
     """Return the shares of the largest singular value up to which another is rounding, and from which on it is not.
 
     Orthogonal transformations of an (n, d) matrix move singular values by about sqrt(max(n, d)) eps of the largest
-    (Higham and Mary 2019, errors as independent random variables). What is between the two is not certain.
+    (Higham and Mary 2019, errors as independent random variables). What is between the two is not certain. Values of
+    single precision bring rounding errors of that precision along.
     """
-    low = max(8.0, 0.5 * np.sqrt(max(shape))) * float(np.finfo(np.float64).eps)
+    low = max(8.0, 0.5 * np.sqrt(max(shape))) * float(np.finfo(np.promote_types(dtype, np.float32)).eps)
     return low, 8.0 * low
 
 
@@ -81,6 +82,7 @@ def graded_basis(X: Any) -> tuple[Array, Array, bool, float]:
     Cox and Higham (1998), Stability of Householder QR factorization for weighted least squares problems; Demmel et al.
     (2012), Communication-optimal QR, for the blocks.
     """
+    low, high = rounding_levels(X.shape, X.dtype)
     X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     n, d = X.shape
     rows, columns = equilibrating_exponents(X)
@@ -89,14 +91,13 @@ def graded_basis(X: Any) -> tuple[Array, Array, bool, float]:
     along = rows if is_tall else columns
     R = triangle(long, lambda part, at: np.ldexp(part, along[at, None] + short))
     _, sizes, Wt = svd(R, check_finite=False)
-    low, high = rounding_levels(X.shape)
     rank = int(np.sum(sizes > high * sizes[0]))
     W = Wt[:rank].T
     # Wt has the right singular vectors of Z where Z is tall, and its left ones where Z^T is
     span = np.ldexp(W, -columns[:, None]) if is_tall else np.asarray(long @ np.ldexp(W, rows[:, None])) / sizes[:rank]
     V = _row_wise_orthonormal(span)
     _, sigma, Yt = svd(triangle(X, lambda part, at: part @ V), check_finite=False)
-    error = low * sizes[0] / sizes[rank - 1] if rank < d else 0.0
+    error = rounding_levels(X.shape)[0] * sizes[0] / sizes[rank - 1] if rank < d else 0.0
     return np.ascontiguousarray(V @ Yt.T), sigma, is_certain(sizes, rank, low), float(error)
 
 

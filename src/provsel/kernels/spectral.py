@@ -134,14 +134,14 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
     if exponent:
         return _scaled_back(spectral_basis(scaled(X, exponent), keeps_small=keeps_small), exponent)
     n, d = X.shape
-    low, high = rounding_levels(X.shape)
+    low, high = rounding_levels(X.shape, X.dtype)
     if not sparse.issparse(X) and (keeps_small or not is_elongated(X)):
         sigma, Vt = _singular_vectors(np.asarray(X, dtype=np.float64))
         rank = int(np.sum(sigma > high * sigma[0]))
         is_wide_range = rank > 0 and sigma[rank - 1] < SMALL * sigma[0]
         if is_wide_range or not is_certain(sigma, rank, low) or (0 < rank < sigma.size and is_graded(X)):
             return accurate_basis(X)
-        return _decided(np.ascontiguousarray(Vt[:rank].T), sigma[:rank], X.shape)
+        return _decided(np.ascontiguousarray(Vt[:rank].T), sigma[:rank], X)
     by_columns = d <= n
     squares = gram_matrix(X.T) if by_columns else (gram or partial(gram_matrix, X))()
     lam, Q = eigh(squares, driver="evd", check_finite=False)
@@ -152,7 +152,7 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
         return accurate_basis(X)
     lam, Q = lam[:rank], Q[:, :rank]
     if by_columns:
-        return _decided(np.ascontiguousarray(Q), np.sqrt(lam), X.shape)
+        return _decided(np.ascontiguousarray(Q), np.sqrt(lam), X)
     if rank == 0:
         return SpectralBasis(np.zeros((d, 0)), lam)
     V = np.ascontiguousarray(X.T @ (Q / np.sqrt(lam)))
@@ -160,7 +160,7 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
         # one step of Cholesky QR: any rotation of V spans the same space, so nothing downstream changes
         R = cholesky(V.T @ V, check_finite=False)
         V = np.ascontiguousarray(solve_triangular(R, V.T, trans="T", check_finite=False).T)
-    return _decided(V, np.sqrt(lam), X.shape)
+    return _decided(V, np.sqrt(lam), X)
 
 
 def accurate_basis(X: Matrix) -> SpectralBasis:
@@ -169,7 +169,7 @@ def accurate_basis(X: Matrix) -> SpectralBasis:
     if exponent:
         return _scaled_back(accurate_basis(scaled(X, exponent)), exponent)
     V, sigma, is_decided, error = graded_basis(X)
-    return SpectralBasis(V, sigma, rounding_levels(X.shape)[1], is_decided, error)
+    return SpectralBasis(V, sigma, rounding_levels(X.shape, X.dtype)[1], is_decided, error)
 
 
 def is_elongated(X: Matrix) -> bool:
@@ -191,10 +191,9 @@ def _singular_vectors(X: Array) -> tuple[Array, Array]:
     return sigma, Vt
 
 
-def _decided(V: Array, sigma: Array, shape: tuple[int, ...]) -> SpectralBasis:
-    low, high = rounding_levels(shape)
-    error = low * float(sigma[0] / sigma[-1]) if 0 < sigma.size < shape[1] else 0.0
-    return SpectralBasis(V, sigma, high, True, error)
+def _decided(V: Array, sigma: Array, X: Matrix) -> SpectralBasis:
+    error = rounding_levels(X.shape)[0] * float(sigma[0] / sigma[-1]) if 0 < sigma.size < X.shape[1] else 0.0
+    return SpectralBasis(V, sigma, rounding_levels(X.shape, X.dtype)[1], True, error)
 
 
 def _scaled_back(basis: SpectralBasis, exponent: int) -> SpectralBasis:
@@ -220,12 +219,14 @@ def _is_null(X: Matrix, lam: Array, Q: Array, low: float) -> bool:
 
 def is_graded(X: Matrix) -> bool:
     """Tell whether rows or columns differ so much in length that a small singular value may belong to a short one."""
+    # what hides below the rounding of single precision needs less of a spread, and is looked for at once
+    limit = CERTAIN_SPREAD * rounding_levels(X.shape)[0] / rounding_levels(X.shape, X.dtype)[0]
     sizes = np.abs(X.data if sparse.issparse(X) else X)
-    if (sizes.max() / sizes.min(where=sizes > 0, initial=np.inf)) ** 2 <= CERTAIN_SPREAD:  # as of counts
+    if (sizes.max() / sizes.min(where=sizes > 0, initial=np.inf)) ** 2 <= limit:  # as of counts
         return False
     largest = abs(X).max(axis=0), abs(X).max(axis=1)
     spread = 1.0
     for sizes in largest:
         lengths = np.asarray(sizes.toarray() if sparse.issparse(sizes) else sizes, dtype=np.float64).ravel()
         spread *= lengths.max() / lengths[lengths > 0].min()
-    return bool(spread > CERTAIN_SPREAD)
+    return bool(spread > limit)

@@ -135,13 +135,12 @@ def truncated_basis(X: Any, k: int) -> SpectralBasis:
     V is orthonormal to rounding, and the singular values are those of X V: a Lanczos process that has not converged
     gives a tail that is too large, never too small. A rank below k is certain where rows and columns have like norms.
     """
-    exponent = scale_exponent(X)
+    exponent, (low, high) = scale_exponent(X), rounding_levels(X.shape, X.dtype)
     X = scaled(X, exponent) if exponent else X.astype(np.float64)
     start = np.random.default_rng(0).standard_normal(min(X.shape))
     Vt = svds(X, k=k, v0=start, return_singular_vectors="vh")[2]
     V = qr(Vt.T, mode="economic", check_finite=False)[0]
     _, sigma, Wt = svd(X @ V, full_matrices=False, check_finite=False)
-    low, high = rounding_levels(X.shape)
     rank = int(np.sum(sigma > high * sigma[0]))
     is_decided = rank == k or (is_certain(sigma, rank, low) and not is_graded(X))
     return SpectralBasis(np.ascontiguousarray(V @ Wt[:rank].T), np.ldexp(sigma[:rank], -exponent), high, is_decided)
