@@ -148,7 +148,9 @@ def test_settings_of_launchers_are_left_to_the_command_line():
     )  # fmt: skip
 
 
-TEXTS = st.text(st.characters(codec="utf-8", categories=["L", "N", "Z"]), max_size=8)
+TEXTS = st.text(st.characters(codec="utf-8", categories=["L", "N", "Z"]), max_size=8).filter(
+    lambda text: "hydra" not in text
+)
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),

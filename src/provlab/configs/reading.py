@@ -62,7 +62,7 @@ def _read_at(group: str, path: Path, changed: int) -> dict[str, Any]:
         text = read_text(path)
         content = parse_yaml(text, loader=_Loader, max_values=MAX_VALUES)
     except ValueError as error:
-        raise ValueError(f"{path}: expected a config that can be read, got this: {error}; correct it.") from error
+        raise ValueError(f"{path}: expected a config, got one that cannot be read: {error}; correct it.") from error
     content = {} if content is None else content
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected a mapping of names to values, got {content!r:.80}; see conf/.")
