@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from provsel.kernels.graded import largest_size
 from provsel.sparse_input import canonical, check_sparse
 
 FLOATS = [np.float64, np.float32]
@@ -38,8 +38,7 @@ def validated(estimator: Any, *arrays: Any, accept_sparse: Any = "csr", reset: b
 
 def check_magnitude(subject: str, X: Any) -> None:
     """Raise a `ValueError` where the largest value of X, shape (n, d), is so large or small that its square is not."""
-    values = X.data if sparse.issparse(X) else X
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    largest = largest_size(X)
     if largest and np.isfinite(largest) and not MAGNITUDES[0] <= largest <= MAGNITUDES[1]:
         raise ValueError(
             f"{subject}: expected X whose largest absolute value is from {MAGNITUDES[0]:g} to {MAGNITUDES[1]:g}, got "

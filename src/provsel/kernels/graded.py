@@ -36,10 +36,15 @@ def rounding_levels(shape: tuple[int, ...], dtype: Any = np.float64) -> tuple[fl
     return low, 8.0 * low
 
 
+def largest_size(X: Any) -> float:
+    """Return the largest absolute value of X, dense or sparse, without an array of absolute values."""
+    values = X.data if sparse.issparse(X) else X
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
 def scale_exponent(X: Any) -> int:
     """Return the k for which the largest value of 2^k X is near 1; 0 where X has usual values, or none but zeros."""
-    values = X.data if sparse.issparse(X) else X
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    largest = largest_size(X)
     if largest == 0 or USUAL[0] < largest < USUAL[1]:
         return 0
     return -int(np.frexp(largest)[1])

@@ -132,7 +132,8 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
     """
     exponent = scale_exponent(X)
     if exponent:
-        return _scaled_back(spectral_basis(scaled(X, exponent), keeps_small=keeps_small), exponent)
+        basis = spectral_basis(scaled(X, exponent), keeps_small=keeps_small)
+        return replace(basis, singular_values=np.ldexp(basis.singular_values, -exponent))
     n, d = X.shape
     low, high = rounding_levels(X.shape, X.dtype)
     if not sparse.issparse(X) and (keeps_small or not is_elongated(X)):
@@ -164,10 +165,7 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
 
 
 def accurate_basis(X: Matrix) -> SpectralBasis:
-    """Return the basis of X, shape (n, d), without a Gram matrix: small singular values keep their digits."""
-    exponent = scale_exponent(X)
-    if exponent:
-        return _scaled_back(accurate_basis(scaled(X, exponent)), exponent)
+    """Return the basis of X, shape (n, d), of usual size, without a Gram matrix: small singular values keep digits."""
     V, sigma, is_decided, error = graded_basis(X)
     return SpectralBasis(V, sigma, rounding_levels(X.shape, X.dtype)[1], is_decided, error)
 
@@ -194,10 +192,6 @@ def _singular_vectors(X: Array) -> tuple[Array, Array]:
 def _decided(V: Array, sigma: Array, X: Matrix) -> SpectralBasis:
     error = rounding_levels(X.shape)[0] * float(sigma[0] / sigma[-1]) if 0 < sigma.size < X.shape[1] else 0.0
     return SpectralBasis(V, sigma, rounding_levels(X.shape, X.dtype)[1], True, error)
-
-
-def _scaled_back(basis: SpectralBasis, exponent: int) -> SpectralBasis:
-    return replace(basis, singular_values=np.ldexp(basis.singular_values, -exponent))
 
 
 def _is_null(X: Matrix, lam: Array, Q: Array, low: float) -> bool:
