@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from provlab.protocols.partitions import cluster_rows
+from provlab.protocols.whole_rows import cluster_rows
 from provsel.certificates import (
     HELD,
     NO_BOUND,

@@ -10,8 +10,7 @@ import pytest
 
 from provlab.configs import Entry, compose_artefact
 from provlab.project import papers
-from provlab.protocols import _train_alone
-from provlab.protocols import streamed_training as streamed
+from provlab.protocols import streamed, training_process
 from provlab.reports.figures import FORMATS
 from small_runs import artefact_command, small_cell
 
@@ -90,12 +89,12 @@ def test_figure(tmp_path):
 
 def test_script(tmp_path, monkeypatch, capsys):
     def here(command, **_):  # three processes would take longer than all else
-        _train_alone.train(Path(command[-1]))
+        training_process.train(Path(command[-1]))
         return subprocess.CompletedProcess(command, 0, stderr="")
 
     peaks = cycle([1e6, 6e6])
     monkeypatch.setattr(streamed.subprocess, "run", here)
-    monkeypatch.setattr(_train_alone, "peak_memory", lambda: next(peaks))
+    monkeypatch.setattr(training_process, "peak_memory", lambda: next(peaks))
     made = "choose:['dataset.n_samples=60','dataset.n_features=400','dataset.nonzeros=20','dataset.n_test=20']"
     command = artefact_command("giesen2013", tmp_path, monkeypatch, capsys)
     settings = [f"+artefact.datasets.Made={{{made},columns:['20']}}", "artefact.only=[Made]"]

@@ -15,7 +15,7 @@ from provlab.configs import artefacts, cells, cells_of, compose_artefact, compos
 from provlab.configs.composing import as_parts
 from provlab.configs.reading import _Loader, read_config
 from provlab.project import artefact_file, artefact_names, conf_dirs
-from provlab.protocols import _base
+from provlab.protocols import base
 from small_runs import REPO, SMALL, run_python
 
 TABLE1 = "paul2016/table1"
@@ -55,7 +55,7 @@ def test_artefact_is_rows_times_columns():
 
 
 def test_repeats_beside_a_split_that_has_one_get_a_word(caplog):
-    _base._warn_once.cache_clear()
+    base._warn_once.cache_clear()
     for _ in range(2):
         [cell] = cells_of(compose_config(["protocol=official_split", "protocol.repeats=3"]))
         assert cell.protocol["repeats"] == 1

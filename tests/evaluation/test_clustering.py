@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from provlab.protocols.clustering_scores import clustering_accuracy, clustering_scores
+from provlab.protocols.whole_rows import clustering_accuracy, clustering_scores
 from provsel.kernels import clustering_cost as clustering
 from provsel.kernels.clustering_cost import kmeans_cost
 from provsel.models import KMeansClustering

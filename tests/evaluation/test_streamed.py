@@ -10,8 +10,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from provlab.configs import cells_of, compose_config
-from provlab.protocols import _train_alone
-from provlab.protocols import streamed_training as streamed
+from provlab.protocols import streamed, training_process
 from provlab.store import TIMING, VOLATILE, TrialStore
 from provlab.trials import Cell, identity_of, load_from, make_tasks, run_task
 from provsel.models import CompressedLinearSVM, LiblinearSVM
@@ -67,9 +66,9 @@ def test_chunks_are_shorter_where_rows_are_long(tmp_path, monkeypatch):
     data, path, reader = load_from(ROWS), tmp_path / "train.svm", Reader()
     dump_svmlight_file(data.X, data.y, str(path), zero_based=False)
     for rows, nonzeros, sizes in ((70, 2**18, [70, 70, 40]), (1024, 20 * 50, [50, 50, 50, 30]), (1024, 1, [1] * 180)):
-        monkeypatch.setattr(_train_alone, "CHUNK_ROWS", rows)
-        monkeypatch.setattr(_train_alone, "CHUNK_NONZEROS", nonzeros)
-        _train_alone.fit_file(reader, str(path), M)
+        monkeypatch.setattr(training_process, "CHUNK_ROWS", rows)
+        monkeypatch.setattr(training_process, "CHUNK_NONZEROS", nonzeros)
+        training_process.fit_file(reader, str(path), M)
         assert reader.sizes == sizes
 
 
@@ -122,7 +121,7 @@ def test_the_process_in_this_one(model, tmp_path):
     asked = {"model": {**model, "random_state": 1}, "data": str(path), "n_features": M}
     request = tmp_path / "request.json"
     request.write_text(json.dumps({**asked, "result": str(tmp_path / "result.npz")}))
-    _train_alone.train(request)
+    training_process.train(request)
     with np.load(tmp_path / "result.npz", allow_pickle=False) as found:
         assert found["coef"].shape == (1, M)
         assert found["classes"].tolist() == [-1, 1]
@@ -131,11 +130,11 @@ def test_the_process_in_this_one(model, tmp_path):
 
 
 def test_memory_without_proc(monkeypatch, tmp_path):
-    there = _train_alone.peak_memory()
-    monkeypatch.setattr(_train_alone, "Path", lambda _: tmp_path / "none")
-    assert 0.5 * there < _train_alone.peak_memory() < 2 * there
+    there = training_process.peak_memory()
+    monkeypatch.setattr(training_process, "Path", lambda _: tmp_path / "none")
+    assert 0.5 * there < training_process.peak_memory() < 2 * there
     monkeypatch.setitem(sys.modules, "resource", None)
-    assert _train_alone.peak_memory() is None
+    assert training_process.peak_memory() is None
 
 
 def test_memory_that_is_not_known_is_none(monkeypatch):

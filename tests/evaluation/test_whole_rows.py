@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 
-from provlab.protocols.clustering_scores import clustering_accuracy
+from provlab.protocols.whole_rows import clustering_accuracy
 from provlab.store import TIMING, TrialStore
 from provlab.trials import load_from, make_tasks, run_task
 from provsel.selectors import LaplacianScoreSelector, OnlineLeverageSelector, SparseEmbedding

@@ -1,18 +1,13 @@
-"""How trials are measured: one class a protocol, in a module each.
+"""How trials are measured: one class a protocol.
 
 A protocol checks a cell, takes its rows, runs a trial, and declares the columns of the record that it fills.
 What only a trial needs, scikit-learn and what fits, is imported where it runs: a plan and a store are read without.
 """
 
-from provlab.protocols._base import AbstractProtocol
-from provlab.protocols.clustering import Clustering
-from provlab.protocols.columns import Column, union
-from provlab.protocols.fold import Fold
-from provlab.protocols.k_fold import InverseKFold, KFold
-from provlab.protocols.method import SELECTED, Method
-from provlab.protocols.official_split import OfficialSplit
-from provlab.protocols.selection_only import SelectionOnly
-from provlab.protocols.streamed_training import StreamedTraining
+from provlab.protocols.base import SELECTED, AbstractProtocol, Column, Fold, Method, union
+from provlab.protocols.classification import InverseKFold, KFold, OfficialSplit
+from provlab.protocols.streamed import StreamedTraining
+from provlab.protocols.whole_rows import Clustering, SelectionOnly
 
 PROTOCOLS: dict[str, AbstractProtocol] = {
     each.name: each

@@ -11,8 +11,7 @@ from sklearn.base import clone
 
 from provlab.project.components import build, component_class
 from provlab.project.measures import checked_values
-from provlab.protocols.fold import Fold
-from provlab.protocols.method import Method, Record
+from provlab.protocols.base import Fold, Method, Record
 from provsel import reducers
 from provsel.certificates import MeasuredTrial
 from provsel.certificates.certifying import certify_trial

@@ -5,7 +5,7 @@ from __future__ import annotations
 from provlab.project.components import component_arguments, component_class
 from provlab.project.measures import check_columns
 from provlab.protocols import MEASURED, Method
-from provlab.protocols.columns import columns
+from provlab.protocols.base import columns
 from provsel.certificates import Measure
 
 COLUMNS = (

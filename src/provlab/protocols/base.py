@@ -1,24 +1,147 @@
-"""The base of all protocols: a class says which rows train and test, what is measured, and which columns that fills."""
+"""What every protocol is made of: the columns that it declares, the rows of a fold, a method, and the base class.
+
+What only a trial needs, scikit-learn and what fits, is imported where it runs: a plan and a store are read without.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from provlab.keys import canonical_json
 from provlab.project.components import build, component_class
-from provlab.protocols.columns import Column
-from provlab.protocols.fold import Fold
-from provlab.protocols.method import SETTINGS, Method, Record
+from provsel.certificates import NOT_MEASURED, Theorem
 
 if TYPE_CHECKING:
     from provlab.datasets import Dataset
+    from provsel.kernels.spectral import Matrix
+    from provsel.training_view import TrainingView
 
 log = logging.getLogger(__name__)
+
+Kind = Literal["text", "int32", "int64", "number", "seconds", "volatile bytes", "features"]
+
+
+class Column(NamedTuple):
+    """One column of a record.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "text", "int32", "int64", "number"; "features", a list of int32; "seconds" and "volatile bytes" differ between
+        two runs of the same trial on the same machine.
+    default : value
+        Of a trial whose protocol measures something else.
+    """
+
+    name: str
+    kind: Kind
+    default: Any = None
+
+
+def columns(kind: Kind, *names: str) -> tuple[Column, ...]:
+    """Return columns of one kind, empty where nothing was measured."""
+    return tuple(Column(name, kind) for name in names)
+
+
+def certificate_columns(*theorems: type[Theorem]) -> tuple[Column, ...]:
+    """Return the columns of some theorems, each once: a trial that does not measure them says so."""
+    kinds = {name: kind for theorem in theorems for name, kind in theorem.columns().items()}
+    return tuple(
+        Column(name, "text", NOT_MEASURED) if kind is str else Column(name, "number", math.nan)
+        for name, kind in kinds.items()
+    )
+
+
+def union(parts: Iterable[Iterable[Column]]) -> tuple[Column, ...]:
+    """Return the columns of all parts, each once, in order."""
+    found: dict[str, Column] = {}
+    for column in (column for part in parts for column in part):
+        if found.setdefault(column.name, column) != column:
+            raise ValueError(
+                f"column {column.name}: expected the same kind and default wherever it is declared, got "
+                f"{found[column.name]} and {column}; rename one."
+            )
+    return tuple(found.values())
+
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Training rows and test rows; all rows and no test rows where there are no folds.
+
+    The full-feature SVM, its support vectors, the Gram matrix and the spectral basis are computed by `view`, lazily
+    and once for all trials of the fold.
+
+    Attributes
+    ----------
+    view : TrainingView
+    X_test : ndarray or CSR of shape (n_test, n_features)
+    y_test : ndarray of shape (n_test,)
+    """
+
+    view: TrainingView
+    X_test: Matrix
+    y_test: NDArray[Any]
+
+    COLUMNS = columns("int32", "n_train", "n_test", "n_features")
+
+    @classmethod
+    def of(cls, dataset: Dataset, train: Rows, test: Rows) -> Fold:
+        """Return the fold of some rows of a data set."""
+        from provsel.training_view import TrainingView
+
+        return cls(TrainingView(dataset.X[train], dataset.y[train]), dataset.X[test], dataset.y[test])
+
+    @classmethod
+    def all_rows(cls, dataset: Dataset) -> Fold:
+        """Return all rows as they are: a copy of the largest data sets would cost half a gigabyte."""
+        from provsel.training_view import TrainingView
+
+        return cls(TrainingView(dataset.X, dataset.y), dataset.X[:0], dataset.y[:0])
+
+    def as_record(self) -> dict[str, int]:
+        """Return the sizes."""
+        return {"n_train": self.view.n_samples, "n_test": len(self.y_test), "n_features": self.view.n_features}
+
+
+SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
+"""On the support vectors of the model on all features; on all training rows; on these and the centre of their ball."""
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a cell measures: a selector and a model, as configs, and how they are used."""
+
+    selector: Mapping[str, Any]
+    model: Mapping[str, Any]
+    setting: str
+    certify: bool
+    measures: tuple[Mapping[str, Any], ...] = ()
+
+
+SELECTED = (
+    *columns("text", "selector"),
+    *columns("int32", "n_rows", "rank", "n_selected", "n_repeats"),
+    *columns("number", "sampling_rate"),
+    *columns("features", "features"),
+    *columns("seconds", "select_cpu", "select_wall", "shared_cpu", "shared_wall"),
+)
+"""Columns of every selection, whatever is measured of it: see `fitting.Fitted.as_record`."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""python -m provlab.protocols._train_alone request.json: train a model from a file, in a process alone.
+"""python -m provlab.protocols.training_process request.json: train a model from a file, in a process alone.
 
 The request and what comes back, an .npz of arrays, are data only: nothing is unpickled.
 """

@@ -15,10 +15,7 @@ import numpy as np
 
 from provlab.project.components import build, component_class
 from provlab.project.given import as_config
-from provlab.protocols._base import AbstractOwnSplit
-from provlab.protocols.columns import columns
-from provlab.protocols.fold import Fold
-from provlab.protocols.method import Method, Record
+from provlab.protocols.base import AbstractOwnSplit, Fold, Method, Record, columns
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Set to 1 before the libraries load: the buffers of more threads would be counted as memory."""
@@ -108,13 +105,13 @@ def classify_streamed(config: Mapping[str, Any], fold: Fold) -> dict[str, Any]:
 
 
 def train_alone(config: Mapping[str, Any], path: Path, n_features: int) -> dict[str, Any]:
-    """Return the arrays that `_train_alone.train` writes for a model and an svmlight file, from a new process."""
+    """Return the arrays that `training_process.train` writes for a model and an svmlight file, from a new process."""
     request, result = path.with_suffix(".json"), path.with_suffix(".npz")
     asked = {"model": dict(config), "data": str(path), "n_features": n_features, "result": str(result)}
     request.write_text(json.dumps(asked), encoding="utf-8")
     done = subprocess.run(
         # -P: a file json.py where the user happens to be is not what we import
-        [sys.executable, "-P", "-m", "provlab.protocols._train_alone", str(request)],
+        [sys.executable, "-P", "-m", "provlab.protocols.training_process", str(request)],
         env={**os.environ, **dict.fromkeys(THREADS, "1")},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""Stratified k-fold cross-validation of a linear model on the selected features, and its inverse."""
+"""Protocols that train a linear model on the selected features of some rows, and test it on others."""
 
 from __future__ import annotations
 
@@ -7,11 +7,55 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from provlab.protocols.classifying import AbstractClassification
-from provlab.protocols.fold import Fold, Rows
+from provlab.protocols.base import (
+    AbstractOwnSplit,
+    AbstractProtocol,
+    Fold,
+    Method,
+    Record,
+    Rows,
+    certificate_columns,
+    columns,
+)
+from provsel.certificates import (
+    CompressedRecovery,
+    FeatureSelectiveRecovery,
+    MarginPreservation,
+    OnlineScoreSum,
+    RadiusPreservation,
+    SoftMarginBound,
+    SpectralSparsification,
+)
 
 if TYPE_CHECKING:
     from provlab.datasets import Dataset
+
+THEOREMS = (
+    SpectralSparsification,
+    MarginPreservation,
+    SoftMarginBound,
+    RadiusPreservation,
+    OnlineScoreSum,
+    CompressedRecovery,
+    FeatureSelectiveRecovery,
+)
+COLUMNS = (
+    *columns("number", "error", "objective", "scaled_objective"),
+    *certificate_columns(*THEOREMS),
+    *columns("seconds", "train_cpu", "train_wall"),
+)
+
+
+class AbstractClassification(AbstractProtocol):
+    """A protocol that trains on some rows and tests on others."""
+
+    columns = COLUMNS
+
+    def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+        """Return selection, test error and certificates."""
+        from provlab.protocols.fitting import classify, fit_selector
+
+        return classify(method, fit_selector(method, seed, fold.view), fold, seed)
 
 
 class KFold(AbstractClassification):
@@ -49,3 +93,9 @@ class InverseKFold(KFold):
     def _rows(self, dataset: Dataset, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         rest, one = super()._rows(dataset, n_splits, split_seed, fold)
         return one, rest
+
+
+class OfficialSplit(AbstractClassification, AbstractOwnSplit):
+    """Train on the data set's own training rows and test on its test rows."""
+
+    name = "official"

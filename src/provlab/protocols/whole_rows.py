@@ -1,0 +1,151 @@
+"""Protocols on all rows: clustering on the selected features, and the selection alone with its cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from provlab.project.components import build
+from provlab.protocols.base import AbstractWholeRows, Fold, Method, Record, certificate_columns, columns
+from provsel.certificates import ClusteringCost, MeasuredTrial, OnlineScoreSum, PartitionCost, SpectralSparsification
+from provsel.certificates.certifying import certify_trial
+
+if TYPE_CHECKING:
+    from provlab.protocols.fitting import Fitted
+    from provsel.training_view import TrainingView
+
+
+class Clustering(AbstractWholeRows):
+    """Cluster all rows on the selected features, and compare with their classes.
+
+    The clusterer of a repeat has one seed for all methods: they differ in what they select only.
+    """
+
+    name = "all_rows"
+    clusters = True
+    keeps_fold = True
+    columns = (
+        *columns("number", "error", "nmi", "ari", "cost"),
+        *certificate_columns(SpectralSparsification, OnlineScoreSum, ClusteringCost, PartitionCost),
+        *columns("seconds", "train_cpu", "train_wall"),
+    )
+
+    def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+        """Return selection, scores of the partition, and certificates."""
+        from provlab.protocols.fitting import fit_selector, is_certified, own_measures
+
+        fitted = fit_selector(method, seed, fold.view)
+        model, view = build("model", method.model), fitted.rows
+        if "random_state" in model.get_params():
+            model.set_params(random_state=split_seed)
+        with view.metered() as training:
+            clusterer = cluster_rows(fitted.reducer, model, view)
+            scores = partition_scores(view, clusterer.labels_)
+        record = fitted.as_record(view.n_features) | scores
+        record |= {"train_cpu": training.own.cpu, "train_wall": training.own.wall}
+        trial = MeasuredTrial(fitted.reducer, view, fold.X_test, fold.y_test, clusterer)
+        if is_certified(method, fitted.reducer):
+            record |= certify_trial(trial, margin=False, radius=False, also=(ClusteringCost, PartitionCost)).as_record()
+        return record | own_measures(method, trial)
+
+
+class SelectionOnly(AbstractWholeRows):
+    """Time the selection on all rows; no model is fitted."""
+
+    name = "selection_only"
+    uses_model = False
+    columns = (
+        *certificate_columns(SpectralSparsification, OnlineScoreSum),
+        *columns("seconds", "pass_cpu", "pass_wall"),
+    )
+
+    def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+        """Return selection, its cost, and what can be certified without labels."""
+        from provlab.protocols.fitting import fit_selector, is_certified, own_measures
+
+        fitted = fit_selector(method, seed, fold.view)
+        record = fitted.as_record(fold.view.n_features) | _search_and_pass(fitted, seed)
+        trial = MeasuredTrial(fitted.reducer, fitted.rows, fold.X_test, fold.y_test)
+        if is_certified(method, fitted.reducer):
+            record |= certify_trial(trial, margin=False, radius=False).as_record()
+        return record | own_measures(method, trial)
+
+
+def _search_and_pass(fitted: Fitted, seed: int) -> Record:
+    """Time the fit again with what its search found, where the method searches for a parameter."""
+    from provsel.training_view import Cost, TrainingView
+
+    if not hasattr(fitted.reducer, "calibrated"):
+        return {}
+    start = Cost.now()
+    again = fitted.reducer.calibrated().set_params(random_state=seed).fit_view(TrainingView(fitted.rows.X))
+    cost = Cost.now() - start
+    if not np.array_equal(again.indices_, fitted.reducer.indices_):
+        raise ArithmeticError(f"{type(again).__name__}: the pass at the calibrated rate keeps other features.")
+    return {"pass_cpu": cost.cpu, "pass_wall": cost.wall}
+
+
+def cluster_rows(reducer: Any, model: Any, view: TrainingView) -> Any:
+    """Return a copy of a clusterer, fitted on the reduced rows of `view`: as many clusters as classes by default."""
+    from sklearn.base import clone
+
+    from provsel.certificates.clustering import clusterer_of_all
+    from provsel.reducers import leaves_nothing_out, reduced_rows
+
+    if leaves_nothing_out(reducer, view):
+        return clusterer_of_all(model, view)
+    return clone(model).fit(reduced_rows(reducer, view.X), view.y)
+
+
+def partition_scores(view: TrainingView, labels: Any) -> dict[str, float]:
+    """Return error = 1 - accuracy, nmi and ari against the classes, and cost: of the partition, on all features."""
+    from provsel.kernels.clustering_cost import kmeans_cost
+
+    scores = clustering_scores(view.y, labels)
+    error = 1.0 - scores.pop("accuracy")
+    return {"error": error, **scores, "cost": kmeans_cost(view.X, labels)}
+
+
+def clustering_accuracy(y: Any, labels: Any) -> float:
+    """Return the fraction of rows that are in the cluster of their class, for the best matching of the two.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Classes, of any values.
+    labels : array-like of shape (n,)
+        Clusters, of any values. A cluster is matched with one class at most, and a class with one cluster; where
+        there are more of one kind than of the other, the rows of those left over count as wrong.
+
+    Raises
+    ------
+    ValueError
+        No rows, or another number of labels than of classes.
+    """
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics.cluster import contingency_matrix
+
+    from provsel.kernels.clustering_cost import label_codes
+
+    y, labels = label_codes("clustering_accuracy", y, labels)
+    table = contingency_matrix(y, labels)
+    return float(table[linear_sum_assignment(table, maximize=True)].sum() / y.size)
+
+
+def clustering_scores(y: Any, labels: Any) -> dict[str, float]:
+    """Return `accuracy` (`clustering_accuracy`), `nmi` and `ari`; arguments and errors as there.
+
+    `nmi` is the mutual information of classes and clusters over the mean of their entropies, `ari` the Rand index
+    adjusted for chance, both scikit-learn's.
+    """
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+    from provsel.kernels.clustering_cost import label_codes
+
+    y, labels = label_codes("clustering_scores", y, labels)
+    return {
+        "accuracy": clustering_accuracy(y, labels),
+        "nmi": float(normalized_mutual_info_score(y, labels)),
+        "ari": float(adjusted_rand_score(y, labels)),
+    }
