@@ -13,11 +13,11 @@ import pyarrow as pa
 from rich.console import Console
 
 from provlab.cli import main
+from provlab.identity.cell import Cell
+from provlab.plan import identity_of, trials_of, unique_cells
 from provlab.reports.figures import only_formats
 from provlab.runner import run_cells
 from provlab.store import SCHEMA, VOLATILE, TrialStore
-from provlab.trials import Cell, identity_of
-from provlab.trials.plan import trials_of, unique_cells
 
 REPO = Path(__file__).resolve().parents[1]
 PROVSEL = ("-m", "provlab.cli")

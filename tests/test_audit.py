@@ -14,12 +14,12 @@ from rich.console import Console
 
 from provlab.audit import CLOSE, DIFFERENT, IDENTICAL, compare, read_audits, run_audit, session
 from provlab.audit.cells import cell_from
-from provlab.keys import canonical_json, digest
+from provlab.identity.keys import canonical_json, digest, trial_key
+from provlab.plan import identity_of, make_tasks
 from provlab.project.components import REGISTRIES, registered
 from provlab.site.collect import audited_cells
 from provlab.store import SCHEMA, TrialStore
-from provlab.trials import identity_of, trial
-from provlab.trials.plan import make_tasks, trial_key
+from provlab.trials import trial
 from provsel.selectors import LeverageScoreSelector
 from small_runs import BSS, FULL, LEVERAGE, UNIFORM, run_quietly, small_cell
 

@@ -5,8 +5,9 @@ import io
 from rich.console import Console
 
 from provlab.audit import run_audit
+from provlab.identity.cell import Cell
+from provlab.plan import identity_of
 from provlab.store import TrialStore
-from provlab.trials import Cell, identity_of
 from small_runs import BSS, LEVERAGE, PROTOCOL, UNIFORM, run_quietly, small_cell
 
 FULL = {"_target_": "provsel.selectors.FullDataSelector"}

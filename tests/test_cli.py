@@ -16,7 +16,7 @@ from provlab.cli import main
 from provlab.cli._artefacts import run_main
 from provlab.cli.commands import command_names
 from provlab.configs import compose_config
-from provlab.reports.frames import COLUMNS
+from provlab.frames import COLUMNS
 from provlab.store import TrialStore
 from provsel import __version__
 from small_runs import RUN, SMALL, run_python

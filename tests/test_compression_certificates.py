@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from provlab.datasets import load_dataset
-from provlab.trials.plan import make_tasks
+from provlab.plan import make_tasks
 from provlab.trials.trial import run_task
 from provsel.certificates import HELD, NOT_MEASURED, VACUOUS, VIOLATED, MeasuredTrial, certify_compression
 from provsel.certificates.compression import certify_compressed_trial, is_compressed

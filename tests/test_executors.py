@@ -13,8 +13,9 @@ from joblib.externals.loky import process_executor
 
 from provlab.cli import INTERRUPTED, main
 from provlab.configs import compose_artefact
+from provlab.plan import make_tasks
 from provlab.store import TrialStore
-from provlab.trials import executors, make_tasks
+from provlab.trials import executors
 from provlab.trials.executors import execute
 from provlab.trials.trial import run_task
 from small_runs import (

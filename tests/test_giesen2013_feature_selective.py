@@ -5,8 +5,7 @@ import pytest
 from scipy import sparse
 
 from provlab.configs import compose_artefact
-from provlab.trials import make_tasks
-from provlab.trials.plan import trials_of
+from provlab.plan import make_tasks, trials_of
 from provlab.trials.trial import run_task
 from provsel.models import FeatureSelectiveSVM
 from provsel.selectors import FeatureSelectiveSelector

@@ -4,9 +4,9 @@ import pytest
 
 from provlab.cli import main
 from provlab.datasets import MissingDataError
+from provlab.plan import identity_of, make_tasks
 from provlab.runner import check_data, run_cells
 from provlab.store import TrialStore
-from provlab.trials import identity_of, make_tasks
 from small_runs import UNIFORM, small_cell
 
 SETS = ["Exp_10341_10755", "Exp_10341_14271"]

@@ -14,13 +14,13 @@ from provlab.claims import made_with
 from provlab.claims.judged import all_claim_files, claims_about
 from provlab.cli import main
 from provlab.configs import compose_artefact, remembered_artefact
+from provlab.plan import trials_of, unique_cells
 from provlab.project import current_project
 from provlab.reference import FOLDER, MAX_BYTES, README, Contents, readme
 from provlab.reference.sample import whole_records
 from provlab.reports.tracing import versions
 from provlab.store import TrialStore
 from provlab.trials.environment import environment
-from provlab.trials.plan import trials_of, unique_cells
 from provsel.selectors import LeverageScoreSelector
 
 REFERENCE = current_project().root / "results" / FOLDER

@@ -12,21 +12,14 @@ from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
 from provlab.configs import Artefact, Entry
+from provlab.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, printed_numbers, standard_error_scale
 from provlab.reports.curves import draw_curves
 from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
 from provlab.reports.features import in_every_selection, most_frequent, selections_of, share_relevant
 from provlab.reports.figures import TWO_COLUMNS, legend_below, only_formats, save_figure, style
-from provlab.reports.frames import (
-    COLUMNS,
-    ORIGIN,
-    artefact_frame,
-    cell_text,
-    error_summary,
-    printed_numbers,
-    standard_error_scale,
-)
 from provlab.reports.tables import (
     Traced,
+    cell_text,
     escape_latex,
     escape_markdown,
     latex_table,

@@ -8,9 +8,9 @@ import pytest
 
 from provlab.configs import cells_of, compose_config
 from provlab.datasets import MissingDataError
+from provlab.plan import make_tasks
 from provlab.runner import check_data
 from provlab.store import TrialStore
-from provlab.trials import make_tasks
 from small_runs import run_quietly
 
 SET = "Exp_10341_186330"

@@ -16,10 +16,11 @@ from timing import case, cpu_seconds, report
 
 from provlab.configs import compose_artefact
 from provlab.datasets import dataset_members
+from provlab.identity.cell import trial_seed
+from provlab.plan import make_tasks
 from provlab.project.components import build
 from provlab.protocols import protocol_named
-from provlab.trials import load_from, make_tasks, run_task
-from provlab.trials.plan import trial_seed
+from provlab.trials.trial import load_from, run_task
 from provsel.kernels.spectral import spectral_basis
 from provsel.reducers import reduced_rows
 from provsel.selectors import OnSupportVectors

@@ -26,7 +26,7 @@ from distributed.protocol.pickle import dumps
 from timing import case, report
 
 from provlab.configs import cells_of, compose_artefact, compose_config
-from provlab.trials import make_tasks
+from provlab.plan import make_tasks
 from provlab.trials.dask_client import task_runner
 from provlab.trials.dask_worker import encode
 from provlab.trials.executors import execute

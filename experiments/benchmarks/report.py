@@ -23,11 +23,11 @@ from timing import case, report
 
 from provlab.configs import compose_artefact
 from provlab.datasets import MissingDataError
-from provlab.keys import canonical_json, seed_from
+from provlab.identity.keys import canonical_json, seed_from, split_seed
+from provlab.plan import trials_of, unique_cells
 from provlab.project import artefact_names
 from provlab.store import SCHEMA, TrialStore
 from provlab.trials.environment import environment
-from provlab.trials.plan import split_seed, trials_of, unique_cells
 
 BENCH = {
     "bench": ["--records", "100000"],

@@ -20,8 +20,10 @@ from timing.measure import median
 from timing.panels import draw_panels
 from timing.sweeps import PREPARE, SWEEPS
 
-from provlab.trials import Cell, identity_of, make_tasks, run_task
+from provlab.identity.cell import Cell
+from provlab.plan import identity_of, make_tasks
 from provlab.trials.executors import execute, usable_cores
+from provlab.trials.trial import run_task
 
 BENCH = {
     "bench": ["--bench"],

@@ -6,8 +6,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from provlab.claims.statistics.ranking import rank_methods
+from provlab.frames import selection_seconds
 from provlab.reports.figures import TWO_COLUMNS, legend_below, save_titled, style
-from provlab.reports.frames import selection_seconds
 from provlab.reports.looks import looks
 from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import write_tables, write_text

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from provlab.frames import seed_summary
 from provlab.reports.curves import draw_curves
-from provlab.reports.frames import seed_summary
 from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import write_tables
 

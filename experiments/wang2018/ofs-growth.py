@@ -1,7 +1,7 @@
 """make reproduce-ofs-growth | provsel reproduce wang2018/ofs-growth [protocol.repeats=2]."""
 
+from provlab.frames import TIMES, selection_seconds
 from provlab.reports.certificates import STATES
-from provlab.reports.frames import TIMES, selection_seconds
 from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
 from provsel.certificates import OnlineFeatureCount

@@ -1,6 +1,6 @@
 """make reproduce-ofs-table3 | provsel reproduce wang2018/ofs-table3 [protocol.repeats=1]."""
 
-from provlab.reports.frames import TIMES, selection_seconds
+from provlab.frames import TIMES, selection_seconds
 from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
 

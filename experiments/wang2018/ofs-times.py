@@ -1,6 +1,6 @@
 """make reproduce-ofs-times | provsel reproduce wang2018/ofs-times "artefact.only=[USPS,ORL]"."""
 
-from provlab.reports.frames import TIMES, selection_seconds
+from provlab.frames import TIMES, selection_seconds
 from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables
 

@@ -20,13 +20,14 @@ from provlab.claims.statistics import CorrectedT
 from provlab.configs import Entry, compose_parts
 from provlab.configs.cells import cells_from
 from provlab.datasets.file import known_labels
-from provlab.keys import digest
+from provlab.frames import error_summary, planned_trials
+from provlab.identity.cell import Cell
+from provlab.identity.keys import digest
+from provlab.plan import identity_of
 from provlab.project.given import as_config, given
-from provlab.reports.frames import error_summary, planned_trials
 from provlab.runner import run_cells
 from provlab.store import TrialStore
 from provlab.terminal import PlainConsole
-from provlab.trials import Cell, identity_of
 from provsel.files import replacing
 from provsel.models import LibsvmSVM
 from provsel.sparse_input import check_sparse

@@ -35,11 +35,11 @@ from provlab.claims.decided import (
 from provlab.claims.judged import columns_read
 from provlab.claims.statistics import POWER
 from provlab.configs import Artefact, compose_artefact, executor_settings
+from provlab.identity.cell import Cell
+from provlab.plan import unique_cells
 from provlab.readings.cost import HOUR
 from provlab.runner import run_cells
 from provlab.store import StoreSnapshot, TrialStore
-from provlab.trials import Cell
-from provlab.trials.plan import unique_cells
 
 log = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from provlab.datasets import MissingDataError, describe_roots
+from provlab.identity.cell import Cell
+from provlab.plan import Task, files_missing, make_tasks, unique_cells
 from provlab.store import TrialStore
 from provlab.terminal import PlainConsole
-from provlab.trials import Cell, Task, files_missing, make_tasks
 from provlab.trials.executors import execute
-from provlab.trials.plan import unique_cells
 from provlab.trials.trial import TaskResult
 
 PLAIN_EVERY = 15.0

@@ -20,11 +20,13 @@ from cluster_processes import free_port, wait_until
 from provlab.audit import read_audits
 from provlab.cli import INTERRUPTED, main
 from provlab.datasets import DataIntegrityError
-from provlab.trials import TaskResult, dask_worker, executors, make_tasks, run_task
+from provlab.plan import make_tasks
+from provlab.trials import dask_worker, executors
 from provlab.trials.dask_watch import check_python
 from provlab.trials.dask_worker import encode, open_plan
 from provlab.trials.errors import ClusterError
 from provlab.trials.executors import execute
+from provlab.trials.trial import TaskResult, run_task
 from provsel.selectors import UniformSelector
 from small_runs import (
     FULL,

@@ -15,7 +15,7 @@ from reproducing import reproduce
 from test_dask_executor import assert_clean
 
 from cluster_processes import LIMIT, LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
-from provlab.trials import identity_of, make_tasks
+from provlab.plan import identity_of, make_tasks
 from provlab.trials.errors import ClusterError
 from provlab.trials.executors import execute
 from provsel import __version__

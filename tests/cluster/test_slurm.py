@@ -11,11 +11,12 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from provlab.configs import compose_config
+from provlab.plan import make_tasks
 from provlab.project import package_conf
-from provlab.trials import make_tasks, run_task
 from provlab.trials.dask_clusters import slurm_cluster
 from provlab.trials.errors import ClusterError
 from provlab.trials.executors import execute
+from provlab.trials.trial import run_task
 from small_runs import UNIFORM, small_cell
 
 SBATCH = """#!{python}

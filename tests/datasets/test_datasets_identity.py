@@ -20,7 +20,7 @@ from provlab.datasets import (
 )
 from provlab.datasets import _identity as identity_module
 from provlab.datasets._loaders import loader
-from provlab.keys import canonical_json, digest
+from provlab.identity.keys import canonical_json, digest
 
 ANY = {"techtc": {"set": "Exp_10341_10755"}}
 """What a name alone does not say."""

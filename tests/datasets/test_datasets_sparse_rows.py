@@ -6,7 +6,7 @@ from scipy import sparse
 
 from provlab.configs import compose_config
 from provlab.datasets import load_dataset
-from provlab.trials import load_from
+from provlab.trials.trial import load_from
 from provsel.kernels.hinge_dual import hinge_dual
 
 

@@ -18,7 +18,8 @@ from provlab.datasets import dataset_members, fetch_all, load_dataset, locate, r
 from provlab.datasets._rcv1_parse import parse_topics
 from provlab.datasets.converters import rcv1_subsets
 from provlab.datasets.rcv1_ccat import _TOPICS
-from provlab.trials import make_tasks, run_task
+from provlab.plan import make_tasks
+from provlab.trials.trial import run_task
 from small_runs import run_python
 
 MIRROR = Path(os.environ.get("PROVSEL_DATA_MIRROR") or "nowhere")

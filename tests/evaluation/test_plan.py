@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provlab.configs import cells_of, compose_config
-from provlab.keys import canonical_json, digest, seed_from
+from provlab.identity.cell import trial_seed
+from provlab.identity.keys import canonical_json, digest, seed_from, split_seed, trial_key
+from provlab.plan import make_tasks, trials_of, unique_cells
 from provlab.project import current_project
 from provlab.project.components import build
-from provlab.trials import make_tasks, run_task
-from provlab.trials.plan import split_seed, trial_key, trial_seed, trials_of, unique_cells
+from provlab.trials.trial import run_task
 from provsel.selectors import BSSSelector
 from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, small_cell
 

@@ -13,8 +13,9 @@ from sklearn.svm import SVC
 
 from provlab.configs import cells_of, compose_config
 from provlab.datasets import make_dataset
+from provlab.plan import make_tasks
 from provlab.protocols import PROTOCOLS, protocol_named
-from provlab.trials import load_from, make_tasks, run_task
+from provlab.trials.trial import load_from, run_task
 from small_runs import DATASET, FULL, UNIFORM, section, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}

@@ -10,9 +10,11 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from provlab.configs import cells_of, compose_config
+from provlab.identity.cell import Cell
+from provlab.plan import identity_of, make_tasks
 from provlab.protocols import streamed, training_process
 from provlab.store import TIMING, VOLATILE, TrialStore
-from provlab.trials import Cell, identity_of, load_from, make_tasks, run_task
+from provlab.trials.trial import load_from, run_task
 from provsel.models import CompressedLinearSVM, LiblinearSVM
 from small_runs import FULL, PROTOCOL, UNIFORM, run_quietly, small_cell
 

@@ -8,10 +8,11 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from provlab.keys import seed_from
+from provlab.identity.keys import seed_from
+from provlab.plan import identity_of, make_tasks
 from provlab.store import SCHEMA
-from provlab.trials import identity_of, load_from, make_tasks, run_task
 from provlab.trials import trial as trial_module
+from provlab.trials.trial import load_from, run_task
 from provsel.certificates import THEOREMS
 from provsel.kernels import hard_margin
 from provsel.models import LibsvmSVM

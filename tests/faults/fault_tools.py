@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from provlab.configs import compose_artefact
-from provlab.reports.frames import error_summary
+from provlab.frames import error_summary
 from provlab.reports.recipe import Recipe
 from provlab.reports.tables import write_tables
 from provlab.store import TrialStore

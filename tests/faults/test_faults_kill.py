@@ -19,9 +19,9 @@ from fault_tools import (
     wait,
 )
 
+from provlab.plan import make_tasks
 from provlab.reports.tables import write_tables
 from provlab.store import TrialStore
-from provlab.trials import make_tasks
 from provsel.files import ABANDONED, replacing
 from small_runs import fake_records, rows
 

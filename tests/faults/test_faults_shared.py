@@ -12,8 +12,10 @@ import pytest
 from fault_tools import LIMIT, leftovers, outcome, reproduce, small_artefact, start, wait
 
 from cluster_processes import wait_until
+from provlab.plan import make_tasks
 from provlab.store import StoreSnapshot, TrialStore
-from provlab.trials import executors, make_tasks, run_task
+from provlab.trials import executors
+from provlab.trials.trial import run_task
 from small_runs import fake_records, rows, run_python, script_environment
 
 HERE = Path(__file__).resolve().parent

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from provlab.configs import cells_of, compose_artefact, compose_config
+from provlab.plan import files_missing
 from provlab.store import TrialStore
-from provlab.trials import files_missing
 from small_runs import SMALL, run_quietly
 
 WEIGHTINGS = ("counts", "l2", "log_l2", "tfidf_l2")

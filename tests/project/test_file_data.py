@@ -14,8 +14,8 @@ from sklearn.datasets import dump_svmlight_file
 from provlab.configs import cells_of, compose_config, compose_parts
 from provlab.configs.cells import cells_from
 from provlab.datasets import dataset_identity, load_dataset
-from provlab.trials import identity_of
-from provlab.trials.plan import split_seed
+from provlab.identity.keys import split_seed
+from provlab.plan import identity_of
 from provlab.trials.trial import load_from
 
 X = np.array([[1.0, 2.5, -3.0], [0.0, 1.5, 2.0], [4.0, 0.0, 0.5], [2.0, 2.0, 2.0]])

@@ -11,9 +11,10 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline
 
 from provlab.configs import cells_of, compose_config
+from provlab.plan import make_tasks
 from provlab.project import components, versions
 from provlab.project.components import build, component_identity
-from provlab.trials import make_tasks, run_task
+from provlab.trials.trial import run_task
 
 BUILD = "from provlab.project.components import build\nbuild('selector', {{'_target_': {!r}}})\n"
 STUDY = """
@@ -218,7 +219,7 @@ def any_selector(name, *more):
 
 
 def test_selectors_of_scikit_learn_are_fitted_where_ours_are():
-    from provlab.trials import load_from
+    from provlab.trials.trial import load_from
 
     best = any_selector("sklearn.feature_selection.SelectKBest", "+selector.k=5")
     found = records(*best, "protocol.setting=unsupervised")

@@ -15,7 +15,7 @@ artefact:
 """
 
 SCRIPT = """
-from provlab.reports.frames import error_summary
+from provlab.frames import error_summary
 from provlab.reports.recipe import Recipe
 
 def summarise(entry, trials, *, scale):

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from studies import made_study
 
 from provlab.cli import main
-from provlab.keys import canonical_json
-from provlab.reports.frames import planned_trials
+from provlab.frames import planned_trials
+from provlab.identity.keys import canonical_json, trial_key
 from provlab.store import StoreSnapshot, TrialStore
-from provlab.trials.plan import trial_key
 from small_runs import UNIFORM, fake_records, small_cell
 
 RUN = ["run", "dataset=synthetic", "selector=uniform", "selector.n_features_to_select=3", "protocol.draws=2",

@@ -8,8 +8,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from provlab.identity.cell import Cell
 from provlab.project.components import build
-from provlab.trials import Cell
 from provsel import selectors
 from provsel.selectors import (
     AtSize,

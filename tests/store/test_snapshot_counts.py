@@ -2,8 +2,8 @@
 
 import pytest
 
+from provlab.plan import trials_of
 from provlab.store import StoreSnapshot, TrialStore
-from provlab.trials.plan import trials_of
 from small_runs import FULL, UNIFORM, fake_records, small_cell
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from provlab.audit.compare import OUTCOMES
 from provlab.audit.outcomes import AuditRun
 from provlab.fields import read_as
-from provlab.keys import digest
+from provlab.identity.keys import digest
 from provsel.files import replacing
 
 log = logging.getLogger(__name__)

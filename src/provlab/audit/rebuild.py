@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from provlab.audit.cells import CannotRebuild, cell_from, check_data, cut_reason
 from provlab.audit.records import Stored
-from provlab.trials import Cell, Task, make_tasks
-from provlab.trials.plan import trial_key, trials_of
+from provlab.identity.cell import Cell
+from provlab.identity.keys import trial_key
+from provlab.plan import Task, make_tasks, trials_of
 
 
 @dataclass

@@ -20,14 +20,15 @@ from provlab.audit.outcomes import AuditRun, TrialOutcome
 from provlab.audit.rebuild import keys_of, rebuild
 from provlab.audit.records import Stored, read_records
 from provlab.audit.sample import draw_sample
+from provlab.plan import Task
 from provlab.runner import Ticker
 from provlab.store import TrialStore
 from provlab.store.schema import record_schema
 from provlab.terminal import PlainConsole
-from provlab.trials import Task, TaskResult
 from provlab.trials.environment import environment, git_revision
 from provlab.trials.errors import ClusterError
 from provlab.trials.executors import execute
+from provlab.trials.trial import TaskResult
 from provsel import __version__
 
 

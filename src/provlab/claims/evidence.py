@@ -17,11 +17,11 @@ from provlab.claims.outcome import UnavailableError
 from provlab.claims.pairing import AbstractEvidence, Place, Rows
 from provlab.configs import Artefact, Entry, artefact_part, config_errors, remembered_artefact
 from provlab.datasets import MissingDataError
+from provlab.frames import planned_trials
 from provlab.project import paper_of
 from provlab.project.components import component_class
 from provlab.protocols import InverseKFold
 from provlab.reports.features import DRAWS, selections_of
-from provlab.reports.frames import planned_trials
 from provlab.store import StoreSnapshot
 from provsel.certificates import Theorem
 

@@ -18,11 +18,11 @@ from provlab.claims.schema import Claim
 from provlab.configs import Artefact, Entry
 from provlab.configs.plain import ELSEWHERE
 from provlab.configs.unused import setting
+from provlab.identity.cell import Cell
+from provlab.plan import unique_cells
 from provlab.project.components import component_class
 from provlab.reports.tracing import value_counts, versions
 from provlab.store import StoreSnapshot
-from provlab.trials import Cell
-from provlab.trials.plan import unique_cells
 from provsel import __version__
 
 COLUMNS = ("task_cpu", "environment", "git_revision")

@@ -16,7 +16,7 @@ from provlab.claims.outcome import UnavailableError
 from provlab.claims.pairing import AbstractEvidence, Place, Rows
 from provlab.claims.table import LEVELS, ResultTable
 from provlab.configs import Entry
-from provlab.reports.frames import TIMES
+from provlab.frames import TIMES
 from provlab.store import SCHEMA
 
 

@@ -24,8 +24,9 @@ from provlab.configs.unused import (
     kept,
 )
 from provlab.datasets import MissingDataError
+from provlab.identity.cell import Cell
+from provlab.plan import files_missing, identity_of
 from provlab.project import paper_of
-from provlab.trials import Cell, files_missing, identity_of
 
 COMPLETE, PARTIAL, NOT_RUN = "complete", "partial", "not run"
 """States of an artefact."""

@@ -11,8 +11,9 @@ from provlab.configs.composing import Parts, as_parts, check_parts, resolved
 from provlab.configs.plain import CELL_GROUPS, ELSEWHERE, check_plain
 from provlab.configs.unused import check_names
 from provlab.datasets import dataset_members, keyed_parameters
+from provlab.identity.cell import Cell
+from provlab.plan import identity_of
 from provlab.protocols import protocol_named
-from provlab.trials import Cell, identity_of
 
 MAX_COUNT = 100_000
 """Of repeats, folds or draws: each trial is listed before the first one is run."""

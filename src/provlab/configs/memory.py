@@ -21,10 +21,11 @@ from typing import Any
 import provsel
 from provlab.configs.artefacts import Artefact, Entry, compose_artefact
 from provlab.datasets import MissingDataError, data_dir
-from provlab.keys import canonical_json
+from provlab.identity.cell import Cell
+from provlab.identity.keys import canonical_json
+from provlab.plan import identity_of
 from provlab.project import conf_dirs, current_project, papers
 from provlab.project.components import is_component, is_own
-from provlab.trials import Cell, identity_of
 from provsel.files import replacing
 
 FOLDER = "cache/plans"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from provlab.keys import digest
+from provlab.identity.keys import digest
 
 from ._hashes import file_sha256
 from ._loaders import loader

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from provlab import frames
 from provlab.claims import Evidence
 from provlab.claims.judged import all_claim_files, judge_files
 from provlab.claims.outcome import UnavailableError
@@ -23,7 +24,6 @@ from provlab.exchange.statement import Statement
 from provlab.exchange.trials_csv import CELLS, COLUMNS, ENVIRONMENTS, TRIALS, write_trials
 from provlab.listing import artefact_title
 from provlab.project import artefact_names
-from provlab.reports import frames
 from provlab.reports.recipe import load_recipe
 from provlab.reports.tables import write_frame, write_text
 from provlab.store import StoreSnapshot, TrialStore

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from provlab.audit.compare import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, compare, compared
 from provlab.exchange.trials_csv import COLUMNS, TRIALS, list_texts, read_trials
-from provlab.keys import digest_of
+from provlab.identity.keys import digest_of, trial_key
 from provlab.store import SCHEMA, TrialStore
 from provlab.store.faults import agree
-from provlab.trials.plan import trial_key
 
 NAMING = ("key", "cell", "config", "repeat", "fold", "draw")
 

@@ -4,7 +4,7 @@ A protocol checks a cell, takes its rows, runs a trial, and declares the columns
 What only a trial needs, scikit-learn and what fits, is imported where it runs: a plan and a store are read without.
 """
 
-from provlab.protocols.base import SELECTED, AbstractProtocol, Column, Fold, Method, union
+from provlab.protocols.base import SELECTED, AbstractProtocol, Column, Fold, Method, columns, union
 from provlab.protocols.classification import InverseKFold, KFold, OfficialSplit
 from provlab.protocols.streamed import StreamedTraining
 from provlab.protocols.whole_rows import Clustering, SelectionOnly
@@ -17,6 +17,18 @@ PROTOCOLS: dict[str, AbstractProtocol] = {
 
 MEASURED = union([Fold.COLUMNS, SELECTED, *(protocol.columns for protocol in PROTOCOLS.values())])
 """Columns that some protocol fills."""
+
+COLUMNS = (
+    *columns("text", "key", "cell", "dataset", "data", "content", "source", "setting", "config"),
+    *columns("int32", "repeat", "fold", "draw"),
+    *columns("int64", "seed", "split_seed"),
+    *columns("int32", "n_classes"),
+    *MEASURED,
+    *columns("text", "environment", "git_revision"),
+    *columns("seconds", "task_cpu"),
+)
+"""Of a record: which trial it is, what its protocol measured, and where. `task_cpu` is the CPU time of the whole task,
+loading the data and certifying included, over its number of trials, so that its sum is what the trials have cost."""
 
 
 def protocol_named(name: object) -> AbstractProtocol:
@@ -33,6 +45,7 @@ def protocol_named(name: object) -> AbstractProtocol:
 
 
 __all__ = [
+    "COLUMNS",
     "MEASURED",
     "PROTOCOLS",
     "AbstractProtocol",

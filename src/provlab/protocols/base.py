@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from provlab.keys import canonical_json
+from provlab.identity.keys import canonical_json
 from provlab.project.components import build, component_class
 from provsel.certificates import NOT_MEASURED, Theorem
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from provlab.claims.evidence import FOLD_COLUMNS
 from provlab.claims.made_with import COLUMNS
+from provlab.frames import columns_with_sizes
+from provlab.identity.cell import Cell
 from provlab.readings.prints import printed_rows
 from provlab.readings.universes import Multiverse, RowEntries
-from provlab.reports.frames import columns_with_sizes
 from provlab.reports.recipe import load_recipe
 from provlab.store import StoreSnapshot
 from provlab.store.packed import Block, pack, unpack
 from provlab.store.snapshot import LARGE
-from provlab.trials import Cell
 
 
 def trials_file(folder: Path, artefact: str) -> Path:

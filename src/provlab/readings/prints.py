@@ -18,10 +18,10 @@ from scipy.stats import kendalltau
 from provlab.claims import Claim
 from provlab.claims.evaluators import AbstractComparison
 from provlab.claims.evidence import artefact_layout
+from provlab.frames import TIMES
 from provlab.project import artefact_file
 from provlab.readings.schema import DISTANCE
 from provlab.readings.universes import Multiverse, RowEntries, Universe
-from provlab.reports.frames import TIMES
 from provlab.reports.recipe import Recipe, load_recipe
 from provlab.store import TrialReader
 

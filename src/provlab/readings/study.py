@@ -9,6 +9,7 @@ from pathlib import Path
 
 from provlab.claims.judged import artefacts_of, claim_files, columns_read
 from provlab.claims.made_with import COLUMNS, MadeWith, Versions
+from provlab.frames import columns_with_sizes
 from provlab.nearest import did_you_mean
 from provlab.project import full_name, paper_of
 from provlab.readings.cost import Cost, estimate
@@ -20,7 +21,6 @@ from provlab.readings.prints import distances, printed_rows
 from provlab.readings.robustness import robustness_of
 from provlab.readings.schema import paper_readings
 from provlab.readings.universes import Multiverse, RowEntries
-from provlab.reports.frames import columns_with_sizes
 from provlab.reports.recipe import load_recipe
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.store.packed import Block

@@ -19,10 +19,10 @@ from provlab.claims.evaluators import AbstractEvaluator
 from provlab.claims.evidence import artefact_layout
 from provlab.configs import Artefact, Composer, Entry, artefact_part, compose_artefact, compose_parts, fitting
 from provlab.configs.unused import setting
+from provlab.identity.cell import Cell
+from provlab.plan import unique_cells
 from provlab.readings.schema import Option, Part, Place, Readings
 from provlab.store import StoreSnapshot
-from provlab.trials import Cell
-from provlab.trials.plan import unique_cells
 
 Universe = tuple[int, ...]
 """Which option of each place of the readings is chosen; 0 is the default."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from provlab.configs import Artefact
 from provlab.datasets import source_names
-from provlab.reports.frames import planned_trials
+from provlab.frames import planned_trials
+from provlab.plan import unique_cells
 from provlab.store import SCHEMA, TrialReader
-from provlab.trials.plan import unique_cells
 
 MAX_TRIALS = 12
 MAX_SECONDS = 3.0

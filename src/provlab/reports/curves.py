@@ -41,7 +41,7 @@ def draw_curves(
     Parameters
     ----------
     frame : DataFrame
-        Long form, see `reports.frames`, with numbers as columns, such as those of features.
+        Long form, see `provlab.frames`, with numbers as columns, such as those of features.
     stem : path
         Where the files go, without suffix.
     title, ylabel : str

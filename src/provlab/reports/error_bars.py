@@ -19,7 +19,7 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
     Parameters
     ----------
     frame : DataFrame
-        Long form, see `reports.frames`; values in percent.
+        Long form, see `provlab.frames`; values in percent.
     stem : path
         Where the files go, without suffix.
     title : str

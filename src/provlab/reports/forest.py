@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.special import stdtrit
 
+from provlab.frames import standard_error_scale
 from provlab.reports.figures import TWO_COLUMNS, save_titled, style
-from provlab.reports.frames import standard_error_scale
 from provlab.reports.looks import Look, looks
 
 TRIAL_COLUMNS = ["error", "n_train", "n_test"]

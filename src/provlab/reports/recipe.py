@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.configs import COMPLETE, Artefact
+from provlab.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary, printed_numbers
 from provlab.project import artefact_file, paper_of
-from provlab.reports.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary, printed_numbers
 from provlab.reports.tables import write_frame
 from provlab.store import TrialReader
 

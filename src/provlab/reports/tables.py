@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from provlab.foreign import csv_text, visible_line
@@ -39,6 +40,28 @@ class Traced(str):
 def like(number: str, text: str) -> str:
     """Return a text, such as a number with its sd, with the origin of a number where that has one."""
     return number.as_text(text) if isinstance(number, Traced) else text
+
+
+def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") -> str:
+    """Return a number of a frame indexed by row and column as text: two decimals, "" where there is none.
+
+    A number of ours knows where it comes from; what is printed has no trace.
+    """
+    if (row, column) not in lines.index:
+        return ""
+    value = lines.loc[(row, column), field]
+    text = value_text(value)
+    if field.startswith("printed") or not text:
+        return text
+    origin = {**dict(zip(lines.index.names, (row, column), strict=True)), **lines.loc[(row, column)].to_dict()}
+    return Traced(text, origin["of_row"], origin["of_column"], origin["dataset"])
+
+
+def value_text(value: object) -> str:
+    """Return a value of a frame as text: numbers with two decimals, "" where there is none."""
+    if isinstance(value, float | np.floating):
+        return "" if np.isnan(value) else f"{value:.2f}"
+    return "" if value is None else str(value)
 
 
 def whole(number: str) -> str:

@@ -14,9 +14,10 @@ import pandas as pd
 import pyarrow as pa
 
 from provlab.configs import Artefact, Entry
+from provlab.frames import entry_trials
 from provlab.project import tool
 from provlab.protocols import protocol_named
-from provlab.reports.frames import entry_trials, value_text
+from provlab.reports.tables import value_text
 from provlab.reports.trace import Distribution, Trace, TracedCell, TracedTrial
 from provlab.store import SCHEMA, TIMING, TrialReader
 

@@ -17,12 +17,15 @@ from provlab._yaml import read_json
 from provlab.audit import AuditRun, read_audits
 from provlab.configs import COMPLETE, NOT_RUN, Artefact, compose_artefact, config_errors, state_of
 from provlab.datasets import MissingDataError
+from provlab.frames import planned_trials
+from provlab.identity.cell import Cell
 from provlab.listing import artefact_title
+from provlab.plan import unique_cells
 from provlab.project import artefact_names, reproduce_command, tool
 from provlab.reports.differences import with_differences
 from provlab.reports.figures import only_formats
-from provlab.reports.frames import planned_trials, value_text
 from provlab.reports.recipe import Recipe, load_recipe
+from provlab.reports.tables import value_text
 from provlab.reports.tracing import trace_numbers
 from provlab.site.links import trace_href
 from provlab.site.model import (
@@ -38,8 +41,6 @@ from provlab.site.model import (
 )
 from provlab.site.sharing import SnapshotPool, snapshot_of_this_process
 from provlab.store import SCHEMA, StoreSnapshot
-from provlab.trials import Cell
-from provlab.trials.plan import unique_cells
 
 log = logging.getLogger(__name__)
 

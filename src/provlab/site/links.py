@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from provlab.keys import digest
+from provlab.identity.keys import digest
 from provlab.site.model import Report
 
 SLUG_LENGTH = 48

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from provlab.foreign import visible
-from provlab.keys import canonical_json
+from provlab.identity.keys import canonical_json
 from provlab.site import svg
 from provlab.site.links import dataset_anchor, local_href
 

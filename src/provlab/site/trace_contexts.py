@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from provlab.keys import canonical_json
+from provlab.identity.keys import canonical_json
 from provlab.reports.trace import Distribution, Trace, TracedCell
 from provlab.reports.tracing import version_text
 from provlab.site.links import dataset_anchor

@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from provlab.identity.cell import Cell
 from provlab.store.schema import TIMING
 from provlab.store.seal import check_chunks, read_seal, seal
 from provlab.store.snapshot import NUMBERS, StoreSnapshot
 from provlab.store.stored_file import DAMAGE
-from provlab.trials import Cell
 from provsel.files import replacing
 
 BLOCK = "block"

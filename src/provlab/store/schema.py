@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from provlab.trials.columns import COLUMNS
+from provlab.protocols import COLUMNS
 
 VERSION = 1
 """Raised when a column changes its meaning; a new column is filled with nulls in older files."""

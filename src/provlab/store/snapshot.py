@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from provlab.identity.cell import Cell
 from provlab.store.schema import SCHEMA
 from provlab.store.trial_store import TrialStore
-from provlab.trials import Cell
 
 LARGE = ("features",)
 """Columns that stay on disk until some cells of them are asked for."""

@@ -12,10 +12,10 @@ from typing import Any
 from distributed import CancelledError, Client, Future, KilledWorker, WorkerPlugin
 from distributed.comm import CommClosedError
 
+from provlab.plan import Task
 from provlab.trials.dask_watch import AGAIN, LOOK_EVERY, Watch, check_python
 from provlab.trials.dask_worker import encode
 from provlab.trials.errors import ClusterError
-from provlab.trials.plan import Task
 from provlab.trials.trial import TaskResult
 
 TASKS_A_THREAD = 2

@@ -14,10 +14,10 @@ import dask
 from distributed import Client, LocalCluster
 from distributed.utils import silence_logging_cmgr
 
+from provlab.plan import Task
 from provlab.trials import dask_worker
 from provlab.trials.dask_client import run_on
 from provlab.trials.errors import ClusterError
-from provlab.trials.plan import Task
 from provlab.trials.trial import TaskResult
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

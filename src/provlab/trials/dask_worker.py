@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from provlab.datasets import DataIntegrityError, MissingDataError
-from provlab.keys import digest
-from provlab.trials.cell import Cell
-from provlab.trials.plan import Task, Trial, trial_key
+from provlab.identity.cell import Cell
+from provlab.identity.keys import digest, trial_key
+from provlab.plan import Task, Trial
 from provlab.trials.trial import TaskResult, run_task
 from provsel import __version__
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from provlab.keys import canonical_json
+from provlab.identity.keys import canonical_json
 from provlab.project import current_project, package_conf
 from provsel.kernels.compiled import compiled_by
 

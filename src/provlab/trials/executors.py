@@ -18,7 +18,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from joblib.externals.loky.backend import resource_tracker
 
-from provlab.trials.plan import Task
+from provlab.plan import Task
 from provlab.trials.trial import TaskResult, run_task
 
 REPLACED = "A worker stopped while some jobs were given to the executor"

@@ -13,12 +13,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from provlab.datasets import DataIntegrityError, Dataset, load_dataset
-from provlab.keys import canonical_json
-from provlab.protocols import Fold, protocol_named
-from provlab.trials.cell import Cell
-from provlab.trials.columns import COLUMNS
+from provlab.identity.cell import Cell, trial_seed
+from provlab.identity.keys import canonical_json
+from provlab.plan import Task, Trial, identity_of
+from provlab.protocols import COLUMNS, Fold, protocol_named
 from provlab.trials.environment import environment, git_revision
-from provlab.trials.plan import Task, Trial, identity_of, trial_seed
 
 Record = dict[str, Any]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from provlab.claims.evaluators._base import AbstractRowEvaluator
 from provlab.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
 from provlab.claims.pairing import AbstractEvidence, Place
-from provlab.trials import feature_names_of
+from provlab.plan import feature_names_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.outcome import CONTRADICTED, DEPENDS, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
 from provlab.claims.pairing import AbstractEvidence, Place
-from provlab.reports.frames import TIMES, selection_seconds
+from provlab.frames import TIMES, selection_seconds
 
 FASTER, SLOWER, OPEN, EITHER = "faster", "slower", "open", "depends"
 

@@ -13,7 +13,7 @@ import pandas as pd
 from provlab.claims.evaluators._base import ALPHA, AbstractRowEvaluator
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPLICATED, Finding
 from provlab.claims.pairing import AbstractEvidence
-from provlab.reports.frames import TIMES, selection_seconds
+from provlab.frames import TIMES, selection_seconds
 
 SECONDS = "seconds"
 QUANTITIES = (SECONDS, "peak_memory", "n_selected")

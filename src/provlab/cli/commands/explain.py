@@ -139,7 +139,7 @@ def _print_places(console: Console, artefact: Artefact) -> None:
 
 
 def _plain(value: Any) -> str:
-    from provlab.keys import canonical_json
+    from provlab.identity.keys import canonical_json
 
     if isinstance(value, dict):
         return json.dumps(json.loads(canonical_json(value)), separators=(", ", "="), ensure_ascii=False).replace(

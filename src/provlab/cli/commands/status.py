@@ -26,9 +26,9 @@ def run(options: argparse.Namespace) -> int:
     """Print one line an artefact: trials stored, its state, and the command for what is missing."""
     from provlab.configs import COMPLETE, remembered_artefact, state_of
     from provlab.datasets import MissingDataError
+    from provlab.plan import unique_cells
     from provlab.project import full_name, reproduce_command, some_artefacts
     from provlab.store import StoreSnapshot, TrialStore
-    from provlab.trials.plan import unique_cells
 
     names = [full_name(name) for name in options.artefact or some_artefacts()]
     store = TrialStore(Path(options.results) / "store")

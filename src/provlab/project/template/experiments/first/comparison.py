@@ -1,8 +1,8 @@
 """provsel reproduce comparison."""
 
-from provlab.reports.frames import cell_text, error_summary
+from provlab.frames import error_summary
 from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import write_tables
+from provlab.reports.tables import cell_text, write_tables
 
 
 def summarise(entry, trials):

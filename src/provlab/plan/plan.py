@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provlab.datasets import MissingDataError, dataset_feature_names, dataset_identity, missing_files
-from provlab.keys import digest, seed_from
-from provlab.trials.cell import Cell
-from provlab.trials.first_release import content_then
+from provlab.identity.cell import Cell
+from provlab.identity.keys import fold_keys, split_seed
 
 
 class Trial(NamedTuple):
@@ -44,22 +41,6 @@ class Task:
     trials: tuple[Trial, ...]
 
 
-def trial_key(cell_json: str, repeat: int, fold: int, draw: int) -> str:
-    """Return the SHA-256 of the canonical JSON of cell, draw, fold and repeat."""
-    return _ended(_begun(cell_json), repeat, fold, draw)
-
-
-def _begun(cell_json: str) -> Any:
-    """Return the hash of what all trials of a cell share, which is most of the text."""
-    return hashlib.sha256(f'{{"cell":{cell_json},"draw":'.encode())
-
-
-def _ended(begun: Any, repeat: int, fold: int, draw: int) -> str:
-    whole = begun.copy()
-    whole.update(b'%d,"fold":%d,"repeat":%d}' % (draw, fold, repeat))
-    return str(whole.hexdigest())
-
-
 def identity_of(config: Mapping[str, Any]) -> str:
     """Return the identity of the data set of a config, which is not loaded: `name`, and its loader's parameters."""
     parameters = dict(config)
@@ -83,22 +64,6 @@ def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
     return dataset_feature_names(parameters.pop("name"), **parameters)
 
 
-@lru_cache(maxsize=4096)
-def split_seed(data: str, n_splits: int, seed: int, repeat: int) -> int:
-    """Return the seed of the folds of a repeat: the same for all methods, settings, models, and for the inverse."""
-    return seed_from(digest({"split": [content_then(data) or data, n_splits, seed, repeat]}))
-
-
-def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
-    """Return the seed of what a trial draws: that of its key, but for data sets of the `first_release`.
-
-    Where `protocol.stream` is "restarted", that of the first fold's trial: it differs between draws only.
-    """
-    if cell.protocol.get("stream") == "restarted":
-        repeat = fold = 0
-    return seed_from(trial_key(cell.seeding, repeat, fold, draw))
-
-
 def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
     """Return the cells without repetitions of the same identity, in order; counts are taken at their largest."""
     found: dict[str, Cell] = {}
@@ -112,17 +77,9 @@ def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
 
 def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
     """Yield (repeat, fold, draw, key) of all trials of a cell."""
-    for repeat, fold, keys in _fold_keys(cell):
+    for repeat, fold, keys in fold_keys(cell.json, *cell.counts):
         for draw, key in enumerate(keys):
             yield repeat, fold, draw, key
-
-
-def _fold_keys(cell: Cell) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield (repeat, fold, keys of its draws) of all folds of a cell."""
-    begun, draws = _begun(cell.json), range(cell.n_draws)
-    for repeat in range(cell.protocol["repeats"]):
-        for fold in range(cell.protocol["n_splits"]):
-            yield repeat, fold, [_ended(begun, repeat, fold, draw) for draw in draws]
 
 
 def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
@@ -134,7 +91,7 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
         protocol = cell.protocol
         alone = place_of_cell if cell.measured.repeats_are_seeds else 0
         fixed = cell.data, protocol["split"], protocol["n_splits"], protocol["seed"]
-        for repeat, fold, keys in _fold_keys(cell):
+        for repeat, fold, keys in fold_keys(cell.json, *cell.counts):
             missing = [draw for draw, key in enumerate(keys) if key not in done]
             if missing:
                 members, trials = groups.setdefault((*fixed, repeat, fold, alone), ([], []))

@@ -10,11 +10,18 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from provlab.datasets import is_place
-from provlab.keys import canonical_json, digest_of
-from provlab.project.components import build, component_identity, is_component, is_own
-from provlab.protocols import AbstractProtocol, Method, protocol_named
-from provlab.trials.columns import check_own_columns
-from provlab.trials.first_release import content_then
+from provlab.identity.keys import canonical_json, digest_of, first_content, seed_from, trial_key
+from provlab.project.components import (
+    build,
+    component_arguments,
+    component_class,
+    component_identity,
+    is_component,
+    is_own,
+)
+from provlab.project.measures import check_columns
+from provlab.protocols import COLUMNS, AbstractProtocol, Method, protocol_named
+from provsel.certificates import Measure
 
 STREAMS = ("per_trial", "restarted")
 """Each trial has random numbers of its own, or one stream begins anew in every fold."""
@@ -58,7 +65,7 @@ class Cell:
             )
         self._check_stream()
         self.measured.check(self.protocol, self.method)
-        check_own_columns(self.method)
+        _check_own_columns(self.method)
 
     def _check_stream(self) -> None:
         stream = self.protocol.get("stream", STREAMS[0])
@@ -147,7 +154,7 @@ class Cell:
     @cached_property
     def seeding(self) -> str:
         """Canonical JSON that takes the place of the identity's where a trial's seed is made: mostly the same."""
-        then = content_then(self.data)
+        then = first_content(self.data)
         if then is None:
             return self.json
         rest = {name: value for name, value in self.identity.items() if name != "data"}
@@ -168,6 +175,26 @@ class Cell:
     def n_trials(self) -> int:
         """Number of trials of the cell."""
         return math.prod(self.counts)
+
+
+def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
+    """Return the seed of what a trial draws: that of its key, but for data sets of the first release.
+
+    Where `protocol.stream` is "restarted", that of the first fold's trial: it differs between draws only.
+    """
+    if cell.protocol.get("stream") == "restarted":
+        repeat = fold = 0
+    return seed_from(trial_key(cell.seeding, repeat, fold, draw))
+
+
+def _check_own_columns(method: Method) -> None:
+    """Refuse measures of the project's own with columns of provsel or of another measure, or with unknown settings."""
+    known = frozenset(column.name for column in COLUMNS)
+    for config in method.measures:
+        measure: type[Measure] = component_class("measure", config)
+        check_columns(measure, known)
+        component_arguments("measure", config)
+        known |= measure.columns().keys()
 
 
 @lru_cache(maxsize=4096)

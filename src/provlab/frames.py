@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from provlab.configs import Artefact, Entry, counted_state
-from provlab.reports.tables import Traced
+from provlab.identity.cell import Cell
 from provlab.store import NUMBERS, TrialReader
-from provlab.trials import Cell
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""
@@ -184,28 +183,6 @@ def seed_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
         f"{entry.column}, features": trials["n_selected"],
     }
     return [{"column": name, "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()]
-
-
-def cell_text(lines: pd.DataFrame, row: str, column: str, field: str = "value") -> str:
-    """Return a number of a frame indexed by row and column as text: two decimals, "" where there is none.
-
-    A number of ours knows where it comes from; what is printed has no trace.
-    """
-    if (row, column) not in lines.index:
-        return ""
-    value = lines.loc[(row, column), field]
-    text = value_text(value)
-    if field.startswith("printed") or not text:
-        return text
-    origin = {**dict(zip(lines.index.names, (row, column), strict=True)), **lines.loc[(row, column)].to_dict()}
-    return Traced(text, origin["of_row"], origin["of_column"], origin["dataset"])
-
-
-def value_text(value: object) -> str:
-    """Return a value of a frame as text: numbers with two decimals, "" where there is none."""
-    if isinstance(value, float | np.floating):
-        return "" if np.isnan(value) else f"{value:.2f}"
-    return "" if value is None else str(value)
 
 
 def printed_numbers(published: Path, artefact: str) -> pd.DataFrame:

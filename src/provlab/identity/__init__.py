@@ -1,0 +1,1 @@
+"""What a trial is: the frozen contract of keys and seeds, nothing else."""
