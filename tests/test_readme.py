@@ -1,4 +1,4 @@
-"""What the README says works and exists; `test_quotes.py` has its numbers."""
+"""What the README says works and exists; `test_texts.py` has its numbers."""
 
 import os
 import re

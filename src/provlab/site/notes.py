@@ -11,8 +11,6 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from provlab.reference import without_marks
-
 TOP = 3
 """Level of the highest headings: a page has one h1, and its sections have h2."""
 
@@ -26,7 +24,7 @@ def render_notes(markdown: str) -> str:
     Parameters
     ----------
     markdown : str
-        CommonMark with tables. Queries of quoted numbers are left out, and HTML is escaped. Links to http(s)
+        CommonMark with tables. HTML is escaped. Links to http(s)
         addresses and within the notes are kept; of others the text and the path remain. Of images the text remains: a
         report loads nothing.
 
@@ -35,7 +33,7 @@ def render_notes(markdown: str) -> str:
     str
         Safe to insert unescaped.
     """
-    tokens = _parser().parse(without_marks(markdown))
+    tokens = _parser().parse(markdown)
     anchors = _name_headings(tokens)
     highest = min((int(token.tag[1]) for token in tokens if token.type == "heading_open"), default=1)
     for k, token in enumerate(tokens):

@@ -22,15 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--readings", action="store_true", help="only what provsel readings found, of --artefact or of all"
     )
     parser.add_argument(
-        "--texts", action="store_true", help="only write what results/reference has into its README.md, README.md and "
-        "NOTES.md",
+        "--texts", action="store_true", help="only write the README.md of results/reference, and fill the project's "
+        "templates (README.md.j2, NOTES.md.j2 and others) from it",
     )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the reference results, print where they are, and refresh the texts of their project."""
+    """Write the reference results, print where they are, and fill the texts of their project."""
     from provlab.project import current_project
-    from provlab.reference import FOLDER, README, refresh_texts, write_readings, write_readme, write_reference
+    from provlab.reference import FOLDER, README, write_readings, write_readme, write_reference
+    from provlab.texts import fill_texts
 
     own = current_project().root / "results" / FOLDER
     if not options.texts:
@@ -44,6 +45,6 @@ def run(options: argparse.Namespace) -> int:
         if folder.resolve() != own.resolve():
             return 0
     changed = [own / README] if write_readme(own) else []
-    changed += refresh_texts(own)
-    print("\n".join(f"written: {path}" for path in changed) or "README.md and NOTES.md are up to date.")
+    changed += fill_texts(own)
+    print("\n".join(f"written: {path}" for path in changed) or "All texts are up to date.")
     return 0

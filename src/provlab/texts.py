@@ -1,0 +1,188 @@
+"""Texts that state results: `NAME.md.j2` beside `NAME.md` is a Jinja template, which `provsel reference --texts` fills.
+
+A template asks a folder of reference results for what it says, so that a new reference needs no editing::
+
+    {{ number("smith2020/figure1", "BSS", "r=300", "mean .2f") }}      the mean over the data sets, with two decimals
+    {{ number("smith2020/figure1", "BSS", "r=300", "n<0 d", less="Full") }}     in how many of them it is below Full
+    {{ number("smith2020/figure2", "OFS", "[0-9]*", "max .1f", data="ORL") }}   over the columns that match
+    {{ table("smith2020/table4", keep=["method", "r=2"], rows={"method": ["BSS"]}) }}      of its Markdown table
+    {{ verdicts["smith2020.bss-better"].effect | form("+.2f") }}       a column of verdicts.csv
+    {{ robustness["smith2020.bss-better"].replicated | percent }}      the share of its readings, or a column
+    {{ nearest["smith2020/table1"].best.exact | form("d") }}           of the universe nearest to the print
+    {{ summary.trials | form(",d") }}                                  what summary.json has
+
+A query is a statistic and a format of Python's. The statistic `value` is of the one number that there is, `printed` of
+the one printed number, `times` the one over the other, `sd` the mean standard deviation; the others are `STATISTICS`.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from provlab._yaml import read_json
+from provlab.claims import VERDICTS
+from provlab.project import current_project, papers
+from provlab.reports.tables import aligned, write_text
+
+TEXTS = {"row": str, "column": str, "dataset": str}
+
+STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {
+    "value": lambda cells: cells["value"].item(),
+    "sd": lambda cells: cells["sd"].mean(skipna=False),
+    "printed": lambda cells: cells["printed_value"].item(),
+    "times": lambda cells: cells["value"].item() / cells["printed_value"].item(),
+    **{
+        name: lambda cells, name=name: cells["value"].agg(name, skipna=False)
+        for name in ("min", "median", "max", "mean", "sum")
+    },
+    "n": len,
+    "n<0": lambda cells: (cells["value"] < 0).sum(),
+    "n>0": lambda cells: (cells["value"] > 0).sum(),
+    "n=0": lambda cells: (cells["value"] == 0).sum(),
+}
+
+
+def templates() -> list[Path]:
+    """Return the templates of the project: in its folder, in `docs`, and in those of its own papers."""
+    root = current_project().root
+    rooms = [root, root / "docs", *(paper.folder for paper in papers().values() if paper.folder.is_relative_to(root))]
+    return [path for room in rooms for path in sorted(room.glob("*.md.j2"))]
+
+
+def fill_texts(folder: Path) -> list[Path]:
+    """Fill the templates of the project from a folder of reference results, and return the texts that changed.
+
+    Raises
+    ------
+    ValueError
+        As `filled`; no text is changed then.
+    """
+    new = {path.with_suffix(""): filled(path, folder) for path in templates()}
+    changed = [path for path, text in new.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    for path in changed:
+        write_text(path, new[path])
+    return changed
+
+
+def filled(template: Path, folder: Path) -> str:
+    """Return what a template gives with a folder of reference results.
+
+    Raises
+    ------
+    ValueError
+        Names the file and the line, for what cannot be read or is not there.
+    """
+    from jinja2 import StrictUndefined, TemplateError  # of the extra "report"
+    from jinja2.sandbox import SandboxedEnvironment
+
+    environment = SandboxedEnvironment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters.update(form=formatted, percent=lambda share, form=".0f": formatted(100 * float(share), form))
+    tables = Tables(folder / "tables")
+    environment.globals.update(number=tables.number, table=tables.markdown, **_stated(folder))
+    try:
+        return environment.from_string(template.read_text(encoding="utf-8")).render()
+    except (TemplateError, ValueError, TypeError) as error:
+        places = [part.lineno for part in traceback.extract_tb(error.__traceback__) if part.filename == "<template>"]
+        line = getattr(error, "lineno", None) or next(reversed(places), 1)
+        raise ValueError(f"{template}: line {line}: {error} Mend it, then: provsel reference --texts") from None
+
+
+def _stated(folder: Path) -> dict[str, Any]:
+    """Return verdicts, robustness, distances to the print and the summary of a reference, as plain objects by name."""
+    robustness = {line["claim"]: line for path in folder.glob("readings/*/robustness.csv") for line in _lines(path)}
+    for line in robustness.values():
+        line |= dict.fromkeys(VERDICTS, "0") | dict(
+            share.rsplit(" ", 1) for share in line["shares"].split("; ") if share
+        )
+    nearest = {}
+    for path in folder.glob("readings/*/print-*.csv"):
+        lines = _lines(path)
+        ranked = {"universes": len(lines), "nearest": sum(line["rank"] == "1" for line in lines), "best": lines[0]}
+        ours = next((line for line in lines if line["by_default"] == "True"), {})
+        nearest[f"{path.parent.name}/{path.stem.removeprefix('print-')}"] = ranked | {"by_default": ours}
+    verdicts = {line["id"]: line for line in _lines(folder / "verdicts.csv")}
+    return {
+        "verdicts": verdicts,
+        "robustness": robustness,
+        "nearest": nearest,
+        "summary": read_json(folder / "summary.json"),
+    }
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    return list(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
+
+
+class Tables:
+    """The tables of a reference, as templates ask for them; a ValueError says what there is instead."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def number(
+        self, table: str, row: str, column: str, query: str, *, data: str = "", less: str = "", over: str = ""
+    ) -> str:
+        """Return a statistic of a row of a table, less another row or over it, paired by column and data set."""
+        frame, (name, _, form) = pd.read_csv(self._path(table, ".csv"), dtype=TEXTS), query.rpartition(" ")
+        cells = _cells(frame, row, column, data)
+        if less or over:
+            others = _cells(frame, less or over, column, data)["value"]
+            if not cells.index.equals(others.index):
+                raise ValueError(f"{table}: expected two rows with the same columns and data sets, got others.")
+            cells = cells.assign(value=cells["value"] - others if less else cells["value"] / others)
+        if name == "value" and len(cells) != 1:
+            raise ValueError(f"{table}: expected one number, got {len(cells)}; name a data set, or a statistic.")
+        return formatted(STATISTICS[_one_of(STATISTICS, name, "statistic")](cells), form)
+
+    def markdown(self, name: str, keep: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None) -> str:
+        """Return the first Markdown table of a file: some of its columns, and the rows that have some cells."""
+        lines = self._path(name, ".md").read_text(encoding="utf-8").split("\n\n")
+        block = next(part for part in lines if part.startswith("|")).splitlines()
+        header, _, *cells = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block)
+        for column, values in (rows or {}).items():
+            at = header.index(_one_of(header, column, f"{name}: column"))
+            chosen = [_one_of([line[at] for line in cells], value, f"{name}: {column}") for value in values]
+            cells = [line for line in cells if line[at] in chosen]
+        places = [header.index(_one_of(header, column, f"{name}: column")) for column in keep or header]
+        return "\n".join(aligned([[line[at] for at in places] for line in [header, *cells]]))
+
+    def _path(self, name: str, suffix: str) -> Path:
+        known = {
+            path.relative_to(self._folder).with_suffix("").as_posix() for path in self._folder.glob(f"*/*{suffix}")
+        }
+        return self._folder / f"{_one_of(sorted(known), name, 'table')}{suffix}"
+
+
+def formatted(value: float | str, form: str) -> str:
+    """Return a number by a format of Python's; `d` is for whole numbers only. Never "-0.0"."""
+    value = float(value)
+    if value != value or (form.endswith("d") and value != round(value)):
+        raise ValueError(f"expected a number that {form!r} can show, got {value}.")
+    text = format(int(value) if form.endswith("d") else value, form)
+    return text if float(text.replace(",", "")) else text.replace("-", "")
+
+
+def _cells(frame: pd.DataFrame, row: str, column: str, data: str) -> pd.DataFrame:
+    found = frame[frame["row"] == _one_of(frame["row"], row, "row")]
+    names = set(found["column"])
+    kept = [column] if column in names else [name for name in names if fnmatchcase(name, column)]
+    found = found[found["column"].isin(kept or [_one_of(found["column"], column, "column")])]
+    found = found[found["dataset"] == _one_of(found["dataset"], data, "data set")] if data else found
+    numbers = {name: pd.to_numeric(found[name]) for name in ("value", "sd", "printed_value")}
+    return found.fillna({"dataset": ""}).assign(**numbers).set_index(["column", "dataset"]).sort_index()
+
+
+def _one_of(known: Iterable[str], name: str, what: str) -> str:
+    known = list(dict.fromkeys(map(str, known)))
+    if name not in known:
+        raise ValueError(f"{what}: expected one of {', '.join(known)[:600] or 'none'}, got {name!r}.")
+    return name

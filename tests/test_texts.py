@@ -1,0 +1,155 @@
+"""Texts that state results: what templates may ask, and that the filled files are what their templates give now."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from provlab.cli import main
+from provlab.project import current_project, papers
+from provlab.texts import filled, templates
+from small_runs import REPO
+
+REFERENCE = REPO / "results" / "reference"
+CSV = """row,column,dataset,value,sd,printed_value
+A,r=1,one,10.25,1.0,41
+A,r=1,two,20.25,3.0,
+A,r=2,one,11,2.0,
+A,r=2,two,12,2.0,
+"B, 1/l",r=1,one,12,1.0,
+"B, 1/l",r=1,two,19.25,1.0,
+"""
+MARKDOWN = "**First.**\n\n| method | r=1   | r=2 |\n|---|---|---|\n| A | 15.25 | 11 |\n| B | x \\| y | 3 |\n\nA note.\n"
+PRINT = "weights,rank,by_default,exact,shared\nlog,1,False,3,0.8\nl2,1,False,3,0.8\ncounts,3,True,1,0.25\n"
+ROBUSTNESS = "claim,universes,run,shares,turned_by\np.one,24,24,replicated 0.625; no difference 0.375,C\np.two,4,0,,\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "reference"
+    files = {
+        "tables/p/table.csv": CSV, "tables/p/table.md": MARKDOWN, "readings/p/print-table.csv": PRINT,
+        "readings/p/robustness.csv": ROBUSTNESS, "verdicts.csv": "id,verdict,effect\np.one,no difference,-0.25\n",
+        "summary.json": json.dumps({"trials": 12345, "verdicts": {"p": {"replicated": 2, "not run": 1}}}),
+    }  # fmt: skip
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    return folder
+
+
+def given(folder, text):
+    (folder / "text.md.j2").write_text(text)
+    return filled(folder / "text.md.j2", folder)
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ('number("p/table", "A", "r=1", "value .1f", data="one")', "10.2"),
+        ('number("p/table", "A", "r=1", "mean .2f")', "15.25"),
+        ('number("p/table", "A", "r=1", "sd .0f")', "2"),
+        ('number("p/table", "A", "r=1", "printed .0f", data="one")', "41"),
+        ('number("p/table", "A", "r=1", "times .2f", data="one")', "0.25"),
+        ('number("p/table", "A", "r=*", "max .3g", data="one")', "11"),
+        ('number("p/table", "A", "r=*", "n d")', "4"),
+        ('number("p/table", "A", "r=1", "median +.3f", less="B, 1/l")', "-0.375"),
+        ('number("p/table", "A", "r=1", "max .3f", over="B, 1/l")', "1.052"),
+        ('number("p/table", "A", "r=1", "n<0 d", less="B, 1/l")', "1"),
+        ('number("p/table", "A", "r=1", "mean .1f", less="A")', "0.0"),
+        ('verdicts["p.one"].verdict', "no difference"),
+        ('verdicts["p.one"].effect | form("+.2f")', "-0.25"),
+        ('nearest["p/table"].best.exact | form("d")', "3"),
+        ('nearest["p/table"].by_default.shared | percent', "25"),
+        ('nearest["p/table"].universes', "3"),
+        ('nearest["p/table"].nearest', "2"),
+        ('robustness["p.one"]["no difference"] | percent(".1f")', "37.5"),
+        ('robustness["p.one"].contradicted | percent', "0"),
+        ('robustness["p.one"].turned_by', "C"),
+        ('summary.trials | form(",d")', "12,345"),
+        ('summary.verdicts.p.values() | sum', "3"),
+        ('table("p/table", keep=["method"], rows={"method": ["A"]})', "| method |\n|--------|\n| A      |"),
+        ('table("p/table").splitlines()[-1]', r"| B      | x \| y | 3   |"),
+    ],
+)  # fmt: skip
+def test_a_template_gets_what_it_asks(folder, asked, expected):
+    assert given(folder, f"{{{{ {asked} }}}}") == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ('number("p/table", "Z", "r=1", "mean .1f")', r"row: expected one of A, B, 1/l, got 'Z'"),
+        ('number("p/table", "A", "r=9", "mean .1f")', r"column: expected one of r=1, r=2, got 'r=9'"),
+        ('number("p/table", "A", "r=1", "value .1f", data="three")', r"data set: expected one of one, two, got"),
+        ('number("p/table", "A", "r=1", "value .1f")', r"expected one number, got 2; name a data set, or a statistic"),
+        ('number("p/table", "A", "r=1", "middle .1f")', r"statistic: expected one of value, sd"),
+        ('number("p/table", "A", "r=1", "mean d")', r"expected a number that 'd' can show, got 15.25"),
+        ('number("p/table", "A", "r=2", "printed .1f", data="one")', r"expected a number that '.1f' can show, got nan"),
+        ('number("p/other", "A", "r=1", "mean .1f")', r"table: expected one of p/table, got 'p/other'"),
+        ('table("p/table", keep=["r=3"])', r"p/table: column: expected one of method, r=1, r=2, got 'r=3'"),
+        ('verdicts["p.two"].verdict', r"no attribute 'p.two'"),
+        ('summary.trial | form("d")', r"no attribute 'trial'"),
+        ("summary.trials |", r"expected token 'name'"),
+        ("number.__globals__", r"access to attribute '__globals__' of .* is unsafe"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_an_error_that_names_the_line(folder, asked, message):
+    with pytest.raises(ValueError, match=r"text.md.j2: line 3: .*" + message):
+        given(folder, f"a\n\n{{{{ {asked} }}}}\n")
+
+
+TEMPLATES = {path.relative_to(REPO).as_posix(): path for path in templates()}
+
+
+def test_all_texts_are_looked_at():
+    assert {"README.md.j2", *(f"experiments/{name}/NOTES.md.j2" for name in ("paul2016", "wang2018", "giesen2013"))} < {
+        *TEMPLATES
+    }
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_text_is_what_its_template_gives_now(name):
+    text = TEMPLATES[name].with_suffix("").read_text(encoding="utf-8")
+    assert text == filled(TEMPLATES[name], REFERENCE), "run: provsel reference --texts"
+    assert "<!--" not in text
+
+
+@pytest.mark.parametrize("paper", [name for name, each in papers().items() if (each.folder / "NOTES.md.j2").is_file()])
+def test_no_number_is_typed_that_a_table_has(paper):
+    """Of numbers with decimals and at least three digits; printed ones stand in brackets in tables."""
+    shown = set()
+    for path in (REFERENCE / "tables" / paper).glob("*.md"):
+        lines = [re.sub(r"\\\[[^]]*\]", "", line) for line in path.read_text().splitlines() if line.startswith("|")]
+        found = re.findall(r"\d+\.\d+", " ".join(lines))
+        shown |= {each for each in found if len(each.replace(".", "").lstrip("0")) > 2}
+    assert len(shown) > 50
+    template = (papers()[paper].folder / "NOTES.md.j2").read_text(encoding="utf-8")
+    typed = re.sub(r"\{\{.*?\}\}|`[^`\n]*`|\]\([^)]*\)", "", template, flags=re.S)
+    assert set(re.findall(r"(?<![\w.,-])\d+\.\d+(?![\w-]|\.\d)", typed)) & shown == set()
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A project of one text, with this repository's reference."""
+    root = tmp_path / "own"
+    shutil.copytree(REFERENCE, root / "results" / "reference")
+    (root / "provsel.toml").write_text('papers = "experiments"\n')
+    (root / "README.md.j2").write_text('Runs: {{ summary.trials | form(",d") }}.\n')
+    monkeypatch.setenv("PROVSEL_PROJECT", str(root))
+    return root
+
+
+def test_the_command_fills_them_and_leaves_all_as_it_was_after_an_error(own, capsys):
+    assert main(["reference", "--texts"]) == 0
+    assert f"written: {own / 'README.md'}" in capsys.readouterr().out
+    trials = json.loads((REFERENCE / "summary.json").read_text(encoding="utf-8"))["trials"]
+    assert (own / "README.md").read_text() == f"Runs: {trials:,}.\n"
+    assert main(["reference", "--texts"]) == 0
+    assert "up to date" in capsys.readouterr().out
+    (own / "README.md.j2").write_text("Runs: {{ summary.trial }}.\n")
+    assert main(["reference", "--texts"]) == 2
+    assert "README.md.j2: line 1" in " ".join(capsys.readouterr().err.split())
+    assert (own / "README.md").read_text() == f"Runs: {trials:,}.\n"
+    assert current_project().root == own
