@@ -38,10 +38,11 @@ STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {
     "sd": lambda cells: cells["sd"].mean(skipna=False),
     "printed": lambda cells: cells["printed_value"].item(),
     "times": lambda cells: cells["value"].item() / cells["printed_value"].item(),
-    **{
-        name: lambda cells, name=name: cells["value"].agg(name, skipna=False)
-        for name in ("min", "median", "max", "mean", "sum")
-    },
+    "min": lambda cells: cells["value"].min(skipna=False),
+    "median": lambda cells: cells["value"].median(skipna=False),
+    "max": lambda cells: cells["value"].max(skipna=False),
+    "mean": lambda cells: cells["value"].mean(skipna=False),
+    "sum": lambda cells: cells["value"].sum(skipna=False),
     "n": len,
     "n<0": lambda cells: (cells["value"] < 0).sum(),
     "n>0": lambda cells: (cells["value"] > 0).sum(),
