@@ -15,8 +15,8 @@ import pytest
 from provlab.cli import main
 from provlab.datasets import dataset_names, read_source, source_names
 from provlab.datasets._lock import LockEntry, record
-from provlab.datasets.cifar10 import _FILES
-from provlab.datasets.rcv1_ccat import _SUBSETS, _official_paths
+from provlab.datasets.loaders.cifar10 import _FILES
+from provlab.datasets.loaders.rcv1_ccat import _SUBSETS, _official_paths
 from provlab.doctor import GROUPS, STATES, Check, _data, _machine, examine
 from provlab.doctor._check import age_text, bytes_text, listed
 from provlab.store import SCHEMA, VERSION, TrialStore

@@ -1,6 +1,6 @@
 """make reproduce-table2 | provsel reproduce paul2016/table2 [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-from provlab.datasets.techtc import categories
+from provlab.datasets.loaders.techtc import categories
 from provlab.frames import data_shape, error_summary
 from provlab.reports.recipe import Recipe, Rendering
 from provlab.reports.tables import Traced, write_tables

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from provlab.claims.statistics import CorrectedT
 from provlab.configs import Entry, compose_parts
 from provlab.configs.cells import cells_from
-from provlab.datasets.file import known_labels
+from provlab.datasets.loaders.file import known_labels
 from provlab.frames import error_summary, planned_trials
 from provlab.identity.cell import Cell
 from provlab.identity.keys import digest

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from provlab.datasets import DataIntegrityError, MissingDataError, _identity, dexter, load_dataset, read_source
+from provlab.datasets import DataIntegrityError, MissingDataError, _identity, load_dataset, read_source
+from provlab.datasets.loaders import dexter
 
 
 @pytest.fixture

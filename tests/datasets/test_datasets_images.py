@@ -20,14 +20,12 @@ from provlab.datasets import (
     _cifar,
     _identity,
     _mat,
-    cifar10,
     load_dataset,
-    mnist,
     read_source,
-    usps,
 )
 from provlab.datasets._idx import read_idx
 from provlab.datasets._locate import file_sha256
+from provlab.datasets.loaders import cifar10, mnist, usps
 from provsel.kernels.gist import gist
 
 MD5 = {

@@ -17,9 +17,9 @@ from provlab.datasets import (
     _rcv1_forms,
     load_dataset,
     locate,
-    rcv1_ccat,
     read_source,
 )
+from provlab.datasets.loaders import rcv1_ccat
 
 N_TRAIN, N_ALL = 30, 90
 VECTOR_FILES = ["train", *(f"test_pt{i}" for i in range(4))]

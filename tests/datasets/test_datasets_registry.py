@@ -35,7 +35,7 @@ def test_the_folder_is_the_registry():
 def test_what_contributing_says_of_a_data_set(tmp_path, monkeypatch):
     [code] = re.findall(r"```python\n(.*?)```", section("Add a data set"), re.S)
     (tmp_path / "wine.py").write_text(code, encoding="utf-8")
-    monkeypatch.setattr("provlab.datasets.__path__", [str(tmp_path)])
+    monkeypatch.setattr("provlab.datasets.loaders.__path__", [str(tmp_path)])
     for name, names in (("_names", ("wine",)), ("_modules", {"wine"})):
         monkeypatch.setattr(_loaders, name, lambda names=names: names)
     data = load_dataset("wine")

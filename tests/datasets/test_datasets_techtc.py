@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from datasets_corpora import SMALL, write_official, write_tokens
 
-from provlab.datasets import DataIntegrityError, MissingDataError, dataset_members, load_dataset, read_source, techtc
+from provlab.datasets import DataIntegrityError, MissingDataError, dataset_members, load_dataset, read_source
+from provlab.datasets.loaders import techtc
 
 SET = "Exp_1_2"
 
@@ -116,7 +117,7 @@ def test_truncated_and_foreign_xz(mirror):
 
 
 def test_a_list_that_expands_too_much(mirror, monkeypatch):
-    monkeypatch.setattr("provlab.datasets.techtc._MAX_EXPANDED", 1000)
+    monkeypatch.setattr("provlab.datasets.loaders.techtc._MAX_EXPANDED", 1000)
     write_tokens(mirror, SET, [*SMALL, (1, [b"x" * 2000])])
     with pytest.raises(ValueError, match="expands to more than 1000 bytes"):
         load()

@@ -5,7 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from provlab.datasets import dataset_members, load_dataset, read_source, techtc
+from provlab.datasets import dataset_members, load_dataset, read_source
+from provlab.datasets.loaders import techtc
 
 # Every ninth set, and those with two empty documents or the longest word.
 _ALWAYS = {"Exp_8308_8366", "Exp_85489_90753", "Exp_10341_61792"}

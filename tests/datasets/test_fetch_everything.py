@@ -17,7 +17,7 @@ from provlab.configs import cells_of, compose_config
 from provlab.datasets import dataset_members, fetch_all, load_dataset, locate, read_source, source_names, usable
 from provlab.datasets._rcv1_parse import parse_topics
 from provlab.datasets.converters import rcv1_subsets
-from provlab.datasets.rcv1_ccat import _TOPICS
+from provlab.datasets.loaders.rcv1_ccat import _TOPICS
 from provlab.plan import make_tasks
 from provlab.trials.trial import run_task
 from small_runs import run_python

@@ -27,7 +27,7 @@ from provlab.audit.outcomes import AuditRun, TrialOutcome
 from provlab.claims.table import ResultTable
 from provlab.configs import compose_artefact
 from provlab.configs.memory import _recalled, _remember
-from provlab.datasets import _cache, dexter, techtc
+from provlab.datasets import _cache
 from provlab.datasets._cifar import _decode, read_binary, read_labels
 from provlab.datasets._content import content_sha256
 from provlab.datasets._extract import extract
@@ -40,6 +40,7 @@ from provlab.datasets._rcv1_forms import read_subsets
 from provlab.datasets._rcv1_parse import N_TERMS, parse_topics, parse_vectors
 from provlab.datasets._record import make_dataset
 from provlab.datasets._sources import read_source
+from provlab.datasets.loaders import dexter, techtc
 from provlab.store import SCHEMA, StoreSnapshot, TrialStore
 from provlab.store.packed import Block, pack, unpack
 from provsel.selectors import OnlineLeverageSelector

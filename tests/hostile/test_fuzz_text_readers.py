@@ -5,9 +5,9 @@ import yaml
 from foreign_readers import LOCK, REGISTRY, TEXT, rows_of
 from hostile_bytes import bounded, fuzz
 
-from provlab.datasets import dexter
 from provlab.datasets._lock import LOCK_NAME, read_lock
 from provlab.datasets._sources import read_source
+from provlab.datasets.loaders import dexter
 from small_runs import run_python
 
 BILLION_LAUGHS = "a0: &a0 lol\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10))

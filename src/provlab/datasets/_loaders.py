@@ -1,4 +1,4 @@
-"""The folder is the registry: modules here without a leading underscore are loaders, and so are sources with `mat`."""
+"""The folders are the registry: the modules of `loaders/` are loaders, and so are `sources/` with a section `mat`."""
 
 import importlib
 import pkgutil
@@ -44,7 +44,7 @@ def loader(name: str) -> Any:
 @cache
 def _module(name: str) -> Any:
     if name in _modules():
-        return importlib.import_module(f"{__package__}.{name}")  # asked for thousands of times while planning
+        return importlib.import_module(f"{__package__}.loaders.{name}")  # asked for thousands of times while planning
     return importlib.import_module(f"{__package__}._mat").loader_of(name)
 
 
@@ -55,5 +55,5 @@ def _names() -> tuple[str, ...]:
 
 @cache
 def _modules() -> set[str]:
-    modules = pkgutil.iter_modules([str(_FOLDER)])
-    return {module.name for module in modules if not module.ispkg and not module.name.startswith("_")}
+    modules = pkgutil.iter_modules([str(_FOLDER / "loaders")])
+    return {module.name for module in modules}

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from provlab.datasets._cache import parsed
+from provlab.datasets._classes import keep_classes, spelled_classes
+from provlab.datasets._identity import registered
+from provlab.datasets._idx import read_idx
+from provlab.datasets._record import Dataset, make_dataset
+from provlab.datasets._sources import SourceFile
 from provsel.checks import check_choice
-
-from ._cache import parsed
-from ._classes import keep_classes, spelled_classes
-from ._identity import registered
-from ._idx import read_idx
-from ._record import Dataset, make_dataset
-from ._sources import SourceFile
 
 VERSION = 1
 

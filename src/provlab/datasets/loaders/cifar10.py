@@ -4,15 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
+from provlab.datasets._cache import parsed
+from provlab.datasets._cifar import N_TRAIN, SIDE, read_binary, read_jpeg
+from provlab.datasets._identity import registered
+from provlab.datasets._locate import is_present
+from provlab.datasets._record import Dataset, make_dataset
+from provlab.datasets._sources import SourceFile
 from provsel.checks import check_choice
 from provsel.kernels.gist import gist
-
-from ._cache import parsed
-from ._cifar import N_TRAIN, SIDE, read_binary, read_jpeg
-from ._identity import registered
-from ._locate import is_present
-from ._record import Dataset, make_dataset
-from ._sources import SourceFile
 
 VERSION = 1
 

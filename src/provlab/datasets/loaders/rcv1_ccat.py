@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from provlab.datasets._cache import parsed
+from provlab.datasets._errors import MissingDataError
+from provlab.datasets._identity import FileOfData, registered
+from provlab.datasets._locate import is_present
+from provlab.datasets._rcv1_forms import official_sizes, read_official, read_sklearn, read_subsets, sklearn_files
+from provlab.datasets._rcv1_parse import N_TERMS
+from provlab.datasets._rcv1_stems import read_stems
+from provlab.datasets._record import Dataset, make_dataset
 from provsel.checks import check_choice, check_integer
-
-from ._cache import parsed
-from ._errors import MissingDataError
-from ._identity import FileOfData, registered
-from ._locate import is_present
-from ._rcv1_forms import official_sizes, read_official, read_sklearn, read_subsets, sklearn_files
-from ._rcv1_parse import N_TERMS
-from ._rcv1_stems import read_stems
-from ._record import Dataset, make_dataset
 
 VERSION = 1
 LATER = ("names",)

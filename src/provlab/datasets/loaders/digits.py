@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ._classes import keep_classes, spelled_classes
-from ._record import Dataset, make_dataset
+from provlab.datasets._classes import keep_classes, spelled_classes
+from provlab.datasets._record import Dataset, make_dataset
 
 VERSION = 1
 

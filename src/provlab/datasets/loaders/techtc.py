@@ -6,18 +6,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from provlab.datasets._bag import WEIGHTINGS, Corpus, count_matrix, weigh
+from provlab.datasets._cache import parsed
+from provlab.datasets._errors import MissingDataError
+from provlab.datasets._identity import FileOfData
+from provlab.datasets._locate import locate
+from provlab.datasets._paths import MIRROR_VARIABLE, describe_roots, search_roots
+from provlab.datasets._record import Dataset, make_dataset
+from provlab.datasets._sources import read_source
+from provlab.datasets._techtc_parse import parse_tokens, parse_vectors
+from provlab.datasets._xz import read_xz
 from provsel.checks import check_choice, check_integer
-
-from ._bag import WEIGHTINGS, Corpus, count_matrix, weigh
-from ._cache import parsed
-from ._errors import MissingDataError
-from ._identity import FileOfData
-from ._locate import locate
-from ._paths import MIRROR_VARIABLE, describe_roots, search_roots
-from ._record import Dataset, make_dataset
-from ._sources import read_source
-from ._techtc_parse import parse_tokens, parse_vectors
-from ._xz import read_xz
 
 VERSION = 1
 LATER = ("form",)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from provlab.datasets._record import Dataset, make_dataset
 from provsel.checks import check_at_most, check_integers
-
-from ._record import Dataset, make_dataset
 
 VERSION = 1
 

@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from provlab.datasets._cache import parsed
+from provlab.datasets._errors import bad_line
+from provlab.datasets._identity import registered
+from provlab.datasets._record import Dataset, make_dataset
+from provlab.datasets._sources import SourceFile
 from provsel.checks import check_choice
-
-from ._cache import parsed
-from ._errors import bad_line
-from ._identity import registered
-from ._record import Dataset, make_dataset
-from ._sources import SourceFile
 
 VERSION = 1
 

@@ -12,14 +12,13 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from provlab.datasets._mat import read_mat
+from provlab.datasets._record import Dataset, make_dataset
 from provlab.project import current_project
 from provsel.streams import row_chunks
 from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
 from provsel.streams.sources import DAMAGED
-
-from ._mat import read_mat
-from ._record import Dataset, make_dataset
 
 T = TypeVar("T")
 

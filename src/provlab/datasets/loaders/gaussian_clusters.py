@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from provlab.datasets._record import Dataset, make_dataset
 from provsel.checks import check_choice, check_integers
-
-from ._record import Dataset, make_dataset
 
 VERSION = 1
 
