@@ -13,7 +13,7 @@ from provlab.cli import main
 from provlab.cli._guard import wide_console
 from provlab.cli.commands import command_modules, command_names
 from provlab.cli.commands.completion import completion_script
-from provlab.nearest import did_you_mean, nearest
+from provlab.messages import did_you_mean, nearest
 from small_runs import PROVSEL, REPO, run_python
 
 COMMANDS = command_modules(command_names())

@@ -24,7 +24,7 @@ from provlab.frames import error_summary, planned_trials
 from provlab.identity.cell import Cell
 from provlab.identity.keys import digest
 from provlab.plan import identity_of
-from provlab.project.given import as_config, given
+from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.runner import run_cells
 from provlab.store import TrialStore
 from provlab.terminal import PlainConsole
@@ -152,7 +152,7 @@ def compare(
         if not isinstance(each, BaseEstimator):
             raise ValueError(f"compare: {name}: expected an unfitted estimator, got {each!r:.80}; call the class.")
     protocol = {"setting": setting, "n_splits": n_splits, "repeats": repeats, "draws": draws, "seed": seed}
-    with given([*methods.values(), chosen]):
+    with estimators_in_hand([*methods.values(), chosen]):
         cells = {name: _cell(path, as_config(each), as_config(chosen), protocol) for name, each in methods.items()}
         store = TrialStore(results / "store")
         executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}

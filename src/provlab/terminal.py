@@ -1,4 +1,4 @@
-"""What is written to a terminal: control characters in it are shown, as `provlab.foreign` does, and not obeyed."""
+"""What is written to a terminal: control characters in it are shown, as `provlab.messages` does, and not obeyed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO, Any, TextIO, cast
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from provlab.foreign import visible
+from provlab.messages import visible
 
 
 class PlainConsole(Console):

@@ -26,8 +26,8 @@ from typing import Any
 
 import pandas as pd
 
-from provlab._yaml import read_json
 from provlab.claims import VERDICTS
+from provlab.documents import read_json
 from provlab.project import current_project, papers
 from provlab.reports.tables import aligned, write_text
 

@@ -72,7 +72,7 @@ def test_tags_in_yaml_run_nothing(read, message, tmp_path):
 ONE_BY_ONE = """
 import sys
 from pathlib import Path
-from provlab._yaml import read_plain_yaml
+from provlab.documents import read_plain_yaml
 for path in map(Path, sys.argv[1:]):
     try:
         read_plain_yaml(path)

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from test_fuzz_text_readers import BILLION_LAUGHS
 
-from provlab._yaml import read_listing
 from provlab.cli._errors import ERRORS
 from provlab.cli._sweeps import sweep_main
 from provlab.configs import compose_artefact, compose_config, compose_parts
 from provlab.configs.plain import check_settings_of_hydra
 from provlab.configs.reading import read_config
+from provlab.documents import read_listing
 from provlab.listing import listing
 from provlab.project import current_project
 from provlab.readings.stored import stored_made

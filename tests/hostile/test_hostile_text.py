@@ -14,7 +14,7 @@ from rich.table import Table
 
 from provlab.cli._guard import guarded
 from provlab.exchange.trials_csv import _read, write_csv
-from provlab.foreign import as_cell, csv_text, from_cell, visible, visible_line
+from provlab.messages import as_cell, csv_text, from_cell, visible, visible_line
 from provlab.reports.tables import markdown_table
 from provlab.site.templating import script_json
 from provlab.terminal import PlainConsole, visible_output

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from provlab import compare, load_dataset
 from provlab.comparing import Comparison
 from provlab.project.components import build
-from provlab.project.given import as_config, public_name
+from provlab.project.estimators import as_config, public_name
 from provlab.store import TrialStore
 from provsel.models import LiblinearSVM, LibsvmSVM
 from provsel.selectors import BaseSelector, LeverageScoreSelector, Selection, UniformSelector

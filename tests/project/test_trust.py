@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from provlab.configs import cells_of, compose_config
 from provlab.plan import make_tasks
-from provlab.project import components, versions
+from provlab.project import components
 from provlab.project.components import build, component_identity
 from provlab.trials.trial import run_task
 
@@ -195,7 +195,7 @@ def test_versions_in_keys(project):
     mine = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
     assert (mine["name"], mine["arguments"]) == ("trusted_study.Mine", {"k": 4})
     assert mine["algorithm_version"].startswith("source ")
-    versions._version.cache_clear()
+    components._version.cache_clear()
     (project / "trusted_study.py").write_text(STUDY + "\n# another\n")
     changed = component_identity("selector", {"_target_": "trusted_study.Mine", "k": 4})
     assert changed["algorithm_version"] != mine["algorithm_version"]

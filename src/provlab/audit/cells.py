@@ -9,8 +9,7 @@ from typing import Any
 from provlab.datasets import MissingDataError, is_place
 from provlab.identity.cell import Cell
 from provlab.plan import files_missing, identity_of
-from provlab.project.components import REGISTRIES, component_class, inner_kind, registered
-from provlab.project.versions import version_of
+from provlab.project.components import REGISTRIES, component_class, inner_kind, registered, version_of
 
 UNUSED_MODEL = {"_target_": "provsel.models.LibsvmSVM"}
 """Stands where a cell has no model but its class wants one."""

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from provlab._yaml import read_json
 from provlab.claims.made_with import Versions
 from provlab.claims.outcome import INCONCLUSIVE
 from provlab.claims.schema import Claim
 from provlab.configs import Artefact, Entry
+from provlab.documents import read_json
 from provlab.reports.tables import write_text
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from provlab.claims.schema import Claim, ClaimFile, load_claims, stated_results
 from provlab.claims.table import ResultTable
 from provlab.claims.table_evidence import TableEvidence
 from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, read_selections, verdict_frame
-from provlab.nearest import did_you_mean
+from provlab.messages import did_you_mean
 from provlab.project import current_project, papers
 from provlab.reports.tables import write_frame
 

@@ -31,10 +31,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from provlab._yaml import check_keys, one_line, read_listing
 from provlab.claims.evaluators import AbstractEvaluator, evaluator_class
 from provlab.claims.evidence import artefact_datasets, artefact_layout
-from provlab.nearest import did_you_mean
+from provlab.documents import check_keys, one_line, read_listing
+from provlab.messages import did_you_mean
 
 KEYS = ("id", "where", "claim", "artefact", "test", "parameters")
 

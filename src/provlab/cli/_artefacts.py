@@ -13,9 +13,9 @@ from rich.console import Console
 
 from provlab.cli._guard import guarded
 from provlab.configs import Artefact, Entry, artefact_part, cells_of, compose_artefact, executor_settings
-from provlab.foreign import visible_line
 from provlab.frames import error_summary, planned_trials
 from provlab.identity.cell import Cell
+from provlab.messages import visible_line
 from provlab.project import reproduce_command
 from provlab.reports.recipe import Recipe
 from provlab.runner import RunReport, run_cells

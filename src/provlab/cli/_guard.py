@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from provlab.foreign import visible_line
+from provlab.messages import visible_line
 from provlab.terminal import PlainConsole, visible_output
 
 INTERRUPTED = 130

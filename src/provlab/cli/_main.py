@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from provlab.cli._guard import guarded
 from provlab.cli.commands import choose_results, command_modules, command_names
-from provlab.nearest import did_you_mean
+from provlab.messages import did_you_mean
 from provsel import __version__
 
 OBJECTS_A_COLLECTION = 50_000

@@ -14,8 +14,8 @@ from typing import Any
 
 import yaml
 
-from provlab._yaml import SAFE_LOADER, parse_yaml, read_text
 from provlab.configs.plain import ELSEWHERE, MAX_VALUES, check_parts, is_of_hydra
+from provlab.documents import SAFE_LOADER, parse_yaml, read_text
 from provlab.project import package_conf
 
 _HEADER = re.compile(r"[\s\ufeff#]*#[\s#]*@\s*package\b[\s:=]*(.*)")

@@ -17,7 +17,7 @@ from omegaconf import OmegaConf
 
 from provlab.configs.plain import CELL_GROUPS
 from provlab.configs.reading import read_config
-from provlab.nearest import did_you_mean
+from provlab.messages import did_you_mean
 from provlab.project import artefact_file, artefact_names, conf_dirs, conf_file, conf_files, package_conf
 
 

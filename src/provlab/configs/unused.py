@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from provlab.nearest import nearest
+from provlab.messages import nearest
 from provlab.project.components import UNSET
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import yaml
 
-from provlab._yaml import read_plain_yaml
+from provlab.documents import read_plain_yaml
 from provlab.fields import Fits, read_as
 from provsel.files import replacing
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from provlab._yaml import read_plain_yaml
+from provlab.documents import read_plain_yaml
 from provlab.fields import GIVEN, Fits, read_as
-from provlab.nearest import did_you_mean
+from provlab.messages import did_you_mean
 
 from ._content import PACKED
 from ._paths import is_safe_relative

@@ -3,7 +3,7 @@
 `trials.csv` has a line a trial; what is long and the same for many stands apart: `cells.csv` has the config of each
 cell, `environments.csv` what each environment is. `columns.csv` says of which type each column is. A missing value is
 empty, an empty text is quoted (`""`), numbers have all their digits, a list of features is `3 1 2`. Before a text that
-a spreadsheet would take for a formula stands a single quote, see `provlab.foreign`.
+a spreadsheet would take for a formula stands a single quote, see `provlab.messages`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from provlab.foreign import as_cell, from_cell
+from provlab.messages import as_cell, from_cell
 from provlab.store import SCHEMA
 from provsel.files import replacing
 

@@ -13,13 +13,13 @@ from provlab.datasets import is_place
 from provlab.identity.keys import canonical_json, digest_of, first_content, seed_from, trial_key
 from provlab.project.components import (
     build,
+    check_columns,
     component_arguments,
     component_class,
     component_identity,
     is_component,
     is_own,
 )
-from provlab.project.measures import check_columns
 from provlab.protocols import COLUMNS, AbstractProtocol, Method, protocol_named
 from provsel.certificates import Measure
 

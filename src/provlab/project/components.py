@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import importlib.metadata
+import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from provlab.project.given import FUNCTION, given_object
+import numpy as np
+
+from provlab.project.estimators import FUNCTION, object_in_hand
 from provlab.project.project import Project, current_project
-from provlab.project.versions import version_of
-from provsel.certificates import Measure
+from provsel.certificates import THEOREMS, Measure
 
 REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models", "measure": "provsel.certificates"}
 """Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
@@ -26,6 +30,10 @@ UNSET = "???"
 
 METHODS = {"selector": "transform", "model": "predict", "measure": "measure"}
 """What a class from elsewhere has to have."""
+
+
+_THEOREMS = frozenset(theorem.name for theorem in THEOREMS)
+"""Of provsel's theorems: claims and tables call a theorem by its name."""
 
 
 def base_of(kind: str, *, registered: bool = False) -> type:
@@ -80,7 +88,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     registry = REGISTRIES.get(kind)
     if registry is not None and package == registry and name in registered(kind):
         return getattr(registry_of(kind), name)
-    if isinstance(in_hand := given_object(target), type) and issubclass(in_hand, base_of(kind)):
+    if isinstance(in_hand := object_in_hand(target), type) and issubclass(in_hand, base_of(kind)):
         _check_method(kind, in_hand)
         return in_hand
     if package and package.split(".")[0] in current_project().trust:
@@ -151,7 +159,7 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
 def _with_functions(value: Any) -> Any:
     """Return arguments with the functions that a program has given in the place of their names."""
     if isinstance(value, Mapping) and set(value) == {FUNCTION}:
-        found = given_object(value[FUNCTION])
+        found = object_in_hand(value[FUNCTION])
         if found is None or isinstance(found, type):
             raise ValueError(
                 f"{FUNCTION}: expected a function that the program at hand has passed, got {value[FUNCTION]!r:.80}; "
@@ -201,7 +209,7 @@ def inner_kind(config: Mapping[str, Any]) -> str:
         return "model" if str(config["_target_"]).startswith(f"{REGISTRIES['model']}.") else "selector"
     package, _, name = str(config["_target_"]).rpartition(".")
     project = current_project()
-    if (in_hand := given_object(config["_target_"])) is not None:
+    if (in_hand := object_in_hand(config["_target_"])) is not None:
         return "model" if hasattr(in_hand, "predict") else "selector"
     if package.split(".")[0] not in project.trust:
         return "model"  # which is refused with all that could stand there
@@ -276,3 +284,96 @@ def _parameters(kind: str, cls: Any, init: object) -> dict[str, bool]:
         each.name: each.default is each.empty and each.kind not in several
         for each in found[1 if kind == "measure" else 0 :]
     }
+
+
+def version_of(cls: type) -> int | str:
+    """Return `algorithm_version` where the class has one, else its distribution, or the hash of its source.
+
+    The source is that of the top-level module in the project's folder, and of its file where it is in no distribution.
+
+    Raises
+    ------
+    ValueError
+        For a class of neither.
+    """
+    stated = getattr(cls, "algorithm_version", None)
+    if stated is not None:
+        return stated
+    return _version(cls.__module__.split(".")[0], current_project().root) or _source(cls)
+
+
+@cache
+def _version(module: str, root: Path) -> str:
+    """Return the version of a module of the project or of a distribution, "" of another one."""
+    if module == "__main__":
+        return ""
+    spec = importlib.util.find_spec(module)
+    origin = Path(spec.origin).resolve() if spec is not None and spec.origin else None
+    if origin is not None and origin.is_relative_to(root.resolve()) and "site-packages" not in origin.parts:
+        files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
+        return _hash({path.relative_to(origin.parent).as_posix(): path.read_bytes() for path in files})
+    names = sorted({*importlib.metadata.packages_distributions().get(module, [])})
+    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+
+
+def _source(cls: type) -> str:
+    try:
+        return _hash({cls.__qualname__: inspect.getsource(cls).encode()})
+    except (OSError, TypeError) as error:
+        raise ValueError(
+            f"{cls.__module__}.{cls.__qualname__}: expected a version to know its results by, got a class without "
+            f"source or distribution; give it an algorithm_version."
+        ) from error
+
+
+def _hash(files: dict[str, bytes]) -> str:
+    found = hashlib.sha256()
+    for name, content in files.items():
+        content = content.replace(b"\r\n", b"\n")
+        found.update(b"%d %s %d " % (len(name.encode()), name.encode(), len(content)) + content)
+    return f"source {found.hexdigest()}"
+
+
+def check_columns(measure: type[Measure], known: Collection[str]) -> None:
+    """Check what a class declares.
+
+    Raises
+    ------
+    ValueError
+        No columns, names that others have, or kinds that cannot be stored.
+    """
+    try:
+        columns = measure.columns()
+    except (AttributeError, NameError, TypeError) as error:
+        raise ValueError(
+            f"{measure.__name__}: expected fields annotated as float or str, and of a theorem a name, got {error}."
+        ) from error
+    if not columns:
+        raise ValueError(f"{measure.__name__}: expected fields annotated as float or str, got none; add one.")
+    for name, kind in columns.items():
+        if not str(name).isidentifier() or name in known or name in _THEOREMS or kind not in (float, str):
+            raise ValueError(
+                f"{measure.__name__}: expected columns that no other measure has, each float or str, got "
+                f"{name!r:.80}: {getattr(kind, '__name__', kind)!s:.80}; rename it."
+            )
+
+
+def checked_values(measure: type[Measure], found: Any) -> dict[str, float | str | None]:
+    """Return what a measure gave as values of its columns.
+
+    Raises
+    ------
+    ValueError
+        Another record than its own, or values of another kind.
+    """
+    if not isinstance(found, measure):
+        raise ValueError(f"{measure.__name__}.measure: expected a {measure.__name__}, got {found!r:.80}.")
+    kinds, values = measure.columns(), found.as_record()
+    for column, value in values.items():
+        if kinds[column] is float and isinstance(value, int | float | np.number):
+            values[column] = float(value)
+        elif value is not None and not (kinds[column] is str and isinstance(value, str)):
+            raise ValueError(
+                f"{measure.__name__}: expected {kinds[column].__name__} or None in column {column}, got {value!r:.80}."
+            )
+    return values

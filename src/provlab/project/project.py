@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from provlab._yaml import parse_toml, read_text
+from provlab.documents import parse_toml, read_text
 
 FILE = "provsel.toml"
 VARIABLE = "PROVSEL_PROJECT"

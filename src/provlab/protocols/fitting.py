@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from provlab.project.components import build, component_class
-from provlab.project.measures import checked_values
+from provlab.project.components import build, checked_values, component_class
 from provlab.protocols.base import Fold, Method, Record
 from provsel import reducers
 from provsel.certificates import MeasuredTrial

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from provlab.project.components import build, component_class
-from provlab.project.given import as_config
+from provlab.project.estimators import as_config
 from provlab.protocols.base import AbstractOwnSplit, Fold, Method, Record, columns
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -33,10 +33,10 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from provlab._yaml import check_keys, one_line, read_listing
 from provlab.claims.evidence import artefact_layout
 from provlab.configs.unused import setting
-from provlab.nearest import did_you_mean
+from provlab.documents import check_keys, one_line, read_listing
+from provlab.messages import did_you_mean
 from provlab.project import papers
 
 ALL = "all"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from provlab._yaml import read_json
 from provlab.claims.judged import claim_files
 from provlab.claims.made_with import MadeWith
+from provlab.documents import read_json
 from provlab.readings.outcome import Outcome, print_file, universes_file
 from provlab.readings.robustness import robustness_of
 from provlab.readings.schema import DISTANCE, paper_readings

@@ -10,7 +10,7 @@ from pathlib import Path
 from provlab.claims.judged import artefacts_of, claim_files, columns_read
 from provlab.claims.made_with import COLUMNS, MadeWith, Versions
 from provlab.frames import columns_with_sizes
-from provlab.nearest import did_you_mean
+from provlab.messages import did_you_mean
 from provlab.project import full_name, paper_of
 from provlab.readings.cost import Cost, estimate
 from provlab.readings.judging import judge_universes

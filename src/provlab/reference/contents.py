@@ -11,13 +11,13 @@ from typing import Any, Self
 
 import pandas as pd
 
-from provlab._yaml import read_json
 from provlab.claims import NOT_RUN, VERDICTS, ClaimFile
 from provlab.claims.decided import Decision, read_decisions, write_decisions
 from provlab.claims.judged import all_claim_files, claims_about
 from provlab.claims.made_with import MadeWith, Versions
 from provlab.configs import remembered_artefact
 from provlab.datasets import MissingDataError
+from provlab.documents import read_json
 from provlab.project import artefact_names
 from provlab.readings import readings_changes, universes_file
 from provlab.reference.goals import stored_benchmarks

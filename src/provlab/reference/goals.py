@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from provlab._yaml import read_json
+from provlab.documents import read_json
 from provlab.reports.tables import markdown_table
 
 BENCHMARKS = "benchmarks.json"

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from provlab.foreign import csv_text, visible_line
+from provlab.messages import csv_text, visible_line
 from provsel.files import replacing
 
 _LATEX = {

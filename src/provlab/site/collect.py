@@ -13,10 +13,10 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from provlab._yaml import read_json
 from provlab.audit import AuditRun, read_audits
 from provlab.configs import COMPLETE, NOT_RUN, Artefact, compose_artefact, config_errors, state_of
 from provlab.datasets import MissingDataError
+from provlab.documents import read_json
 from provlab.frames import planned_trials
 from provlab.identity.cell import Cell
 from provlab.listing import artefact_title

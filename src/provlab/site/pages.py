@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from provlab.foreign import visible
+from provlab.messages import visible
 from provlab.project import tool
 from provlab.reports.trace import Trace
 from provlab.site import contexts

@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from provlab.foreign import visible
 from provlab.identity.keys import canonical_json
+from provlab.messages import visible
 from provlab.site import svg
 from provlab.site.links import dataset_anchor, local_href
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from provlab.cli._guard import wide_console
 from provlab.cli.commands import add_store_arguments
-from provlab.foreign import visible_line
+from provlab.messages import visible_line
 
 if TYPE_CHECKING:
     from provlab.audit import Agreement, AuditRun, ColumnAgreement

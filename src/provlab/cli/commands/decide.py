@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from provlab.cli.commands import add_store_arguments
-from provlab.nearest import did_you_mean
+from provlab.messages import did_you_mean
 
 HELP = "more repeats for claims that are open, by a rule fixed beforehand, within a budget"
 EXAMPLE = "provsel decide --claim figure1 --cpu-hours 2"

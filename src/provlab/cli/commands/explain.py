@@ -14,7 +14,7 @@ from rich.text import Text
 
 from provlab.cli._guard import wide_console
 from provlab.cli.commands import add_store_arguments
-from provlab.nearest import did_you_mean
+from provlab.messages import did_you_mean
 
 if TYPE_CHECKING:
     from provlab.configs import Artefact

@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print one line an item, never wrapped, so that the lines can be searched and counted."""
-    from provlab.foreign import visible_line
     from provlab.listing import KINDS, listing
+    from provlab.messages import visible_line
 
     lines: list[str] = []
     for kind in KINDS if options.kind is None else (options.kind,):

@@ -1,11 +1,14 @@
-"""Foreign text is shown: no terminal, browser or spreadsheet takes a part of it for a command.
+"""What people are shown: foreign text without its commands, and the name that somebody may have meant.
 
-It comes from data files, stores, configs and labels. Stores keep it as it is; what people look at has it escaped.
+Foreign text comes from data files, stores, configs and labels. Stores keep it as it is; no terminal, browser or
+spreadsheet takes a part of it for a command, as what people look at has it escaped.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +25,19 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 _FIRST = frozenset("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like this one, None where none is; letters' case makes no difference."""
+    by_form = {each.lower(): each for each in known}
+    found = difflib.get_close_matches(name.lower(), by_form, n=1)
+    return by_form[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about a name that is none: "; did you mean 'leverage'?", or nothing."""
+    found = nearest(name, known)
+    return f"; did you mean {found!r}?" if found else ""
 
 
 def visible(text: str, backslash: str = "\\") -> str:
@@ -66,15 +82,11 @@ def csv_text(frame: pd.DataFrame) -> str:
     safe = frame.rename(columns=_cell)
     for place, kind in enumerate(frame.dtypes):
         if not pd.api.types.is_numeric_dtype(kind):
-            values = frame.iloc[:, place].tolist()
-            cells = [_cell(value) for value in values]
-            if any(cell is not value for cell, value in zip(cells, values, strict=True)):
-                safe.isetitem(place, pd.Series(cells, safe.index, dtype=object))
+            cells = [_cell(value) for value in frame.iloc[:, place].tolist()]
+            safe.isetitem(place, pd.Series(cells, safe.index, dtype=object))
     return str(safe.to_csv(index=False, lineterminator="\n"))
 
 
 def _cell(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
     # pandas quotes no carriage return, so that the rest of a text would be a cell of its own
-    return as_cell(visible(value) if _HIDDEN.search(value) else value)
+    return as_cell(visible(value)) if isinstance(value, str) else value

@@ -1,8 +1,9 @@
-"""The readers of YAML, TOML and JSON that every reader here is made of: plain values, and no more than a limit says."""
+"""YAML, TOML and JSON that anybody may have written: plain values, and no more than a limit says."""
 
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -108,17 +109,15 @@ def one_line(text: Any) -> str:
 
 def _not_deep(parse: Callable[[str], Any], text: str) -> Any:
     """Return what a recursive parser gives, if it is not nested too deeply for it or for those that read on."""
-    try:
+    with suppress(RecursionError):
         found = parse(text)
-    except RecursionError:
-        raise ValueError(f"it is nested in more than {MAX_DEPTH} levels") from None
-    level = [found]
-    for _ in range(MAX_DEPTH + 1):
-        inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
-        level = [each for values in inner for each in values]
-    if level:
-        raise ValueError(f"it is nested in more than {MAX_DEPTH} levels")
-    return found
+        level = [found] if isinstance(found, dict | list) else []
+        for _ in range(MAX_DEPTH):
+            inner = [each.values() if isinstance(each, dict) else each for each in level]
+            level = [each for values in inner for each in values if isinstance(each, dict | list)]
+        if not level:
+            return found
+    raise ValueError(f"it is nested in more than {MAX_DEPTH} levels")
 
 
 def _check_events(text: str, max_values: int) -> None:

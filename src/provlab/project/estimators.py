@@ -1,4 +1,4 @@
-"""Estimators in hand as configs: what a program of the user's passes is its own code, and needs no trust."""
+"""Estimators in hand as configs: what a user's program passes is its own code, and needs no trust."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ import numpy as np
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-_GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given")
+_IN_HAND: ContextVar[Mapping[str, Any]] = ContextVar("in_hand")
 
 FUNCTION = "_function_"
-"""Key of a mapping that stands for a function in a config; only `given` ones are ever found."""
+"""Key of a mapping that stands for a function in a config; only one of `estimators_in_hand` is ever found."""
 
 
 @contextmanager
-def given(estimators: Iterable[BaseEstimator]) -> Iterator[None]:
+def estimators_in_hand(estimators: Iterable[BaseEstimator]) -> Iterator[None]:
     """Let configs name the classes and functions of some estimators, in this process and until the end of the block."""
     found: dict[str, Any] = {}
     for estimator in estimators:
         _collect(estimator, found)
-    token = _GIVEN.set(found)
+    token = _IN_HAND.set(found)
     try:
         yield
     finally:
-        _GIVEN.reset(token)
+        _IN_HAND.reset(token)
 
 
-def given_object(name: object) -> Any:
-    """Return what a name in a config stands for where a program has given it, else None."""
-    return _GIVEN.get({}).get(name) if isinstance(name, str) else None
+def object_in_hand(name: object) -> Any:
+    """Return what a name in a config stands for where a program has passed it, else None."""
+    return _IN_HAND.get({}).get(name) if isinstance(name, str) else None
 
 
 def as_config(value: Any) -> Any:
