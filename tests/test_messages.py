@@ -51,7 +51,6 @@ def test_settings_are_not_called_required(command, missing, capsys):
         ("status --artefact figre1", "figure1"),
         ("readings pal2016", "paul2016"),
         ("readings paul2016 --claim paul2016.table1.bss-zero-eror", "paul2016.table1.bss-zero-error"),
-        ("decide --claim paul2016.table1.bss-zero-eror", "paul2016.table1.bss-zero-error"),
         ("run selector=lverage", "leverage"),
         ("reproduce table1 executor=seral", "serial"),
         ("fetch tehctc", "techtc"),

@@ -7,9 +7,8 @@ pilot of 2,000 said would decide with a power of 0.9: the share that are decided
 points at 5 % and 0.6 at 90 %, with 10,000 samples.
 
 Folds of cross-validation share a component, at the correlation n_test / (n_test + n_train) that the corrected test is
-made for. Looks are those of `provsel decide`, at values of which the first ten are the sample that left the claim open;
-the wrong verdicts of both together may add up to a tenth. Inverse folds are losses of two methods on 400 rows, which
-they share. The pairs of categories are TechTC's 80 sets, with half of the variance from the categories.
+made for. Inverse folds are losses of two methods on 400 rows, which they share. The pairs of categories are TechTC's 80
+sets, with half of the variance from the categories.
 """
 
 import argparse
@@ -25,7 +24,6 @@ from timing import report
 from provlab.claims.decisions import better, comparable, needed, not_worse
 from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED
 from provlab.claims.statistics import CorrectedT, DisjointT, DyadicT, SignedRank, holm
-from provlab.deciding import looks_of
 
 BENCH = {
     "bench": ["--samples", "400"],
@@ -35,7 +33,6 @@ BENCH = {
 }
 
 ALPHA, MARGIN, N_COLUMNS = 0.05, 1.0, 7
-N_LOOKS, MOST = 4, 150  # the defaults of `provsel decide`
 TABLE = Path(__file__).parents[2] / "results" / "reference" / "tables" / "paul2016" / "figure1.csv"
 FIELDS = ["what", "rule", "n", "expected", "share", "share without the correction"]
 
@@ -98,20 +95,6 @@ def verdict(test, rule, alpha=ALPHA):
     return next((criterion.verdict for criterion in rule if p_value(test, criterion) < alpha), INCONCLUSIVE)
 
 
-def by_looks(values, rule, corrected=True):
-    """Return what the first ten values say, and the looks that `provsel decide` plans where they leave it open."""
-    pilot = plain(values[:10])
-    first = verdict(pilot, rule)
-    if first != INCONCLUSIVE:
-        return first, None
-    enough = needed(pilot, rule, [ALPHA] * len(rule))
-    looks = looks_of(10, enough, ALPHA, N_LOOKS) if enough < len(values) else ()
-    if not looks or looks[-1].repeats > len(values):
-        return first, None
-    found = (verdict(plain(values[: k.repeats]), rule, k.level if corrected else ALPHA) for k in looks)
-    return first, next((made for made in found if made != INCONCLUSIVE), INCONCLUSIVE)
-
-
 def false_verdicts(n_samples, rng):
     """Return the rows of the table about wrong verdicts."""
     directed, pairs = (REPLICATED, CONTRADICTED), techtc_pairs()
@@ -140,17 +123,6 @@ def false_verdicts(n_samples, rng):
         tests = columns_at(rng, MARGIN)
         return tuple(wrong_somewhere(tests, better(MARGIN), NO_DIFFERENCE, corrected) for corrected in (True, False))
 
-    def on_looks():
-        values = rng.standard_normal(MOST)
-        return tuple(by_looks(values, tiny, corrected)[1] in directed for corrected in (True, False))
-
-    def same_on_looks():
-        values = MARGIN + rng.standard_normal(MOST)
-        return tuple(by_looks(values, comparable(MARGIN), corrected)[1] == REPLICATED for corrected in (True, False))
-
-    def on_all_looks():
-        return (not set(directed).isdisjoint(by_looks(rng.standard_normal(MOST), tiny)),)
-
     cases = [
         ("no difference, 10 x 10 folds", "better, corrected t", 100, on_folds, ALPHA),
         ("no difference, inverse folds", "better, t over disjoint training sets", 10, on_inverse, ALPHA),
@@ -163,9 +135,6 @@ def false_verdicts(n_samples, rng):
          one(SignedRank, 80, MARGIN, comparable(MARGIN), REPLICATED), ALPHA),
         ("at the margin, 7 columns", "not worse, t, contradicted in one column", 20, on_columns, ALPHA),
         ("at the margin, 7 columns", "better, TOST (t), no difference in one column", 20, same_on_columns, ALPHA),
-        ("no difference, open at 10 seeds", "better, t, at some look", MOST, on_looks, ALPHA),
-        ("at the margin, open at 10 seeds", "comparable, TOST (t), at some look", MOST, same_on_looks, ALPHA),
-        ("no difference, seeds", "better, t, at 10 or at some look", MOST, on_all_looks, 2 * ALPHA),
     ]  # fmt: skip
     for what, rule, n, draw, bound in cases:
         yield dict(zip(FIELDS, [what, rule, n, f"<= {bound}", *share(n_samples, draw)], strict=False))

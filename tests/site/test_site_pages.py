@@ -295,7 +295,11 @@ def test_a_claim_says_what_would_decide_it_and_what_does_not_count(tmp_path):
     write_report(Report((PaperPage("paul2016", "P", "", (), (own, other), ()),)), tmp_path)
     pages = read_pages(tmp_path)
     text = pages[tmp_path / own.href].text
-    for words in ("n that would decide 137", "Smallest margin 0.91", "n=49 can show 0.83 percentage points"):
+    for words in (
+        "n needed (power 0.9 at the effect observed) 137",
+        "Smallest margin 0.91",
+        "n=49 can show 0.83 percentage points",
+    ):
         assert words in text
     beside = pages[tmp_path / other.href].text
     assert "control, not in the headline counts" in beside

@@ -12,7 +12,6 @@ from typing import Any, Self
 import pandas as pd
 
 from provlab.claims import NOT_RUN, VERDICTS, ClaimFile
-from provlab.claims.decided import Decision, read_decisions, write_decisions
 from provlab.claims.judged import all_claim_files, claims_about
 from provlab.claims.made_with import MadeWith, Versions
 from provlab.configs import remembered_artefact
@@ -39,8 +38,6 @@ class Contents:
         What there is of each artefact.
     readings : dict
         What the readings of the claims about each artefact were made with.
-    decisions : dict
-        What more repeats made of open claims, by the claims' ids.
     verdicts, rankings : DataFrame
         One line a claim, and one line a method and column; all as text.
     judged : dict
@@ -52,7 +49,6 @@ class Contents:
 
     parts: dict[str, Part]
     readings: dict[str, MadeWith]
-    decisions: dict[str, Decision]
     verdicts: pd.DataFrame
     rankings: pd.DataFrame
     judged: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -69,22 +65,17 @@ class Contents:
         """
         path = folder / SUMMARY
         if not path.is_file():
-            return cls(
-                {}, {}, {}, pd.DataFrame(columns=["id", "verdict"]), pd.DataFrame(columns=["artefact", "column"])
-            )
+            return cls({}, {}, pd.DataFrame(columns=["id", "verdict"]), pd.DataFrame(columns=["artefact", "column"]))
         summary = read_json(path)
         parts = {name: Part.from_json(found, f"{path}: {name}") for name, found in summary["artefacts"].items()}
         readings = {name: MadeWith.from_json(found, f"{path}: {name}") for name, found in summary["readings"].items()}
         verdicts, rankings = _texts(folder / VERDICT_FILE), _texts(folder / RANKING_FILE)
-        decisions, judged, benchmarks = read_decisions(folder), _judged(folder), stored_benchmarks(folder)
-        return cls(parts, readings, decisions, verdicts, rankings, judged, benchmarks)
+        return cls(parts, readings, verdicts, rankings, _judged(folder), stored_benchmarks(folder))
 
     def write(self, folder: Path) -> None:
-        """Write verdicts.csv, rankings.csv, summary.json and, where there are any, decisions.json."""
+        """Write verdicts.csv, rankings.csv and summary.json."""
         write_frame(self.verdicts, folder / VERDICT_FILE)
         write_frame(self.rankings, folder / RANKING_FILE)
-        if self.decisions:
-            write_decisions(folder, self.decisions)
         write_text(folder / SUMMARY, json.dumps(self.as_json(), indent=1, ensure_ascii=False) + "\n")
 
     def as_json(self) -> dict[str, Any]:
@@ -114,18 +105,6 @@ class Contents:
     def changes_of_readings(self) -> dict[str, list[str]]:
         """Return the same for the readings of the claims about each artefact."""
         return {name: readings_changes(name, made) for name, made in self.readings.items()}
-
-    def changes_of_decisions(self) -> dict[str, list[str]]:
-        """Return for each decision what has changed in the code since its looks were fixed, in words."""
-        found = {}
-        for claim in (claim for file in all_claim_files() for claim in file.claims if claim.id in self.decisions):
-            try:
-                artefact = remembered_artefact(claim.evaluator.artefact)
-            except MissingDataError as error:
-                found[claim.id] = [f"not compared with the code: data missing, provsel fetch {error.dataset}"]
-                continue
-            found[claim.id] = self.decisions[claim.id].changes(claim, artefact)
-        return found
 
     def absent(self) -> list[str]:
         """Return the project's artefacts of which there is nothing."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from provlab.claims import INCONCLUSIVE, NOT_RUN, VERDICTS
-from provlab.claims.decided import Decision
 from provlab.claims.judged import all_claim_files
 from provlab.claims.made_with import MadeWith
 from provlab.reference.contents import Contents
@@ -86,25 +85,15 @@ def _verdicts(contents: Contents) -> str:
 
 
 def _open_claims(contents: Contents) -> list[str]:
-    """Return a table a paper of the claims that are inconclusive, or were until more repeats were computed."""
-    changes, rows = contents.changes_of_decisions(), defaultdict[str, list[list[str]]](list)
+    """Return a table a paper of the claims that are inconclusive."""
+    rows = defaultdict[str, list[list[str]]](list)
     for line in contents.verdicts.to_dict("records"):
-        decision = contents.decisions.get(line["id"])
-        if line["verdict"] == INCONCLUSIVE or decision:
+        if line["verdict"] == INCONCLUSIVE:
             needed = float(line["needed"] or "nan")
             size = "" if math.isnan(needed) else "no n" if math.isinf(needed) else f"{needed:.0f}"
-            rows[line["paper"]].append([line["id"], line["n"], size, *_decided(decision, changes.get(line["id"], []))])
-    header = ["claim", "n", "n needed", "looks at repeats", "with more repeats", "CPU hours", "compared with the code"]
-    note = (
-        "Inconclusive by the protocol's own n; n needed would decide with a power of 0.9, were the effect that seen. "
-        "`provsel decide` fixes looks and levels, which add up to that of the test, before it computes."
-    )
-    return [markdown_table(header, found, f"Open claims of {paper}", note) for paper, found in rows.items()]
-
-
-def _decided(decision: Decision | None, changes: Sequence[str]) -> list[str]:
-    if decision is None:
-        return [""] * 4
-    looks = ", ".join(str(look.repeats) for look in decision.looks)
-    hours = sum(look.cpu_hours for look in decision.taken)
-    return [looks, decision.text, f"{hours:.2f}", "; ".join(changes) or AS_NOW]
+            rows[line["paper"]].append([line["id"], line["n"], size])
+    note = "n needed: with it the test has a power of 0.9, were the effect the one observed."
+    return [
+        markdown_table(["claim", "n", "n needed"], found, f"Open claims of {paper}", note)
+        for paper, found in rows.items()
+    ]

@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from provlab.claims import Evidence, verdict_frame
-from provlab.claims.decided import Decision, read_decisions
 from provlab.claims.display import ranking_frame
 from provlab.claims.judged import artefacts_of, claim_files, claims_about, judge_files
 from provlab.claims.made_with import MadeWith, Versions, stored_trials
@@ -81,7 +80,7 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
         contents = _written(folder, target, old, complete, store, overrides)
         if (target / BENCHMARKS).is_file():
             shutil.copy2(target / BENCHMARKS, folder / BENCHMARKS)
-        _finish(folder, target, replace(contents, decisions=_decisions(old, results, names)), old, results, names)
+        _finish(folder, target, contents, old, results, names)
     return target
 
 
@@ -203,16 +202,4 @@ def _written(
     ids = [claim.id for file in files for claim in file.claims]
     ranked = [ranking.artefact for file in files for ranking in file.rankings]
     verdicts = joined(old.verdicts, verdict_frame(judged.verdicts), "id", ids)
-    return Contents(parts, {}, {}, verdicts, joined(old.rankings, ranking_frame(judged.rankings), "artefact", ranked))
-
-
-def _decisions(old: Contents, results: Path, names: Sequence[str]) -> dict[str, Decision]:
-    """Return the old decisions, and those of `results` about some artefacts, or all where none are named."""
-    about = {claim.id: claim.evaluator.artefact for file in claim_files() for claim in file.claims}
-    new = {
-        name: each
-        for name, each in read_decisions(results).items()
-        if each.taken and (not names or about.get(name) in names)
-    }
-    everything = {**old.decisions, **new}
-    return {name: everything[name] for name in about if name in everything}
+    return Contents(parts, {}, verdicts, joined(old.rankings, ranking_frame(judged.rankings), "artefact", ranked))

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from provlab.claims import Evidence, Verdict, decisions, judge
-from provlab.claims.decided import decisions_now
 from provlab.claims.evaluators import AbstractEvaluator
 from provlab.claims.judged import all_claim_files
 from provlab.claims.outcome import Finding
@@ -42,12 +41,7 @@ def claim_pages(
     parts.sort(key=lambda part: -len(part[1]))
     found = share.map(partial(_judge_part, tuple(overrides)), *zip(*parts, strict=True)) if parts else []
     readings = claim_readings(files, results)
-    decided = decisions_now(results, (claim for file in files for claim in file.claims), artefacts)
-    pages = {
-        page.id: dataclasses.replace(page, readings=readings.get(page.id), decision=decided.get(page.id))
-        for part in found
-        for page in part
-    }
+    pages = {page.id: dataclasses.replace(page, readings=readings.get(page.id)) for part in found for page in part}
     return {file.paper: [pages[claim.id] for claim in file.claims] for file in files}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from provlab.claims.decided import Decision
 from provlab.claims.outcome import Finding
 from provlab.site.model_readings import ClaimReadings
 from provsel.values import ValuesWithNaN
@@ -53,8 +52,6 @@ class ClaimPage(ValuesWithNaN):
         Why it was not run, else "".
     readings : ClaimReadings or None
         None where no reading was asked.
-    decision : Decision or None
-        None where no more repeats were planned.
     needed : float
         Inconclusive: the n that would decide all parts, infinite where none would; else NaN.
     kind : str
@@ -78,7 +75,6 @@ class ClaimPage(ValuesWithNaN):
     state: str
     reason: str = ""
     readings: ClaimReadings | None = None
-    decision: Decision | None = None
     kind: str = "paper"
     needed: float = math.nan
     smallest_margin: float = math.nan

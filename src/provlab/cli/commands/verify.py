@@ -66,9 +66,8 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
 
 
 def _judge_store(options: argparse.Namespace) -> tuple[Judged, dict[str, dict[str, str]]]:
-    """Return what became of the claims, and what more repeats and other readings made of them."""
+    """Return what became of the claims, and what other readings made of them."""
     from provlab.claims import Evidence
-    from provlab.claims.decided import decisions_now
     from provlab.claims.evidence import composed
     from provlab.claims.judged import artefacts_of, claim_files, columns_read, judge_files
     from provlab.store import StoreSnapshot, TrialStore
@@ -88,8 +87,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[Judged, dict[str, dict[st
     judged.write(results)
     if options.figures:
         judged.draw(results)
-    decided = {name: each.text for name, each in decisions_now(results, claims, artefacts).items() if each.taken}
-    return judged, {"with more repeats": decided, "under all readings": _shares(results)}
+    return judged, {"under all readings": _shares(results)}
 
 
 def _judge_table(options: argparse.Namespace) -> Judged:
