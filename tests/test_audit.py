@@ -2,9 +2,11 @@
 
 import io
 import json
+import logging
+import re
 import shutil
 import struct
-from pathlib import Path
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -12,16 +14,18 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from provlab.audit import CLOSE, DIFFERENT, IDENTICAL, compare, read_audits, run_audit, session
-from provlab.audit.cells import cell_from
+from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, differences, outcomes
+from provlab.audit import read_audits, run_audit
+from provlab.cli import INTERRUPTED, main
+from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json, digest, trial_key
-from provlab.plan import identity_of, make_tasks
-from provlab.project.components import REGISTRIES, registered
+from provlab.plan import identity_of
 from provlab.site.collect import audited_cells
 from provlab.store import SCHEMA, TrialStore
 from provlab.trials import trial
+from provlab.trials.errors import ClusterError
 from provsel.selectors import LeverageScoreSelector
-from small_runs import BSS, FULL, LEVERAGE, UNIFORM, run_quietly, small_cell
+from small_runs import BSS, FULL, LEVERAGE, PROTOCOL, UNIFORM, run_quietly, small_cell
 
 SERIAL = {"name": "serial"}
 KMEANS = {"_target_": "provsel.models.KMeansClustering", "n_clusters": None}
@@ -38,6 +42,9 @@ AT_SIZE = {
 }
 WHOLE = {"n_splits": 1, "repeats": 2, "draws": 2, "setting": "unsupervised"}
 HALF = {"_target_": "provsel.selectors.LeverageScoreSelector", "n_features_to_select": 20}
+LIBLINEAR = {"_target_": "provsel.models.LiblinearSVM", "C": 1.0}
+ROWS = {"name": "sparse_rows", "n_samples": 60, "n_features": 3000, "nonzeros": 20, "n_test": 30, "seed": 0}
+STREAMED = {"split": "streamed", "n_splits": 1, "draws": 1, "setting": "unsupervised", "certify": False}
 ELSEWHERE = '{"machine":"another"}'
 
 
@@ -71,7 +78,8 @@ def made(tmp_path_factory):
 @pytest.fixture
 def results(made, tmp_path):
     """Results with the three trials of one cell, to be tampered with."""
-    return Path(shutil.copytree(made, tmp_path / "results"))
+    shutil.copytree(made / "store", tmp_path / "results" / "store")
+    return tmp_path / "results"
 
 
 def audit(results, **options):
@@ -100,7 +108,7 @@ def forged(record, **changes):
 
 
 def differing(run):
-    return {each.column for found in run.different for each in found.differences}
+    return {column for _, found in run.different for column, *_ in found}
 
 
 def next_float(value):
@@ -110,52 +118,21 @@ def next_float(value):
 def test_a_drawn_subset_has_the_bits_of_the_whole_run(whole):
     kinds = {"BSSSelector", "UniformSelector", "LeverageScoreSelector", "AtSize", "OnlineLeverageSelector"}
     runs = (audit(whole, fraction=0.4, seed=seed) for seed in range(5, 25))  # keys change with algorithms
-    run = next(run for run in runs if kinds <= {each.selector for each in run.trials})
+    run = next(run for run in runs if kinds <= {*run.trials["selector"]})
     assert run.n_stored == len(records(whole))
     assert run.n_drawn == round(0.4 * run.n_stored) == run.count(IDENTICAL) == len(run.trials)
-    assert all(each.same_environment and not each.not_compared for each in run.trials)
-    assert run.skipped == ()
-    # there were mates: in the run, a fold's task held more than what was drawn of it
-    drawn = {each.key for each in run.trials}
-    tasks = [{each.key for each in task.trials} for task in make_tasks(cells_of_all_kinds())]
-    assert any(drawn & task and task - drawn for task in tasks)
+    assert run.trials["same_environment"].all()
+    assert not run.trials["not_compared"].any()
+    assert run.skipped == {}
 
 
 def test_everything_is_identical_and_counted_by_cell(whole):
     run = audit(whole)
     assert run.count(IDENTICAL) == run.n_stored == sum(cell.n_trials for cell in cells_of_all_kinds())
-    assert run.by_cell() == {cell.id: (cell.n_trials, 0, 0) for cell in cells_of_all_kinds()}
+    assert Counter(run.trials["cell"]) == {cell.id: cell.n_trials for cell in cells_of_all_kinds()}
     # a page shows those of the trials that its artefact plans
     fewer = [small_cell(selector, repeats=1, draws=1) for selector in (BSS, UNIFORM)]
     assert audited_cells([run, run], fewer) == {cell.id: (6, 0, 0) for cell in fewer}
-
-
-def test_tasks_hold_exactly_the_drawn_trials(whole, monkeypatch):
-    seen = []
-
-    def watched(tasks, executor):
-        seen.extend(tasks)
-        return execute(tasks, executor)
-
-    execute = session.execute
-    monkeypatch.setattr(session, "execute", watched)
-    run = audit(whole, fraction=0.3, seed=1)
-    keys = [each.key for task in seen for each in task.trials]
-    assert sorted(keys) == [each.key for each in run.trials]
-    folds = [(task.data, task.split, task.repeat, task.fold) for task in seen if task.split == "kfold"]
-    assert len(set(folds)) == len(folds)
-
-
-def test_cells_come_back_from_their_configs():
-    for cell in cells_of_all_kinds():
-        again = cell_from(canonical_json(cell.identity))
-        assert again.id == cell.id
-        assert again.selector == cell.selector
-        if cell.protocol["split"] != "selection_only":
-            assert again.model == cell.model
-    named = [name for kind in REGISTRIES for name in registered(kind)]
-    assert len(named) == len({*named})  # a name alone says of which kind it is
-    assert set(REGISTRIES) == {"selector", "model", "measure"}
 
 
 @pytest.mark.parametrize("column", ["error", "certificate_spectral_error", "objective"])
@@ -167,11 +144,10 @@ def test_one_bit_of_a_float_is_found(results, column):
     rewrite(results, change)
     run = audit(results)
     assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 1)
-    [found] = run.different
-    [each] = found.differences
-    assert (found.key, each.column, each.now) == (before["key"], column, repr(before[column]))
-    assert each.stored != each.now
-    assert run.by_cell() == {before["cell"]: (2, 0, 1)}
+    [(where, [(name, stored, now)])] = run.different
+    assert before["key"][:12] in where
+    assert (name, now) == (column, repr(before[column]))
+    assert stored != now
 
 
 def test_minus_zero_and_null_and_nan_are_not_the_same(results):
@@ -184,31 +160,32 @@ def test_minus_zero_and_null_and_nan_are_not_the_same(results):
     rewrite(results, change)
     run = audit(results)
     assert differing(run) == {"nmi", "certificate_score_sum", "certificate_spectral_bound"}
-    [null] = [each for found in run.different for each in found.differences if each.column == "nmi"]
-    assert (null.stored, null.now) == ("nan", "None")
+    assert ("nmi", "nan", "None") in [each for _, found in run.different for each in found]
 
 
 def test_compared_values():
-    here = dict.fromkeys(SCHEMA.names) | {"environment": "{}"}
     cases = [
         (0.0, -0.0, DIFFERENT, CLOSE),
         (float("nan"), float("nan"), IDENTICAL, IDENTICAL),
         (float("inf"), float("inf"), IDENTICAL, IDENTICAL),
         (float("inf"), 1e300, DIFFERENT, DIFFERENT),
         (float("nan"), 1.0, DIFFERENT, DIFFERENT),
+        (float("nan"), None, DIFFERENT, DIFFERENT),
         (0.0, 9e-10, DIFFERENT, CLOSE),
         (0.0, 1.1e-9, DIFFERENT, DIFFERENT),
         (1e6, 1e6 + 0.9, DIFFERENT, CLOSE),
         (1e6, 1e6 + 1.1, DIFFERENT, DIFFERENT),
         (None, 0.0, DIFFERENT, DIFFERENT),
+        (None, None, IDENTICAL, IDENTICAL),
     ]
-    for stored, now, same, another in cases:
-        for one, other in ((stored, now), (now, stored)):
-            before, after = here | {"error": one}, here | {"error": other}
-            assert compare(before, after)[0] == same
-            assert compare(before | {"environment": ELSEWHERE}, after)[0] == another
-            assert compare(before | {"environment": None}, after)[0] == another
-            assert compare(before, after, absent={"error"}) == (IDENTICAL, ())
+    cases += [(other, one, *expected) for one, other, *expected in cases]
+    for place, expected in (("{}", 2), (ELSEWHERE, 3), (None, 3)):
+        tables = [
+            pa.Table.from_pylist([{"error": case[side], "environment": kind} for case in cases], schema=SCHEMA)
+            for side, kind in ((0, place), (1, "{}"))
+        ]
+        found = outcomes(*tables, differences(*tables, ["error"]))
+        assert found.tolist() == [case[expected] for case in cases]
 
 
 def test_one_feature_is_found(results):
@@ -218,11 +195,10 @@ def test_one_feature_is_found(results):
     stored = records(results)[2]["features"]
     assert len(stored) > 8
     rewrite(results, change)
-    [found] = audit(results).different
-    [each] = found.differences
-    assert each.column == "features"
-    assert each.stored == f"{len(stored)} values, at 7: {stored[7] + 1}"
-    assert each.now == f"{len(stored)} values, at 7: {stored[7]}"
+    [(_, [(column, then, now)])] = audit(results).different
+    assert column == "features"
+    assert then == f"{len(stored)} values, at 7: {stored[7] + 1}"
+    assert now == f"{len(stored)} values, at 7: {stored[7]}"
 
 
 def test_times_memory_and_revision_are_not_compared(results):
@@ -241,7 +217,7 @@ def test_a_config_that_does_not_give_its_key_is_a_difference(results):
 
     rewrite(results, change)
     run = audit(results)
-    assert (run.count(IDENTICAL), run.count(DIFFERENT), run.skipped) == (1, 2, ())
+    assert (run.count(IDENTICAL), run.count(DIFFERENT), run.skipped) == (1, 2, {})
     assert differing(run) == {"key"}
 
 
@@ -249,7 +225,6 @@ def test_a_cell_that_is_not_that_of_the_config_is_a_difference(results):
     rewrite(results, lambda lines: lines[0].update(cell="0" * 64))
     run = audit(results)
     assert differing(run) == {"cell"}
-    assert run.by_cell()["0" * 64] == (0, 0, 1)
 
 
 def test_seeds_that_depend_on_more_than_the_key_are_found(whole, monkeypatch):
@@ -289,51 +264,46 @@ def test_in_another_environment_floats_agree_to_the_stated_digits(results, chang
     expected = {IDENTICAL: 2, CLOSE: 0, DIFFERENT: 0}
     expected[outcome] += 1
     assert {name: run.count(name) for name in expected} == expected
-    assert not any(found.same_environment for found in run.trials)
-    assert {each.column for found in run.trials for each in found.differences} == set(change)
+    assert not run.trials["same_environment"].any()
+    assert {column for found in run.trials["differences"] for column, *_ in found} == set(change)
 
 
-def test_columns_that_an_older_file_lacks_are_not_compared(results):
+def test_columns_that_an_older_file_lacks_are_not_compared(made, results):
     lacking = ["certificate_spectral", "sampling_rate", "n_rows"]
     rewrite(results, lambda lines: None, [name for name in SCHEMA.names if name not in lacking])
     run = audit(results)
     assert run.count(IDENTICAL) == 3
     # a sampling rate is not measured here: nothing was left uncompared
-    assert {found.not_compared for found in run.trials} == {("n_rows", "certificate_spectral")}
-    rewrite(results, lambda lines: None)  # now the file has them, and nulls in them
-    assert differing(audit(results)) == {"certificate_spectral", "n_rows"}
+    assert {tuple(sorted(found)) for found in run.trials["not_compared"]} == {("certificate_spectral", "n_rows")}
 
-
-def test_a_merge_of_an_older_file_with_a_newer_one(results):
     def older(lines):
         for line in lines[:2]:
             line.update(git_revision="older", n_rows=None, certificate_soft=None)
 
-    rewrite(results, older, name="merged-0.parquet")
+    shutil.rmtree(results / "store")
+    shutil.copytree(made / "store", results / "store")
+    rewrite(results, older)
     run = audit(results)
     assert run.count(IDENTICAL) == 3
-    assert sorted(len(found.not_compared) > 0 for found in run.trials) == [False, True, True]
-
+    assert sorted(map(len, run.trials["not_compared"])) == [0, 2, 2]
     # a null where the same revision wrote values elsewhere was no missing column
-    rewrite(results, lambda lines: lines[0].update(n_rows=5), name="merged-0.parquet")
+    rewrite(results, lambda lines: lines[0].update(n_rows=5))
     assert differing(audit(results)) == {"n_rows"}
-    assert len(audit(results).different) == 2
+    assert audit(results).count(DIFFERENT) == 2
 
 
 def test_a_file_without_environment_and_config_is_skipped(results):
     rewrite(results, lambda lines: None, [name for name in SCHEMA.names if name not in ("environment", "config")])
     run = audit(results)
-    assert run.trials == ()
-    assert run.skipped == (("the record has no config, repeat, fold or draw (older schema)", 3),)
-    rewrite(results, lambda lines: None)
-    assert audit(results).n_skipped == 3
+    assert run.trials.empty
+    assert run.skipped == {"the record has no config, repeat, fold or draw (older schema)": 3}
 
 
 def test_another_algorithm_version_is_skipped(results, monkeypatch):
     monkeypatch.setattr(LeverageScoreSelector, "algorithm_version", 99)
     run = audit(results)
-    assert run.skipped == (("another algorithm_version: LeverageScoreSelector had 1, has 99 now", 3),)
-    assert run.trials == ()
+    assert run.skipped == {"another algorithm_version: LeverageScoreSelector had 1, has 99 now": 3}
+    assert run.trials.empty
 
 
 @pytest.mark.parametrize(
@@ -370,7 +340,7 @@ def test_what_cannot_be_computed_again_is_skipped_with_a_reason(results, monkeyp
     rewrite(results, change)
     run = audit(results)
     assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 0)
-    [(found, number)] = run.skipped
+    [(found, number)] = run.skipped.items()
     assert number == 1
     assert found.startswith(reason)
 
@@ -381,35 +351,51 @@ def test_a_fold_that_the_config_does_not_have_is_skipped(results):
 
     rewrite(results, change)
     run = audit(results)
-    assert run.skipped == (("the config does not have such a trial: its fold or draw is beyond its numbers", 1),)
+    assert run.skipped == {"the config does not have such a trial: its fold or draw is beyond its numbers": 1}
     assert run.count(IDENTICAL) == 2
 
 
-def test_a_trial_that_fails_now_is_a_difference(results, monkeypatch):
-    def broken(self, view, rng):
-        raise ValueError("out of order")
+def broken_at(calls, reason, monkeypatch):
+    """Let the selection fail at some calls of this process, counted from 1."""
+    count = iter(range(1, 1000))
 
+    def broken(self, view, rng):
+        if next(count) in calls:
+            raise reason
+        return select(self, view, rng)
+
+    select = LeverageScoreSelector._select
     monkeypatch.setattr(LeverageScoreSelector, "_select", broken)
+
+
+def test_a_trial_that_fails_now_is_a_difference(results, monkeypatch):
+    broken_at([2], ValueError("out of order"), monkeypatch)
     run = audit(results)
-    assert run.count(DIFFERENT) == 3
-    assert {each.now for found in run.different for each in found.differences} == {"ValueError: out of order"}
-    assert differing(run) == {"fails now"}
+    assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 1)
+    assert run.different[0][1] == [("fails now", "a record", "ValueError: out of order")]
 
 
 @pytest.mark.parametrize("executor", [SERIAL, {"name": "loky", "n_jobs": 1}], ids=lambda config: config["name"])
-def test_a_task_that_cannot_begin_stops_no_other(results, monkeypatch, executor):
-    def broken(task, dataset):
-        if task.fold == 1:
-            raise RuntimeError("no rows")
-        return fold(task, dataset)
-
-    fold = trial._fold
-    monkeypatch.setattr(trial, "_fold", broken)
+def test_a_task_that_ends_in_an_error_stops_no_other(results, monkeypatch, executor):
+    broken_at([2, 3], RuntimeError("no rows"), monkeypatch)  # in the run, and alone
     run = audit(results, executor=executor)
     assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 1)
-    [found] = run.different
-    assert found.fold == 1
-    assert found.differences[0].now == "RuntimeError: no rows"
+    assert run.different[0][1] == [("fails now", "a record", "RuntimeError: no rows")]
+
+
+def test_workers_give_the_bits_of_a_serial_run(whole):
+    run = audit(whole, fraction=0.3, seed=0, executor={"name": "loky", "n_jobs": 2})
+    assert run.count(IDENTICAL) == run.n_drawn == round(0.3 * run.n_stored)
+
+
+def test_streamed_trials(tmp_path):
+    cell = Cell(ROWS, FULL, LIBLINEAR, {**PROTOCOL, **STREAMED}, identity_of(ROWS))
+    run_quietly([cell], TrialStore(tmp_path / "run"))
+    [record] = TrialStore(tmp_path / "run").query().to_pylist()
+    # memory differs from run to run, the size of the file does not
+    changed = {**record, "file_bytes": record["file_bytes"] + 1, "peak_memory": record["peak_memory"] + 1}
+    TrialStore(tmp_path / "store").append([changed])
+    assert differing(audit(tmp_path)) == {"file_bytes"}  # the model is the same
 
 
 def test_the_store_is_not_written_to(results):
@@ -417,4 +403,231 @@ def test_the_store_is_not_written_to(results):
     audit(results)
     assert {path.name: path.read_bytes() for path in (results / "store").iterdir()} == before
     assert sorted(path.name for path in results.iterdir()) == ["audits", "store"]
+
+
+@pytest.fixture
+def command(made, capsys):
+    """Return a function: run `provsel audit` with arguments; returns its status, output and messages."""
+
+    def command(*arguments, at=made):
+        capsys.readouterr()
+        status = main(["audit", "--results", str(at), "executor=serial", *arguments])
+        return (status, *capsys.readouterr())
+
+    return command
+
+
+def changed(results, folder, change):
+    """Return results where `change` has given the records, of which it gets number and values, others."""
+    TrialStore(folder / "store").append([change(k, record) for k, record in enumerate(records(results))])
+    return folder
+
+
+def test_a_seed_repeats_the_draw(whole, command):
+    first, again, other = (audit(whole, limit=3, seed=seed).trials["key"].tolist() for seed in (1, 1, 2))
+    assert first == again
+    assert len({*first}) == 3
+    assert first != other
+    _, out, error = command("--limit", "1")
+    [seed] = re.findall(r"with seed (\d+)", out)
+    assert f"audit: 1 of 3 stored trials, drawn with seed {seed}" in error
+
+
+def test_every_trial_is_drawn(made):
+    keys = {each["key"] for each in records(made)}
+    assert {key for seed in range(20) for key in audit(made, limit=1, seed=seed).trials["key"]} == keys
+
+
+CELLS = ("aaaaaaaa" + "0" * 56, "aaaaaaaa" + "1" * 56, "bbbbbbbb" + "2" * 56)
+
+
+@pytest.fixture(scope="module")
+def blank(tmp_path_factory):
+    """Results with thirty keys of three cells."""
+    results = tmp_path_factory.mktemp("blank")
+    TrialStore(results / "store").append([{"key": f"{k:064x}", "cell": CELLS[k % 3]} for k in range(30)])
+    return results
+
+
+@pytest.mark.parametrize(
+    ("options", "n_drawn"),
+    [
+        ({"fraction": None}, 1),
+        ({"fraction": 1e-9}, 1),
+        ({"fraction": 0.5}, 15),
+        ({"fraction": 1.0, "limit": 7}, 7),
+        ({"fraction": 0.1, "limit": 7}, 3),
+        ({"fraction": None, "cell": "BBBBBBBB22"}, 10),
+        ({"fraction": 0.3, "cell": CELLS[0]}, 3),
+        ({"fraction": None, "cell": CELLS[0], "limit": 2}, 2),
+    ],
+    ids=str,
+)
+def test_number_of_drawn_trials(blank, options, n_drawn):
+    run = audit(blank, seed=0, **options)
+    assert (run.n_drawn, run.n_stored, sum(run.skipped.values())) == (n_drawn, 30, n_drawn)
+    assert run.cell in ({*CELLS} if "cell" in options else {""})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fraction": 0.0}, r"expected a fraction above 0 and up to 1, got 0\.0; use --fraction 0\.01"),
+        ({"fraction": 1.5}, r"expected a fraction above 0 and up to 1, got 1\.5"),
+        ({"fraction": float("nan")}, "expected a fraction above 0 and up to 1, got nan"),
+        ({"limit": 0}, "expected a limit of at least 1 trial, got 0; leave --limit out"),
+        ({"seed": -1}, "expected a seed of at least 0, got -1; leave --seed out"),
+        ({"cell": "aaaa"}, "expected the first 8 or more hex digits of a cell, got 'aaaa'; copy them"),
+        ({"cell": "aaaaaaaa"}, f"expected one cell .* got 2, such as {CELLS[0]} and {CELLS[1]}; add digits"),
+        ({"cell": "cccccccc"}, "expected one cell that begins with cccccccc, got none that is stored"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_drawn(blank, options, message):
+    with pytest.raises(ValueError, match=f"^audit: {message}"):
+        audit(blank, **options)
+
+
+def test_bad_input_is_one_message(command, tmp_path):
+    status, out, error = command("--fraction", "nan")
+    assert (status, out) == (2, "")
+    assert error == "provsel: audit: expected a fraction above 0 and up to 1, got nan; use --fraction 0.01.\n"
+    status, _, error = command(at=tmp_path / "none")
+    assert status == 2
+    assert re.search(r"nothing stored in \S*none/store; compute some first, by provsel reproduce or provsel run", error)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("setting", ["protocol.repeats=1", "selector=bss", "~executor", "+executors.name=dask"])
+def test_other_settings_are_those_of_the_trials(command, setting):
+    status, _, error = command(setting)
+    assert status == 2
+    assert re.search(rf"audit: expected settings of the executor, .*got '{re.escape(setting)}'; stored trials", error)
+
+
+def test_identical_trials(command, results):
+    status, out, _ = command("--fraction", "0.7", "--seed", "4", at=results)
+    assert status == 0
+    assert re.search(r"drawn +│ 2 +│ of 3 stored, with seed 4", out)
+    assert re.search(r"identical +│ 2 ", out)
+    assert re.search(r"different +│ 0 ", out)
+    assert "2 of 2 were stored by these versions on this kind of machine" in out
+    assert "of another kind" not in out
+    assert re.search(r"written: \S+audits/\d{8}T\d{6}\.\d{6}Z-4\.json$", out, re.MULTILINE)
+    [run] = read_audits(results)
+    assert (run.seed, run.fraction, run.n_stored, run.n_drawn) == (4, 0.7, 3, 2)
+    assert run.agreement.empty
+    assert command("--fraction", "0.5", "--strict")[0] == 0
+
+
+def test_differences_are_lines_and_foreign_text_is_shown_as_text(command, made, tmp_path):
+    foreign = "[red]x[/] \x1b[31m\r<script>"
+    folder = changed(made, tmp_path, lambda k, record: {**record, "n_rows": 999, "error": 5.0, "dataset": foreign})
+    status, out, _ = command("--fraction", "1", at=folder)
+    assert status == 1
+    assert re.search(r"different +│ 3 +│ neither; listed below", out)
+    assert "\x1b" not in out
+    shown = re.escape(r"[red]x[/] \x1b[31m\r<script> LeverageScoreSelector, repeat 0, fold ")
+    assert len(re.findall(rf"^{shown}\d, draw 0 \[\w{{12}}\]: n_rows: stored 999, now \d+$", out, re.MULTILINE)) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "strict", "line"),
+    [
+        ({"environment": "{}"}, 0, r"identical +│ 3 "),  # the same bits, wherever they are from
+        ({"environment": "{}", "error": 1e-12}, 1, r"close +│ 3 "),
+        ({"config": None}, 1, r"skipped +│ 3 +│ the record has no config"),
+    ],
+    ids=str,
+)
+def test_strict_asks_for_the_same_bits_of_all(command, made, tmp_path, change, strict, line):
+    more = change.pop("error", 0)
+    folder = changed(made, tmp_path, lambda k, record: {**record, "error": record["error"] + more, **change})
+    status, out, _ = command("--fraction", "1", at=folder)
+    assert status == 0
+    assert re.search(line, out)
+    assert command("--fraction", "1", "--strict", at=folder)[0] == strict
+
+
+LOST = ClusterError("executor: lost the scheduler at tcp://there")
+
+
+@pytest.mark.parametrize(("reason", "expected"), [(KeyboardInterrupt(), INTERRUPTED), (LOST, 2)])
+def test_an_interrupt_keeps_what_was_compared(command, results, monkeypatch, reason, expected):
+    """A cluster that is lost says no more about the trials than a user who stops."""
+    broken_at([3], reason, monkeypatch)
+    status, _, error = command("--fraction", "1", "--seed", "3", at=results)
+    assert status == expected
+    assert str(reason) in error
+    assert "interrupted: 2 of 3 drawn trials were compared, see " in error
+    assert "--seed 3 draws the same again" in error
+    [run] = read_audits(results)
+    assert run.interrupted
+    assert (run.n_drawn, run.count(IDENTICAL)) == (3, 2)
+
+
+def test_columns_of_another_kind_are_counted(command, made, tmp_path):
+    """Same bits, digits, and what is beyond them, for each kind that the records name."""
+
+    def moved(k, record):
+        if k == 0:
+            return {**record, "environment": '{"blas":["[red]old[/] 1 Katmai"]}', "error": record["error"] + 0.3}
+        return {**record, "environment": "{}", "error": record["error"] + 3e-12 * (k == 1), "n_rows": 7 + k}
+
+    status, out, _ = command("--fraction", "1", at=changed(made, tmp_path, moved))
+    assert status == 1
+    [run] = read_audits(tmp_path)
+    agreement = run.agreement.set_index(["environment", "column"])
+    first, second = agreement.loc["{}"], agreement.drop(index="{}", level=0).droplevel(0)
+    counts = ["n_trials", "n_compared", "n_same", "n_beyond"]
+    assert first.loc["error", counts].tolist() == [2, 2, 1, 0]
+    error = max(records(made)[1]["error"], 1e-3)  # what is smaller counts as that large
+    assert first.loc["error", "worst"] == pytest.approx(3e-12 / error)
+    assert first.loc["n_rows", counts].tolist() == [2, 2, 0, 2]
+    assert first.loc["n_test", counts].tolist() == [2, 2, 2, 0]
+    assert "nmi" not in first.index  # which no such trial has
+    assert second[second["n_same"] < second["n_compared"]].index.tolist() == ["error"]
+    assert re.search(r"error +│ 2 +│ 1 +│ \d+ digits, worst relative difference \d\.\de-\d\d", out)
+    assert re.search(r"n_rows +│ 2 +│ 0 +│ 2 different", out)
+    flat = " ".join(out.split())
+    assert "of another kind, 2: blas not known, here openblas " in flat
+    assert "blas [red]old[/] 1 Katmai, here " in flat
+    assert re.search(r"the same bits wherever compared: key, cell, .*n_test, .*features", flat)
+
+
+def test_the_file_of_an_audit_comes_back_as_it_was(made, tmp_path):
+    folder = changed(made, tmp_path, lambda k, record: {**record, "n_rows": 999, "environment": "{}"})
+    TrialStore(folder / "store").append([{"key": "f" * 64, "cell": "e" * 64}])
+    run = audit(folder)
+    assert run.different
+    assert run.skipped
+    [again] = read_audits(folder)
+    assert again.different == run.different
+    assert again.trials.equals(run.trials)
+    assert again.agreement.equals(run.agreement)
+    assert (again.when, again.skipped, again.digits) == (run.when, run.skipped, None)
+    assert read_audits(tmp_path / "nothing") == []
+
+
+WRONG = [
+    ("when", "yesterday"), ("when", "2001-02-03T04:05:06"), ("when", 5), ("seed", "1"), ("limit", "9"),
+    ("n_drawn", 1.5), ("interrupted", 0), ("fraction", "1"), ("skipped", [["reason", 1]]), ("skipped", {"a": "many"}),
+    ("trials", [5]), ("trials", [{"key": "k"}]), ("agreement", {"environment": 1}), ("agreement", [{"worst": "a"}]),
+    ("note", "more"), ("format", "provsel audit 2"),
+]  # fmt: skip
+
+
+def test_a_file_that_no_audit_wrote_is_left_out(results, caplog):
+    audit(results)
+    [path] = (results / "audits").glob("*.json")
+    written = json.loads(path.read_text())
     assert len(read_audits(results)) == 1
+    others = [json.dumps({**written, name: value}).encode() for name, value in WRONG]
+    for key, value in (("outcome", "perfect"), ("repeat", "a"), ("differences", ["x"])):
+        others.append(json.dumps({**written, "trials": [{**written["trials"][0], key: value}]}).encode())
+    for text in (*others, b"", b"{", b"[]", b"[" * 100_000, b"\xff\xfe\x00"):
+        path.write_bytes(text)
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            assert read_audits(results) == [], text
+        assert re.search(r"\.json: expected a file that this provsel audit wrote, got .*; left out", caplog.text)

@@ -167,7 +167,7 @@ def test_help_waits_for_nothing(argv, tmp_path):
 
 
 def test_what_commands_say_of_modules_that_they_import_late_is_right(capsys):
-    from provlab.audit.sample import FRACTION
+    from provlab.audit import FRACTION
     from provlab.doctor import STATES
     from provlab.listing import KINDS
 

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from made_paper import made_paper
-from provlab.audit import DIFFERENT, Agreement, ColumnAgreement, read_audits
+from provlab.agreement import DIFFERENT
+from provlab.audit import AGREEMENT, read_audits
 from provlab.claims import load_claims
 from provlab.cli import main
 from provlab.reports.differences import with_differences
@@ -329,16 +330,12 @@ def test_an_audit_of_another_kind_says_how_many_digits_agree(results):
     compute()
     assert main(["audit", "--fraction", "1", "--limit", "4", "--seed", "3", "executor=serial"]) == 0
     [run] = read_audits(results)
-    columns = (
-        ColumnAgreement("key", 4, 4),
-        ColumnAgreement("error", 4, 2, 0, 3e-12),
-        ColumnAgreement("nmi", 4, 3, 0, 2e-15),
-    )
-    other = replace(run, agreements=(Agreement("{}", 4, columns),), environment='{"cpu": ["X86_V2", "X86_V3"]}')
+    lines = [("key", 4, 4, 0, 0.0), ("error", 4, 2, 0, 3e-12), ("nmi", 4, 3, 0, 2e-15)]
+    agreement = pd.DataFrame([("{}", 4, *line) for line in lines], columns=[*AGREEMENT])
+    other = replace(run, agreement=agreement, environment='{"cpu": ["X86_V2", "X86_V3"]}')
     found = audit_summary(other)
     assert (found.digits, found.processor) == (11, "X86_V2, X86_V3")
-    wrong = replace(run.trials[0], outcome=DIFFERENT)
-    assert audit_summary(replace(other, trials=(wrong, *run.trials[1:]))).digits is None
+    assert audit_summary(replace(other, trials=run.trials.assign(outcome=DIFFERENT))).digits is None
     assert audit_summary(run).digits is None  # all have the same bits
 
 

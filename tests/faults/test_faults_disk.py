@@ -17,8 +17,7 @@ from rich.console import Console
 
 from made_paper import made_paper
 from provlab import runner
-from provlab.audit.ledger import read_audits, write_audit
-from provlab.audit.outcomes import AuditRun
+from provlab.audit import AuditRun, read_audits
 from provlab.cli import main
 from provlab.reports.tables import write_text
 from provlab.site.build import build_report
@@ -359,5 +358,5 @@ def test_a_clock_of_this_host_that_is_wrong_removes_no_living_writers_file(tmp_p
 def test_ledgers_of_a_clock_that_went_back_are_all_kept(tmp_path):
     moments = ("2026-05-01T10:00:00+00:00", "2025-05-01T10:00:00+00:00", "2031-01-01T00:00:00+00:00")
     for seed, when in enumerate(moments):
-        write_audit(AuditRun(when, "0", "", "", seed, 0.5, None, "", 10, 0), tmp_path)
+        AuditRun(when, "0", "", "", seed, 0.5, None, "", 10, 0).write(tmp_path)
     assert [run.seed for run in read_audits(tmp_path)] == [2, 0, 1]

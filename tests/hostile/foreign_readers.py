@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -21,9 +22,8 @@ from PIL import Image
 from scipy import sparse
 from scipy.io import savemat
 
-from provlab.audit.compare import OUTCOMES, Difference
-from provlab.audit.ledger import WITHOUT_SUM, read_audits, write_audit
-from provlab.audit.outcomes import AuditRun, TrialOutcome
+from provlab.agreement import OUTCOMES
+from provlab.audit import TRIALS, AuditRun, read_audits
 from provlab.claims.table import ResultTable
 from provlab.configs import compose_artefact
 from provlab.configs.memory import _recalled, _remember
@@ -335,27 +335,25 @@ def plan_of(path):
 
 
 LEDGER_WORDS = (b"[[", b"{}", b"NaN", b"1e999", b'"when": "0001-01-01T00:00:00+23:59"')
-TRIAL = TrialOutcome("k", "c", "d", "BSSSelector", 0, 1, 0, "different", True, "x", (Difference("error", "1", "2"),))
+TRIAL = ["k", "c", "d", "BSSSelector", "x", 0, 1, 0, True, "different", [("error", "1", "2")], []]
 RUN = AuditRun(
-    "2026-01-02T03:04:05+00:00", "1", "x", "{}", 1, 0.5, None, "", 3, 1, skipped=(("why", 2),), trials=(TRIAL,)
-)
+    "2026-01-02T03:04:05+00:00", "1", "x", "{}", 1, 0.5, None, "", 3, 1, skipped={"why": 2},
+    trials=pd.DataFrame([TRIAL], columns=[*TRIALS]),
+)  # fmt: skip
 
 
-def ledgers():
-    """Return a ledger as it is written, and an older one, which has no checksum that would notice all damage first."""
+def ledger():
     with tempfile.TemporaryDirectory() as folder:
-        whole = write_audit(RUN, Path(folder)).read_bytes()
-    older = {name: value for name, value in json.loads(whole).items() if name != "sha256"}
-    return whole, json.dumps(older | {"format": WITHOUT_SUM}).encode()
+        return RUN.write(Path(folder)).read_bytes()
 
 
 def ledgers_of(path):
     found = read_audits(path.parent.parent)
-    if path.read_bytes() in ledgers():
-        assert found == [RUN]
+    if path.read_bytes() == ledger():
+        assert [run.different for run in found] == [RUN.different]
     for run in found:
-        assert 0 < run.fraction <= 1
-        assert all(trial.outcome in OUTCOMES for trial in run.trials)
+        assert {*run.trials["outcome"]} <= {*OUTCOMES}
+        assert all(isinstance(n, int) for n in (run.n_drawn, run.n_stored, *run.skipped.values()))
 
 
 RECORD = {"key": "k" * 64, "cell": "c" * 64, "dataset": "d", "error": 1.5, "features": [1, 2], "config": "{}"}
@@ -471,7 +469,7 @@ TEXT = {
     "memory of hashes": Reader(MEMORY, (HASHES,), hashes_of, LEDGER_WORDS),
     "memory of plans": Reader("plans/a.json", (plan(),), plan_of, LEDGER_WORDS),
     "results": Reader("results.csv", (RESULTS,), results_of, (b"m", b"e", b",", b"\"", b"A,one,0,0.5\n")),
-    "audit ledger": Reader("audits/a.json", ledgers(), ledgers_of, LEDGER_WORDS),
+    "audit": Reader("audits/a.json", (ledger(),), ledgers_of, LEDGER_WORDS),
 }  # fmt: skip
 
 BINARY = {

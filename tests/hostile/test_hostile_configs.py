@@ -282,11 +282,11 @@ def test_names_of_artefacts_are_those_of_files():
 
 def test_a_hostile_record_does_not_come_back_as_a_cell(caplog):
     """The text of a config in a store from elsewhere, as `provsel audit` takes it."""
-    from provlab.audit.cells import CannotRebuild, cell_from
+    from provlab.audit import CannotRecompute, cell_of
 
     [cell] = composed(*SIZES)
     good = cell.identity
-    assert cell_from(json.dumps(good, sort_keys=True, separators=(",", ":"))).id == cell.id
+    assert cell_of(json.dumps(good, sort_keys=True, separators=(",", ":")), "", {}).id == cell.id
     inner = {"name": "os.system", "algorithm_version": 1, "arguments": {}}
     for text in (
         json.dumps({**good, "selector": inner}), "[" * 100_000, "{}", "null", "\0", "",
@@ -294,7 +294,7 @@ def test_a_hostile_record_does_not_come_back_as_a_cell(caplog):
         json.dumps({**good, "model": {**good["model"], "arguments": {"C": inner}}}),
         json.dumps({**good, "dataset": "../../x"}), json.dumps({**good, "protocol": []}), '{"a":' * 5000,
     ):  # fmt: skip
-        with bounded(), pytest.raises(CannotRebuild) as error:
-            cell_from(text)
+        with bounded(), pytest.raises(CannotRecompute) as error:
+            cell_of(text, "", {})
         assert len(str(error.value)) <= 200
     assert not [record for record in caplog.records if record.levelno > logging.WARNING]

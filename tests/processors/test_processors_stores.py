@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from small_work import add_to, table_1
 
 import kinds
+from provlab.agreement import DIGITS
 from provlab.audit import read_audits
-from provlab.audit.compare import DIGITS
 from provlab.cli import main
 from provlab.store import SCHEMA, TrialStore
 
@@ -88,22 +88,18 @@ def check_audit_by_a_third_kind(turns):
     status, out = audit("baseline", turns)
     assert status == 0, out
     run = read_audits(turns)[0]
-    assert run.n_skipped == 0
+    assert run.skipped == {}
     assert run.n_drawn == run.count("identical") + run.count("close") == run.n_stored
     names = {kinds.environment_in_records(kind) for kind in ("native", "avx2")}  # one, where there is no AVX-512
-    assert {each.environment for each in run.agreements} == names
-    for agreement in run.agreements:
-        columns = {column.column: column for column in agreement.columns}
+    assert {*run.agreement["environment"]} == names
+    for _, columns in run.agreement.groupby("environment"):
         # nothing that is chosen or counted differs, and every number has the promised digits and more
-        assert not [column.column for column in agreement.columns if column.n_beyond]
-        assert {name for name, column in columns.items() if column.n_same < column.n_compared} >= {"content"}
-        assert {"key", "data", "seed", "error", "features"} <= {
-            name for name, column in columns.items() if column.n_same == column.n_compared
-        }
-        digits = {name: column.digits for name, column in columns.items() if column.digits is not None}
-        assert digits
-        assert min(digits.values()) >= DIGITS
-        assert "content" not in digits
+        assert not columns["n_beyond"].any()
+        is_same = columns["n_same"] == columns["n_compared"]
+        assert {*columns["column"][~is_same]} >= {"content"}
+        assert {"key", "data", "seed", "error", "features"} <= {*columns["column"][is_same]}
+        assert 0 < columns["worst"].max() <= 10**-DIGITS
+        assert not columns["worst"][columns["column"] == "content"].any()
     assert out.count("of another kind") == len(names)
     assert re.search(r"content +│ \d+ +│ \d+ +│ reported only", out)
 
@@ -112,7 +108,7 @@ def check_audit_by_the_same_kind(alone):
     status, _ = audit("baseline", alone)
     run = read_audits(alone)[0]
     assert (status, run.count("identical")) == (0, run.n_drawn)
-    assert run.agreements == ()
+    assert run.agreement.empty
 
 
 def check_audit_of_changed_records(alone, changed):
@@ -127,7 +123,7 @@ def check_audit_of_changed_records(alone, changed):
     status, out = audit("avx2", changed)
     assert status == 1
     run = read_audits(changed)[0]
-    assert {each.key for each in run.different} == {record["key"] for record in records[:3]}
-    beyond = {column.column: column.n_beyond for column in run.agreements[0].columns if column.n_beyond}
-    assert beyond == {"error": 1, "features": 1, "certificate_eigenvalue_max": 1}
+    assert {*run.trials["key"][run.trials["outcome"] == "different"]} == {record["key"] for record in records[:3]}
+    beyond = run.agreement.set_index("column")["n_beyond"]
+    assert beyond[beyond > 0].to_dict() == {"error": 1, "features": 1, "certificate_eigenvalue_max": 1}
     assert re.search(r"features +│ 12 +│ 11 +│ 1 different", out)

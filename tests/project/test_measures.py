@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from provlab.audit.compare import DIFFERENT, IDENTICAL
-from provlab.audit.session import run_audit
+from provlab.agreement import DIFFERENT, IDENTICAL
+from provlab.audit import run_audit
 from provlab.claims.evidence import Evidence
 from provlab.claims.judged import columns_read
 from provlab.claims.schema import load_claims
@@ -124,7 +124,7 @@ def test_they_are_stored_beside_ours_and_audited(project):
     assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (3, 0)
     _damage(store, chosen)
     run, _ = run_audit(project / "results", fraction=1.0, executor={"name": "serial"})
-    assert [found.column for each in run.different for found in each.differences] == ["rank_of_kept"] * 3
+    assert [column for _, found in run.different for column, *_ in found] == ["rank_of_kept"] * 3
     other, _ = run_quietly([cell("Rank")], store)
     assert other.n_run == 3  # what is measured is part of the key
 

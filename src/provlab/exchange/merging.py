@@ -1,7 +1,7 @@
 """Stores of several people as one, with what they disagree about.
 
 A trial is what its key says, wherever it was computed: the union of stores is one store. Where two have the same trial,
-what came out is compared as an audit compares (`provlab.audit.compare`): the same bits on the same environment, the
+what came out is compared as an audit compares (`provlab.agreement`): the same bits on the same environment, the
 stated digits on another. What is different beyond that is a conflict, and is for people to look at.
 """
 
@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from provlab.audit.compare import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, compare, compared
-from provlab.exchange.trials_csv import COLUMNS, TRIALS, list_texts, read_trials
+from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, compared, differences, outcomes, shown
+from provlab.exchange.trials_csv import COLUMNS, TRIALS, read_trials
 from provlab.identity.keys import digest_of, trial_key
 from provlab.store import SCHEMA, TrialStore
 from provlab.store.faults import agree
@@ -139,27 +139,19 @@ class Merge:
         """Count outcomes of trials that are in both, and keep what is different."""
         assert self.trials is not None
         ours = self.trials.take(pa.array(places))
-        names = [name for name in compared(dict.fromkeys(theirs.column_names)) if name in theirs.column_names]
+        names = [name for name in compared(theirs.column_names) if name in theirs.column_names]
         # a column that one side never wrote is that of another version, and no disagreement
         names = [
             name for name in names if name in ours.column_names and _written(ours[name]) and _written(theirs[name])
         ]
-        same = np.ones(len(theirs), dtype=bool)
-        for name in names:
-            same &= _same(ours[name], theirs[name])
-        absent = [name for name in theirs.column_names if name not in names]
-        counts = {"new": 0, **dict.fromkeys(OUTCOMES, 0), IDENTICAL: int(same.sum())}
+        found = differences(ours, theirs, names)
+        outcome = outcomes(ours, theirs, found)
+        counts = {"new": 0, **{each: int((outcome == each).sum()) for each in OUTCOMES}}
         lines = []
-        for k in np.flatnonzero(~same).tolist():
-            mine, other = ours.slice(k, 1).to_pylist()[0], theirs.slice(k, 1).to_pylist()[0]
-            outcome, differences = compare(mine, other, absent)
-            counts[outcome] += 1
-            if outcome == DIFFERENT:
-                place = [other.get(name) for name in ("key", "dataset", "selector", "repeat", "fold", "draw")]
-                lines += [
-                    (self._origin[places[k]], source, *place, each.column, each.stored, each.now)
-                    for each in differences
-                ]
+        for line in found[outcome[found["row"]] == DIFFERENT].sort_values("row", kind="stable").itertuples():
+            other = theirs.slice(line.row, 1).to_pylist()[0]
+            place = [other.get(name) for name in ("key", "dataset", "selector", "repeat", "fold", "draw")]
+            lines.append((self._origin[places[line.row]], source, *place, line.column, *shown(line.stored, line.now)))
         self.counts[source] = counts
         if lines:
             more = pd.DataFrame(lines, columns=CONFLICT_COLUMNS)
@@ -206,18 +198,3 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Cal
 
 def _written(column: pa.ChunkedArray) -> bool:
     return bool(column.null_count < len(column))
-
-
-def _same(first: pa.ChunkedArray, second: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Tell row by row whether two columns have the same bits, any NaN as one; null is the same as null only."""
-    if first.type != second.type:
-        return np.zeros(len(first), dtype=bool)
-    if pa.types.is_list(first.type):
-        first, second = list_texts(first), list_texts(second)
-    known = [pc.is_valid(column).to_numpy() for column in (first, second)]
-    if pa.types.is_floating(first.type):
-        values = [column.to_numpy() for column in (first, second)]  # null as NaN
-        equal = (values[0].view(np.int64) == values[1].view(np.int64)) | (np.isnan(values[0]) & np.isnan(values[1]))
-    else:
-        equal = pc.fill_null(pc.equal(first, second), True).to_numpy()
-    return (known[0] == known[1]) & (~known[0] | equal)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from provlab.agreement import OUTCOMES
 from provlab.audit import AuditRun, read_audits
 from provlab.configs import COMPLETE, NOT_RUN, Artefact, compose_artefact, config_errors, state_of
 from provlab.datasets import MissingDataError
@@ -244,11 +245,12 @@ def audited_cells(audits: Iterable[AuditRun], cells: Iterable[Cell]) -> dict[str
     planned = {cell.id: cell.counts for cell in unique_cells(cells)}
     counts: dict[str, tuple[int, int, int]] = {}
     for run in audits:
-        places = ((trial, (trial.repeat, trial.fold, trial.draw), planned.get(trial.cell)) for trial in run.trials)
-        own = tuple(t for t, place, most in places if most and all(n < m for n, m in zip(place, most, strict=True)))
-        for cell, found in replace(run, trials=own).by_cell().items():
-            before = counts.get(cell, (0, 0, 0))
-            counts[cell] = (before[0] + found[0], before[1] + found[1], before[2] + found[2])
+        for trial in run.trials[run.trials["cell"].isin(planned)].itertuples():
+            place = trial.repeat, trial.fold, trial.draw
+            if all(n < most for n, most in zip(place, planned[trial.cell], strict=True)):
+                found = tuple(int(trial.outcome == outcome) for outcome in OUTCOMES)
+                before = counts.get(trial.cell, (0, 0, 0))
+                counts[trial.cell] = (before[0] + found[0], before[1] + found[1], before[2] + found[2])
     return counts
 
 

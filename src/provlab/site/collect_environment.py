@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from provlab.audit import CLOSE, DIFFERENT, IDENTICAL, AuditRun, read_audits
+from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL
+from provlab.audit import AuditRun, read_audits
 from provlab.doctor import OK, Check, examine
 from provlab.reports.tracing import version_text, versions
 from provlab.site.model_environment import AuditSummary, EnvironmentPage
@@ -38,8 +39,7 @@ def environment_page(results: Path, snapshot: StoreSnapshot) -> EnvironmentPage:
 
 def audit_summary(run: AuditRun) -> AuditSummary:
     """Return what the report says of an audit."""
-    numbers = (column for each in run.agreements for column in each.columns)
-    digits = [column.digits for column in numbers if column.digits is not None]
+    left = run.n_drawn - len(run.trials) - sum(run.skipped.values())
     return AuditSummary(
         when=run.when,
         fraction=run.fraction,
@@ -48,21 +48,14 @@ def audit_summary(run: AuditRun) -> AuditSummary:
         n_identical=run.count(IDENTICAL),
         n_close=run.count(CLOSE),
         n_different=run.count(DIFFERENT),
-        skipped=(*run.skipped, *((("not reached: interrupted", _left(run)),) if run.interrupted else ())),
+        skipped=(*run.skipped.items(), *((("not reached: interrupted", left),) if run.interrupted else ())),
         different=tuple(
-            (
-                trial.where,
-                "; ".join(f"{each.column}: {each.stored} stored, {each.now} now" for each in trial.differences),
-            )
-            for trial in run.different
+            (where, "; ".join(f"{column}: {stored} stored, {now} now" for column, stored, now in each))
+            for where, each in run.different
         ),
         processor=version_text(versions(run.environment).get("cpu", "")),
-        digits=None if run.different else min(digits, default=None),
+        digits=run.digits,
     )
-
-
-def _left(run: AuditRun) -> int:
-    return run.n_drawn - len(run.trials) - run.n_skipped
 
 
 def _counts(snapshot: StoreSnapshot, column: str) -> list[tuple[str, int]]:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -17,13 +16,15 @@ from provlab.cli.commands import add_store_arguments
 from provlab.messages import visible_line
 
 if TYPE_CHECKING:
-    from provlab.audit import Agreement, AuditRun, ColumnAgreement
+    import pandas as pd
+
+    from provlab.audit import AuditRun
 
 HELP = "compute a random sample of the stored trials again, and compare"
 EXAMPLE = "provsel audit --fraction 0.01"
 
 LINES = 50
-"""Differences that are printed; the ledger has all."""
+"""Differences that are printed; the file has all."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Audit, print what was found, and return 1 where something differs."""
-    from provlab.audit import IDENTICAL, run_audit
+    from provlab.agreement import IDENTICAL
+    from provlab.audit import run_audit
 
     found, path = run_audit(
         Path(options.results),
@@ -55,12 +57,20 @@ def run(options: argparse.Namespace) -> int:
     )
     console = wide_console()
     console.print(summary_table(found))
-    for agreement in found.agreements:
-        console.print(agreement_table(agreement, found.environment))
-    _print_differences(console, found)
-    console.print(Text(f"ledger: {path}"), soft_wrap=True)
+    for environment, columns in found.agreement.groupby("environment", sort=False):
+        console.print(agreement_table(columns, environment, found.environment))
+    lines = [
+        f"{where}: {column}: stored {stored}, now {now}"
+        for where, each in found.different
+        for column, stored, now in each
+    ]
+    for line in lines[:LINES]:
+        console.print(visible_line(line), soft_wrap=True)
+    if len(lines) > LINES:
+        console.print(f"and {len(lines) - LINES} more differences, see the file")
+    console.print(f"written: {path}", soft_wrap=True)
     everything = found.count(IDENTICAL) == found.n_drawn
-    return 1 if found.different or (options.strict and not everything) else 0
+    return 1 if lines or (options.strict and not everything) else 0
 
 
 def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
@@ -80,70 +90,51 @@ def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
 
 def summary_table(found: AuditRun) -> Table:
     """Return what became of the drawn trials."""
-    from provlab.audit import CLOSE, DIFFERENT, IDENTICAL
-    from provlab.audit.compare import DIGITS
+    from provlab.agreement import CLOSE, DIFFERENT, DIGITS, IDENTICAL
 
     table = Table("outcome", "trials", "meaning")
-    here = sum(trial.same_environment for trial in found.trials)
-    partly = sum(bool(trial.not_compared) for trial in found.trials)
-    lines = [
+    differing = found.count(DIFFERENT)
+    for outcome, number, meaning in [
         ("drawn", found.n_drawn, f"of {found.n_stored} stored, with seed {found.seed}"),
         (IDENTICAL, found.count(IDENTICAL), "the same bits"),
         (CLOSE, found.count(CLOSE), f"computed on other versions or another kind of machine, equal to {DIGITS} digits"),
-        (DIFFERENT, found.count(DIFFERENT), "neither; listed below" if found.different else "neither"),
-        *(("skipped", number, reason) for reason, number in found.skipped),
-    ]
-    for outcome, number, meaning in lines:
+        (DIFFERENT, differing, "neither; listed below" if differing else "neither"),
+        *(("skipped", number, reason) for reason, number in found.skipped.items()),
+    ]:
         table.add_row(outcome, str(number), Text(visible_line(meaning)))
+    here, partly = found.trials["same_environment"].sum(), found.trials["not_compared"].astype(bool).sum()
     table.caption = f"{here} of {len(found.trials)} were stored by these versions on this kind of machine"
     if partly:
         table.caption += f"; {partly} have no value in columns that are newer than they are"
     return table
 
 
-def agreement_table(agreement: Agreement, here: str) -> Table:
+def agreement_table(columns: pd.DataFrame, stored: str, here: str) -> Table:
     """Return which columns have the bits of another kind of machine, and to how many digits the others agree."""
-    same = [column for column in agreement.columns if column.n_same == column.n_compared]
-    where = "; ".join(_parted(agreement.environment, here))
+    from provlab.agreement import REPORTED, digits
+
     table = Table("column", "trials", "same bits", "agreement", title_justify="left", caption_justify="left")
-    table.title = Text(visible_line(f"of another kind, {agreement.n_trials}: {where}"))
-    for column in agreement.columns:
-        if column not in same:
-            table.add_row(column.column, str(column.n_compared), str(column.n_same), _agreement_text(column))
-    table.caption = f"the same bits wherever compared: {', '.join(column.column for column in same) or 'no column'}"
+    table.title = Text(visible_line(f"of another kind, {columns['n_trials'].iloc[0]}: {_differing(stored, here)}"))
+    is_same = columns["n_same"] == columns["n_compared"]
+    for line in columns[~is_same].itertuples():
+        found = [f"{digits(line.worst)} digits, worst relative difference {line.worst:.1e}"] if line.worst else []
+        found += [f"{line.n_beyond} different"] if line.n_beyond else []
+        reported = "reported only: generated data may differ in last digits"
+        text = reported if line.column in REPORTED else "; ".join(found)
+        table.add_row(line.column, str(line.n_compared), str(line.n_same), text)
+    table.caption = f"the same bits wherever compared: {', '.join(columns['column'][is_same]) or 'no column'}"
     return table
 
 
-def _agreement_text(column: ColumnAgreement) -> str:
-    from provlab.audit.compare import REPORTED
-
-    if column.column in REPORTED:
-        return "reported only: generated data may differ in last digits"
-    found = [] if column.digits is None else [f"{column.digits} digits, worst relative difference {column.worst:.1e}"]
-    return "; ".join([*found, *([f"{column.n_beyond} different"] if column.n_beyond else [])])
-
-
-def _parted(stored: str, here: str) -> list[str]:
-    """Return in words where two environments part."""
+def _differing(stored: str, here: str) -> str:
+    """Return in words where two environments differ."""
     try:
         there, now = (dict(json.loads(text)) for text in (stored, here))
     except (ValueError, TypeError, RecursionError):
-        return ["the records do not say which"]
-    parts = (name for name in [*now, *(set(there) - set(now))] if there.get(name) != now.get(name))
-    return [f"{name} {_words(there.get(name))}, here {_words(now.get(name))}" for name in parts]
+        return "the records do not say which"
+    names = [name for name in [*now, *(set(there) - set(now))] if there.get(name) != now.get(name)]
+    return "; ".join(f"{name} {_words(there.get(name))}, here {_words(now.get(name))}" for name in names)
 
 
 def _words(value: Any) -> str:
     return " + ".join(map(str, value)) if isinstance(value, list) else "not known" if value is None else str(value)
-
-
-def _print_differences(console: Console, found: AuditRun) -> None:
-    lines = [
-        f"{trial.where}: {each.column}: stored {each.stored}, now {each.now}"
-        for trial in found.different
-        for each in trial.differences
-    ]
-    for line in lines[:LINES]:
-        console.print(Text(visible_line(line)), soft_wrap=True)
-    if len(lines) > LINES:
-        console.print(f"and {len(lines) - LINES} more differences, see the ledger")

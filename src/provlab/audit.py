@@ -1,0 +1,496 @@
+"""Stored trials, computed again: a random sample of a store is run from its records alone, and compared.
+
+A column that the writer of a record did not know (an older schema) is not compared, and is counted: it has no value in
+any record of the same git revision. `agreement` says what is promised of the others.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_origin, get_type_hints
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from rich.console import Console
+
+from provlab.agreement import (
+    COMPARED,
+    DIFFERENT,
+    OUTCOMES,
+    compared,
+    differences,
+    digits,
+    is_same_environment,
+    outcomes,
+    shown,
+)
+from provlab.datasets import MissingDataError, is_place
+from provlab.identity.cell import Cell
+from provlab.identity.keys import trial_key
+from provlab.plan import Task, files_missing, identity_of, make_tasks, trials_of
+from provlab.project.components import REGISTRIES, component_class, inner_kind, registered, version_of
+from provlab.runner import Ticker
+from provlab.store import TrialStore
+from provlab.store.schema import record_schema
+from provlab.terminal import PlainConsole
+from provlab.trials.environment import environment, git_revision
+from provlab.trials.errors import ClusterError
+from provlab.trials.executors import execute
+from provlab.trials.trial import TaskResult
+from provsel import __version__
+from provsel.files import replacing
+
+log = logging.getLogger(__name__)
+
+FRACTION = 0.01
+"""Of a store, where neither a fraction nor a cell was asked for."""
+
+CELLS_AT_ONCE = 200
+"""Cells whose records are read together: a sample of a large store names most of its cells."""
+
+UNUSED_MODEL = {"_target_": "provsel.models.LibsvmSVM"}
+"""Stands where a cell has no model but its class wants one."""
+
+FORMAT = "provsel audit 3"
+
+TRIALS = {
+    **dict.fromkeys(("key", "cell", "dataset", "selector", "git_revision"), str),
+    **dict.fromkeys(("repeat", "fold", "draw"), int),
+    "same_environment": bool, "outcome": str, "differences": object, "not_compared": object,
+}  # fmt: skip
+"""Columns of `AuditRun.trials`. A number that the record does not have is -1; same_environment: the same bits are
+promised; differences: (column, stored, now) as texts; not_compared: columns that the record's writer did not know."""
+
+AGREEMENT = {
+    "environment": str, "n_trials": int, "column": str,
+    "n_compared": int, "n_same": int, "n_beyond": int, "worst": float,
+}  # fmt: skip
+"""Columns of `AuditRun.agreement`: of each other environment and column, trials with a value on either side, of these
+with the same bits, and different beyond `DIGITS`; and the largest relative difference of two finite numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class AuditRun:
+    """One run of `provsel audit`.
+
+    Attributes
+    ----------
+    when : str
+        Its start, UTC, ISO 8601.
+    version, git_revision, environment : str
+        Of the code that computed again.
+    seed : int
+    fraction : float
+    limit : int or None
+    cell : str
+        These four repeat the draw on the same store; "" is all cells.
+    n_stored, n_drawn : int
+        Trials in the store then, and in the sample.
+    interrupted : bool
+        Then `trials` are those that were compared before.
+    skipped : dict
+        Drawn trials that could not be computed again, by reason.
+    trials : DataFrame
+        A line a trial that was computed again, see `TRIALS`.
+    agreement : DataFrame
+        How far trials of other environments agree, see `AGREEMENT`.
+    """
+
+    when: str
+    version: str
+    git_revision: str
+    environment: str
+    seed: int
+    fraction: float
+    limit: int | None
+    cell: str
+    n_stored: int
+    n_drawn: int
+    interrupted: bool = False
+    skipped: dict[str, int] = field(default_factory=dict)
+    trials: pd.DataFrame = field(default_factory=lambda: _frame([], TRIALS))
+    agreement: pd.DataFrame = field(default_factory=lambda: _frame([], AGREEMENT))
+
+    def count(self, outcome: str) -> int:
+        """Return the number of trials with an outcome."""
+        return int((self.trials["outcome"] == outcome).sum())
+
+    @property
+    def different(self) -> list[tuple[str, list[Sequence[str]]]]:
+        """Where trials differ in a few words, with (column, stored, now) of each difference."""
+        trials = self.trials[self.trials["outcome"] == DIFFERENT]
+        return [
+            (f"{t.dataset} {t.selector}, repeat {t.repeat}, fold {t.fold}, draw {t.draw} [{t.key[:12]}]", t.differences)
+            for t in trials.itertuples()
+        ]
+
+    @property
+    def digits(self) -> int | None:
+        """Fewest digits to which other environments agree; None with the same bits, or where a trial is different."""
+        worst = self.agreement["worst"].max() if len(self.agreement) and not self.count(DIFFERENT) else 0.0
+        return digits(worst) if worst else None
+
+    def write(self, results: Path) -> Path:
+        """Write the run below `results`/audits and return the file: whole, or not at all."""
+        stamp = datetime.fromisoformat(self.when).strftime("%Y%m%dT%H%M%S.%fZ")
+        path = results / "audits" / f"{stamp}-{self.seed}.json"
+        frames = {name: getattr(self, name).to_dict("records") for name in ("trials", "agreement")}
+        text = json.dumps({"format": FORMAT, **vars(self), **frames}, indent=1, allow_nan=False)
+        with replacing(path) as temporary:
+            temporary.write_text(text + "\n", encoding="utf-8")
+        return path
+
+
+def read_audits(results: Path) -> list[AuditRun]:
+    """Return the runs whose files are below `results`/audits, newest first.
+
+    A file that this version of `provsel audit` did not write is left out, and a warning says so.
+    """
+    runs = []
+    for path in sorted((Path(results) / "audits").glob("*.json")):
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+                raise ValueError(f"a file without the format {FORMAT!r}")
+            runs.append(_checked(data))
+        except (ValueError, TypeError, KeyError, OSError, RecursionError, OverflowError) as error:
+            log.warning("audit %s: expected a file that this provsel audit wrote, got %s; left out.", path, error)
+    return sorted(runs, key=lambda run: datetime.fromisoformat(run.when), reverse=True)
+
+
+def _checked(data: Mapping[str, Any]) -> AuditRun:
+    """Return the run that a file states; anybody can put files there."""
+    run = AuditRun(
+        **{**data, "trials": _frame(data["trials"], TRIALS), "agreement": _frame(data["agreement"], AGREEMENT)}
+    )
+    for name, kind in get_type_hints(AuditRun).items():
+        if not isinstance(getattr(run, name), get_origin(kind) if name == "skipped" else kind):
+            raise TypeError(f"{data[name]!r:.80} as {name}")
+    if datetime.fromisoformat(run.when).utcoffset() is None or not {*run.trials["outcome"]} <= {*OUTCOMES}:
+        raise ValueError("a time without its zone, or an outcome of another name")
+    skipped = {str(reason): int(n) for reason, n in run.skipped.items()}
+    lists = [
+        [(str(column), str(stored), str(now)) for column, stored, now in each] for each in run.trials["differences"]
+    ]
+    return replace(run, skipped=skipped, trials=run.trials.assign(differences=lists))
+
+
+def _frame(rows: Sequence[Any], types: Mapping[str, type]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=[*types]).astype(types)
+
+
+def run_audit(
+    results: Path,
+    *,
+    fraction: float | None = None,
+    cell: str = "",
+    limit: int | None = None,
+    seed: int | None = None,
+    executor: Mapping[str, Any] | None = None,
+    console: Console | None = None,
+) -> tuple[AuditRun, Path]:
+    """Compute a random sample of stored trials again, compare, and write what was found.
+
+    Parameters
+    ----------
+    results : path
+        Folder with `store`, to which nothing is added; what was found goes to `audits` beside it.
+    fraction : float in (0, 1], optional
+        Default: 0.01 of a store, and all of a cell. At least one trial is drawn.
+    cell : str
+        At least 8 hex digits that only one cell's id begins with; "" takes all cells.
+    limit : int, optional
+        Draw no more than that.
+    seed : int, optional
+        Of the draw, without replacement. Default: a fresh one.
+    executor : mapping, optional
+        See `execute`; loky with one worker a core by default.
+    console : Console, optional
+        For progress; standard error by default.
+
+    Returns
+    -------
+    run : AuditRun
+    path : Path
+        Of its file.
+
+    Raises
+    ------
+    ValueError
+        Nothing is stored, or what is asked for does not fit the store.
+    KeyboardInterrupt, ClusterError
+        After what was compared so far has been written.
+    """
+    console = console or PlainConsole(stderr=True)
+    store, when = TrialStore(results / "store"), datetime.now(UTC).isoformat()
+    drawn, settings = _draw(store, fraction=fraction, cell=cell, limit=limit, seed=seed)
+    run = AuditRun(when, __version__, git_revision(), environment(), **settings)
+    plain: dict[str, Any] = {"highlight": False, "markup": False, "soft_wrap": True}
+    console.print(f"audit: {run.n_drawn} of {run.n_stored} stored trials, drawn with seed {run.seed}", **plain)
+    skipped: Counter[str] = Counter()
+    noted: dict[str, tuple[str, str, str]] = {}  # differences that leave nothing to compare
+    records: list[dict[str, Any]] = []
+    stopped: BaseException | None = None
+    stored = _stored(store, drawn)
+    if lost := len(drawn) - len(stored):
+        skipped["the record went away while the audit began"] = lost
+    tasks = _tasks(stored, skipped, noted)
+    try:
+        with Ticker(console, "audit", len(_keys_of(tasks))) as ticker:
+            for result in _results(tasks, executor or {"name": "loky", "n_jobs": -1}):
+                records += result.records
+                noted |= {key: ("fails now", "a record", _line(reason)) for key, _, reason in result.failures}
+                ticker.advance(len(result.records) + len(result.failures))
+    except (KeyboardInterrupt, ClusterError) as error:  # neither says anything about the trials
+        stopped = error
+    trials, agreement = _compared(store, stored, records, noted)
+    counts = dict(sorted(skipped.items()))
+    run = replace(run, interrupted=stopped is not None, skipped=counts, trials=trials, agreement=agreement)
+    path = run.write(results)
+    if stopped is not None:
+        console.print(
+            f"interrupted: {len(trials)} of {run.n_drawn} drawn trials were compared, see {path}; "
+            f"--seed {run.seed} draws the same again.", **plain
+        )  # fmt: skip
+        raise stopped
+    return run, path
+
+
+def _draw(
+    store: TrialStore, *, fraction: float | None, cell: str, limit: int | None, seed: int | None
+) -> tuple[pa.Table, dict[str, Any]]:
+    """Return keys and cells of stored trials drawn at random, and what repeats the draw on the same store."""
+    fraction = fraction if fraction is not None else 1.0 if cell else FRACTION
+    if not 0 < fraction <= 1:
+        raise ValueError(f"audit: expected a fraction above 0 and up to 1, got {fraction!r}; use --fraction 0.01.")
+    if limit is not None and limit < 1:
+        raise ValueError(f"audit: expected a limit of at least 1 trial, got {limit}; leave --limit out for none.")
+    if seed is not None and seed < 0:
+        raise ValueError(f"audit: expected a seed of at least 0, got {seed}; leave --seed out for a fresh one.")
+    trials = store.query(columns=["key", "cell"])
+    n_stored = len(trials)
+    if not n_stored:
+        raise ValueError(
+            f"audit: expected stored trials, got nothing stored in {store.folder}; "
+            f"compute some first, by provsel reproduce or provsel run, or name their folder with --results."
+        )
+    if cell:
+        cell = _cell_id(trials["cell"], cell)
+        trials = trials.filter(pc.equal(trials["cell"], cell))
+    size = max(1, round(fraction * len(trials)))
+    size = size if limit is None else min(size, limit)
+    seed = secrets.randbits(32) if seed is None else seed
+    chosen = np.random.default_rng(seed).choice(len(trials), size=size, replace=False)
+    settings = {"seed": seed, "fraction": float(fraction), "limit": limit, "cell": cell}
+    return trials.take(pa.array(np.sort(chosen))), {**settings, "n_stored": n_stored, "n_drawn": size}
+
+
+def _cell_id(cells: pa.ChunkedArray, prefix: str) -> str:
+    if not re.fullmatch(r"[0-9a-fA-F]{8,64}", prefix):
+        raise ValueError(
+            f"audit: expected the first 8 or more hex digits of a cell, got {prefix!r}; "
+            f"copy them from the trace of a number."
+        )
+    known = pc.drop_null(pc.unique(cells))
+    found = sorted(known.filter(pc.starts_with(known, pattern=prefix.lower())).to_pylist())
+    if len(found) != 1:
+        got = f"{len(found)}, such as {found[0]} and {found[1]}; add digits" if found else "none that is stored"
+        raise ValueError(f"audit: expected one cell that begins with {prefix}, got {got}.")
+    return str(found[0])
+
+
+def _stored(store: TrialStore, drawn: pa.Table) -> pa.Table:
+    """Return the records of drawn trials, sorted by key."""
+    keys, cells = drawn["key"].combine_chunks(), drawn["cell"].unique().to_pylist()
+    parts = [store.query(cells[first : first + CELLS_AT_ONCE]) for first in range(0, len(cells), CELLS_AT_ONCE)]
+    return pa.concat_tables([part.filter(pc.is_in(part["key"], keys)) for part in parts]).sort_by("key")
+
+
+def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, str, str]]) -> list[Task]:
+    """Return tasks with exactly the trials that can be computed, grouped as in a run; count and note the others."""
+    members: dict[str, list[dict[str, Any]]] = {}
+    for record in stored.select(["key", "config", "source", "repeat", "fold", "draw"]).to_pylist():
+        config, *place = (record[name] for name in ("config", "repeat", "fold", "draw"))
+        if not config or None in place:
+            skipped["the record has no config, repeat, fold or draw (older schema)"] += 1
+        elif (key := trial_key(config, *place)) != record["key"]:
+            found = f"{key}, from the record's config, repeat, fold and draw"
+            noted[record["key"]] = ("key", record["key"], found)
+        else:
+            members.setdefault(config, []).append(record)
+    cells, wanted = [], set[str]()
+    for config, records in members.items():
+        counts = {f"{name}s": 1 + max(each[name] for each in records) for name in ("repeat", "draw")}
+        try:
+            cells.append(cell_of(config, records[0]["source"] or "", counts))
+            wanted |= {record["key"] for record in records}
+        except CannotRecompute as reason:
+            skipped[str(reason)] += len(records)
+    tasks = make_tasks(cells, done={key for cell in cells for *_, key in trials_of(cell)} - wanted)
+    if lost := len(wanted) - len(_keys_of(tasks)):
+        skipped["the config does not have such a trial: its fold or draw is beyond its numbers"] += lost
+    return tasks
+
+
+def _compared(
+    store: TrialStore, stored: pa.Table, records: list[dict[str, Any]], noted: Mapping[str, tuple[str, str, str]]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the frames of an `AuditRun` from what was computed again."""
+    # through the schema, as stored ones went: the same types on both sides
+    now = pa.Table.from_pylist(records, schema=record_schema(records)).sort_by("key")
+    before = stored.filter(pc.is_in(stored["key"], now["key"].combine_chunks()))
+    lines = differences(before, now, compared(now.column_names))
+    revision = before["git_revision"].take(pa.array(lines["row"])).to_pylist()
+    is_null = np.array([value is None for value in lines["stored"]], dtype=bool)
+    is_unknown = np.zeros(len(lines), dtype=bool)
+    for name in lines["column"][is_null].unique():
+        written = store.query(columns=[name, "git_revision"])
+        writers = {*written.filter(pc.is_valid(written[name]))["git_revision"].unique().to_pylist()}
+        is_unknown |= is_null & (lines["column"] == name).to_numpy() & [each not in writers for each in revision]
+    unknown, lines = lines[is_unknown], lines[~is_unknown]
+    outcome = dict(zip(now["key"].to_pylist(), outcomes(before, now, lines), strict=True))
+    texts = {key: [each] for key, each in noted.items()}
+    for line in lines.itertuples():
+        texts.setdefault(now["key"][line.row].as_py(), []).append((line.column, *shown(line.stored, line.now)))
+    lacking = {now["key"][row].as_py(): [*found] for row, found in unknown.groupby("row")["column"]}
+    trials = stored.filter(pc.is_in(stored["key"], pa.array([*outcome, *noted], pa.string())))
+    frame = trials.select([name for name in TRIALS if name in trials.column_names]).to_pandas()
+    frame = frame.fillna({name: -1 if kind is int else "" for name, kind in TRIALS.items() if name in frame})
+    same = dict(zip(now["key"].to_pylist(), is_same_environment(before, now), strict=True))
+    kinds = dict(zip(frame["key"], trials["environment"].to_pylist(), strict=True))
+    frame["same_environment"] = [same.get(key, kind == environment()) for key, kind in kinds.items()]
+    frame["outcome"] = [outcome.get(key, DIFFERENT) for key in frame["key"]]
+    frame["differences"] = [texts.get(key, []) for key in frame["key"]]
+    frame["not_compared"] = [lacking.get(key, []) for key in frame["key"]]
+    return frame.astype(TRIALS)[[*TRIALS]], _agreement(before, now, lines, unknown)
+
+
+def _agreement(stored: pa.Table, now: pa.Table, lines: pd.DataFrame, unknown: pd.DataFrame) -> pd.DataFrame:
+    """Return how far trials of other environments agree, that with most trials first; columns that have values."""
+    kinds = np.array(pc.fill_null(stored["environment"], "").to_pylist(), dtype=object)
+    is_other = ~is_same_environment(stored, now)
+    others = Counter(kinds[is_other])
+    found = []
+    for kind in sorted(others, key=lambda kind: (-others[kind], kind)):
+        for name in COMPARED:
+            rows = np.flatnonzero(is_other & (kinds == kind) & (_is_measured(stored[name]) | _is_measured(now[name])))
+            rows = np.setdiff1d(rows, unknown["row"][unknown["column"] == name])
+            if rows.size:
+                part = lines[(lines["column"] == name) & lines["row"].isin(rows)]
+                worst = part["relative"][np.isfinite(part["relative"])].max() if len(part) else 0.0
+                counts = (rows.size, rows.size - len(part), part["beyond"].sum())
+                found.append((kind, others[kind], name, *counts, 0.0 if np.isnan(worst) else worst))
+    return _frame(found, AGREEMENT)
+
+
+def _is_measured(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    nothing = pc.equal(column, "") if pa.types.is_string(column.type) else pc.is_null(column, nan_is_null=True)
+    return ~pc.fill_null(nothing, True).to_numpy()
+
+
+class CannotRecompute(Exception):  # noqa: N818 - a reason, and no error of ours
+    """Why a stored trial cannot be computed again here: a line of 200 characters at most, which quotes foreign text."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(_line(reason))
+
+
+def cell_of(config: str, source: str, counts: Mapping[str, int]) -> Cell:
+    """Return the cell whose identity is the JSON text `config`, where data and classes are what they were.
+
+    `source` is what the record says of where its data are from: the path, where they are a file of the user's.
+    """
+    try:
+        identity = json.loads(config)
+        protocol = {**identity["protocol"], "repeats": 1, "draws": 1}
+        if "measures" in protocol:
+            protocol["measures"] = [_component(measure, "measure") for measure in protocol["measures"]]
+        dataset, model = dict(identity["dataset"]), identity["model"]
+        if is_place(dataset["name"], "path"):
+            dataset["path"] = source
+        selector, model = _component(identity["selector"]), _component(model) if model else dict(UNUSED_MODEL)
+        cell = Cell(dataset, selector, model, protocol, str(identity["data"]))
+        same = cell.json == config
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise CannotRecompute(f"the config is not accepted now: {type(error).__name__}: {error}") from error
+    if not same:
+        raise CannotRecompute("the config gives another key now: identities are written otherwise in this version")
+    name = dataset["name"]
+    try:
+        found, missing = identity_of(dataset), files_missing(dataset)
+    except MissingDataError as error:
+        raise CannotRecompute(f"the data are missing: provsel fetch {name}") from error
+    except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
+        raise CannotRecompute(f"the data set cannot be loaded: {type(error).__name__}: {error}") from error
+    if found != cell.data:
+        raise CannotRecompute(f"the data set {name} has another identity now")
+    if missing:
+        raise CannotRecompute(f"the data are missing: provsel fetch {name}")
+    try:
+        return replace(cell, protocol={**cell.protocol, **counts})
+    except ValueError as error:  # such as a second repeat of a split that has one
+        raise CannotRecompute(f"the config does not have such a trial: {error}") from error
+
+
+def _component(identity: Mapping[str, Any], foreign: str = "") -> dict[str, Any]:
+    name, version = identity["name"], identity["algorithm_version"]
+    kind = next((kind for kind in REGISTRIES if name in registered(kind)), None)
+    if kind is None and "." not in name:
+        raise CannotRecompute(f"the class {name} does not exist now")
+    target = f"{REGISTRIES[kind]}.{name}" if kind else name
+    now = version_of(component_class(foreign or inner_kind({"_target_": target}), {"_target_": target}))
+    if version != now:
+        raise CannotRecompute(f"another algorithm_version: {name} had {version}, has {now} now")
+    return {"_target_": target, **_arguments(identity["arguments"])}
+
+
+def _arguments(value: Any) -> Any:
+    """Return arguments as a config has them: components among them as `_target_` and arguments."""
+    if isinstance(value, Mapping):
+        if set(value) == {"name", "algorithm_version", "arguments"}:
+            return _component(value)
+        return {name: _arguments(inner) for name, inner in value.items()}
+    return [_arguments(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _line(text: str) -> str:
+    """Return a reason on one line of at most 200 characters: it quotes untrusted text."""
+    line = " ".join(text.split())
+    return line if len(line) <= 200 else f"{line[:197]}..."
+
+
+def _keys_of(tasks: Sequence[Task]) -> set[str]:
+    return {trial.key for task in tasks for trial in task.trials}
+
+
+def _results(tasks: Sequence[Task], executor: Mapping[str, Any]) -> Iterator[TaskResult]:
+    """Yield the results of the tasks; one that cannot even begin is a failure of its trials, and stops no other."""
+    finished: set[str] = set()
+    try:
+        for result in execute(tasks, executor):
+            finished |= {record["key"] for record in result.records} | {key for key, *_ in result.failures}
+            yield result
+        return
+    except ClusterError:
+        raise
+    except Exception:  # which task it was is not known here: those without a result go one by one
+        log.debug("an executor ended early", exc_info=True)
+    for task in tasks:
+        if _keys_of([task]) <= finished:
+            continue
+        try:
+            yield from execute([task], executor)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            yield TaskResult(failures=[(key, "", reason) for key in sorted(_keys_of([task]))])
