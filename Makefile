@@ -53,7 +53,7 @@ $(RUN): requirements.lock pyproject.toml
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(PIP) uninstall --yes setuptools
 	find $(VENV)/lib \( $(UNUSED) \) -prune -exec rm -r {} +
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.cli._artefacts, provlab.cli._sweeps, provlab.reports.recipe'
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.cli._artefacts, provlab.cli._sweeps, provlab.recipe'
 	@touch $@
 
 # A fourth of what the wheels bring is not read by any run: the packages' own tests, C headers, Arrow's network services;
@@ -63,7 +63,7 @@ UNUSED := -path '*/site-packages/*/tests' -o -path '*/pyarrow/include' -o -path 
 
 $(REPORT): requirements-report.lock $(RUN)
 	$(PIP) install --no-compile --require-hashes -r requirements-report.lock
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.reports.figures, provlab.site'
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.figures.style, provlab.site'
 	@touch $@
 
 $(DEV): requirements-dev.lock $(RUN)

@@ -44,9 +44,10 @@ artefact:
 """
 
 SCRIPT = """
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
-from provlab.reports.tables import write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.figures.curves import draw_error_bars
+from provlab.summaries import mean_over_datasets
+from provlab.tables import write_tables
 
 
 def render(made: Rendering) -> str:

@@ -13,9 +13,9 @@ import pyarrow as pa
 from rich.console import Console
 
 from provlab.cli import main
+from provlab.figures.style import only_formats
 from provlab.identity.cell import Cell
 from provlab.plan import identity_of, trials_of, unique_cells
-from provlab.reports.figures import only_formats
 from provlab.runner import run_cells
 from provlab.store import SCHEMA, VOLATILE, TrialStore
 

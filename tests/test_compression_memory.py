@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from provlab.configs import Entry, compose_artefact
+from provlab.figures.style import FORMATS
 from provlab.project import papers
 from provlab.protocols import streamed, training_process
-from provlab.reports.figures import FORMATS
 from small_runs import artefact_command, small_cell
 
 NAME = "giesen2013/compression-memory"

@@ -62,7 +62,7 @@ def test_the_reference_lists_what_the_script_of_a_new_project_imports():
         for module, names in re.findall(r"^from (provlab\.\S+) import (.+)$", script, re.M)
         for name in names.split(", ")
     }
-    text = (DOCS / "reference" / "provlab.reports.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "provlab.scripts.md").read_text(encoding="utf-8")
     assert imported <= set(re.findall(r"^   (provlab\S+)$", text, re.M))
     assert len(imported) >= 4
 

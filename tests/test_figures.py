@@ -10,13 +10,12 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from provlab.configs.artefacts import artefact_part
+from provlab.figures.curves import draw_curves, draw_error_bars
+from provlab.figures.forest import OVERALL, draw_forest, paired_differences
+from provlab.figures.looks import PALETTE, declared_looks, looks
+from provlab.figures.specification import MAX_UNIVERSES, by_effect, specification_curve
+from provlab.figures.style import only_formats
 from provlab.project import Project, artefact_names, current_project, papers
-from provlab.reports.compact_svg import compact_svg
-from provlab.reports.curves import draw_curves
-from provlab.reports.error_bars import draw_error_bars
-from provlab.reports.figures import only_formats, save_figure, style
-from provlab.reports.forest import OVERALL, draw_forest, paired_differences
-from provlab.reports.looks import PALETTE, declared_looks, looks
 
 DRAWN = [
     "paul2016/figure1", "paul2016/figure2", "paul2016/certificates", "wang2018/ofs-figure1",
@@ -190,31 +189,60 @@ def test_certificates_are_counted_a_panel_a_method(figures, tmp_path):
     }
 
 
-def test_a_drawing_has_each_style_once_and_the_same_shapes(tmp_path):
-    """Each element keeps its style, by a class, and its place, to a hundredth of a point; texts stay."""
-    frame = pd.DataFrame({"x": np.arange(30) / 7, "y": np.arange(30) ** 2 / 11})
-    figure = Figure(figsize=(3, 2))
-    panel = figure.subplots()
-    panel.plot(frame["x"], frame["y"], "o", color="#123456")
-    panel.set_title("1.23456 of 'DejaVu Sans'")
-    with style():
-        figure.savefig(tmp_path / "plain.svg", metadata={"Date": None, "Creator": None})
-        with only_formats("svg"):
-            save_figure(figure, tmp_path / "saved")
-    plain, saved = ((tmp_path / f"{name}.svg").read_text() for name in ("plain", "saved"))
-    compact = compact_svg(plain)
-    assert len(compact) < 0.75 * len(plain)
-    assert "1.23456 of 'DejaVu Sans'" in compact
-    was, now = (list(ElementTree.fromstring(text).iter()) for text in (plain, compact))
-    rules = dict(re.findall(r"^\.(\w+)\{(.*)\}$", compact, flags=re.MULTILINE))
-    assert len(set(rules.values())) == len(rules) > 3
-    assert [element.tag for element in was] == [element.tag for element in now]
-    for before, after in zip(was, now, strict=True):
-        styled = rules.get(after.get("class"), after.get("style"))
-        assert FAMILIES.sub("", styled or "") == FAMILIES.sub("", before.get("style", ""))
-        for name in ("d", "x", "y", "transform"):
-            there, here = (NUMBERS.findall(element.get(name, "")) for element in (before, after))
-            assert len(there) == len(here)
-            np.testing.assert_allclose(np.array(here, float), np.array(there, float), atol=0.0051)
-    assert compact_svg(compact) == compact
-    assert compact_svg(saved) == saved
+def made_universes():
+    """Two places of two options: the effect falls with the second option of the first."""
+    lines = [("a", "1", "replicated", 2.0), ("a", "2", "replicated", 3.0), ("b", "1", "no difference", 0.0),
+             ("b", "2", "inconclusive", 1.0)]  # fmt: skip
+    found = pd.DataFrame(lines, columns=["method", "C", "verdict", "effect"])
+    return found.assign(low=found["effect"] - 1, high=found["effect"] + 1)
+
+
+PLACES = {"method": ["a", "b"], "C": ["1", "2"]}
+
+
+def test_each_universe_is_one_group_of_the_specification_curve():
+    """A filter of the table of the same lines hides row k, and with it the group of that number."""
+    universes = by_effect(made_universes())
+    assert universes["effect"].tolist() == [0, 1, 2, 3]
+    assert universes["is_default"].tolist() == [False, False, True, False]
+    drawn = specification_curve(universes, PLACES, unit="<points>", margins=(0.5,), printed=1.5)
+    groups = dict(re.findall(r'<g data-row="(\d+)"><title>(.*?)</title>', drawn))
+    assert groups == {
+        "0": "no difference, 0; b, 1", "1": "inconclusive, 1; b, 2", "2": "replicated, 2; a, 1; the defaults",
+        "3": "replicated, 3; a, 2",
+    }  # fmt: skip
+    assert re.findall(r'class="legend"[^>]*>([^<]*)<', drawn) == ["replicated 2", "no difference 1", "inconclusive 1"]
+    heights = [float(y) for y in re.findall(r'class="effect k-\w+" d="M[\d.]+ ([\d.]+)', drawn)[3:]]
+    assert heights == sorted(heights, reverse=True)
+    assert (drawn.count('class="default"'), drawn.count('class="margin"'), drawn.count('class="printed"')) == (1, 1, 1)
+    assert "4 universes, sorted by effect<" in drawn
+    assert "<points>" not in drawn
+    ElementTree.fromstring(specification_curve(universes, PLACES, alone=True))
+
+
+def test_a_specification_curve_says_which_universes_it_cannot_show():
+    """A bound that says nothing has no effect, and would be missed without a word."""
+    universes = made_universes()
+    universes.loc[0, ["verdict", "effect"]] = "vacuous", np.nan
+    universes.loc[3, "verdict"] = "not run"
+    drawn = specification_curve(by_effect(universes), PLACES)
+    assert "2 of 3 universes, sorted by effect; the others have none (1 vacuous)<" in drawn
+    assert re.findall(r'<g data-row="(\d+)"', drawn) == ["0", "1"]
+    assert specification_curve(by_effect(universes.assign(effect=np.nan)), PLACES) == ""
+
+
+def test_kinds_of_verdicts_differ_without_colours():
+    marks = set()
+    for verdict in ("replicated", "contradicted", "inconclusive", "no difference"):
+        drawn = specification_curve(by_effect(made_universes().assign(verdict=verdict)), PLACES)
+        marks.add(re.sub(r"[\d. -]+", "", re.findall(r'class="effect k-\w+" d="([^"]*)"', drawn)[-1]))
+    assert len(marks) == 4
+
+
+def test_very_many_universes_are_thinned_and_keep_their_ends_and_the_defaults():
+    many = pd.concat([made_universes()] * (MAX_UNIVERSES // 2), ignore_index=True)
+    many["effect"] = np.random.default_rng(0).normal(size=len(many))
+    found = by_effect(many)
+    assert MAX_UNIVERSES <= len(found) <= MAX_UNIVERSES + 1
+    assert found["effect"].iloc[[0, -1]].tolist() == [many["effect"].min(), many["effect"].max()]
+    assert found.loc[found["is_default"], "effect"].tolist() == [many["effect"][0]]

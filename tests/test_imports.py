@@ -181,7 +181,7 @@ def test_what_commands_say_of_modules_that_they_import_late_is_right(capsys):
 def test_table1_status_and_lists_need_no_package_for_figures(tmp_path):
     script = f"""
 from provlab.cli import main
-from provlab.reports.recipe import load_recipe
+from provlab.recipe import load_recipe
 from provlab.project import artefact_names
 for name in artefact_names():
     if name.split("/")[1].startswith("table"):

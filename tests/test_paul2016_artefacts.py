@@ -11,9 +11,9 @@ import pytest
 
 from provlab.cli import main
 from provlab.configs import compose_artefact
+from provlab.figures.style import FORMATS, only_formats
 from provlab.readings.schema import paper_readings
-from provlab.reports.figures import FORMATS, only_formats
-from provlab.reports.recipe import Rendering, load_recipe
+from provlab.recipe import Rendering, load_recipe
 from provlab.store import TrialStore
 from small_runs import REPO, run_quietly
 

@@ -18,7 +18,7 @@ from provlab.plan import trials_of, unique_cells
 from provlab.project import current_project
 from provlab.reference import FOLDER, MAX_BYTES, README, Contents, readme
 from provlab.reference.sample import whole_records
-from provlab.reports.tracing import versions
+from provlab.site.tracing import versions
 from provlab.store import TrialStore
 from provlab.trials.environment import environment
 from provsel.selectors import LeverageScoreSelector

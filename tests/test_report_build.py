@@ -17,9 +17,9 @@ from provlab.agreement import DIFFERENT
 from provlab.audit import AGREEMENT, read_audits
 from provlab.claims import load_claims
 from provlab.cli import main
-from provlab.reports.differences import with_differences
 from provlab.site.build import build_report, collect_report
 from provlab.site.collect_environment import audit_summary, environment_page
+from provlab.site.differences import with_differences
 from provlab.store import SCHEMA, StoreSnapshot, TrialStore
 from small_runs import PROVSEL, SMALL, run_python
 

@@ -12,12 +12,12 @@ from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
 from provlab.configs import Artefact, Entry
+from provlab.figures.curves import draw_curves, draw_error_bars
+from provlab.figures.style import TWO_COLUMNS, legend_below, only_formats, save_figure, style
 from provlab.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, printed_numbers, standard_error_scale
-from provlab.reports.curves import draw_curves
-from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
-from provlab.reports.features import in_every_selection, most_frequent, selections_of, share_relevant
-from provlab.reports.figures import TWO_COLUMNS, legend_below, only_formats, save_figure, style
-from provlab.reports.tables import (
+from provlab.store import TrialStore
+from provlab.summaries import in_every_selection, mean_over_datasets, most_frequent, selections_of, share_relevant
+from provlab.tables import (
     Traced,
     cell_text,
     escape_latex,
@@ -30,7 +30,6 @@ from provlab.reports.tables import (
     write_tables,
     write_text,
 )
-from provlab.store import TrialStore
 from small_runs import BSS, FULL, UNIFORM, run_quietly, small_cell
 
 HOSTILE = [

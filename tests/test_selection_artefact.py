@@ -7,7 +7,7 @@ import pytest
 
 from provlab.cli import main
 from provlab.configs import compose_artefact
-from provlab.reports.recipe import load_recipe
+from provlab.recipe import load_recipe
 from provlab.store import TrialStore
 from provsel.stability import stability
 from small_runs import artefact_command

@@ -11,9 +11,9 @@ import pytest
 import provlab
 import provsel
 from provlab.claims.outcome import Finding
-from provlab.reports.trace import Distribution, TracedTrial
 from provlab.site.model import Number
 from provlab.site.model_claims import ClaimPage, ClaimPart
+from provlab.site.trace import Distribution, TracedTrial
 from provsel.certificates import (
     THEOREMS,
     Certificate,

@@ -8,7 +8,7 @@ from provlab.cli import main
 from provlab.cli._artefacts import executor_note
 from provlab.configs import compose_artefact, compose_config
 from provlab.datasets import MissingDataError
-from provlab.reports.figures import FORMATS
+from provlab.figures.style import FORMATS
 from small_runs import REPO, artefact_command
 
 MADE = "'dataset=gaussian_clusters','dataset.n_samples=30','dataset.n_features=300'"

@@ -23,7 +23,7 @@ from timing.runs import StoredRunError, about, load_run, store_run, stored_name
 from timing.scripts import find_scripts, run_script
 from timing.table import run_table
 
-from provlab.reports.tables import write_text
+from provlab.tables import write_text
 from provlab.trials.environment import environment
 from provsel.files import replacing
 

@@ -11,8 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.reports.figures import TWO_COLUMNS, legend_of, save_titled, style
-from provlab.reports.looks import Look, looks
+from provlab.figures.looks import Look, looks
+from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def draw_against_components(trials: pd.DataFrame, panels: Sequence[Panel], stem:
         for axes in grid[-1]:
             axes.set_xlabel(r"$\ell$")
         legend_of(figure, grid.flat, methods)
-        return save_titled(figure, stem, title)
+        return save_figure(figure, stem, title)
 
 
 def _draw(axes: Axes, trials: pd.DataFrame, panel: Panel, looks_of: Mapping[str, Look]) -> None:

@@ -1,8 +1,8 @@
 """make reproduce-feature-selective-peers | provsel reproduce giesen2013/feature-selective-peers [--render]."""
 
-from provlab.reports.curves import draw_curves
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import Traced, write_tables
+from provlab.figures.curves import draw_curves
+from provlab.recipe import Recipe, Rendering
+from provlab.tables import Traced, write_tables
 
 FEATURES = "features"
 

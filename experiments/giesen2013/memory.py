@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from provlab.configs import Entry
-from provlab.reports.figures import TWO_COLUMNS, legend_of, save_titled, style
-from provlab.reports.looks import looks
-from provlab.reports.tables import Traced
+from provlab.figures.looks import looks
+from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
+from provlab.tables import Traced
 from provsel.kernels.gaussian_blocks import is_kept
 
 LOG_FACTOR = 8
@@ -148,7 +148,7 @@ def draw_memory(points: pd.DataFrame, stem: Path, title: str) -> list[Path]:
         # column by column: what was measured and its line below each other
         order = [f"l = {size:.0f}, {what}" for size in sizes for what in ("measured", "line")]
         legend_of(figure, panels.flat, [*order, *others], ncols=4)
-        return save_titled(figure, stem, title)
+        return save_figure(figure, stem, title)
 
 
 def _draw_panel(panel: Axes, points: pd.DataFrame, kind: str, x: str, fixed: str, sizes: Any, others: Any) -> None:

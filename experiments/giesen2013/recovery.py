@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.configs import Entry
-from provlab.reports.tables import Traced, write_tables
+from provlab.tables import Traced, write_tables
 from provsel.certificates import VIOLATED
 
 from .components import Panel, draw_against_components

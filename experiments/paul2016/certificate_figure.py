@@ -11,8 +11,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
 from matplotlib.figure import Figure
 
-from provlab.reports.figures import TWO_COLUMNS, legend_of, save_titled, style
-from provlab.reports.looks import Look, looks
+from provlab.figures.looks import Look, looks
+from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
 
 CERTIFICATES = {"spectral": "Lemmas 1-2", "margin": "Theorems 1-4", "soft": "equation 11", "radius": "Theorem 5"}
 """Certificates in a record, and where the paper promises what they check."""
@@ -73,7 +73,7 @@ def draw_certificates(trials: pd.DataFrame, settings: dict[str, list[str]], stem
             if bins:
                 figure.colorbar(bins[0], ax=list(line), label="trials", aspect=12, pad=0.01)
         legend_of(figure, panels.flat)
-        return save_titled(figure, stem, title)
+        return save_figure(figure, stem, title)
 
 
 def _shades(look: Look) -> LinearSegmentedColormap:

@@ -1,9 +1,10 @@
 """make reproduce-figure1 | provsel reproduce paul2016/figure1 [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-from provlab.reports.error_bars import draw_error_bars, mean_over_datasets
-from provlab.reports.forest import TRIAL_COLUMNS, draw_forest, paired_differences
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import write_tables
+from provlab.figures.curves import draw_error_bars
+from provlab.figures.forest import TRIAL_COLUMNS, draw_forest, paired_differences
+from provlab.recipe import Recipe, Rendering
+from provlab.summaries import mean_over_datasets
+from provlab.tables import write_tables
 
 
 def render(made: Rendering) -> str:

@@ -1,8 +1,8 @@
 """make reproduce-full_c | provsel reproduce paul2016/full_c [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-from provlab.reports.error_bars import mean_over_datasets
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.summaries import mean_over_datasets
+from provlab.tables import write_tables
 
 
 def render(made: Rendering) -> str:

@@ -1,9 +1,9 @@
 """make reproduce-table1 | provsel reproduce paul2016/table1 [protocol.repeats=1] [executor=serial]."""
 
 from provlab.frames import error_summary
-from provlab.reports.features import most_frequent, share_relevant
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import cell_text, write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.summaries import most_frequent, share_relevant
+from provlab.tables import cell_text, write_tables
 
 TOP = 5
 TIED = {"higher_index": "feature of higher index", "earlier_place": "feature selected earlier on average"}

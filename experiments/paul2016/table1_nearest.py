@@ -1,6 +1,6 @@
 """make reproduce-table1_nearest: Table 1 as the authors may have run it."""
 
-from provlab.reports.recipe import Recipe
+from provlab.recipe import Recipe
 
 from .table1 import render, summarise
 

@@ -1,7 +1,7 @@
 """make reproduce-table1_sets: what the text says of Table 1, over ten data sets."""
 
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import cell_text, write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.tables import cell_text, write_tables
 
 from .table1 import summarise
 

@@ -2,8 +2,8 @@
 
 from provlab.datasets.loaders.techtc import categories
 from provlab.frames import data_shape, error_summary
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import Traced, write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.tables import Traced, write_tables
 
 COLUMNS = ["id1", "id2", "documents", "words", "error (%)"]
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.plan import feature_names_of
-from provlab.reports.features import in_every_selection, selections_of
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import Traced, write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.summaries import in_every_selection, selections_of
+from provlab.tables import Traced, write_tables
 
 SHOWN = 10
 COUNTED = {"each": "every draw", "union": "some draw"}

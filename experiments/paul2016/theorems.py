@@ -1,8 +1,8 @@
 """make reproduce-theorems | provsel reproduce paul2016/theorems [protocol.repeats=1]."""
 
-from provlab.reports.certificates import count_states
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import Traced, write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.summaries import count_states
+from provlab.tables import Traced, write_tables
 
 from .certificate_figure import CERTIFICATES
 from .certificates import MEASURES, summarise

@@ -6,11 +6,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from provlab.claims.statistics.ranking import rank_methods
+from provlab.figures.looks import looks
+from provlab.figures.style import TWO_COLUMNS, legend_below, save_figure, style
 from provlab.frames import selection_seconds
-from provlab.reports.figures import TWO_COLUMNS, legend_below, save_titled, style
-from provlab.reports.looks import looks
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import write_tables, write_text
+from provlab.recipe import Recipe, Rendering
+from provlab.tables import write_tables, write_text
 from provsel.stability import stability
 
 CLUSTERS = "clusters"
@@ -151,7 +151,7 @@ def _draw(means, styles, stem, title):
             panel.set_xlabel(QUALITIES["seconds"][0])
             panel.set_ylabel(QUALITIES[quality][0])
         legend_below(figure, *panel.get_legend_handles_labels())
-        return save_titled(figure, stem, title)
+        return save_figure(figure, stem, title)
 
 
 def _advice(means, ranked, what):

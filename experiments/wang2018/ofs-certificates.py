@@ -1,8 +1,8 @@
 """make reproduce-ofs-certificates | provsel reproduce wang2018/ofs-certificates [protocol.repeats=5]."""
 
-from provlab.reports.certificates import count_states
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import Traced, write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.summaries import count_states
+from provlab.tables import Traced, write_tables
 
 NUMBERS = {
     "n_selected": ("features kept, mean", "mean"),

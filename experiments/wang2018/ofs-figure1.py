@@ -2,10 +2,10 @@
 
 import pandas as pd
 
+from provlab.figures.curves import draw_curves
 from provlab.frames import seed_summary
-from provlab.reports.curves import draw_curves
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.tables import write_tables
 
 
 def render(made: Rendering) -> str:

@@ -1,8 +1,8 @@
 """make reproduce-ofs-table2 | provsel reproduce wang2018/ofs-table2 [~artefact.datasets.MNIST]."""
 
 from provlab.frames import data_shape
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import cell_text, like, write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.tables import cell_text, like, write_tables
 
 COLUMNS = ["data points", "features", "classes"]
 

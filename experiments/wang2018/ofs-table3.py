@@ -1,8 +1,8 @@
 """make reproduce-ofs-table3 | provsel reproduce wang2018/ofs-table3 [protocol.repeats=1]."""
 
 from provlab.frames import TIMES, selection_seconds
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import Traced, write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.tables import Traced, write_tables
 
 SEARCH, KEPT = "search", "features kept"
 

@@ -46,8 +46,8 @@ class Comparison(pd.DataFrame):
         """Return a Matplotlib figure of the errors, with their standard deviation over folds."""
         from matplotlib.figure import Figure
 
-        from provlab.reports.figures import TWO_COLUMNS, style
-        from provlab.reports.looks import PALETTE
+        from provlab.figures.looks import PALETTE
+        from provlab.figures.style import TWO_COLUMNS, style
 
         with style():
             figure = Figure(figsize=(TWO_COLUMNS, 0.5 + 0.25 * len(self)), layout="constrained")

@@ -29,7 +29,7 @@ import pandas as pd
 from provlab.claims import VERDICTS
 from provlab.documents import read_json
 from provlab.project import current_project, papers
-from provlab.reports.tables import aligned, write_text
+from provlab.tables import aligned, write_text
 
 TEXTS = {"row": str, "column": str, "dataset": str}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from provlab.claims.statistics import rank_methods
-from provlab.reports.critical_difference import draw_critical_difference, groups
+from provlab.figures.ranks import draw_critical_difference, groups
 from small_runs import run_python
 
 METHODS = ["BSS", "Lvg", "RFE", "LPSVM", "RRQR", "Random", "Full"]

@@ -16,9 +16,9 @@ import pytest
 
 from provlab.configs import compose_artefact
 from provlab.frames import error_summary
-from provlab.reports.recipe import Recipe
-from provlab.reports.tables import write_tables
+from provlab.recipe import Recipe
 from provlab.store import TrialStore
+from provlab.tables import write_tables
 from small_runs import SMALL, run_quietly, stable_records
 
 NAME = "paul2016/table1"

@@ -19,9 +19,9 @@ from made_paper import made_paper
 from provlab import runner
 from provlab.audit import AuditRun, read_audits
 from provlab.cli import main
-from provlab.reports.tables import write_text
 from provlab.site.build import build_report
 from provlab.store import StoreSnapshot, TrialStore
+from provlab.tables import write_text
 from provlab.trials import executors
 from provsel.files import ABANDONED, probe
 from small_runs import SMALL, fake_records, rows

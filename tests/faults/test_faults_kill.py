@@ -20,8 +20,8 @@ from fault_tools import (
 )
 
 from provlab.plan import make_tasks
-from provlab.reports.tables import write_tables
 from provlab.store import TrialStore
+from provlab.tables import write_tables
 from provsel.files import ABANDONED, replacing
 from small_runs import fake_records, rows
 

@@ -15,8 +15,8 @@ from rich.table import Table
 from provlab.cli._guard import guarded
 from provlab.exchange.trials_csv import _read, write_csv
 from provlab.messages import as_cell, csv_text, from_cell, visible, visible_line
-from provlab.reports.tables import markdown_table
 from provlab.site.templating import script_json
+from provlab.tables import markdown_table
 from provlab.terminal import PlainConsole, visible_output
 
 CONTROLS = [*range(32), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]

@@ -16,7 +16,7 @@ artefact:
 
 SCRIPT = """
 from provlab.frames import error_summary
-from provlab.reports.recipe import Recipe
+from provlab.recipe import Recipe
 
 def summarise(entry, trials, *, scale):
     assert set(trials["n_features"]) == {300}  # no claim reads this column

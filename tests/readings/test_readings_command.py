@@ -16,9 +16,9 @@ from provlab.readings.letter import write_letter
 from provlab.readings.prints import distances, printed_rows
 from provlab.readings.robustness import robustness_frame, stored_shares
 from provlab.readings.schema import Part, load_readings
-from provlab.reports.recipe import load_recipe
-from provlab.reports.tables import write_frame
+from provlab.recipe import load_recipe
 from provlab.store import TrialStore
+from provlab.tables import write_frame
 from provsel.selectors import SVMRFESelector
 
 

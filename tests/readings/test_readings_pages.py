@@ -1,9 +1,6 @@
 """What the report shows of a claim under other readings."""
 
 import math
-import re
-from collections import Counter
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -13,8 +10,6 @@ from provlab.cli import main
 from provlab.readings import stored_outcome
 from provlab.site.build import build_report
 from provlab.site.collect_readings import MAX_UNIVERSES, claim_readings
-from provlab.site.specification_svg import specification_svg
-from provlab.site.svg import KINDS
 
 
 @pytest.fixture(scope="module")
@@ -48,45 +43,6 @@ def test_a_page_has_what_the_command_found(results):
     assert effects == sorted(effects)
     assert [line.options for line in found.universes if line.is_default] == [("elimination", "1")]
     assert math.isnan(found.printed)
-
-
-def test_each_universe_is_one_group_of_the_drawing(results):
-    """A filter of the table hides row k, and with it the group of that number."""
-    found = readings_of(results)["known2000.better"]
-    drawn = str(specification_svg(found))
-    assert [int(k) for k in re.findall(r'<g data-row="(\d+)"', drawn)] == [0, 1, 2, 3]
-    assert drawn.count('class="default"') == 1
-    for k, line in enumerate(found.universes):
-        group = re.search(rf'<g data-row="{k}">(.*?)</g>', drawn)[1]
-        assert ", ".join(line.options) in group
-        assert line.verdict in group
-        kind = KINDS[line.verdict]
-        assert f'class="choice k-{kind}"' in group
-        assert f'class="effect k-{kind}"' in group
-    counted = Counter(line.verdict for line in found.universes)
-    assert re.findall(r'class="legend"[^>]*>([^<]*)<', drawn) == [f"{name} {n}" for name, n in counted.most_common()]
-    assert "4 universes, sorted by effect<" in drawn
-
-
-def test_a_drawing_says_which_universes_it_cannot_show(results):
-    """A bound that says nothing has no effect, and would be missed without a word."""
-    found = readings_of(results)["known2000.better"]
-    first, *rest = found.universes
-    silent = replace(found, universes=(replace(first, verdict="vacuous", effect=math.nan), *rest))
-    drawn = str(specification_svg(silent))
-    assert "3 of 4 universes, sorted by effect; the others have none (1 vacuous)<" in drawn
-    assert [int(k) for k in re.findall(r'<g data-row="(\d+)"', drawn)] == [1, 2, 3]
-    assert "vacuous 1<" in drawn
-
-
-def test_kinds_of_verdicts_differ_without_colours(results):
-    found = readings_of(results)["known2000.better"]
-    marks = set()
-    for verdict in ("replicated", "contradicted", "inconclusive", "no difference"):
-        line = replace(found.universes[0], verdict=verdict)
-        drawn = str(specification_svg(replace(found, universes=(line,))))
-        marks.add(re.sub(r"[\d. -]+", "", re.findall(r'class="effect k-\w+" d="([^"]*)"', drawn)[-1]))
-    assert len(marks) == 4
 
 
 def test_the_report_shows_them(results):

@@ -4,7 +4,6 @@ import itertools
 import math
 import random
 
-from provlab.reports.trace import Distribution, Trace, TracedCell, TracedTrial
 from provlab.site.links import trace_href
 from provlab.site.model import (
     ArtefactPage,
@@ -21,6 +20,7 @@ from provlab.site.model_claims import ClaimPage, ClaimPart
 from provlab.site.model_environment import AuditSummary, EnvironmentPage
 from provlab.site.model_readings import ClaimReadings, ReadPlace, UniverseLine
 from provlab.site.notes import render_notes
+from provlab.site.trace import Distribution, Trace, TracedCell, TracedTrial
 
 VERSIONS = {
     "python": "3.11.2",

@@ -5,7 +5,7 @@ import operator
 import os
 from pathlib import Path
 
-from provlab.reports.tables import write_text
+from provlab.tables import write_text
 from provlab.trials.environment import environment
 from timing.measure import median, numbers, repository
 

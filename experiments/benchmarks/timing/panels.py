@@ -3,8 +3,8 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from provlab.reports.figures import TWO_COLUMNS, save_titled, style
-from provlab.reports.looks import looks
+from provlab.figures.looks import looks
+from provlab.figures.style import TWO_COLUMNS, save_figure, style
 from timing.exponents import exponent_text
 
 COLUMNS = 3
@@ -26,7 +26,7 @@ def draw_panels(sweeps, stem, title):
             draw_panel(panel, [sweep for sweep in sweeps if sweep["variable"] == variable], methods)
         for panel in panels.flat[len(variables) :]:
             panel.set_axis_off()
-        return save_titled(figure, stem, title)
+        return save_figure(figure, stem, title)
 
 
 def draw_panel(panel, sweeps, methods):

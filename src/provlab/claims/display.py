@@ -107,7 +107,7 @@ def ranking_frame(results: Iterable[RankingResult]) -> pd.DataFrame:
 
 def draw_rankings(results: Iterable[RankingResult], figures: Path) -> list[Path]:
     """Draw a critical-difference diagram of each ranking below `figures`/<paper>/."""
-    from provlab.reports.critical_difference import draw_critical_difference  # Matplotlib: nobody else here draws
+    from provlab.figures.ranks import draw_critical_difference  # Matplotlib: nobody else here draws
 
     paths = []
     for made in results:

@@ -21,8 +21,8 @@ from provlab.frames import planned_trials
 from provlab.project import paper_of
 from provlab.project.components import component_class
 from provlab.protocols import InverseKFold
-from provlab.reports.features import DRAWS, selections_of
 from provlab.store import StoreSnapshot
+from provlab.summaries import DRAWS, selections_of
 from provsel.certificates import Theorem
 
 Selections = list[NDArray[np.int32]]

@@ -16,7 +16,7 @@ from provlab.claims.table_evidence import TableEvidence
 from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, read_selections, verdict_frame
 from provlab.messages import did_you_mean
 from provlab.project import current_project, papers
-from provlab.reports.tables import write_frame
+from provlab.tables import write_frame
 
 
 @dataclass(frozen=True)

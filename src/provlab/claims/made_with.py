@@ -21,8 +21,8 @@ from provlab.configs.unused import setting
 from provlab.identity.cell import Cell
 from provlab.plan import unique_cells
 from provlab.project.components import component_class
-from provlab.reports.tracing import value_counts, versions
 from provlab.store import StoreSnapshot
+from provlab.summaries import value_counts, versions
 from provsel import __version__
 
 COLUMNS = ("task_cpu", "environment", "git_revision")

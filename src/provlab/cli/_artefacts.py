@@ -17,7 +17,7 @@ from provlab.frames import error_summary, planned_trials
 from provlab.identity.cell import Cell
 from provlab.messages import visible_line
 from provlab.project import reproduce_command
-from provlab.reports.recipe import Recipe
+from provlab.recipe import Recipe
 from provlab.runner import RunReport, run_cells
 from provlab.store import TrialStore
 

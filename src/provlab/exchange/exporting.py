@@ -24,9 +24,9 @@ from provlab.exchange.statement import Statement
 from provlab.exchange.trials_csv import CELLS, COLUMNS, ENVIRONMENTS, TRIALS, write_trials
 from provlab.listing import artefact_title
 from provlab.project import artefact_names
-from provlab.reports.recipe import load_recipe
-from provlab.reports.tables import write_frame, write_text
+from provlab.recipe import load_recipe
 from provlab.store import StoreSnapshot, TrialStore
+from provlab.tables import write_frame, write_text
 from provsel.files import replacing_folder
 
 Describe = Callable[[Statement], dict[str, Any]]

@@ -33,7 +33,7 @@ class Project:
     trust : tuple of str
         Top-level modules whose classes a config may name, beside provsel's own. Nothing but this file says so.
     methods : mapping of str
-        How figures show a method, by its name in artefacts: see `provlab.reports.looks`.
+        How figures show a method, by its name in artefacts: see `provlab.figures.looks`.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from provlab.claims import CONTRADICTED, NOT_RUN, REPLICATED
 from provlab.project import papers
 from provlab.readings.prints import nearest
 from provlab.readings.robustness import Robustness
-from provlab.reports.tables import escape_markdown, write_text
+from provlab.tables import escape_markdown, write_text
 
 if TYPE_CHECKING:
     from provlab.readings.outcome import Outcome

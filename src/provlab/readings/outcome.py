@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from provlab.claims.made_with import MadeWith
 from provlab.readings.prints import printed_effect
 from provlab.readings.robustness import Robustness, robustness_frame
 from provlab.readings.universes import Multiverse
-from provlab.reports.tables import write_frame, write_text
+from provlab.tables import write_frame, write_text
 
 
 @dataclass(frozen=True)
@@ -83,20 +84,20 @@ class Outcome:
         )
 
     def draw(self, folder: Path) -> list[Path]:
-        """Draw the specification curve of each claim that has effects, as curves/CLAIM."""
-        from provlab.reports.specification_curve import draw_specification_curve  # Matplotlib: only figures need it
+        """Draw the specification curve of each claim that has effects, as curves/CLAIM.svg."""
+        from provlab.figures.specification import by_effect, specification_curve  # Matplotlib: only figures need it
 
         paths = []
         for name, found in self.universes.groupby("claim", sort=False):
             claim, places = self.claims[str(name)], self.places_of(str(name))
-            effects = found["effect"].dropna()
-            if not places or effects.empty:
-                continue
-            paths += draw_specification_curve(
-                found.reset_index(drop=True), places, folder / "curves" / claim.id, f"{claim.text} ({claim.where})",
-                ylabel=str(found["unit"].iloc[0]), margins=getattr(claim.evaluator, "margins", ()),
-                printed=printed_effect(claim),
+            printed = printed_effect(claim)
+            curve = specification_curve(
+                by_effect(found), places, unit=str(found["unit"].iloc[0]), alone=True,
+                margins=getattr(claim.evaluator, "margins", ()), printed=math.nan if printed is None else printed,
             )  # fmt: skip
+            if places and curve:
+                paths.append(folder / "curves" / f"{claim.id}.svg")
+                write_text(paths[-1], curve)
         return paths
 
     def write(self, folder: Path) -> None:

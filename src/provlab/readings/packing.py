@@ -12,7 +12,7 @@ from provlab.frames import columns_with_sizes
 from provlab.identity.cell import Cell
 from provlab.readings.prints import printed_rows
 from provlab.readings.universes import Multiverse, RowEntries
-from provlab.reports.recipe import load_recipe
+from provlab.recipe import load_recipe
 from provlab.store import StoreSnapshot
 from provlab.store.packed import Block, pack, unpack
 from provlab.store.snapshot import LARGE

@@ -22,7 +22,7 @@ from provlab.frames import TIMES
 from provlab.project import artefact_file
 from provlab.readings.schema import DISTANCE
 from provlab.readings.universes import Multiverse, RowEntries, Universe
-from provlab.reports.recipe import Recipe, load_recipe
+from provlab.recipe import Recipe, load_recipe
 from provlab.store import TrialReader
 
 

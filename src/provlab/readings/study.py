@@ -21,7 +21,7 @@ from provlab.readings.prints import distances, printed_rows
 from provlab.readings.robustness import robustness_of
 from provlab.readings.schema import paper_readings
 from provlab.readings.universes import Multiverse, RowEntries
-from provlab.reports.recipe import load_recipe
+from provlab.recipe import load_recipe
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.store.packed import Block
 from provlab.store.snapshot import LARGE

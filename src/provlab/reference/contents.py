@@ -21,7 +21,7 @@ from provlab.project import artefact_names
 from provlab.readings import readings_changes, universes_file
 from provlab.reference.goals import stored_benchmarks
 from provlab.reference.parts import Part
-from provlab.reports.tables import write_frame, write_text
+from provlab.tables import write_frame, write_text
 
 SUMMARY, VERDICT_FILE, RANKING_FILE = "summary.json", "verdicts.csv", "rankings.csv"
 

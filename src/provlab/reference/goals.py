@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from provlab.documents import read_json
-from provlab.reports.tables import markdown_table
+from provlab.tables import markdown_table
 
 BENCHMARKS = "benchmarks.json"
 """`results/benchmarks/latest.json` as `make bench` stored it on a quiet machine."""

@@ -13,10 +13,10 @@ import pandas as pd
 from provlab.claims.judged import Judged
 from provlab.claims.made_with import COLUMNS, MadeWith
 from provlab.configs import Artefact
-from provlab.reports.certificates import ALL_CERTIFICATES
-from provlab.reports.figures import only_formats
-from provlab.reports.recipe import load_recipe
+from provlab.figures.style import only_formats
+from provlab.recipe import load_recipe
 from provlab.store import TrialReader
+from provlab.summaries import ALL_CERTIFICATES
 
 STATES = tuple(f"certificate_{name}" for name in ALL_CERTIFICATES)
 PART_COLUMNS = (*COLUMNS, *STATES)

@@ -13,7 +13,7 @@ from provlab.claims.made_with import MadeWith
 from provlab.readings import print_file, readings_changes, stored_made, stored_outcome, trials_file, universes_file
 from provlab.readings.letter import write_letter
 from provlab.reference.contents import joined
-from provlab.reports.tables import write_frame
+from provlab.tables import write_frame
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from provlab.claims.judged import all_claim_files
 from provlab.claims.made_with import MadeWith
 from provlab.reference.contents import Contents
 from provlab.reference.goals import goals_table
-from provlab.reports.tables import markdown_table, write_text
+from provlab.tables import markdown_table, write_text
 
 README = "README.md"
 AS_NOW = "as the code is"

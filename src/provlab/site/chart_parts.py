@@ -15,7 +15,7 @@ from typing import Any
 Spec = dict[str, Any]
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
-"""Plotly's names of `provlab.reports.looks.LINES`."""
+"""Plotly's names of `provlab.figures.looks.LINES`."""
 
 
 def plain(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import isfinite, isnan
 from typing import Any
 
-from provlab.reports.looks import PALETTE, Look, looks
+from provlab.figures.looks import PALETTE, Look, looks
 from provlab.site.chart_parts import DASHES, Spec, plain, short, unique
 from provlab.site.model import ArtefactPage, Number
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from math import isnan
 
+import pandas as pd
+
+from provlab.figures.specification import specification_curve
 from provlab.site.claim_plot import MAX_DOTS, claim_svg
 from provlab.site.model import ArtefactPage
 from provlab.site.model_claims import ClaimPage
-from provlab.site.specification_svg import specification_svg
+from provlab.site.model_readings import ClaimReadings
 from provlab.site.templating import Context
 
 MAX_SAMPLES = 3000
@@ -33,7 +36,17 @@ def claim_context(claim: ClaimPage, artefact: ArtefactPage | None) -> Context:
         "artefact": artefact,
         "parameters": claim.parameters,
         "drawings": drawings,
-        "curve": specification_svg(claim.readings) if claim.readings else "",
+        "curve": _curve(claim.readings) if claim.readings else "",
         "samples": samples[:MAX_SAMPLES],
         "samples_cut": len(samples) > MAX_SAMPLES,
     }
+
+
+def _curve(found: ClaimReadings) -> str:
+    names = [place.id for place in found.places]
+    lines = [
+        (*line.options, line.verdict, line.effect, line.low, line.high, line.is_default) for line in found.universes
+    ]
+    frame = pd.DataFrame(lines, columns=[*names, "verdict", "effect", "low", "high", "is_default"])
+    places = {place.id: place.options for place in found.places}
+    return specification_curve(frame, places, unit=found.unit, margins=found.margins, printed=found.printed)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup, escape
 
+from provlab.figures.looks import KINDS
 from provlab.site.model_claims import ClaimPart
-from provlab.site.svg import KINDS, nice_ticks
+from provlab.site.svg import nice_ticks
 
 MAX_DOTS = 500
 """Sample values of a part that are drawn; the table and the interval are of all."""

@@ -18,16 +18,14 @@ from provlab.audit import AuditRun, read_audits
 from provlab.configs import COMPLETE, NOT_RUN, Artefact, compose_artefact, config_errors, state_of
 from provlab.datasets import MissingDataError
 from provlab.documents import read_json
+from provlab.figures.style import only_formats
 from provlab.frames import planned_trials
 from provlab.identity.cell import Cell
 from provlab.listing import artefact_title
 from provlab.plan import unique_cells
 from provlab.project import artefact_names, reproduce_command, tool
-from provlab.reports.differences import with_differences
-from provlab.reports.figures import only_formats
-from provlab.reports.recipe import Recipe, load_recipe
-from provlab.reports.tables import value_text
-from provlab.reports.tracing import trace_numbers
+from provlab.recipe import Recipe, load_recipe
+from provlab.site.differences import with_differences
 from provlab.site.links import trace_href
 from provlab.site.model import (
     BROKEN,
@@ -41,7 +39,9 @@ from provlab.site.model import (
     TableCell,
 )
 from provlab.site.sharing import SnapshotPool, snapshot_of_this_process
+from provlab.site.tracing import trace_numbers
 from provlab.store import SCHEMA, StoreSnapshot
+from provlab.tables import value_text
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL
 from provlab.audit import AuditRun, read_audits
 from provlab.doctor import OK, Check, examine
-from provlab.reports.tracing import version_text, versions
 from provlab.site.model_environment import AuditSummary, EnvironmentPage
+from provlab.site.tracing import version_text, versions
 from provlab.store import StoreSnapshot
 
 SHOWN = {"Python and packages", "Machine", "BLAS"}

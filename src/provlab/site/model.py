@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass, field
 
 from provlab.configs import COMPLETE, NOT_RUN, PARTIAL
-from provlab.reports.trace import Trace
 from provlab.site.model_claims import ClaimPage
 from provlab.site.model_environment import EnvironmentPage
+from provlab.site.trace import Trace
 from provsel.values import ValuesWithNaN
 
 DATA_MISSING, BROKEN = "data missing", "broken"
@@ -39,7 +39,7 @@ class Number(ValuesWithNaN):
     difference : float
         Ours minus printed.
     standard_errors : float
-        The difference in its standard errors, see `reports.differences`; NaN where there is no such scale.
+        The difference in its standard errors, see `site.differences`; NaN where there is no such scale.
     state : str
         "complete", "partial (k of n)" or "missing".
     trace : str

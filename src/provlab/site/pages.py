@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from provlab.figures.looks import KINDS
 from provlab.messages import visible
 from provlab.project import tool
-from provlab.reports.trace import Trace
 from provlab.site import contexts
 from provlab.site.links import check_pages, local_href, trace_href
 from provlab.site.model import ArtefactPage, PaperPage, Report
 from provlab.site.model_claims import ClaimPage
 from provlab.site.static import style_ids, write_assets
-from provlab.site.svg import KINDS
 from provlab.site.templating import environment
+from provlab.site.trace import Trace
 
 __all__ = ["trace_href", "write_report"]
 

@@ -9,6 +9,8 @@ from functools import cache
 import numpy as np
 from markupsafe import Markup, escape
 
+from provlab.figures.looks import KINDS
+
 _SHAPES = {
     "check": '<path d="M3 8.5 6.5 12 13 4.5"/>',
     "cross": '<path d="m4 4 8 8M12 4l-8 8"/>',
@@ -29,14 +31,6 @@ ICONS = {
     "rank undecided": "wave",
 }  # fmt: skip
 """Shape of each verdict and state: told apart without colour."""
-
-KINDS = {
-    "replicated": "good", "complete": "good", "held": "good",
-    "contradicted": "bad", "broken": "bad", "violated": "bad",
-    "inconclusive": "open", "partial": "open", "vacuous": "open", "rank undecided": "open",
-    "data missing": "info", "no difference": "info", "depends on r": "info",
-}  # fmt: skip
-"""Class of each verdict and state; the others are "mute"."""
 
 
 @cache

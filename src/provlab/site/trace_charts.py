@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from provlab.reports.looks import PALETTE
-from provlab.reports.trace import Distribution, Trace
+from provlab.figures.looks import PALETTE
 from provlab.site.chart_parts import Spec, plain, unique
+from provlab.site.trace import Distribution, Trace
 
 MAX_POINTS = 4000
 """Points beside boxes; with more only those outside the whiskers are drawn, or a page gets slow."""

@@ -8,12 +8,12 @@ from typing import Any
 from markupsafe import Markup
 
 from provlab.identity.keys import canonical_json
-from provlab.reports.trace import Distribution, Trace, TracedCell
-from provlab.reports.tracing import version_text
 from provlab.site.links import dataset_anchor
 from provlab.site.svg import strip
 from provlab.site.templating import Context, number, pattern, settings
+from provlab.site.trace import Distribution, Trace, TracedCell
 from provlab.site.trace_charts import trace_plot
+from provlab.site.tracing import version_text
 
 Lines = Sequence[tuple[str, str, str, str, str]]
 

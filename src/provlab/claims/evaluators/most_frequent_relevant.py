@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from provlab.claims.evaluators._base import AbstractEvaluator
 from provlab.claims.outcome import CONTRADICTED, NOT_RUN, REPLICATED, Finding
 from provlab.claims.pairing import AbstractEvidence, Place
-from provlab.reports.features import TIES, most_frequent
+from provlab.summaries import TIES, most_frequent
 
 
 @dataclass(frozen=True, kw_only=True)

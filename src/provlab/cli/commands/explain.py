@@ -18,7 +18,7 @@ from provlab.messages import did_you_mean
 
 if TYPE_CHECKING:
     from provlab.configs import Artefact
-    from provlab.reports.trace import Trace, TracedCell
+    from provlab.site.trace import Trace, TracedCell
 
 HELP = "where a number of an artefact comes from: config, seeds, trials, versions, and the command to compute it again"
 EXAMPLE = "provsel explain table1 --row BSS --column 'r=30, k=40'"
@@ -38,8 +38,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the trace of a row and column, or what rows and columns there are."""
     from provlab.configs import compose_artefact
     from provlab.project import full_name
-    from provlab.reports.recipe import load_recipe
-    from provlab.reports.tracing import trace_numbers
+    from provlab.recipe import load_recipe
+    from provlab.site.tracing import trace_numbers
     from provlab.store import TrialStore
 
     name = full_name(options.artefact)

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Merge, and print the counts of each source and the conflicts."""
     from provlab.exchange.merging import merge
-    from provlab.reports.tables import write_frame
+    from provlab.tables import write_frame
 
     sources = {name: Path(name) for name in options.sources}
     if len(sources) < len(options.sources):

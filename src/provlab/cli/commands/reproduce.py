@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     """Reproduce one artefact after the other; the exit status is the largest."""
     from provlab.cli._artefacts import reproduce
     from provlab.project import full_name, papers, some_artefacts
-    from provlab.reports.recipe import load_recipe
+    from provlab.recipe import load_recipe
 
     if options.name == "all":
         names = some_artefacts()

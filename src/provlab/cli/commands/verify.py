@@ -93,7 +93,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[Judged, dict[str, dict[st
 def _judge_table(options: argparse.Namespace) -> Judged:
     from provlab.claims import verdict_frame
     from provlab.claims.judged import judge_table
-    from provlab.reports.tables import write_frame
+    from provlab.tables import write_frame
 
     results = Path(options.results)
     if options.claims is None or not results.is_file():

@@ -1,8 +1,8 @@
 """provsel reproduce comparison."""
 
 from provlab.frames import error_summary
-from provlab.reports.recipe import Recipe, Rendering
-from provlab.reports.tables import cell_text, write_tables
+from provlab.recipe import Recipe, Rendering
+from provlab.tables import cell_text, write_tables
 
 
 def summarise(entry, trials):

@@ -22,7 +22,7 @@ class Distribution(ValuesWithNaN):
     by : str
         What a value is: "fold" (draws averaged), "seed", "draw" or "trial".
     values : tuple of float
-        In order of repeat, fold, draw; at most `reports.tracing.MAX_VALUES` of `n`.
+        In order of repeat, fold, draw; at most `site.tracing.MAX_VALUES` of `n`.
     n : int
     mean, sd, minimum, lower, median, upper, maximum : float
         Of all n values; lower and upper are the quartiles. NaN where there are none.

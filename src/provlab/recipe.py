@@ -12,8 +12,8 @@ import pandas as pd
 from provlab.configs import COMPLETE, Artefact
 from provlab.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary, printed_numbers
 from provlab.project import artefact_file, paper_of
-from provlab.reports.tables import write_frame
 from provlab.store import TrialReader
+from provlab.tables import write_frame
 
 
 @dataclass(frozen=True)

@@ -29,17 +29,7 @@ LINES = {"solid": "-", "dashed": "--", "dotted": ":"}
 
 @dataclass(frozen=True)
 class Look:
-    """How a method is drawn.
-
-    Attributes
-    ----------
-    colour : str
-        As "#0072B2".
-    symbol : str
-        A name of `MARKERS`.
-    line : str
-        A name of `LINES`.
-    """
+    """How a method is drawn: a colour such as "#0072B2", a symbol of `MARKERS`, a line of `LINES`."""
 
     colour: str
     symbol: str
@@ -70,10 +60,6 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
 
     As `methods` of the project's file says; a method without an entry takes, in its order, a colour that no method of
     the figure has, and no look that the file gives to another.
-
-    Parameters
-    ----------
-    methods : iterable of str
 
     Raises
     ------
@@ -115,3 +101,17 @@ def _look(method: str, text: str) -> Look:
         f"and perhaps a line ({', '.join(LINES)}), such as 'blue circle dashed', got {text!r:.80}; correct it in the "
         f"project's file."
     )
+
+
+KINDS = {
+    "replicated": "good", "complete": "good", "held": "good",
+    "contradicted": "bad", "broken": "bad", "violated": "bad",
+    "inconclusive": "open", "partial": "open", "vacuous": "open", "rank undecided": "open",
+    "data missing": "info", "no difference": "info", "depends on r": "info",
+}  # fmt: skip
+"""Class of colours of each verdict and state, in the style sheet and in drawings; the others are "mute"."""
+
+
+def kind_of(name: str) -> str:
+    """Return the class of colours of a verdict or a state."""
+    return KINDS.get(name, "mute")

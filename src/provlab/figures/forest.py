@@ -13,9 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.special import stdtrit
 
+from provlab.figures.looks import Look, looks
+from provlab.figures.style import TWO_COLUMNS, save_figure, style
 from provlab.frames import standard_error_scale
-from provlab.reports.figures import TWO_COLUMNS, save_titled, style
-from provlab.reports.looks import Look, looks
 
 TRIAL_COLUMNS = ["error", "n_train", "n_test"]
 """Columns of the records that `paired_differences` reads."""
@@ -30,7 +30,7 @@ def paired_differences(trials: pd.DataFrame, baseline: str, *, level: float = 0.
     """Return the mean difference in test error to a baseline's in points, with its interval, and that over data sets.
 
     Differences are of the same fold, after the mean over its draws. The interval of a data set is Student's with the
-    standard error of Nadeau and Bengio (2003), see `frames.standard_error_scale`; that of all is Student's over the
+    standard error of Nadeau and Bengio (2003), see `standard_error_scale`; that of all is Student's over the
     data sets' means, which counts these as independent.
 
     Parameters
@@ -93,51 +93,41 @@ def draw_forest(differences: pd.DataFrame, stem: Path, title: str, *, xlabel: st
     """
     paths: list[Path] = []
     for column, found in differences.groupby("column", sort=False):
-        name = f"{stem.name}-differences-{re.sub(r'[^A-Za-z0-9]+', '', str(column))}"
-        paths += _draw_column(found, stem.with_name(name), f"{title} {column}.", xlabel)
+        each = found[found["dataset"] != OVERALL]
+        means = each.groupby("dataset", sort=False)["difference"].mean().sort_values(kind="stable")
+        names = [str(name) for name in means.index]
+        methods = looks(found["row"])
+        with style():
+            figure = Figure(figsize=(TWO_COLUMNS, 1.1 + LINE * (len(names) + 2)), layout="constrained")
+            panels = figure.subplots(1, len(methods), sharex=True, sharey=True, squeeze=False)[0]
+            for panel, (method, look) in zip(panels, methods.items(), strict=True):
+                _draw_method(panel, found[found["row"] == method], names, look)
+                panel.set_title(method, color=look.colour)
+            panels[0].set_yticks([*range(len(names)), len(names) + 1], [*names, OVERALL])
+            for panel in panels[1:]:
+                panel.yaxis.set_visible(False)  # nothing of it is seen, and its ticks would take most of the time
+            panels[0].get_yticklabels()[-1].set_fontweight("bold")
+            panels[0].set_ylim(len(names) + 1.8, -0.8)
+            figure.supxlabel(xlabel, fontsize=8)
+            name = f"{stem.name}-differences-{re.sub(r'[^A-Za-z0-9]+', '', str(column))}"
+            paths += save_figure(figure, stem.with_name(name), f"{title} {column}.")
     return paths
-
-
-def _draw_column(found: pd.DataFrame, stem: Path, title: str, xlabel: str) -> list[Path]:
-    each = found[found["dataset"] != OVERALL]
-    means = each.groupby("dataset", sort=False)["difference"].mean().sort_values(kind="stable")
-    names = [str(name) for name in means.index]
-    methods = looks(found["row"])
-    with style():
-        figure = Figure(figsize=(TWO_COLUMNS, 1.1 + LINE * (len(names) + 2)), layout="constrained")
-        panels = figure.subplots(1, len(methods), sharex=True, sharey=True, squeeze=False)[0]
-        for panel, (method, look) in zip(panels, methods.items(), strict=True):
-            _draw_method(panel, found[found["row"] == method], names, look)
-            panel.set_title(method, color=look.colour)
-        panels[0].set_yticks([*range(len(names)), len(names) + 1], [*names, OVERALL])
-        for panel in panels[1:]:
-            panel.yaxis.set_visible(False)  # nothing of it is seen, and its ticks would take most of the time
-        panels[0].get_yticklabels()[-1].set_fontweight("bold")
-        panels[0].set_ylim(len(names) + 1.8, -0.8)
-        figure.supxlabel(xlabel, fontsize=8)
-        return save_titled(figure, stem, title)
 
 
 def _draw_method(panel: Axes, found: pd.DataFrame, names: Sequence[str], look: Look) -> None:
     places = {name: k for k, name in enumerate([*names, "", OVERALL])}
     y = found["dataset"].map(places).to_numpy(float)
-    x, low, high = (found[name].to_numpy(float) for name in ("difference", "low", "high"))
+    x, low, high = found[["difference", "low", "high"]].to_numpy(float).T
     for k in range(0, len(names), 2):  # so that the eye finds the name of a mark
         panel.axhspan(k - 0.5, k + 0.5, color="0.95", linewidth=0, zorder=0)
     panel.axvline(0, color="0.3", linewidth=0.6)
     panel.axhline(len(names), color="0.3", linewidth=0.4)
     panel.hlines(y, low, high, color=look.colour, linewidth=0.7)
     clear = (low > 0) | (high < 0)
-    size: dict[str, Any] = {"markersize": 3.0, "markeredgewidth": 0.6}
-    for chosen, face in ((clear, look.colour), (~clear, "white")):
-        kind: dict[str, Any] = {
-            "marker": look.marker,
-            "linestyle": "none",
-            "color": look.colour,
-            "markerfacecolor": face,
-            "zorder": 3,
-        }
-        panel.plot(x[chosen], y[chosen], **kind, **size)
+    kind: dict[str, Any] = {"marker": look.marker, "linestyle": "none", "color": look.colour, "zorder": 3}
+    kind |= {"markersize": 3.0, "markeredgewidth": 0.6}
+    panel.plot(x[clear], y[clear], markerfacecolor=look.colour, **kind)
+    panel.plot(x[~clear], y[~clear], markerfacecolor="white", **kind)
     for mean, end in zip(x[y == places[OVERALL]], high[y == places[OVERALL]], strict=True):
         at = np.nanmax([mean, end]), places[OVERALL]
         panel.annotate(f"{mean:+z.1f}", at, (4, 0), textcoords="offset points", fontsize=6, va="center")

@@ -13,7 +13,6 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.reports.compact_svg import compact_svg
 from provsel.files import replacing
 
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
@@ -41,8 +40,14 @@ _STYLE: dict[Any, Any] = {
     "pdf.fonttype": 42,
 }
 
+METADATA: dict[str, dict[str, str | None]] = {
+    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+}
+"""What a format would say of the time and the version that wrote it."""
 
-FORMATS = ("pdf", "png", "svg")
+FORMATS = tuple(METADATA)
 
 _formats: ContextVar[tuple[str, ...]] = ContextVar("formats", default=FORMATS)
 
@@ -96,33 +101,27 @@ def legend_of(figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (),
     legend_below(figure, [shown[label] for label in labels], labels, ncols)
 
 
-def save_titled(figure: Figure, stem: Path, title: str) -> list[Path]:
-    """Write a figure with a title above, in as many lines as its width needs; see `save_figure`."""
-    width = int(TITLE_WIDTH * figure.get_figwidth() / TWO_COLUMNS)
-    figure.suptitle(textwrap.fill(title, width), fontsize=8)
-    return save_figure(figure, stem)
+def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
+    """Write `stem`.pdf, .png and .svg, or what `only_formats` asks for, each whole or not at all, without dates.
 
-
-def save_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write `stem`.pdf, .png and .svg, or what `only_formats` asks for, each whole or not at all, without dates."""
-    metadata: dict[str, dict[str, str | None]] = {
-        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-        "png": {"Software": None},
-        "svg": {"Date": None, "Creator": None},
-    }
+    Parameters
+    ----------
+    figure : Figure
+    stem : path
+        Where the files go, without suffix.
+    title : str, optional
+        Stands above the panels, in as many lines as the width needs.
+    """
+    if title:
+        width = int(TITLE_WIDTH * figure.get_figwidth() / TWO_COLUMNS)
+        figure.suptitle(textwrap.fill(title, width), fontsize=8)
     # One layout for all formats: it takes longer than drawing. It keeps everything inside the figure, whose width is
     # then that of the column it is made for; without one the figure is cut to what is drawn.
     box: Any = "tight" if figure.get_layout_engine() is None else None
     figure.draw_without_rendering()
     figure.set_layout_engine(None)  # "none" would draw once more a format
-    paths = []
-    for kind in _formats.get():
-        entries = metadata[kind]
-        path = stem.with_name(f"{stem.name}.{kind}")
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in _formats.get()]
+    for path, kind in zip(paths, _formats.get(), strict=True):
         with replacing(path) as temporary:
-            figure.savefig(temporary, format=kind, metadata=entries, bbox_inches=box)
-            if kind == "svg":
-                drawn = compact_svg(temporary.read_text(encoding="utf-8"))
-                temporary.write_text(drawn, encoding="utf-8", newline="\n")
-        paths.append(path)
+            figure.savefig(temporary, format=kind, metadata=METADATA[kind], bbox_inches=box)
     return paths

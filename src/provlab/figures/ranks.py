@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.reports.figures import ONE_COLUMN, save_titled, style
-from provlab.reports.looks import Look, looks
+from provlab.figures.looks import looks
+from provlab.figures.style import ONE_COLUMN, save_figure, style
 
 MARGIN = 0.15
 """Ranks between the outermost method and the names beside the axis."""
@@ -31,7 +30,7 @@ def draw_critical_difference(
         Where the files go, without suffix.
     title : str
     difference : float
-        Critical difference, drawn as a scale.
+        Critical difference, drawn as a scale above the numbers of the axis.
     alpha : float
 
     Returns
@@ -55,11 +54,20 @@ def draw_critical_difference(
         axes.spines["top"].set_position("zero")
         axes.xaxis.set_ticks_position("top")
         below = _draw_bars(axes, ranks, groups(ranks, pairs, alpha))
-        left, right = ranks.iloc[:half], ranks.iloc[half:][::-1]
-        _draw_names(axes, left, ranks.iloc[0] - MARGIN, below, methods, "{name} ({rank:.2f}) ", "right")
-        _draw_names(axes, right, ranks.iloc[-1] + MARGIN, below, methods, " ({rank:.2f}) {name}", "left")
-        _draw_scale(axes, float(ranks.iloc[0]), difference)
-        return save_titled(figure, stem, title)
+        # names stand below each other, the outermost method first, each with a line to its rank on the axis
+        for side, x, text, align in (
+            (ranks.iloc[:half], ranks.iloc[0] - MARGIN, "{name} ({rank:.2f}) ", "right"),
+            (ranks.iloc[half:][::-1], ranks.iloc[-1] + MARGIN, " ({rank:.2f}) {name}", "left"),
+        ):
+            for line, (name, rank) in enumerate(side.items(), start=1):
+                colour, marker = methods[str(name)].colour, methods[str(name)].marker
+                axes.plot([x, rank, rank], [below - line, below - line, 0], color=colour)
+                axes.scatter(rank, 0, s=12, color=colour, marker=marker, linewidths=0.8, zorder=3)
+                axes.text(x, below - line, text.format(name=name, rank=rank), color=colour, ha=align, va="center")
+        start, height = float(ranks.iloc[0]), 1.4
+        axes.errorbar(start + difference / 2, height, xerr=difference / 2, color="0.25", capsize=2, linewidth=1.0)
+        axes.text(start + difference, height, f"  critical difference {difference:.2f}", va="center", fontsize=7)
+        return save_figure(figure, stem, title)
 
 
 def groups(ranks: pd.Series, pairs: pd.DataFrame, alpha: float = 0.05) -> list[tuple[str, str]]:
@@ -92,22 +100,3 @@ def _draw_bars(axes: Axes, ranks: pd.Series, found: list[tuple[str, str]]) -> fl
         ends[line : line + 1] = [ranks[last]]
         axes.plot([ranks[first], ranks[last]], [-line - 1] * 2, linewidth=1.6, color="0.25", zorder=3)
     return -float(len(ends))
-
-
-def _draw_names(
-    axes: Axes, ranks: pd.Series, x: float, below: float, methods: Mapping[str, Look], text: str, align: str
-) -> None:
-    """Draw names below each other at x, the outermost method first, each with a line to its rank on the axis."""
-    for line, (name, rank) in enumerate(ranks.items(), start=1):
-        look = methods[str(name)]
-        color = look.colour
-        axes.plot([x, rank, rank], [below - line, below - line, 0], color=color)
-        axes.scatter(rank, 0, s=12, color=color, marker=look.marker, linewidths=0.8, zorder=3)
-        axes.text(x, below - line, text.format(name=name, rank=rank), color=color, ha=align, va="center")
-
-
-def _draw_scale(axes: Axes, start: float, difference: float) -> None:
-    """Draw the critical difference above the numbers of the axis."""
-    height = 1.4
-    axes.errorbar(start + difference / 2, height, xerr=difference / 2, color="0.25", capsize=2, linewidth=1.0)
-    axes.text(start + difference, height, f"  critical difference {difference:.2f}", va="center", fontsize=7)

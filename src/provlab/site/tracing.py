@@ -1,8 +1,7 @@
-"""Trace the numbers of an artefact back to their trials; what a trace holds: `reports.trace`."""
+"""Trace the numbers of an artefact back to their trials; what a trace holds: `site.trace`."""
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,9 +16,10 @@ from provlab.configs import Artefact, Entry
 from provlab.frames import entry_trials
 from provlab.project import tool
 from provlab.protocols import protocol_named
-from provlab.reports.tables import value_text
-from provlab.reports.trace import Distribution, Trace, TracedCell, TracedTrial
+from provlab.site.trace import Distribution, Trace, TracedCell, TracedTrial
 from provlab.store import SCHEMA, TIMING, TrialReader
+from provlab.summaries import value_counts, versions
+from provlab.tables import value_text
 
 MAX_VALUES = 200
 """Values of a distribution that are kept for a plot; its numbers are of all."""
@@ -232,20 +232,6 @@ def _lines(found: pd.DataFrame | None) -> tuple[tuple[str, str, str, str, str], 
         )
         for line in found.itertuples()
     )
-
-
-def value_counts(values: pd.Series) -> list[tuple[str, int]]:
-    """Return the values of a column and their numbers, the most frequent first; "" where a record does not say."""
-    return [(str(name), int(n)) for name, n in values.fillna("").value_counts().items()]
-
-
-def versions(text: str) -> dict[str, Any]:
-    """Return what a record says of its environment; an untrusted string that is no JSON object as it is."""
-    try:
-        found = json.loads(text) if text else {}
-    except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else {"environment": text}
 
 
 def version_text(value: Any) -> str:

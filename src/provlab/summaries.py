@@ -1,15 +1,24 @@
-"""How often features were selected over the trials of a cell."""
+"""What the tables of papers say of many trials: features selected most often, certificates that held, versions."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from provlab.tables import Traced
+from provsel.certificates import HELD, NOT_SEPARABLE, THEOREMS, UNDECIDED, VACUOUS, VIOLATED
+
 _Ints: TypeAlias = NDArray[np.int64]
+
+ALL_CERTIFICATES = tuple(dict.fromkeys(theorem.name for theorem in THEOREMS))
+"""What a record says a state of."""
+
+STATES = (HELD, VIOLATED, VACUOUS, UNDECIDED, NOT_SEPARABLE)
 
 TIES = ("higher_index", "earlier_place")
 DRAWS = ("each", "union")
@@ -91,3 +100,50 @@ def share_relevant(features: Iterable[int], n_relevant: int) -> str:
     """Return how many of the features, counted from 0, are among the first `n_relevant`: "5 of 5"."""
     chosen = list(features)
     return f"{sum(feature < n_relevant for feature in chosen)} of {len(chosen)}"
+
+
+def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
+    """Return for each certificate how many trials are in each state: "held 12, vacuous 88"; "" without a bound."""
+    counts = {}
+    for name in names:
+        found = trials[f"certificate_{name}"].value_counts()
+        counts[name] = ", ".join(f"{state} {found[state]:,}" for state in STATES if found.get(state, 0))
+    return counts
+
+
+def mean_over_datasets(frame: pd.DataFrame, baseline: str) -> list[list[str]]:
+    """Return table rows: mean error (mean sd) over data sets, and on how many sets a row beats the baseline row.
+
+    Where the baseline was left out of the artefact, only the means.
+    """
+    columns, names = list(frame["column"].unique()), list(frame["row"].unique())
+    values = frame.assign(value=frame["value"].astype(float)).pivot(index="dataset", columns=["row", "column"])
+    rows = []
+    for row in names:
+        pairs = [(values["value"][row, column], values["sd"][row, column]) for column in columns]
+        texts = ["" if means.isna().all() else f"{means.mean():.2f} ({sds.mean():.2f})" for means, sds in pairs]
+        rows.append([row, *(Traced(text, row, column) for text, column in zip(texts, columns, strict=True))])
+    for row in names:
+        if row != baseline and baseline in names:
+            wins = [_wins(values["value"][row, column], values["value"][baseline, column]) for column in columns]
+            rows.append([f"{row}: sets better than {baseline}", *wins])
+    return rows
+
+
+def _wins(values: pd.Series, baseline: pd.Series) -> str:
+    both = values.notna() & baseline.notna()
+    return f"{int((values[both] < baseline[both]).sum())} of {int(both.sum())}"
+
+
+def value_counts(values: pd.Series) -> list[tuple[str, int]]:
+    """Return the values of a column and their numbers, the most frequent first; "" where a record does not say."""
+    return [(str(name), int(n)) for name, n in values.fillna("").value_counts().items()]
+
+
+def versions(text: str) -> dict[str, Any]:
+    """Return what a record says of its environment; an untrusted string that is no JSON object as it is."""
+    try:
+        found = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {"environment": text}

@@ -1,1 +1,0 @@
-"""From stored trials to frames, tables and figures."""
