@@ -1,38 +1,224 @@
-"""The committed reference results: whole, what they say of themselves, and still what this code computes.
+"""The reference results: how they are written, and that the committed ones are whole and what this code computes.
 
 What is older than the code is no failure: the statement of each artefact's part says so, and the README lists it. What
 states the present versions has to be what they give.
 """
 
+import json
 import re
+import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from provlab.claims import made_with
+from made_paper import ARTEFACT, SCRIPT, made_paper
+from provlab.claims import VERDICTS
+from provlab.claims.decisions import RULES_VERSION
 from provlab.claims.judged import all_claim_files, claims_about
+from provlab.claims.made_with import Versions
 from provlab.cli import main
-from provlab.configs import compose_artefact, remembered_artefact
+from provlab.configs import remembered_artefact
 from provlab.plan import trials_of, unique_cells
 from provlab.project import current_project
-from provlab.reference import FOLDER, MAX_BYTES, README, Contents, readme
-from provlab.reference.sample import whole_records
+from provlab.reference import (
+    FOLDER,
+    MAX_BYTES,
+    MAX_TRIALS,
+    README,
+    Reference,
+    certificate_counts,
+    sample_records,
+    whole_records,
+    write_readings,
+    write_readme,
+    write_reference,
+)
 from provlab.site.tracing import versions
-from provlab.store import TrialStore
+from provlab.store import StoreSnapshot, TrialStore
 from provlab.trials.environment import environment
 from provsel.selectors import LeverageScoreSelector
+from small_runs import FULL, UNIFORM, run_quietly, small_cell
 
 REFERENCE = current_project().root / "results" / FOLDER
-
+SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=2"]
 SAME_SD = 0.1
 """Of a number's standard deviation over trials: how far another machine's rounding may move the number. A single
 prediction of the thousands behind it that comes out differently moves it by less than that."""
 
 
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    made_paper(tmp_path / "checkout", monkeypatch)
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "data"))
+    assert main(["reproduce", "made2000/table", *SMALL, f"results={tmp_path / 'results'}", "executor=serial"]) == 0
+    return tmp_path / "results"
+
+
+def files_of(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_is_written(results, capsys):
+    assert main(["reference", "--results", str(results), *SMALL]) == 0
+    printed, folder = capsys.readouterr().out, results / "reference"
+    assert printed.startswith((folder / README).read_text(encoding="utf-8"))
+    files = files_of(folder)
+    [sample] = [name for name in files if name.startswith("sample/") and name.endswith(".parquet")]
+    written = {"tables/made2000/table.csv", "tables/made2000/table.md", "figures/made2000/table.svg"}
+    assert {*files} - {sample} == {README, "summary.json", "verdicts.csv", "rankings.csv", *written}
+    for name in ("tables/made2000/table.csv", "figures/made2000/table.svg"):  # what the artefact's own command wrote
+        assert files[name] == (results / name).read_bytes()
+    summary = json.loads(files["summary.json"])
+    store = TrialStore(results / "store").query(columns=["key", "task_cpu"]).to_pandas()
+    assert summary["trials"] == len(store)
+    assert summary["cpu_hours"] == pytest.approx(store["task_cpu"].sum() / 3600, abs=6e-4)
+    table = summary["artefacts"]["made2000/table"]
+    assert (set(table["files"]), table["trials"], table["settings"]) == (written, len(store), SMALL)
+    assert table["certificates"]["spectral"].keys() <= {"held", "violated", "vacuous"}
+    assert table["versions"]["rules"] == RULES_VERSION
+    selectors = {"BSSSelector", "LeverageScoreSelector", "UniformSelector", "LibsvmSVM"}
+    assert set(table["versions"]["algorithm_versions"]) == selectors
+    assert table["environments"][0]["trials"] == len(store)
+    assert set(table["sample"]) == {record["key"] for record in whole_records(TrialStore(folder / "sample"))}
+    assert sum(summary["verdicts"]["made2000"].values()) == 3
+    verdicts = pd.read_csv(folder / "verdicts.csv")
+    assert list(verdicts["id"]) == ["made2000.zero", "made2000.bound", "made2000.folds"]
+    assert set(verdicts["verdict"]) <= {*VERDICTS} - {"not run"}
+    assert "Not here yet: made2000/text." in printed
+    assert re.search(r"made2000/table .*made with protocol.repeats=1", printed)
+    assert re.search(r"\| paper .* not run \|\n.*\n\| made2000 .* 1 \|", printed)
+
+
+def test_one_artefact_is_written_and_the_others_stay(results):
+    """A second artefact of other rows; then the first one's numbers are changed by hand, and only it is written."""
+    room = current_project().root / "experiments" / "made2000"
+    (room / "other.yaml").write_text(ARTEFACT.format(dataset="synthetic").replace("BSS: [selector=bss], ", ""))
+    (room / "other.py").write_text(SCRIPT.format(name="other"))
+    folder, settings = results / "reference", [*SMALL, f"results={results}", "executor=serial"]
+    folder.mkdir()
+    (folder / "benchmarks.json").write_text('{"cases": []}')
+    (folder / "old.csv").write_text("old")
+    assert main(["reproduce", "made2000/other", *settings]) == 0
+    assert write_reference(results, SMALL) == folder
+    before = files_of(folder)
+    assert before["benchmarks.json"] == b'{"cases": []}'
+    assert "old.csv" not in before
+    table, other = (folder / "tables" / "made2000" / f"{name}.csv" for name in ("table", "other"))
+    for path in (table, other):
+        path.write_text("by hand")
+    lines = "id,paper,verdict,kind\nmade2000.zero,made2000,vacuous,paper\nmade2000.gone,made2000,vacuous,paper\n"
+    (folder / "verdicts.csv").write_text(lines)
+    write_reference(results, SMALL, ["other"])
+    assert (table.read_text(), other.read_bytes()) == ("by hand", before["tables/made2000/other.csv"])
+    assert list(pd.read_csv(folder / "verdicts.csv")["id"]) == ["made2000.zero"]  # which no claim of `other` replaces
+    assert main(["reference", "--results", str(results), *SMALL, "--artefact", "table"]) == 0
+    assert files_of(folder) == before
+    (room / "other.yaml").unlink()
+    write_reference(results, SMALL, ["table"])
+    assert not other.exists()
+
+
+def test_claims_on_two_artefacts_are_written_with_both(results):
+    claims = current_project().root / "experiments" / "made2000" / "claims.yaml"
+    claims.write_text(claims.read_text().replace("than: Random, columns: [r=30], over: folds", "than: Lvg, "
+                      "than_artefact: made2000/text, columns: [r=30], over: datasets"))  # fmt: skip
+    with pytest.raises(ValueError, match=r"got made2000/table: claims rest on it and made2000/text; .* or name both"):
+        write_reference(results, SMALL, ["table"])
+    assert not (results / "reference").exists()
+
+
+def test_the_texts_of_the_project_whose_results_they_are_state_them(results):
+    root = current_project().root
+    (root / "README.md.j2").write_text('Trials: {{ summary.trials | form(",d") }}.\n')
+    assert main(["reference", "--results", str(results), *SMALL]) == 0
+    assert not (root / "README.md").exists()
+    shutil.copytree(results / "store", root / "results" / "store")
+    assert main(["reference", "--results", str(root / "results"), *SMALL]) == 0
+    trials = json.loads((root / "results" / "reference" / "summary.json").read_text())["trials"]
+    assert (root / "README.md").read_text() == f"Trials: {trials:,}.\n"
+
+
+def test_what_is_not_complete_is_no_reference(results, tmp_path, caplog):
+    settings, folder = ["protocol.repeats=2", *SMALL[1:]], results / "reference"
+    for names in ((), ("table",)):
+        with pytest.raises(
+            ValueError, match=r"reference: .* made2000/table: partial \(\d+ of \d+\).*; run provsel rep"
+        ):
+            write_reference(results, settings, names)
+    with pytest.raises(ValueError, match=r"reference: expected stored trials in .*, found none; run provsel reproduce"):
+        write_reference(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match=r"reference: expected readings of a paper in .*, got none; run provsel read"):
+        write_readings(results)
+    assert not folder.exists()
+    write_reference(results, SMALL)
+    assert "made2000/text: data missing: provsel fetch techtc" in caplog.text
+    (folder / "summary.json").write_text('{"artefacts": {"made2000/table": {}}, "readings": {}}')
+    with pytest.raises(ValueError, match=r"summary.json: made2000/table: expected what it was made with, .*'versions'"):
+        write_reference(results, SMALL)
+
+
+def test_the_goals_of_speed_stand_in_the_readme(results):
+    folder = write_reference(results, SMALL)
+    assert "Goals of speed" not in (folder / README).read_text(encoding="utf-8")
+    shared = {"script": "bss", "peer": "textbook", "limit": "basis", "limit_spread": None, "ratio_spread": [40, 60]}
+    cases = [
+        {"case": "r = 3", "goal": "ratio >= 50", "met": True, "ratio": 51.25, "ratio_to_limit": 2.0},
+        {"case": "r = 4", "goal": "ratio_to_limit <= 2", "met": False, "ratio": 1.0, "ratio_to_limit": 3.0},
+        {"case": "r = 5", "goal": "ratio >= 50", "met": None, "ratio": 1.0, "ratio_to_limit": 1.0},
+    ]
+    run = {"environment": {"date": "2026-11-25T01:02:03+00:00", "cpu_features": ["X86_V3"]}}
+    (folder / "benchmarks.json").write_text(json.dumps(run | {"cases": [shared | case for case in cases]}))
+    assert write_readme(folder)
+    text = (folder / README).read_text(encoding="utf-8")
+    assert "| bss | r = 3 | textbook / ours | 51.2 (40 - 60) | at least 50 | met |" in text
+    assert "| bss | r = 4 | ours / basis | 3 (3 - 3) | at most 2 | missed |" in text
+    assert "1 of 2 met." in text
+    assert "2026-11-25, X86\\_V3." in text
+    assert "r = 5" not in text  # not at this size
+
+
+def test_states_of_certificates_are_counted():
+    names = ("spectral", "margin", "soft", "radius", "scores", "cost", "partition", "recovery")
+    trials = pd.DataFrame({f"certificate_{name}": ["not measured"] * 3 for name in names})
+    trials["certificate_spectral"] = ["held", "violated", "held"]
+    trials["certificate_margin"] = ["vacuous", "no bound", "not measured"]
+    assert certificate_counts(trials) == {"spectral": {"held": 2, "violated": 1}, "margin": {"vacuous": 1}}
+
+
+def test_the_sample_has_some_cheap_trials_whole(tmp_path):
+    """One a cell, without downloads, with what own measures gave, of those cells that have them."""
+    measures = [{"_target_": "provsel.certificates.SubsetApproximation", "k": 2}]
+    downloaded = small_cell(UNIFORM, dataset={"name": "mnist"}, identity="x")
+    cells = [small_cell(UNIFORM, measures=measures), small_cell(FULL), downloaded]
+    store, again = TrialStore(tmp_path / "store"), TrialStore(tmp_path / "again")
+    run_quietly(cells[:2], store)
+    records = {record["cell"]: record for record in sample_records(SimpleNamespace(cells=cells), store)}
+    keys = store.query(columns=["key", "cell"]).to_pandas().groupby("cell")["key"].min()
+    assert {cell: record["key"] for cell, record in records.items()} == keys.to_dict()
+    assert records[cells[0].id]["subset_frobenius_ratio"] >= 0
+    assert not any(name.startswith("subset_") for name in records[cells[1].id])
+    again.append(list(records.values()))
+    from_memory = sample_records(SimpleNamespace(cells=cells), StoreSnapshot.take(store))
+    for others in (whole_records(again), from_memory):
+        assert {record["cell"]: repr(record) for record in others} == {c: repr(r) for c, r in records.items()}
+
+
+def test_the_sample_is_bounded(tmp_path):
+    cells = [small_cell({**UNIFORM, "n_features_to_select": k}) for k in range(1, MAX_TRIALS + 3)]
+    store = TrialStore(tmp_path)
+    run_quietly(cells, store)
+    chosen = sample_records(SimpleNamespace(cells=cells), store)
+    assert len(chosen) == MAX_TRIALS
+    costs = store.query(columns=["key", "cell", "task_cpu"]).to_pandas().sort_values("key").groupby("cell").head(1)
+    assert max(record["task_cpu"] for record in chosen) <= costs["task_cpu"].nlargest(3).min()
+
+
 @pytest.fixture(scope="module")
 def contents():
-    return Contents.read(REFERENCE)
+    return Reference.read(REFERENCE)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +231,7 @@ def changes(contents):
 def planned(contents):
     """The digest of each artefact's plan as the code is now, and its cells by their ids."""
     artefacts = {name: remembered_artefact(name) for name in contents.parts}
-    plans = {name: made_with.Versions.of_artefact(each, ()).plan for name, each in artefacts.items()}
+    plans = {name: Versions.of_artefact(each, ()).plan for name, each in artefacts.items()}
     cells = {name: {cell.id: cell for cell in unique_cells(each.cells)} for name, each in artefacts.items()}
     return {name: (plans[name], cells[name]) for name in artefacts}
 
@@ -55,7 +241,7 @@ def is_planned(record, cells):
     return record["cell"] in cells and record["key"] in {key for *_, key in trials_of(cells[record["cell"]])}
 
 
-def test_every_part_is_whole(contents):
+def test_every_part_is_whole_small_and_names_no_place(contents):
     stated = [name for part in contents.parts.values() for name in part.files]
     there = [path for kind in ("tables", "figures") for path in (REFERENCE / kind).rglob("*") if path.is_file()]
     assert sorted(stated) == sorted(path.relative_to(REFERENCE).as_posix() for path in there)
@@ -63,49 +249,39 @@ def test_every_part_is_whole(contents):
         frame = pd.read_csv(REFERENCE / "tables" / f"{name}.csv", dtype={"row": str, "column": str})
         assert set(frame["state"]) == {"complete"}
         assert f"tables/{name}.csv" in part.files
-        assert part.made.trials > 0
-        assert part.made.cpu_hours > 0
+        assert min(part.made.trials, part.made.cpu_hours) > 0
         assert sum(each["trials"] for each in part.made.environments) == part.made.trials
         assert part.made.settings == ()
+    files = files_of(REFERENCE)
+    assert sum(map(len, files.values())) <= MAX_BYTES
+    texts = {name: text for name, text in files.items() if name.endswith((".csv", ".md", ".json", ".svg"))}
+    assert [name for name, text in texts.items() if re.search(rb"/(home|root|tmp|Users|work)/", text)] == []
 
 
 def test_the_readme_lists_what_is_older_than_the_code(contents):
     """An algorithm or rule that changes makes this fail until `provsel reference --texts` has said so."""
-    assert (REFERENCE / README).read_text(encoding="utf-8") == readme(contents), "run: provsel reference --texts"
+    assert (REFERENCE / README).read_text(encoding="utf-8") == contents.readme(), "run: provsel reference --texts"
 
 
-@pytest.mark.parametrize("raised", ["algorithm", "rules", "claims"])
-def test_a_change_of_the_code_is_noticed(contents, changes, monkeypatch, raised):
+def test_a_change_of_the_code_is_noticed(contents, changes, monkeypatch):
+    """Of an algorithm; or of rules, claims, or cells, as older statements have them."""
     name = "paul2016/theorems"
     assert changes[name] == []
-    one = replace(contents, parts={name: contents.parts[name]}, readings={})  # to compose the others takes seconds
-    before = readme(one)
-    if raised == "algorithm":
-        monkeypatch.setattr(LeverageScoreSelector, "algorithm_version", 99)
-        [said] = one.changes()[name]
-        assert said == "LeverageScoreSelector of version 1, now 99"
-    elif raised == "rules":
-        monkeypatch.setattr(made_with, "RULES_VERSION", 99)
-        [said] = one.changes()[name]
-        assert re.fullmatch(r"verdicts by version \d of the rules, now 99", said)
-    else:
-        monkeypatch.setattr("provlab.reference.contents.all_claim_files", lambda: all_claim_files()[:1])
-        [said] = one.changes()[name]
-        assert said == "other claims, or tests of them, than now"
+    part = contents.parts[name]
+    one = replace(contents, parts={name: part}, readings={})  # to compose the others takes seconds
+    for change, said in (
+        ({"rules": 0}, "verdicts by version 0 of the rules, now "),
+        ({"claims": "0"}, "other claims, or tests of them, than now"),
+        ({"plan": "0"}, "other rows, columns, data or settings than now"),
+    ):
+        older = replace(part, made=replace(part.made, versions=replace(part.made.versions, **change)))
+        [found] = replace(one, parts={name: older}).changes()[name]
+        assert found.startswith(said)
+    before = one.readme()
+    monkeypatch.setattr(LeverageScoreSelector, "algorithm_version", 99)
+    assert one.changes()[name] == [said := "LeverageScoreSelector of version 1, now 99"]
     assert said not in before
-    assert said in readme(one)
-
-
-def test_numbers_of_an_older_version_do_not_pass_as_the_present_ones(contents):
-    """Whoever edits the version alone still has the cells of the older one."""
-    made = contents.parts["paul2016/figure1"].made
-    artefact = compose_artefact("paul2016/figure1")
-    now = made_with.Versions.of_artefact(artefact, claims_about([artefact.name], all_claim_files()))
-    if made.versions.plan == now.plan:
-        pytest.skip("the reference has Figure 1 as the code is")
-    forged = made_with.Versions(now.rules, now.algorithm_versions, made.versions.plan, now.claims)
-    assert forged.until(now) == ["other rows, columns, data or settings than now"]
-    assert now.until(now) == []
+    assert said in one.readme()
 
 
 def test_every_claim_has_its_verdict(contents, changes):
@@ -120,14 +296,6 @@ def test_every_claim_has_its_verdict(contents, changes):
     assert not known & (waiting | absent)
     text = (REFERENCE / README).read_text(encoding="utf-8")
     assert all(name in text for name in (*waiting, *contents.absent()))
-
-
-def test_it_is_small_and_names_no_place():
-    files = [path for path in REFERENCE.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) <= MAX_BYTES
-    for path in files:
-        if path.suffix in (".csv", ".md", ".json", ".svg"):
-            assert not re.search(r"/(home|root|tmp|Users|work)/", path.read_text(encoding="utf-8")), path
 
 
 def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys, contents, planned):

@@ -7,7 +7,7 @@ import pytest
 from studies import made_study
 
 from provlab.cli import main
-from provlab.reference.contents import Contents
+from provlab.reference import Reference
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_what_is_left_out_of_the_data_is_not_waited_for(results):
         lines.loc[full, ["verdict", "state"]] = "not run", state
         lines.to_csv(universes, index=False)
         assert main(["reference", "--readings"]) == 0
-        return Contents.read(results / "reference").judged["known2000/table"]
+        return Reference.read(results / "reference").judged["known2000/table"]
 
     assert judged("complete") == (n - n_full, n - n_full)
     assert "verdicts of" not in (results / "reference" / "README.md").read_text()

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the reference results, print where they are, and fill the texts of their project."""
     from provlab.project import current_project
-    from provlab.reference import FOLDER, README, write_readings, write_readme, write_reference
+    from provlab.reference import FOLDER, write_readings, write_readme, write_reference
     from provlab.texts import fill_texts
 
     own = current_project().root / "results" / FOLDER
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"written: {folder}")
         if folder.resolve() != own.resolve():
             return 0
-    changed = [own / README] if write_readme(own) else []
+    changed = [own / "README.md"] if write_readme(own) else []
     changed += fill_texts(own)
     print("\n".join(f"written: {path}" for path in changed) or "All texts are up to date.")
     return 0
