@@ -1,11 +1,7 @@
 """Exports that others read, stores that are made of them again, and stores of several people as one."""
 
-import csv
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +12,12 @@ import pytest
 
 from made_paper import made_paper
 from provlab.cli import main
-from provlab.exchange import FORMATS, Merge, read_source_trials
-from provlab.exchange.trials_csv import read_trials, write_trials
+from provlab.datasets import read_source
+from provlab.exchange import Merge, read_source_trials
+from provlab.export import data_sets, ro_crate
 from provlab.store import SCHEMA, TrialStore
+from provlab.trials_csv import read_trials, write_trials
 from small_runs import REPO, SMALL, fake_records, small_cell
-
-VALIDATORS = os.environ.get("PROVSEL_EXPORT_PYTHON", sys.executable)
-"""A Python that has rocrate and mlcroissant, where this one has not."""
-
-
-def has(package):
-    return not subprocess.run([VALIDATORS, "-c", f"import {package}"], capture_output=True, check=False).returncode
 
 
 @pytest.fixture(scope="module")
@@ -92,15 +83,14 @@ def test_what_is_in_an_export(stored, here):
 
 def test_an_export_has_the_same_bytes_again(stored, here, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    formats = [option for name in FORMATS for option in ("--format", name)]
-    first = {path.name: path.read_bytes() for path in exported(stored, *formats).rglob("*.*")}
-    assert {path.name: path.read_bytes() for path in exported(stored, *formats).rglob("*.*")} == first
-    assert {"ro-crate-metadata.json", "croissant.json", "trials.csv"} <= first.keys()
-    assert b"2023-11-14" in first["croissant.json"]
+    first = {path.name: path.read_bytes() for path in exported(stored, "--format", "ro-crate").rglob("*.*")}
+    assert {path.name: path.read_bytes() for path in exported(stored, "--format", "ro-crate").rglob("*.*")} == first
+    assert {"ro-crate-metadata.json", "trials.csv"} <= first.keys()
+    assert b"2023-11-14" in first["ro-crate-metadata.json"]
 
 
 def test_an_export_deletes_only_what_an_earlier_one_wrote(stored, here, capsys):
-    folder = exported(stored, "--format", "croissant")
+    folder = exported(stored, "--format", "ro-crate")
     others = {"notes.txt": "mine", "tables/mine.csv": "mine", "more/deep/a.txt": "mine"}
     for name, text in others.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +100,7 @@ def test_an_export_deletes_only_what_an_earlier_one_wrote(stored, here, capsys):
         exported(stored)
         assert {name: (folder / name).read_text() for name in others} == others
         assert (folder / "link").readlink() == Path("nowhere")
-        assert not (folder / "croissant.json").exists()
+        assert not (folder / "ro-crate-metadata.json").exists()
     assert not {*others, "link"} & {*(folder / ".written").read_text().splitlines()}
     (folder / "trials.csv").unlink()
     (folder / "trials.csv").mkdir()
@@ -127,7 +117,7 @@ def test_an_export_deletes_only_what_an_earlier_one_wrote(stored, here, capsys):
 def test_metadata_name_each_file_with_its_hash(stored, here):
     from hashlib import sha256
 
-    folder = exported(stored, "--format", "ro-crate", "--format", "croissant", "--licence", "https://example.org/by")
+    folder = exported(stored, "--format", "ro-crate", "--licence", "https://example.org/by")
     files = {str(path.relative_to(folder)): path for path in folder.rglob("*.csv")}
     crate = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
     described = {entity["@id"]: entity["sha256"] for entity in crate if entity["@type"] == "File"}
@@ -137,65 +127,6 @@ def test_metadata_name_each_file_with_its_hash(stored, here):
     assert root["license"] == "https://example.org/by"
     known = {entity["@id"] for entity in crate}
     assert all(reference["@id"] in known for reference in root["mentions"])
-    croissant = json.loads((folder / "croissant.json").read_text())
-    assert {part["@id"]: part["sha256"] for part in croissant["distribution"]} == described
-    for records in croissant["recordSet"]:
-        path = files[records["field"][0]["source"]["fileObject"]["@id"]]
-        with path.open() as file:
-            header = next(csv.reader(file))
-        assert [field["source"]["extract"]["column"] for field in records["field"]] == header
-
-
-@pytest.mark.skipif(not has("rocrate"), reason="rocrate is not installed")
-def test_rocrate_reads_the_crate(stored, here):
-    folder = exported(stored, "--format", "ro-crate")
-    program = """
-import json, sys
-from rocrate.rocrate import ROCrate
-crate = ROCrate(sys.argv[1])
-files = sorted(entity.id for entity in crate.data_entities if entity.type == "File")
-data = [entity["name"] for entity in crate.get_by_type("Dataset") if entity.id != "./"]
-print(json.dumps([crate.name, files, data, crate.mainEntity is None]))
-crate.write(sys.argv[2])
-"""
-    done = subprocess.run(
-        [VALIDATORS, "-c", program, folder, "copy"], capture_output=True, text=True, check=False, env=clean()
-    )
-    assert done.returncode == 0, done.stderr
-    name, files, data, _ = json.loads(done.stdout)
-    assert name == "Trials of feature selection"
-    assert files == sorted(str(path.relative_to(folder)) for path in folder.rglob("*.csv"))
-    assert data == ["synthetic"]
-    assert Path("copy/trials.csv").read_bytes() == (folder / "trials.csv").read_bytes()
-
-
-@pytest.mark.skipif(not has("mlcroissant"), reason="mlcroissant is not installed")
-def test_mlcroissant_reads_the_records(stored, here):
-    folder = exported(stored, "--format", "croissant")
-    program = """
-import json, sys
-import mlcroissant as mlc
-data = mlc.Dataset(jsonld=sys.argv[1])
-issues = data.metadata.ctx.issues
-counts = {}
-for records in data.metadata.record_sets:
-    counts[records.id] = sum(1 for _ in data.records(records.id))
-print(json.dumps([sorted(issues.errors), sorted(issues.warnings), counts]))
-"""
-    done = subprocess.run(
-        [VALIDATORS, "-c", program, folder / "croissant.json"], capture_output=True, text=True, check=False, env=clean()
-    )
-    assert done.returncode == 0, done.stderr
-    errors, warnings, counts = json.loads(done.stdout)
-    assert errors == []
-    assert [text for text in warnings if "citeAs" not in text] == []
-    lines = {str(p.relative_to(folder).with_suffix("")): len(pd.read_csv(p)) for p in folder.rglob("*.csv")}
-    assert counts == lines
-
-
-def clean():
-    """Return the environment without this checkout's path: the other Python has its own packages."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def test_every_kind_of_value_survives(tmp_path):
@@ -388,30 +319,18 @@ def test_wrong_arguments(stored, here, command, message, capsys):
         raise ValueError(error)
 
 
-def test_the_command_has_the_formats():
-    from provlab.cli.commands import export
-
-    assert (*FORMATS,) == export.FORMATS
-
-
-def test_registered_data_are_described_by_their_source():
-    from provlab.exchange.croissant import croissant
-    from provlab.exchange.parts import data_sets
-    from provlab.exchange.ro_crate import ro_crate
-    from provlab.exchange.statement import Statement
-
+def test_registered_data_are_described_by_their_source(tmp_path):
     config = small_cell(dataset={"name": "dexter"}, identity="d" * 64).identity
     blank = dict.fromkeys(SCHEMA.names)
     record = blank | {"dataset": "dexter", "data": "d" * 64, "config": json.dumps(config), "source": "s",
                       "n_train": 10, "n_test": 5, "n_features": 7, "n_classes": 2}  # fmt: skip
-    [found] = data_sets(pa.Table.from_pylist([record], schema=SCHEMA))
-    assert (found.n_samples, found.n_trials, found.registered.name) == (15, 1, "dexter")
-    stated = Statement("t", "l", "2026-01-01", (), (found,), 1)
-    files = {file.sha256 for file in found.registered.files if file.urls and file.sha256}
-    assert files
-    assert {part["sha256"] for part in croissant(stated)["distribution"]} == files
-    [described] = [entity for entity in ro_crate(stated)["@graph"] if entity["@id"].startswith("#data-")]
-    assert described["creditText"] == found.registered.citation
+    data = data_sets(pa.Table.from_pylist([record], schema=SCHEMA))
+    [found] = data.to_dict("records")
+    assert (found["n_samples"], found["n_trials"], found["citation"]) == (15, 1, read_source("dexter").citation)
+    crate = ro_crate(tmp_path, {}, data, {})["@graph"]
+    [described] = [entity for entity in crate if entity["@id"].startswith("#data-")]
+    assert described["creditText"] == found["citation"]
+    assert described["description"] == "s; 15 rows, 7 features, 2 classes"
 
 
 def test_the_reference_sample_is_a_source():

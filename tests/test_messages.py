@@ -12,7 +12,6 @@ from rich.table import Table
 from provlab.cli import main
 from provlab.cli._guard import wide_console
 from provlab.cli.commands import command_modules, command_names
-from provlab.cli.commands.completion import completion_script
 from provlab.messages import did_you_mean, nearest
 from small_runs import PROVSEL, REPO, run_python
 
@@ -133,39 +132,6 @@ def test_colours_stand_on_terminals_only(monkeypatch):
     assert not any(code in in_terminal(doctor, NO_COLOR="1") for code in COLOUR)
     piped = run_python(doctor, ".")
     assert "\x1b" not in piped.stdout + piped.stderr
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("provsel ver", ["verify"]),
-        ("provsel reproduce ofs-table", ["ofs-table2", "ofs-table3"]),
-        ("provsel verify --de", ["--detail"]),
-        ("provsel run selector=online", ["selector=online_leverage"]),
-        ("provsel fetch mad", ["madelon"]),
-        ("provsel nothing x", []),
-    ],
-)
-def test_bash_completes(line, expected, tmp_path):
-    (tmp_path / "completion").write_text(completion_script("bash"))
-    words = line.split(" ")
-    program = f"""
-source ./completion
-COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}
-_provsel
-printf '%s\\n' "${{COMPREPLY[@]}}"
-complete -p provsel >/dev/null || echo not registered
-"""
-    done = subprocess.run(["bash", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == expected
-    assert done.stderr == ""
-
-
-def test_completion_for_zsh_begins_with_what_reads_bash(capsys):
-    assert main(["completion", "zsh"]) == 0
-    out = capsys.readouterr().out
-    assert "bashcompinit\n" in out.splitlines(keepends=True)[1]
-    assert out.endswith(completion_script("bash").split("\n", 1)[1])
 
 
 def test_consoles_print_what_looks_like_markup_as_it_is(capsys):

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the command line imports this package, and answers at once
-    from provlab.comparing import compare
+    from provlab.comparison import compare
     from provlab.datasets import load_dataset
     from provlab.project import Project
     from provsel.certificates import Measure, MeasuredTrial
@@ -15,7 +15,7 @@ _HOMES = {
     "Measure": "provsel.certificates",
     "MeasuredTrial": "provsel.certificates",
     "Project": "provlab.project",
-    "compare": "provlab.comparing",
+    "compare": "provlab.comparison",
     "load_dataset": "provlab.datasets",
 }
 

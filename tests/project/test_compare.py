@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from provlab import compare, load_dataset
-from provlab.comparing import Comparison
+from provlab.comparison import Comparison
 from provlab.project.components import build
 from provlab.project.estimators import as_config, public_name
 from provlab.store import TrialStore

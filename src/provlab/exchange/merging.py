@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, compared, differences, outcomes, shown
-from provlab.exchange.trials_csv import COLUMNS, TRIALS, read_trials
 from provlab.identity.keys import digest_of, trial_key
 from provlab.store import SCHEMA, TrialStore
 from provlab.store.faults import agree
+from provlab.trials_csv import COLUMNS, TRIALS, read_trials
 
 NAMING = ("key", "cell", "config", "repeat", "fold", "draw")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from provlab.cli.commands import add_store_arguments
 
-HELP = "write trials, tables, verdicts and data sets as CSV files, described as RO-Crate or Croissant"
+HELP = "write trials, tables, verdicts and data sets as CSV files, described as an RO-Crate"
 EXAMPLE = "provsel export --format ro-crate --output for-others"
 
-FORMATS = ("csv", "ro-crate", "croissant")
+FORMATS = ("csv", "ro-crate")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,12 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the folder, and print its files."""
-    from provlab.exchange import export
+    from provlab.export import export
 
     results = Path(options.results)
     target = Path(options.output) if options.output else results / "export"
     formats = options.format or ["csv"]
     stated = {"title": options.title, "licence": options.licence}
-    for part in export(results, target, formats, options.overrides, **stated):
-        print(f"{target / part.path}: {part.title}")
+    for path, about in export(results, target, formats, options.overrides, **stated).items():
+        print(f"{target / path}: {about}")
     return 0

@@ -189,10 +189,11 @@ def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) 
         arrays = {"X": np.ascontiguousarray(X, dtype=np.float64)}
     arrays["y"] = labels
     if feature_names is not None:
-        arrays["feature_names"] = np.array([str(name) for name in feature_names])
+        arrays["feature_names"] = [str(name) for name in feature_names]
     arrays = {name: np.asarray(value) for name, value in arrays.items()}
-    bits = {name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in arrays.items()}
-    content = digest({name: [str(array.dtype), list(array.shape), bits[name]] for name, array in arrays.items()})
+    content = digest(
+        {name: [str(a.dtype), list(a.shape), hashlib.sha256(a.tobytes()).hexdigest()] for name, a in arrays.items()}
+    )
     target = (folder / f"{content[:32]}.npz").absolute()
     if not target.is_file():
         folder.mkdir(parents=True, exist_ok=True)
@@ -202,25 +203,24 @@ def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) 
 
 
 def _frame(found: Mapping[str, tuple[Cell, pd.DataFrame]]) -> Comparison:
-    lines, first = {}, None
+    """Return a line a method, with the difference to the first, fold by fold."""
+    folds = {
+        name: trials.groupby(["repeat", "fold"])[["error", "n_train", "n_test"]].mean()
+        for name, (_, trials) in found.items()
+    }
+    reference, *_ = folds.values()
+    lines: dict[str, dict[str, Any]] = {}
     for name, (cell, trials) in found.items():
         [error] = error_summary(Entry("", "", cell), trials)
-        folds = trials.groupby(["repeat", "fold"])[["error", "n_train", "n_test"]].mean()
-        difference, p = 0.0, np.nan
-        if first is None:
-            first = folds
-        else:
-            differences = 100 * (folds["error"] - first["error"])
-            difference = float(differences.mean())
-            test = CorrectedT(differences.to_numpy(), ratio=float((folds["n_test"] / folds["n_train"]).mean()))
-            p = test.p_value()
+        differences = 100 * (folds[name]["error"] - reference["error"])
+        ratio = float((folds[name]["n_test"] / folds[name]["n_train"]).mean())
         lines[name] = {
             "error": error["value"],
             "sd": error["sd"],
             "n_selected": trials["n_selected"].mean(),
             "cpu": (trials["select_cpu"] + trials["shared_cpu"]).mean(),
-            "difference": difference,
-            "p": p,
+            "difference": float(differences.mean()),
+            "p": np.nan if not lines else CorrectedT(differences.to_numpy(), ratio=ratio).p_value(),
             "trials": len(trials),
         }
     return Comparison(pd.DataFrame.from_dict(lines, orient="index"))

@@ -1,0 +1,179 @@
+"""A store as a folder that others can read: trials, tables, verdicts and data sets as CSV, described as an RO-Crate.
+
+An RO-Crate is a folder of research data with JSON-LD of schema.org (Soiland-Reyes et al. 2022, version 1.1).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from provlab import frames
+from provlab.claims import Evidence
+from provlab.claims.judged import all_claim_files, judge_files
+from provlab.claims.outcome import UnavailableError
+from provlab.datasets import read_source, source_names
+from provlab.listing import artefact_title
+from provlab.project import artefact_names
+from provlab.recipe import load_recipe
+from provlab.store import StoreSnapshot, TrialStore
+from provlab.tables import write_frame, write_text
+from provlab.trials_csv import CELLS, COLUMNS, ENVIRONMENTS, TRIALS, write_trials
+from provsel import __version__
+from provsel.files import replacing_folder
+
+FORMATS = ("csv", "ro-crate")
+"""The CSV files are the same in both; ro-crate describes them as well."""
+
+DATA_SETS, CRATE = "datasets.csv", "ro-crate-metadata.json"
+
+TITLES = {
+    TRIALS: "Trials, one a line, by their keys",
+    CELLS: "Configuration of each cell: data set, selector, model and protocol, as JSON",
+    ENVIRONMENTS: "Versions and processor of each environment, as JSON",
+    COLUMNS: "Types of the columns of trials.csv",
+    DATA_SETS: "Data sets, with citation and licence",
+}
+
+DESCRIPTION = (
+    "Trials of feature selection by provsel {version}: {n} trials on {m} data sets, with the tables and verdicts that "
+    "follow from them. The key of a trial is the SHA-256 of its configuration and numbers; provsel merge makes a "
+    "store of these files again."
+)
+
+
+def export(
+    results: Path, target: Path, formats: Sequence[str], overrides: Sequence[str] = (), *, title: str, licence: str
+) -> dict[str, str]:
+    """Write what a results folder has, in place of an earlier export; other files there stay.
+
+    Tables and verdicts are made from the stored trials, so that they belong to them. Data files are named, with their
+    citations and licences, and not copied.
+
+    Parameters
+    ----------
+    results : Path
+    target : Path
+        Folder, which is new or an earlier export.
+    formats : sequence of str
+        Of `FORMATS`.
+    overrides : sequence of str
+        The user's settings, which plan what is counted in tables and verdicts.
+    title, licence : str
+        Of the export as a whole; the licence as an address or in words.
+
+    Returns
+    -------
+    dict
+        Titles of the CSV files, by their paths in the folder.
+
+    Raises
+    ------
+    ValueError
+        Nothing stored, or a folder that holds something else.
+    OSError
+        When the folder cannot be written; the old one stays.
+    """
+    store = TrialStore(results / "store")
+    trials = store.query()
+    if not len(trials):
+        raise ValueError(f"export: expected stored trials in {store.folder}, found none; run provsel reproduce first.")
+    if target.is_dir() and any(target.iterdir()) and not (target / TRIALS).is_file():
+        raise ValueError(f"export: expected a new folder or an earlier export, got {target}; name another folder.")
+    with replacing_folder(target, keep=True) as folder:
+        data = data_sets(trials)
+        write_trials(trials, folder)
+        write_frame(data, folder / DATA_SETS)
+        files = TITLES | dict(_results(folder, Evidence(StoreSnapshot.take(store), overrides)))
+        if "ro-crate" in formats:
+            about = DESCRIPTION.format(version=__version__, n=len(trials), m=len(data))
+            crate = ro_crate(folder, files, data, {"name": title, "license": licence, "description": about})
+            write_text(folder / CRATE, json.dumps(crate, indent=1, ensure_ascii=False) + "\n")
+    return files
+
+
+def _results(folder: Path, evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """Write the numbers of each artefact of which something is stored, and all verdicts; yield paths and titles."""
+    for name in artefact_names():
+        with suppress(UnavailableError):
+            artefact = evidence.artefact(name)
+            if evidence.store.has_any(artefact.cells):
+                write_frame(
+                    load_recipe(name).frame(artefact, evidence.store)[frames.COLUMNS], folder / f"tables/{name}.csv"
+                )
+                yield f"tables/{name}.csv", artefact_title(name)
+    if claims := all_claim_files():
+        judge_files(claims, evidence).write(folder)
+        yield "verdicts.csv", "Verdicts on the claims of the papers"
+        yield "rankings.csv", "Rankings of methods"
+    evidence.raise_if_nothing_fits()
+
+
+def data_sets(trials: pa.Table) -> pd.DataFrame:
+    """Return the data sets of some trials, sorted by name: what records say, and the registry where they are in it."""
+    columns = ["dataset", "data", "source", "n_train", "n_test", "n_features", "n_classes"]
+    frame = trials.select(columns).to_pandas()
+    known, found = source_names(), []
+    for (name, identity), lines in frame.groupby(["dataset", "data"], sort=True):
+        parameters = json.loads(trials["config"][int(lines.index[0])].as_py())["dataset"]  # long: of one trial only
+        stated = read_source(parameters["name"]) if parameters.get("name") in known else None
+        sizes = lines.dropna(subset=["n_train", "n_features", "n_classes"]).fillna({"n_test": 0}).head(1)
+        n_samples, n_features, n_classes = (
+            int(values.sum())
+            for values in (sizes["n_train"] + sizes["n_test"], sizes["n_features"], sizes["n_classes"])
+        )
+        line = {
+            "name": str(name), "identity": str(identity), "parameters": json.dumps(parameters, sort_keys=True),
+            "source": str(lines["source"].iloc[0]), "n_samples": n_samples, "n_features": n_features,
+            "n_classes": n_classes, "n_trials": len(lines),
+        }  # fmt: skip
+        found.append(line | {part: getattr(stated, part, "") for part in ("title", "citation", "licence", "homepage")})
+    return pd.DataFrame(found)
+
+
+def ro_crate(folder: Path, files: dict[str, str], data: pd.DataFrame, stated: dict[str, str]) -> dict[str, Any]:
+    """Return the content of ro-crate-metadata.json: files, the data sets behind them, and how they were made.
+
+    The date is that of SOURCE_DATE_EPOCH, where this is set, so that a build can be repeated.
+    """
+    date = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())), UTC).date().isoformat()
+    parts = [{"@id": path} for path in files]
+    size = "{0.n_samples} rows, {0.n_features} features, {0.n_classes} classes"
+    used = [
+        {
+            "@id": f"#data-{line.identity[:16]}", "@type": "Dataset", "name": line.name, "identifier": line.identity,
+            "description": f"{line.source}; {size.format(line)}",
+            **({"url": line.homepage, "creditText": line.citation, "license": line.licence} if line.licence else {}),
+        }
+        for line in data.itertuples(index=False)
+    ]  # fmt: skip
+    references = [{"@id": each["@id"]} for each in used]
+    entities: list[dict[str, Any]] = [
+        {"@id": CRATE, "@type": "CreativeWork", "about": {"@id": "./"},
+         "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"}},
+        {"@id": "./", "@type": "Dataset", **stated, "datePublished": date, "hasPart": parts,
+         "mentions": [{"@id": "#run"}, *references]},
+        *({"@id": path, "@type": "File", "name": title, "encodingFormat": "text/csv", **_content(folder / path)}
+          for path, title in files.items()),
+        *used,
+        {"@id": "#provsel", "@type": "SoftwareApplication", "name": "provsel", "softwareVersion": __version__,
+         "description": "Provable feature selection with measured guarantees"},
+        {"@id": "#run", "@type": "CreateAction", "name": "Trials and what follows from them", "endTime": date,
+         "instrument": {"@id": "#provsel"}, "object": references, "result": parts},
+    ]  # fmt: skip
+    return {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": entities}
+
+
+def _content(path: Path) -> dict[str, str]:
+    with path.open("rb") as file:
+        return {"contentSize": str(path.stat().st_size), "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
