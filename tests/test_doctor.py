@@ -14,7 +14,6 @@ import pytest
 
 from provlab.cli import main
 from provlab.datasets import dataset_names, read_source, source_names
-from provlab.datasets._lock import LockEntry, record
 from provlab.datasets.loaders.cifar10 import _FILES
 from provlab.datasets.loaders.rcv1_ccat import _SUBSETS, _official_paths
 from provlab.doctor import GROUPS, STATES, Check, _data, _machine, examine
@@ -299,7 +298,7 @@ def test_forms_are_those_of_the_loaders():
         "official": _official_paths("train"),
         "subsets": [_SUBSETS],
     }
-    assert {name for name in source_names() if len(read_source(name).forms) > 1} == {*FORMS, "techtc"}
+    assert {name for name in source_names() if len(read_source(name).forms) > 1} == {*FORMS}
 
 
 def test_other_packers_arrive_at_other_sizes(here):
@@ -309,10 +308,11 @@ def test_other_packers_arrive_at_other_sizes(here):
 
 
 def test_collection(here):
-    folder = here / "data" / "techtc300" / "Exp_1_2"
+    folder = here / "data" / "techtc100" / "tokens"
     folder.mkdir(parents=True)
+    (folder / "Exp_1_2.txt.xz").touch()
     check = group("Data sets")["techtc"]
-    assert (check.state, check.value) == ("ok", "1 set, in the data folder")
+    assert (check.state, check.value) == ("ok", "1 set, present")
 
 
 def test_wrong_size(here):
@@ -322,15 +322,6 @@ def test_wrong_size(here):
     assert check.state == "problem"
     assert check.value == f"{here / 'data' / file.path}: expected {file.size} bytes, got {file.size + 1}"
     assert check.advice == "delete it, then: provsel fetch colon"
-
-
-def test_size_of_the_first_download(here):
-    file = read_source("techtc").find("archives/techtc300_preprocessed.zip")
-    assert file.size is None
-    put(here / "data", "techtc")
-    assert group("Data sets")["techtc"].state == "ok"
-    record(here / "data", file.path, LockEntry("0" * 64, 7, "http://localhost"))
-    assert "expected 7 bytes, got 100" in group("Data sets")["techtc"].value
 
 
 def test_empty_file_of_unknown_size(here):

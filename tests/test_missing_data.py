@@ -66,8 +66,7 @@ def test_plans_and_verdicts_need_no_data(nothing_here, monkeypatch, capsys):
     assert {path for path in made if not path.startswith("cache/plans/")} == set()
 
 
-def test_a_file_that_nobody_knows_the_hash_of_is_needed_even_for_a_plan(nothing_here, monkeypatch):
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(nothing_here))
-    with pytest.raises(MissingDataError, match=r"fetch_rcv1\(\) once") as caught:
-        identity_of({"name": "rcv1_ccat", "form": "sklearn"})
-    assert caught.value.dataset == "rcv1_ccat"
+def test_a_file_that_nobody_knows_the_hash_of_is_needed_even_for_a_plan(nothing_here):
+    with pytest.raises(MissingDataError, match=r"Exp_1_2 is missing .*provsel fetch techtc") as caught:
+        identity_of({"name": "techtc", "set": "Exp_1_2"})
+    assert caught.value.dataset == "techtc"

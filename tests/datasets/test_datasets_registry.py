@@ -4,7 +4,6 @@ import inspect
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,15 +11,14 @@ import pytest
 
 from provlab.datasets import (
     _loaders,
-    _mat,
     dataset_feature_names,
     dataset_identity,
     dataset_members,
     dataset_names,
     load_dataset,
     loader,
-    read_source,
 )
+from provlab.datasets.mat import loader_of
 from small_runs import section
 
 
@@ -142,14 +140,10 @@ def test_every_loader_has_keyword_parameters_with_defaults():
             assert parameter.default is not inspect.Parameter.empty
 
 
-def test_a_source_without_module_says_how_it_is_read(monkeypatch):
+def test_a_source_without_module_says_how_it_is_read():
     assert loader("colon").load.__doc__.startswith("Load 62 samples with 2000 gene expressions, discretised to")
-    source = replace(read_source("colon"), mat=None)
-    monkeypatch.setattr(_mat, "read_source", lambda name: source)
-    with pytest.raises(
-        ValueError, match=r"colon\.yaml: expected a section mat, or a module colon, got neither. Add one"
-    ):
-        _mat.loader_of("colon")
+    with pytest.raises(ValueError, match=r"dexter\.yaml: expected a section mat, or a module dexter, got neither"):
+        loader_of("dexter")
 
 
 def test_members():

@@ -61,9 +61,6 @@ def test_techtc_entry():
     assert all(file.sha256 and file.content_sha256 and file.size and file.forms == ("tokens",) for file in tokens)
     assert len({file.made_from for file in tokens}) == 80
     assert len(source.find("techtc100/datasets.tsv").made_from) == 81
-    archive = source.find("archives/techtc300_preprocessed.zip")
-    assert archive.urls
-    assert (archive.sha256, archive.extract, archive.extract_to) == (None, "zip", "techtc300")
     assert source.find("nothing") is None
 
 

@@ -15,8 +15,7 @@ from public_server import serving
 
 from provlab.configs import cells_of, compose_config
 from provlab.datasets import dataset_members, fetch_all, load_dataset, locate, read_source, source_names, usable
-from provlab.datasets._rcv1_parse import parse_topics
-from provlab.datasets.converters import rcv1_subsets
+from provlab.datasets.converters import rcv1
 from provlab.datasets.loaders.rcv1_ccat import _TOPICS
 from provlab.plan import make_tasks
 from provlab.trials.trial import run_task
@@ -28,7 +27,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 NOT_SERVED = {
-    "archives/techtc300_preprocessed.zip",
     "cifar10/cifar-10-binary.tar.gz",
     "rcv1/lyrl2004_vectors_train.dat.gz",
     *(f"rcv1/lyrl2004_vectors_test_pt{k}.dat.gz" for k in range(4)),
@@ -45,11 +43,11 @@ FIELDS = {"cifar10": ["dataset.features=pixels", "dataset.part=train", "protocol
 PEAK = """
 import re, sys
 from pathlib import Path
-from provlab.datasets.converters import rcv1_subsets
+from provlab.datasets.converters.rcv1 import rcv1_subsets
 def peak(): return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 before = peak()
 *sources, target = map(Path, sys.argv[1:])
-rcv1_subsets.convert(sources, target)
+rcv1_subsets(sources, target)
 print((peak() - before) / 1024)
 """
 """Prints the MiB of a conversion; not by getrusage, which begins with those of the process that started this one."""
@@ -80,7 +78,7 @@ def fetched(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, serving(MIRROR, registry) as server:
         patch.delenv("PROVSEL_DATA_MIRROR", raising=False)
         patch.setenv("PROVSEL_DATA", str(folder))
-        patch.setattr(rcv1_subsets, "convert", in_a_process_of_its_own)
+        patch.setattr(rcv1, "rcv1_subsets", in_a_process_of_its_own)
         with untraced():
             outcomes = fetch_all(source_names(), registry=registry, retries=0, timeout=60)
         yield folder, outcomes, server, registry, peaks
@@ -145,10 +143,12 @@ def test_arrays_labels_and_topics_are_the_registered_ones(folder):
     topics = gzip.decompress((folder / _TOPICS).read_bytes())
     assert topics == lzma.decompress((MIRROR / "raw/rcv1/rcv1-v2.topics.qrels.xz").read_bytes())
     assert len(set(re.findall(rb"^[A-Z0-9]+", topics, re.MULTILINE))) == 103
-    labelled, positive = parse_topics(folder / _TOPICS, "CCAT")
-    assert (labelled.size, positive.size) == (804414, 381327)
-    last = np.sort(labelled)[23148]  # the training documents have the lowest numbers
-    assert (last, (positive <= last).sum()) == (26150, 10786)
+    rows = [line.split() for line in topics.splitlines()]
+    labelled = sorted({int(document) for _, document, _ in rows})
+    positive = [int(document) for topic, document, _ in rows if topic == b"CCAT"]
+    assert (len(labelled), len(positive)) == (804414, 381327)
+    # the training documents have the lowest numbers
+    assert (labelled[23148], sum(number <= 26150 for number in positive)) == (26150, 10786)
     labels = "cifar10/cifar10_labels.js.xz"
     assert lzma.decompress((folder / labels).read_bytes()) == lzma.decompress((MIRROR / labels).read_bytes())
 

@@ -15,12 +15,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 import yaml
 from hostile_bytes import Reader
-from PIL import Image
 from scipy import sparse
-from scipy.io import savemat
 
 from provlab.agreement import OUTCOMES
 from provlab.audit import TRIALS, AuditRun, read_audits
@@ -28,19 +25,13 @@ from provlab.claims.table import ResultTable
 from provlab.configs import compose_artefact
 from provlab.configs.memory import _recalled, _remember
 from provlab.datasets import _cache
-from provlab.datasets._cifar import _decode, read_binary, read_labels
 from provlab.datasets._content import content_sha256
 from provlab.datasets._extract import extract
 from provlab.datasets._hashes import MEMORY, _memories, file_sha256
-from provlab.datasets._idx import read_idx
 from provlab.datasets._lock import LOCK_NAME, read_lock
-from provlab.datasets._mat import read_mat
 from provlab.datasets._paths import is_safe_relative
-from provlab.datasets._rcv1_forms import read_subsets
-from provlab.datasets._rcv1_parse import N_TERMS, parse_topics, parse_vectors
 from provlab.datasets._record import make_dataset
 from provlab.datasets._sources import read_source
-from provlab.datasets.loaders import dexter, techtc
 from provlab.store import SCHEMA, StoreSnapshot, TrialStore
 from provlab.store.packed import Block, pack, unpack
 from provsel.selectors import OnlineLeverageSelector
@@ -112,21 +103,6 @@ ZIP_WORDS = (
 # ---- loaders
 
 
-def techtc_set(path):
-    """Load what is in the mirror; the cache is that of the test."""
-    form = "official" if "techtc300" in path.parts else "tokens"
-    data = techtc.load(set="Exp_1_2", min_word_length=1, weighting="tfidf_l2", form=form)
-    whole_dataset(data)
-
-
-def packed_techtc(path):
-    """Pack the text first, so that damage reaches the parser."""
-    packed = path.parent / "mirror/techtc100/tokens/Exp_1_2.txt.xz"
-    packed.parent.mkdir(parents=True, exist_ok=True)
-    packed.write_bytes(lzma.compress(path.read_bytes(), preset=0))
-    techtc_set(packed)
-
-
 def whole_dataset(data):
     n, d = data.X.shape
     assert data.y.shape == (n,)
@@ -135,91 +111,7 @@ def whole_dataset(data):
 
 
 TOKENS = b"+1 a alpha beta\xa0x beta\n-1 b gamma\n1 a \n-1 b alpha  gamma\n"
-TOKEN_WORDS = (b"+1 a ", b"-1 b ", b"1 c", b"2 a", b"a", b" ")
-VECTORS = b"# a comment\n+1 1:2 3:1\n-1 2:1.5\n-1 3:4 # c\n+1 1:1\n"
-FEATURES = b"# index word\n1 alpha\n2 beta gamma\n3 delta\n"
-
-LYRL = gzip.compress(b"2286  1:0.5 3:0.25 47236:1\n2287  9:1e-3\n2288 \n", mtime=0)
-QRELS = gzip.compress(b"CCAT 2286 1\nECAT 2287 1\nCCAT 2288 1\n", mtime=0)
-
-
-def vectors_of(path):
-    documents, lengths, columns, found = parse_vectors(path, max_rows=50)
-    assert documents.shape == lengths.shape
-    assert columns.shape == found.shape == (lengths.sum(),)
-    assert np.isfinite(found).all()
-    assert not columns.size or 0 <= columns.min() <= columns.max() < N_TERMS
-
-
-def topics_of(path):
-    labelled, positive = parse_topics(path, "CCAT")
-    assert np.isin(positive, labelled).all()
-    assert positive.size
-
-
-def text_of_gzip(read):
-    """Return a reader of plain text that is packed before it is read, so that damage reaches the parser."""
-
-    def packed(path):
-        (path.parent / "data").mkdir(exist_ok=True)
-        other = path.parent / "data" / path.name
-        other.write_bytes(gzip.compress(path.read_bytes(), 1, mtime=0))
-        read(other)
-
-    return packed
-
-
-DEXTER_DATA = b"1:5 20000:1 \n3:7\n \n2:1 4:999999999 \n"
-DEXTER_LABELS = b"1\n-1\n+1\n-1\n"
-
-
-def dexter_data(path):
-    found = dexter._read_data(path)
-    assert found.shape == (4, 20000)
-    assert np.isfinite(found.data).all()
-
-
-def dexter_labels(path):
-    assert set(dexter._read_labels(path)) <= {-1, 1}
-
-
-IDX = gzip.compress(b"\0\0\x08\x03" + b"".join(n.to_bytes(4, "big") for n in (2, 3, 3)) + bytes(range(18)), mtime=0)
-IDX_SHA = hashlib.sha256(gzip.decompress(IDX)).hexdigest()
-CIFAR_LABELS = lzma.compress(b"var labels=[" + b", ".join(b"%d" % (i % 10) for i in range(50_000)) + b"];\n")
-
-JPEG = saved(Image.fromarray(np.arange(3072, dtype=np.uint8).reshape(32, 32, 3)).save, format="JPEG")
-
-
-def jpeg_of(path):
-    with path.open("rb") as content:
-        image = _decode(path, "train/cat/0001.jpg", content)
-    assert image.shape == (32, 32, 3)
-    assert image.dtype == np.uint8
-
-
-SUBSETS = saved(
-    np.savez,
-    data=np.ones(4), indices=np.array([0, 1, 2, 3]), indptr=np.array([0, 2, 3, 4]), shape=np.array([3, N_TERMS]),
-    topics=np.packbits(np.array([[1, 0], [0, 1], [1, 1]], dtype=bool), axis=1),
-    topic_codes=np.array(["CCAT", "ECAT"]), first_occurrence=np.array([0, 2]),
-)  # fmt: skip
-
-
-def subsets_of(path):
-    found, y = read_subsets(path)
-    assert y.shape == (found.shape[0],)
-    make_dataset(found, y, map(str, range(found.shape[1])), name=path.name, source="")
-
-
-MAT = saved(savemat, {"X": X, "Y": np.ones((6, 1), dtype=np.int16)}, do_compression=True)
-PLAIN_MAT = saved(savemat, {"X": X, "Y": np.ones((6, 1), dtype=np.int16)})
-MAT4 = saved(savemat, {"X": X, "Y": np.ones((6, 1), dtype=np.int16)}, format="4")
-
-
-def mat_of(path):
-    for array in read_mat(path, ["X", "Y"]):
-        assert array.ndim == 2
-        assert array.dtype.kind in "iufb"
+"""Any text, to pack."""
 
 
 # ---- state
@@ -447,23 +339,11 @@ def archive_of(path):
     found = list(target.rglob("*"))
     assert all(not place.is_symlink() and (place.is_file() or place.is_dir()) for place in found)
     assert sum(place.stat().st_size for place in found if place.is_file()) <= 10_000 + 64
-    if kind == "tar":
-        with pytest.raises(ValueError, match=path.name):
-            read_binary(path)
 
 
 TEXT = {
     "svmlight": Reader("X.svm", (SVMLIGHT,), rows_of, SVM_WORDS),
     "svmlight of known width": Reader("X.svm", (SVMLIGHT,), lambda path: rows_of(path, n_features=4), SVM_WORDS),
-    "token lists": Reader("Exp_1_2.txt", (TOKENS,), packed_techtc, TOKEN_WORDS, "Exp_1_2"),
-    "official vectors": Reader("mirror/techtc300/Exp_1_2/vectors.dat", (VECTORS,), techtc_set, SVM_WORDS, "Exp_1_2",
-                               {"mirror/techtc300/Exp_1_2/features.idx": FEATURES}),
-    "official words": Reader("mirror/techtc300/Exp_1_2/features.idx", (FEATURES,), techtc_set, SVM_WORDS, "Exp_1_2",
-                             {"mirror/techtc300/Exp_1_2/vectors.dat": VECTORS}),
-    "LYRL vectors": Reader("vectors.gz", (gzip.decompress(LYRL),), text_of_gzip(vectors_of), SVM_WORDS),
-    "qrels": Reader("qrels.gz", (gzip.decompress(QRELS),), text_of_gzip(topics_of), (b"CCAT ", b" 1\n", b"CC")),
-    "dexter": Reader("dexter_train.data", (DEXTER_DATA,), dexter_data, SVM_WORDS),
-    "dexter labels": Reader("dexter_train.labels", (DEXTER_LABELS,), dexter_labels, (b"1\n", b"-1")),
     "registry": Reader("made.yaml", (REGISTRY,), registry_of, YAML_WORDS),
     "lock file": Reader(LOCK_NAME, (LOCK,), lock_of, YAML_WORDS),
     "memory of hashes": Reader(MEMORY, (HASHES,), hashes_of, LEDGER_WORDS),
@@ -476,19 +356,10 @@ BINARY = {
     "svmlight gz": Reader("X.svm.gz", (gzip.compress(SVMLIGHT, mtime=0),), rows_of),
     "svmlight xz": Reader("X.svm.xz", (lzma.compress(SVMLIGHT),), rows_of),
     "svmlight bz2": Reader("X.svm.bz2", (bz2.compress(SVMLIGHT),), rows_of),
-    "token lists xz": Reader(
-        "mirror/techtc100/tokens/Exp_1_2.txt.xz", (lzma.compress(TOKENS),), techtc_set, (), "Exp_1_2"
-    ),
-    "LYRL vectors gz": Reader("vectors.gz", (LYRL,), vectors_of),
-    "qrels gz": Reader("qrels.gz", (QRELS,), topics_of),
-    "idx": Reader("images.gz", (IDX,), lambda path: read_idx(path, (2, 3, 3), IDX_SHA)),
-    "CIFAR labels": Reader("labels.js.xz", (CIFAR_LABELS,), read_labels),
-    "mat": Reader("X.mat", (MAT, PLAIN_MAT, MAT4), mat_of),
     "npy rows": Reader("X.npy", (NPY,), rows_of, NPY_WORDS),
     "npy columns": Reader("X.npy", (NPY,), columns_of, NPY_WORDS),
     "npz rows": Reader("X.npz", (NPZ, PLAIN_NPZ), rows_of, ZIP_WORDS),
     "npz columns": Reader("X.npz", (CSC,), columns_of, ZIP_WORDS),
-    "npz subsets": Reader("rcv1v2_subsets_fixed.npz", (SUBSETS,), subsets_of, ZIP_WORDS),
     "parquet rows": Reader("X.parquet", (PARQUET,), rows_of),
     "parquet labels": Reader("X.parquet", (PACKED,), lambda path: rows_of(path, y="label")),
     "parquet columns": Reader("X.parquet", (PARQUET, PACKED), columns_of),
@@ -503,7 +374,6 @@ BINARY = {
     "content tar gz": Reader(
         "a.tar.gz", (tar_of("w:gz", **MEMBERS), tar_of(**MEMBERS)), content_of("tar.gz"), ARCHIVE_WORDS
     ),
-    "JPEG": Reader("cifar10.tar.xz", (JPEG,), jpeg_of),
     "store": Reader("data/store/x.parquet", (STORE,), store_of),
     "packed trials": Reader("trials-table.parquet", (packed_block(),), block_of),
     "cache": Reader("data/made.npz", (CACHED,), cached_set, ZIP_WORDS),

@@ -7,20 +7,16 @@ import lzma
 import pickle
 import re
 import zipfile
-import zlib
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from foreign_readers import BINARY, STATE, columns_of, made, mat_of, rows_of, state_of, subsets_of
+from foreign_readers import BINARY, STATE, columns_of, made, rows_of, state_of
 from hostile_bytes import bounded, fuzz, tree
 from scipy import sparse
-from scipy.io import savemat
 
 from provlab.datasets import _cache
-from provlab.datasets._idx import read_idx
-from provlab.datasets._mat import read_mat
 from provsel.selectors import OnlineLeverageSelector
 from provsel.streams import column_blocks, row_chunks
 from provsel.streams.npz import read_npz
@@ -80,7 +76,7 @@ CLAIMS = {
 def test_headers_of_arrays_are_not_believed(case, compression, tmp_path):
     members, message = CLAIMS[case]
     path = npz(tmp_path / "X.npz", compression, **members)
-    for read in (rows_of, columns_of, subsets_of):
+    for read in (rows_of, columns_of):
         with bounded(headroom=SMALL), pytest.raises(ValueError, match=rf"X\.npz: expected .*{message}"):
             read(path)
 
@@ -134,72 +130,13 @@ def test_a_cache_entry_that_claims_too_much_is_built_again(tmp_path):
         assert _cache.cached("made", "c", made).content == made().content
 
 
-def mat_element(kind, content, claimed=None):
-    return kind.to_bytes(4, "little") + (len(content) if claimed is None else claimed).to_bytes(4, "little") + content
-
-
-def mat_matrix(shape, claimed, content):
-    body = mat_element(6, (6).to_bytes(8, "little")) + mat_element(5, np.array(shape, "<i4").tobytes())
-    return body + mat_element(1, b"X".ljust(8, b"\0"), 1) + mat_element(9, content, claimed)
-
-
-MAT_HEADER = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM"
-
-
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize(
-    ("shape", "claimed"), [((4096, 4096), 1 << 27), ((1, 8), (1 << 32) - 8), ((1, 8), 1 << 31), ((1 << 30, 1 << 30), 8)]
-)
-def test_mat_files_that_claim_too_much(shape, claimed, packed, tmp_path):
-    body = mat_matrix(shape, claimed, b"\0" * 64)
-    element = mat_element(15, zlib.compress(mat_element(14, body))) if packed else mat_element(14, body)
-    (tmp_path / "X.mat").write_bytes(MAT_HEADER + element)
-    with bounded(headroom=SMALL), pytest.raises(ValueError, match=r"X\.mat: (cannot be read|expected)"):
-        mat_of(tmp_path / "X.mat")
-
-
-@pytest.mark.parametrize(
-    ("kind", "size", "message"),
-    [
-        (0x2B03, 8, "numbers of shape (1, 1) as 8 bytes of type 11011"),
-        (0, 8, "of type 0"),
-        (16, 8, "of type 16"),
-        (9, 16, "numbers of shape (1, 1) as 16 bytes of type 9"),
-    ],
-)
-def test_types_in_mat_files_are_no_places_in_memory(kind, size, message, tmp_path):
-    """SciPy's reader ends the process with a segmentation fault for the first: it is never asked."""
-    matrix = mat_matrix((1, 1), 8, bytes(16))
-    data = mat_element(9, bytes(16), 8)
-    assert matrix.endswith(data)
-    for body in (matrix[: -len(data)] + mat_element(kind, bytes(16), size),):
-        for element in (mat_element(14, body), mat_element(15, zlib.compress(mat_element(14, body)))):
-            (tmp_path / "X.mat").write_bytes(MAT_HEADER + element)
-            with pytest.raises(ValueError, match=rf"X\.mat: cannot be read .*{re.escape(message)}"):
-                read_mat(tmp_path / "X.mat", ["X"])
-
-
-def test_a_mat_file_that_expands_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("provlab.datasets._mat._MAX_EXPANDED", 1 << 20)
-    for size, fits in ((1 << 17, True), (100 << 20, False)):
-        body = mat_matrix((1, size // 8), size, bytes(size))
-        (tmp_path / "X.mat").write_bytes(MAT_HEADER + mat_element(15, zlib.compress(mat_element(14, body), 1)))
-        if fits:
-            assert read_mat(tmp_path / "X.mat", ["X"])[0].shape == (1, size // 8)
-            continue
-        with bounded(headroom=SMALL), pytest.raises(ValueError, match=r"X\.mat: .*a variable that expands to more"):
-            read_mat(tmp_path / "X.mat", ["X"])
-
-
-def test_compressed_text_of_one_line_and_idx_files_expand_no_further_than_expected(tmp_path, monkeypatch):
+def test_compressed_text_of_one_line_expands_no_further_than_a_line(tmp_path, monkeypatch):
     monkeypatch.setattr("provsel.streams.svmlight_rows._MAX_LINE", 1 << 16)
     zeros = b"\0" * (100 << 20)
     for name, packed in (("X.svm.gz", gzip.compress(zeros, 1)), ("X.svm.xz", lzma.compress(zeros, preset=0))):
         (tmp_path / name).write_bytes(packed)
         with bounded(headroom=SMALL), pytest.raises(ValueError, match=f"{name}: expected .*more than 65536 bytes"):
             row_chunks(tmp_path / name)
-    with bounded(headroom=SMALL), pytest.raises(ValueError, match=r"X\.svm\.gz: expected the magic number"):
-        read_idx(tmp_path / "X.svm.gz", (10, 28, 28), "0" * 64)
 
 
 # ---- pickles
@@ -243,7 +180,7 @@ def test_pickles_in_arrays_are_refused_and_not_run(tmp_path):
     npz(tmp_path / "state", key=pickled)
     before = tree(tmp_path)
     for path in sorted(tmp_path.glob("*.np[yz]")):
-        for read in (rows_of, columns_of, subsets_of):
+        for read in (rows_of, columns_of):
             with pytest.raises(ValueError, match=path.name):
                 read(path)
     assert tree(tmp_path) == before
@@ -264,27 +201,6 @@ def test_pickles_in_a_state_are_refused_and_not_run(tmp_path):
         ):
             selector.set_state(arrays)
     assert not (tmp_path / "canary").exists()
-
-
-def test_objects_in_matlab_files_are_refused(tmp_path):
-    for kind in (
-        objects(tmp_path)[0].astype(str).astype(object),
-        {"field": 1.0},
-        np.array([{"a": 1}, "b"], dtype=object),
-    ):
-        savemat(tmp_path / "X.mat", {"X": kind, "Y": np.ones((2, 1))})
-        with pytest.raises(
-            ValueError, match=r"X\.mat: expected numeric variables only, got 'X' of class (cell|struct)"
-        ):
-            mat_of(tmp_path / "X.mat")
-    for number, kind in ((16, "function"), (17, "opaque"), (3, "object")):
-        body = mat_element(6, number.to_bytes(8, "little")) + mat_element(5, np.array([1, 1], "<i4").tobytes())
-        element = mat_element(14, body + mat_element(1, b"X".ljust(8, b"\0"), 1) + mat_element(9, b"\0" * 8))
-        (tmp_path / "X.mat").write_bytes(MAT_HEADER + element)
-        with pytest.raises(
-            ValueError, match=rf"X\.mat: expected numeric variables only, got 'X' of class {kind}|cannot"
-        ):
-            mat_of(tmp_path / "X.mat")
 
 
 def test_pickles_in_parquet_metadata_and_extension_types_are_not_run(tmp_path):

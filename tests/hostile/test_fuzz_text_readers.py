@@ -7,7 +7,6 @@ from hostile_bytes import bounded, fuzz
 
 from provlab.datasets._lock import LOCK_NAME, read_lock
 from provlab.datasets._sources import read_source
-from provlab.datasets.loaders import dexter
 from small_runs import run_python
 
 BILLION_LAUGHS = "a0: &a0 lol\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10))
@@ -15,8 +14,7 @@ NESTED = {"flow": "a: " + "[" * 100_000, "block": "a:\n" + "- " * 100_000 + "x",
 
 
 @pytest.mark.parametrize("name", TEXT)
-def test_damaged_texts(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(dexter, "_N_SAMPLES", 4)
+def test_damaged_texts(name, tmp_path):
     fuzz(TEXT[name], tmp_path)
 
 

@@ -45,7 +45,7 @@ def loader(name: str) -> Any:
 def _module(name: str) -> Any:
     if name in _modules():
         return importlib.import_module(f"{__package__}.loaders.{name}")  # asked for thousands of times while planning
-    return importlib.import_module(f"{__package__}._mat").loader_of(name)
+    return importlib.import_module(f"{__package__}.mat").loader_of(name)
 
 
 @cache

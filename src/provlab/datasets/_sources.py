@@ -142,7 +142,7 @@ class MatTable:
     columns_are_samples : bool, default=False
         The matrix is stored with one sample a column, in place of one a row.
     unread : tuple of str
-        See `_mat.read_mat`.
+        Variables of other kinds, which nothing reads.
     """
 
     version: int

@@ -1,11 +1,14 @@
 """CIFAR-10: small colour pictures of ten kinds of things, as GIST features or pixels."""
 
+import io
+import json
+import lzma
+import tarfile
 from pathlib import Path
 
 import numpy as np
 
 from provlab.datasets._cache import parsed
-from provlab.datasets._cifar import N_TRAIN, SIDE, read_binary, read_jpeg
 from provlab.datasets._identity import registered
 from provlab.datasets._locate import is_present
 from provlab.datasets._record import Dataset, make_dataset
@@ -22,6 +25,9 @@ _FILES = {
     "binary": ("cifar10/cifar-10-binary.tar.gz",),
     "jpeg": ("cifar10/cifar10_jpeg.tar.xz", "cifar10/cifar10_labels.js.xz"),
 }
+_SIDE = 32
+_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+_BATCHES = (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin")
 _SCALES, _ORIENTATIONS, _CELLS = 4, 8, 4
 # Libraries for Fourier transforms differ in the last bits: rounded, the features are the same on every machine.
 _DECIMALS = 6
@@ -64,8 +70,8 @@ def load(*, features: str = "gist", part: str = "all", form: str = "auto") -> Da
     parameters = settled(features=features, part=part, form=form)
 
     def build(paths: list[Path], digest: str) -> Dataset:
-        images, y = (read_binary if parameters["form"] == "binary" else read_jpeg)(*paths)
-        split = np.arange(len(y)) < N_TRAIN
+        images, y, n_train = (read_binary if parameters["form"] == "binary" else read_jpeg)(*paths)
+        split = np.arange(len(y)) < n_train
         if part == "train":
             images, y = images[split], y[split]
         X, names = (_gist if features == "gist" else _pixels)(images)
@@ -91,6 +97,50 @@ def settled(*, form: str, **others: str) -> dict[str, str]:
     return {**others, "form": form}
 
 
+# The readers return images of shape (n, 32, 32, 3), uint8, labels, and how many are for training, which come first.
+
+_Images = tuple[np.ndarray, np.ndarray, int]
+
+
+def read_binary(path: Path) -> _Images:
+    """Read cifar-10-binary.tar.gz: six batches of records, a label and the three colours one after the other."""
+    with tarfile.open(path) as archive:
+        parts = [archive.extractfile(f"cifar-10-batches-bin/{name}").read() for name in _BATCHES]  # type: ignore[union-attr]
+    *train, _ = batches = [np.frombuffer(part, np.uint8).reshape(-1, 1 + 3 * _SIDE**2) for part in parts]
+    records = np.concatenate(batches)
+    images = records[:, 1:].reshape(-1, 3, _SIDE, _SIDE).transpose(0, 2, 3, 1)
+    return np.ascontiguousarray(images), records[:, 0].astype(np.int64), sum(map(len, train))
+
+
+def read_jpeg(path: Path, labels_path: Path) -> _Images:
+    """Read an archive of files {train,test}/<class>/<number>.jpg, and a file of the training labels in their order.
+
+    The training images are returned in the original order: within a class it is that of the numbers. The test images
+    are returned by class and number, because the original order of most of them is not known.
+    """
+    from PIL import Image  # comes with the extra "report", as this is all it is needed for here
+
+    found = {}
+    with tarfile.open(path) as archive:
+        for member in archive:
+            if member.name.endswith(".jpg"):
+                content = archive.extractfile(member).read()  # type: ignore[union-attr]
+                with Image.open(io.BytesIO(content), formats=["JPEG"]) as image:
+                    found[member.name] = np.asarray(image)
+    names = sorted(found)
+    train = {kind: iter([name for name in names if name.startswith(f"train/{kind}/")]) for kind in _CLASSES}
+    test = [name for name in names if name.startswith("test/")]
+    n_train = len(names) - len(test)
+    with lzma.open(labels_path, "rt", encoding="ascii") as file:  # var labels=[6, 9, ...]; training labels come first
+        order = json.loads(file.read().removeprefix("var labels=").rstrip().removesuffix(";"))[:n_train]
+    names = [*(next(train[_CLASSES[label]]) for label in order), *test]
+    return (
+        np.stack([found[name] for name in names]),
+        np.array([_CLASSES.index(n.split("/")[1]) for n in names]),
+        n_train,
+    )
+
+
 def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return GIST features of colour images, and their names."""
     # Grey levels of all images at once would take more memory than the features do.
@@ -106,5 +156,5 @@ def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
 
 def _pixels(images: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return the pixels of colour images as rows, one colour after the other, and their names."""
-    names = [f"{c}_{i}_{j}" for c in ("red", "green", "blue") for i in range(SIDE) for j in range(SIDE)]
+    names = [f"{c}_{i}_{j}" for c in ("red", "green", "blue") for i in range(_SIDE) for j in range(_SIDE)]
     return images.transpose(0, 3, 1, 2).reshape(len(images), -1), names

@@ -1,54 +1,36 @@
-"""Your own file: CSV, TSV, Parquet, npz, npy, svmlight or MATLAB, with a column of labels."""
+"""Your own file: which of its columns are features, and which one holds the labels."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from provlab.datasets._mat import read_mat
 from provlab.datasets._record import Dataset, make_dataset
+from provlab.datasets.own_table import (
+    FORMATS,
+    LABELS_APART,
+    SEPARATORS,
+    Table,
+    column_names,
+    column_of_texts,
+    read_table,
+    some,
+)
 from provlab.project import current_project
-from provsel.streams import row_chunks
-from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
-from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
-from provsel.streams.sources import DAMAGED
-
-T = TypeVar("T")
+from provsel.streams.memory import within_memory
 
 VERSION = 1
 
 PATHS = ("path",)
 """Parameters that say where data are and not what: they are no part of an identity or a key."""
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-FORMATS = (*SEPARATORS, ".parquet", ".npz", ".npy", ".mat", *SVMLIGHT)
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
 
-APART = (".npz", ".mat", *SVMLIGHT)
-"""Formats that keep labels apart from the columns."""
-
 SHOWN = 5
-
-OF_A_ROW, OF_A_COLUMN = 64, 256
-"""Bytes that loading takes beside the numbers: labels as Python objects, and names with what tells them apart."""
-
-
-@dataclass(frozen=True)
-class _Table:
-    """Columns of a file, and their names; labels apart where the format has them so."""
-
-    columns: Any
-    names: list[str]
-    labels: Any = None
 
 
 def load(
@@ -107,11 +89,10 @@ def spelled(*, path: str, target: Any, left_out: Any, index: Any) -> dict[str, A
     An index is no more than a column that is left out, so the first of all these is written as it.
     """
     [file] = files(path=path, target=target, left_out=left_out, index=index)
-    apart = file.suffix.lower() in APART
+    apart = file.suffix.lower() in LABELS_APART
     if apart and index is None and not left_out:
         return {"path": path, "target": target, "left_out": [], "index": None}
-    stat = file.stat()
-    names, subject = _names(file, stat.st_mtime_ns, stat.st_size), f"data set {file.name}"
+    names, subject = column_names(file), f"data set {file.name}"
     out = {_place(subject, "left_out", names, column) for column in left_out}
     if index is not None:
         out.add(_place(subject, "index", names, index))
@@ -125,38 +106,6 @@ def spelled(*, path: str, target: Any, left_out: Any, index: Any) -> dict[str, A
 
 def _spelled(names: Sequence[str], place: int) -> str | int:
     return names[place] if names.count(names[place]) == 1 else place
-
-
-@lru_cache(maxsize=64)
-def _names(file: Path, changed: int, size: int) -> list[str]:
-    """Return the names of the columns of a file, read once while it stays as it is."""
-    with within_memory(f"data set {file.name}"):
-        return _sound(file, _read_names)
-
-
-def _read_names(file: Path) -> list[str]:
-    ending = file.suffix.lower()
-    if ending in SEPARATORS:
-        return _read_text(file, SEPARATORS[ending], nrows=0).names
-    if ending == ".parquet":
-        from pyarrow.parquet import read_schema
-
-        return [str(name) for name in read_schema(file).empty_table().to_pandas().columns]
-    return _read(file).names
-
-
-def _sound(file: Path, read: Callable[[Path], T]) -> T:
-    """Read a file, or say that it is damaged."""
-    try:
-        return read(file)
-    except (ImportError, MemoryLimitError, MemoryError):
-        raise
-    except ValueError as error:
-        if str(error).startswith((str(file), "data set")):
-            raise
-        raise _damaged(file, error) from error
-    except DAMAGED as error:
-        raise _damaged(file, error) from error
 
 
 def _file(path: Any) -> Path:
@@ -176,126 +125,21 @@ def _file(path: Any) -> Path:
 
 
 def _loaded(file: Path, path: str, target: Any, left_out: Sequence[str | int], index: Any) -> Dataset:
-    table, subject = _sound(file, _read), f"data set {file.name}"
-    taken = {} if table.labels is not None else {"target": _target(subject, table.names, target)}
+    table, subject = read_table(file), f"data set {file.name}"
     if table.labels is not None and target is not None:
         raise ValueError(f"{subject}: expected no target, as its labels are apart, got {target!r:.80}; leave it out.")
-    out = [_place(subject, "left_out", table.names, column) for column in left_out]
+    out = {_place(subject, "left_out", table.names, column) for column in left_out}
     if index is not None:
-        out.append(_place(subject, "index", table.names, index))
-    labels = table.labels if table.labels is not None else _labels(file, table, taken["target"])
-    kept = [k for k in range(len(table.names)) if k not in {*out, *taken.values()}]
+        out.add(_place(subject, "index", table.names, index))
+    labels = table.labels
+    if labels is None:
+        place = _target(subject, table.names, target)
+        out.add(place)
+        labels = _labels(file, table, place)
+    kept = [k for k in range(len(table.names)) if k not in out]
     X = _features(subject, table, kept)
     y, class_names = _coded(subject, np.asarray(labels))
-    names = [table.names[k] for k in kept]
-    return make_dataset(X, y, names, name=file.stem, source=path, class_names=class_names)
-
-
-def _read(file: Path) -> _Table:
-    ending = file.suffix.lower()
-    if ending in SEPARATORS:
-        return _read_text(file, SEPARATORS[ending])
-    if ending == ".parquet":
-        return _read_parquet(file)
-    if ending == ".npz":
-        return _read_npz(file)
-    if ending == ".npy":
-        X = np.load(file, mmap_mode="r", allow_pickle=False)
-        _check_size(file, X.shape)
-        return _Table(X, _numbered(X))
-    if ending == ".mat":
-        X, y = read_mat(file, ["X", "Y"])
-        _check_size(file, X.shape)
-        return _Table(X, _numbered(X), y.ravel())
-    rows = row_chunks(file)
-    # a value takes 16 bytes, and about as many characters
-    _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size // 16)
-    chunks = [*rows]
-    X = sparse.vstack([X for X, _ in chunks], format="csr")
-    return _Table(X, _numbered(X), np.concatenate([y for _, y in chunks]))
-
-
-def _check_size(file: Path, shape: Sequence[int], stored: int | None = None, more: int = 0) -> None:
-    """Raise where d columns of n numbers, or the `stored` ones with an index each, and `more` bytes are too much."""
-    if len(shape) != 2:
-        raise ValueError(f"data set {file.name}: expected rows and columns, got shape {tuple(shape)}.")
-    n, d = shape
-    numbers = 8 * n * d if stored is None else 16 * stored
-    check_memory(
-        f"data set {file.name}", numbers + OF_A_ROW * n + OF_A_COLUMN * d + more, f"{n:,} rows of {d:,} columns"
-    )
-
-
-def _numbered(X: Any) -> list[str]:
-    return [str(k) for k in range(1, X.shape[1] + 1)]
-
-
-def _read_text(file: Path, separator: str, **options: Any) -> _Table:
-    import pandas as pd
-
-    with file.open(encoding="utf-8", newline="") as text:
-        try:
-            lines = csv.reader(text, delimiter=separator)
-            width = len(next((line for line in lines if any(map(str.strip, line))), ()))
-        except csv.Error as error:
-            raise ValueError(f"{error!s:.80} in the first line") from error
-    with file.open("rb") as binary:
-        ends = [(block.count(b"\n"), block.count(b"\r")) for block in iter(lambda: binary.read(1 << 20), b"")]
-    # a row may be shorter than the first line, and is filled up
-    _check_size(file, (max(map(sum, zip(*ends, strict=True)), default=0), width))
-    frame = pd.read_csv(file, sep=separator, encoding="utf-8", **options)
-    names = [str(name).strip() for name in frame.columns]
-    if names and all(_is_number(name) for name in names):
-        raise ValueError(
-            f"data set {file.name}: expected names of columns in the first line, got the numbers "
-            f"{_some(names)}; write a line of names above."
-        )
-    return _Table(frame, names)
-
-
-def _read_parquet(file: Path) -> _Table:
-    import pandas as pd
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(file) as opened:
-        about, columns = opened.metadata, [opened.schema.column(k) for k in range(len(opened.schema))]
-    # a column of lists has more values than rows; texts are as long as they say
-    longer = [k for k, each in enumerate(columns) if each.max_repetition_level or each.physical_type == "BYTE_ARRAY"]
-    chunks = [about.row_group(group).column(k) for group in range(about.num_row_groups) for k in longer]
-    wide = sum(max(each.length or 0, 8) - 8 for each in columns)
-    more = sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks) + about.num_rows * wide
-    _check_size(file, (about.num_rows, len(columns)), more=more)
-    # texts stay dictionaries where the file has them so: one of a megabyte may stand in each row
-    texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
-    frame = pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
-    return _Table(frame, [str(name) for name in frame.columns])
-
-
-def _read_npz(file: Path) -> _Table:
-    headers = npz_headers(file)
-    form = COMPRESSED if headers.keys() >= COMPRESSED else frozenset({"X"})
-    if not headers.keys() >= form | {"y"}:
-        raise ValueError(f"data set {file.name}: expected arrays X and y, got {', '.join(headers) or 'none':.200}.")
-    kept = form | {"y", "feature_names", "format"}
-    _check_size(file, (0, 0) if form == COMPRESSED else headers["X"][0], more=npz_bytes(headers, kept))
-    arrays = read_npz(file, kept)
-    X: Any = compressed(arrays) if form == COMPRESSED else arrays["X"]
-    if form == COMPRESSED:
-        _check_size(file, X.shape, X.nnz)
-    names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else _numbered(X)
-    if len(names) != X.shape[1]:
-        raise ValueError(
-            f"data set {file.name}: expected {X.shape[1]} feature_names, got {len(names)}; write one for each column."
-        )
-    return _Table(X, names, arrays["y"])
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return make_dataset(X, y, [table.names[k] for k in kept], name=file.stem, source=path, class_names=class_names)
 
 
 def _target(subject: str, names: list[str], target: str | int | None) -> int:
@@ -306,7 +150,7 @@ def _target(subject: str, names: list[str], target: str | int | None) -> int:
         return usual[0]
     raise ValueError(
         f"{subject}: expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
-        f"{_some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
+        f"{some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
     )
 
 
@@ -316,24 +160,23 @@ def _place(subject: str, parameter: str, names: list[str], column: str | int) ->
         return column % len(names)
     if names.count(str(column)) == 1:
         return names.index(str(column))
-    raise ValueError(f"{subject}: dataset.{parameter}: expected a column of {_some(names)}, got {column!r:.80}.")
+    raise ValueError(f"{subject}: dataset.{parameter}: expected a column of {some(names)}, got {column!r:.80}.")
 
 
-def _labels(file: Path, table: _Table, k: int) -> Any:
+def _labels(file: Path, table: Table, k: int) -> Any:
     if not hasattr(table.columns, "iloc"):
         return table.columns[:, k]
     column = table.columns.iloc[:, k]
     if file.suffix.lower() in SEPARATORS and column.dtype.kind == "i":
         # pandas takes 01 for a number, and so for the same class as 1: where zeros lead, labels are codes
-        again = _read_text(file, SEPARATORS[file.suffix.lower()], dtype={column.name: str})
-        texts = again.columns.iloc[:, k].str.strip()
+        texts = column_of_texts(file, column.name).str.strip()
         column = texts if texts.str.match(r"[+-]?0\d").any() else column
     if hasattr(column, "cat"):  # pandas would write each row's text out
         return np.append(column.cat.categories.to_numpy(dtype=object), [None])[column.cat.codes]
     return column.to_numpy()
 
 
-def _features(subject: str, table: _Table, kept: list[int]) -> Any:
+def _features(subject: str, table: Table, kept: list[int]) -> Any:
     """Return the kept columns as numbers."""
     if not kept:
         raise ValueError(f"{subject}: expected at least one feature, got none beside labels and what is left out.")
@@ -352,7 +195,7 @@ def _features(subject: str, table: _Table, kept: list[int]) -> Any:
     if missing.any():
         lacking = [str(name) for name, count in zip(frame.columns, missing, strict=True) if count]
         raise ValueError(
-            f"{subject}: expected no missing values, got {int(missing.sum())} in {_some(lacking)}; fill them first, as "
+            f"{subject}: expected no missing values, got {int(missing.sum())} in {some(lacking)}; fill them first, as "
             f"by sklearn.impute.SimpleImputer, or leave these columns out: dataset.left_out=[...]."
         )
     return frame.to_numpy(dtype=np.float64)
@@ -407,14 +250,3 @@ def known_labels(subject: str, y: Any) -> np.ndarray:
             f"{str(kinds[True])!r:.40} and the number {kinds[False]!s:.40}; write them in one way."
         )
     return labels
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{', '.join(f'{name:.40}' for name in names[:SHOWN])}{more}"
-
-
-def _damaged(file: Path, error: BaseException) -> ValueError:
-    return ValueError(
-        f"{file}: expected a sound {file.suffix} file, got {type(error).__name__}: {error!s:.200}; repair it."
-    )

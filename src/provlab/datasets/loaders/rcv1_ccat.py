@@ -1,24 +1,26 @@
-"""RCV1-v2, topic CCAT (corporate/industrial news) against the rest, from one of three forms of the collection."""
+"""RCV1-v2, topic CCAT (corporate/industrial news) against the rest, from one of two forms of the collection."""
 
+import gzip
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from provlab.datasets._cache import parsed
-from provlab.datasets._errors import MissingDataError
-from provlab.datasets._identity import FileOfData, registered
+from provlab.datasets._identity import registered
 from provlab.datasets._locate import is_present
-from provlab.datasets._rcv1_forms import official_sizes, read_official, read_sklearn, read_subsets, sklearn_files
-from provlab.datasets._rcv1_parse import N_TERMS
-from provlab.datasets._rcv1_stems import read_stems
 from provlab.datasets._record import Dataset, make_dataset
+from provlab.datasets._sources import SourceFile
 from provsel.checks import check_choice, check_integer
 
 VERSION = 1
 LATER = ("names",)
+N_TERMS = 47236
 
-_FORMS = ("auto", "subsets", "official", "sklearn")
+_TOPIC = "CCAT"
+_FORMS = ("auto", "subsets", "official")
 _PARTS = ("train", "all")
 _NAMES = ("terms", "stems")
 _SUBSETS = "rcv1_subsets/rcv1v2_subsets_fixed.npz"
@@ -35,19 +37,17 @@ def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TR
 
     Parameters
     ----------
-    form : {"auto", "subsets", "official", "sklearn"}, default="auto"
+    form : {"auto", "subsets", "official"}, default="auto"
         "official" reads the files of LYRL2004. "subsets" reads the 27,613 distinct documents among five public
         samples of 6,000: they hold documents of both sides of the official split, which cannot be told apart.
-        "sklearn" reads the cache of `sklearn.datasets.fetch_rcv1`. scikit-learn keeps it as pickles, and
-        *unpickling runs whatever code a file holds*: choose it only for a folder that scikit-learn filled for
-        you. "auto" takes the official files when those that `part` needs are there, else the subsets, and never
-        scikit-learn's cache; `source` of the record says what was read.
+        "auto" takes the official files when those that `part` needs are there, else the subsets; `source` of the
+        record says what was read.
     part : {"train", "all"}, default="train"
         "train": the training documents, no split. "all": all documents, where `official_train` marks the
         training ones. With the subsets that split **stands in for the official one and is not it**: the first
         `n_train` of the distinct documents in stored order.
     n_train : int, default=23149
-        Training documents to take from the subsets. The other forms have exactly 23,149: any other number is an
+        Training documents to take from the subsets. The official files have exactly 23,149: any other number is an
         error there, and lets "auto" take the subsets.
     names : {"terms", "stems"}, default="terms"
         What the features are called: "1" to "47236", the term numbers of LYRL2004, or the stems that they stand for,
@@ -69,57 +69,31 @@ def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TR
 
     def build(paths: list[Path], digest: str) -> Dataset:
         stems = paths.pop() if names == "stems" else None
-        return _build(parameters["form"], part, int(n_train), paths, stems, digest)
+        X, y, first, words = _READERS[parameters["form"]](paths, int(n_train))
+        largest = X.shape[0] - (part == "all")
+        if first > largest:
+            raise ValueError(f"rcv1_ccat: n_train must be at most {largest} for part={part!r}, got {first}. Lower it")
+        rows = slice(None) if part == "all" else slice(first)
+        split = np.arange(X.shape[0]) < first if part == "all" else None
+        called = [str(j) for j in range(1, N_TERMS + 1)] if stems is None else read_stems(stems)
+        source = f"{_CITATION}; {words}; SHA-256 {digest}"
+        return make_dataset(X[rows], y[rows], called, name="rcv1_ccat", source=source, official_train=split)
 
-    try:
-        return parsed("rcv1_ccat", parameters, build)
-    except MissingDataError as error:
-        raise MissingDataError(f"{error}, or give form='sklearn' for the cache of scikit-learn's fetch_rcv1") from error
+    return parsed("rcv1_ccat", parameters, build)
 
 
-def files(*, form: str, part: str, n_train: int, names: str) -> list[FileOfData]:
+def files(*, form: str, part: str, n_train: int, names: str) -> list[SourceFile]:
     """Check the parameters of `load` and return the files that it reads."""
     check_choice("rcv1_ccat", "part", part, _PARTS)
     check_integer("rcv1_ccat", "n_train", n_train, minimum=1)
     check_choice("rcv1_ccat", "names", names, _NAMES)
-    if form in ("official", "sklearn") and n_train != _OFFICIAL_TRAIN:
+    if form == "official" and n_train != _OFFICIAL_TRAIN:
         raise ValueError(
-            f"rcv1_ccat: form={form!r} has {_OFFICIAL_TRAIN} training documents, got n_train={n_train}. "
+            f"rcv1_ccat: form='official' has {_OFFICIAL_TRAIN} training documents, got n_train={n_train}. "
             "Leave n_train out, or choose form='subsets'"
         )
-    if form == "sklearn":
-        vectors: list[FileOfData] = [*sklearn_files()]
-    else:
-        vectors = [*registered("rcv1_ccat", [_SUBSETS] if form == "subsets" else _official_paths(part))]
-    return [*vectors, *(registered("rcv1_ccat", [_STEMS]) if names == "stems" else [])]
-
-
-def _build(form: str, part: str, n_train: int, paths: list[Path], stems: Path | None, digest: str) -> Dataset:
-    """Read the files and take the part; the features are called by number where no file has their stems."""
-    if form == "subsets":
-        X, y = read_subsets(paths[0])
-        words = "distinct documents of five public subsets of 6,000, not the official split"
-    elif form == "official":
-        n_train, _ = official_sizes()
-        X, y = read_official(paths[:-1], paths[-1])
-        words = "files of LYRL2004"
-    else:
-        n_train, _ = official_sizes()
-        X, y = read_sklearn()
-        words = "files of LYRL2004 from scikit-learn's fetch_rcv1"
-    largest = X.shape[0] - (part == "all")
-    if n_train > largest:
-        raise ValueError(f"rcv1_ccat: n_train must be at most {largest} for part={part!r}, got {n_train}. Lower it")
-    split = np.arange(X.shape[0]) < n_train if part == "all" else None
-    rows = slice(None) if part == "all" else slice(n_train)
-    names = [str(j) for j in range(1, N_TERMS + 1)] if stems is None else read_stems(stems)
-    source = f"{_CITATION}; {words}; SHA-256 {digest}"
-    return make_dataset(X[rows], y[rows], names, name="rcv1_ccat", source=source, official_train=split)
-
-
-def _official_paths(part: str) -> list[str]:
-    """Return the relative paths that a part needs: vectors, training first, then the topics."""
-    return [_TRAIN, *(_TEST if part == "all" else ()), _TOPICS]
+    paths = [_SUBSETS] if form == "subsets" else _official_paths(part)
+    return registered("rcv1_ccat", [*paths, *([_STEMS] if names == "stems" else [])])
 
 
 def settled(*, form: str, part: str, n_train: int, names: str) -> dict[str, Any]:
@@ -129,3 +103,50 @@ def settled(*, form: str, part: str, n_train: int, names: str) -> dict[str, Any]
         official = n_train == _OFFICIAL_TRAIN and all(is_present(path) for path in _official_paths(part))
         form = "official" if official else "subsets"
     return {"form": form, "part": part, "n_train": n_train, "names": names}
+
+
+def _official_paths(part: str) -> list[str]:
+    """Return the relative paths that a part needs: vectors, training first, then the topics."""
+    return [_TRAIN, *(_TEST if part == "all" else ()), _TOPICS]
+
+
+# The readers return vectors, labels, the number of training documents, which come first, and what was read.
+
+_Read = tuple[sparse.csr_array, np.ndarray, int, str]
+
+
+def read_subsets(paths: Sequence[Path], n_train: int) -> _Read:
+    """Read the distinct documents of the five subsets, in stored order."""
+    with np.load(paths[0], allow_pickle=False) as parts:
+        entries = parts["data"], parts["indices"].astype(np.int32), parts["indptr"]
+        X = sparse.csr_array(entries, shape=tuple(parts["shape"].tolist()))
+        [column] = np.flatnonzero(parts["topic_codes"] == _TOPIC)
+        y = _labels(np.unpackbits(parts["topics"], axis=1)[:, column])
+        kept = parts["first_occurrence"]
+    return X[kept], y[kept], n_train, "distinct documents of five public subsets of 6,000, not the official split"
+
+
+def read_official(paths: Sequence[Path], _: int) -> _Read:
+    """Read the files of LYRL2004: vectors have the number of the document in place of a label."""
+    from sklearn.datasets import load_svmlight_files
+
+    *vectors, topics = paths
+    found = load_svmlight_files([str(path) for path in vectors], n_features=N_TERMS, zero_based=False)
+    X, documents = sparse.vstack(found[::2], format="csr"), np.concatenate(found[1::2])
+    with gzip.open(topics, "rt", encoding="ascii") as lines:  # topic, document and 1
+        positive = [int(line.split()[1]) for line in lines if line.startswith(f"{_TOPIC} ")]
+    return X, _labels(np.isin(documents, positive)), found[0].shape[0], "files of LYRL2004"
+
+
+_READERS = {"subsets": read_subsets, "official": read_official}
+
+
+def read_stems(path: Path) -> list[str]:
+    """Return the stems by the number of the term, from lines of stem, number and weight."""
+    rows = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
+    return [row[0] for row in sorted(rows, key=lambda row: int(row[1]))]
+
+
+def _labels(has_topic: np.ndarray) -> np.ndarray:
+    """Return +1 where the document has the topic, else -1."""
+    return np.where(has_topic.astype(bool), 1, -1)

@@ -1,21 +1,24 @@
-"""TechTC text categorization: pairs of web directory categories, from token lists or the official vectors."""
+"""TechTC text categorization: pairs of web directory categories, from lists of their documents' words."""
 
 import csv
+import lzma
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from provlab.datasets._bag import WEIGHTINGS, Corpus, count_matrix, weigh
+import numpy as np
+from scipy import sparse
+
 from provlab.datasets._cache import parsed
-from provlab.datasets._errors import MissingDataError
+from provlab.datasets._errors import MissingDataError, bad_line
 from provlab.datasets._identity import FileOfData
 from provlab.datasets._locate import locate
 from provlab.datasets._paths import MIRROR_VARIABLE, describe_roots, search_roots
 from provlab.datasets._record import Dataset, make_dataset
 from provlab.datasets._sources import read_source
-from provlab.datasets._techtc_parse import parse_tokens, parse_vectors
-from provlab.datasets._xz import read_xz
 from provsel.checks import check_choice, check_integer
 
 VERSION = 1
@@ -23,12 +26,11 @@ LATER = ("form",)
 
 _TOKENS = "techtc100/tokens"
 _TABLE = "techtc100/datasets.tsv"
-_OFFICIAL = ("techtc300", "techtc100")
-_FORMS = ("auto", "tokens", "official")
+_FORMS = ("auto", "tokens")
+_WEIGHTINGS = ("counts", "binary", "log", "l2", "log_l2", "tfidf_l2")
 _SET = re.compile(r"Exp_[0-9]+_[0-9]+")
+_LABELS = {b"+1": 1, b"1": 1, b"-1": -1}
 _CITATION = "TechTC, Gabrilovich and Markovitch (2004), ICML"
-# The largest registered token list expands to 1.2 MB; an unregistered file must not fill the memory.
-_MAX_EXPANDED = 1 << 28
 
 
 def load(
@@ -36,14 +38,12 @@ def load(
 ) -> Dataset:
     """Load one two-class set of 125 to 165 documents and 7 to 19 thousand words.
 
-    Two forms exist: token lists (folder techtc100/tokens of a mirror) and the official preprocessed vectors
-    (folders techtc300/Exp_* and techtc100/Exp_*). They come from different tokenisers; `source` says which
-    one was read. The same words in both forms give the same record.
+    The files are token lists, in the folder techtc100/tokens of a mirror or the data folder.
 
     Parameters
     ----------
     set : str, default="Exp_10341_10755"
-        Exp_<id1>_<id2>; label +1 is category id1, -1 is id2. `members()` lists those that are present.
+        Exp_<id1>_<id2>; label +1 is category id1, -1 is id2. `members()` lists those that are registered.
     min_word_length : int, default=5
         Shorter words are left out: 5 removes the words of at most four letters, as in the paper. Documents
         that are or become empty are kept as zero rows.
@@ -52,8 +52,8 @@ def load(
         1 + ln c; "tfidf_l2" to
         c (ln((1 + n) / (1 + document frequency)) + 1). The document frequencies are unsupervised, and are
         taken from *all* documents of the set, those of later test folds included.
-    form : {"auto", "tokens", "official"}, default="auto"
-        Form to read; "auto" takes token lists when they are there, else the official vectors.
+    form : {"auto", "tokens"}, default="auto"
+        Form of the files; there is one. It is part of the identity of the data.
 
     Returns
     -------
@@ -70,19 +70,14 @@ def load(
     parameters = settled(set=set, min_word_length=min_word_length, weighting=weighting, form=form)
 
     def build(paths: list[Path], digest: str) -> Dataset:
-        corpus = _read_corpus(paths)
-        if sorted({*corpus.labels}) != [-1, 1]:
-            raise ValueError(f"{paths[0]}: expected documents of both labels, +1 and -1, got { ({*corpus.labels}) }")
-        counts, words = count_matrix(corpus, min_word_length=min_word_length)
+        [path] = paths
+        labels, documents = read_tokens(path)
+        counts, words = count_matrix(documents, min_word_length=min_word_length)
         if not words:
             raise ValueError(f"techtc: {set} has no word of {min_word_length} letters. Lower min_word_length")
         names = [word.decode("latin-1") for word in words]
-        if len(paths) > 1:
-            kind = f"official preprocessed vectors {paths[0].parent.parent.name}/{set}"
-        else:
-            kind = f"token lists {_TOKENS.rsplit('/', 1)[1]}/{paths[0].name}"
-        source = f"{_CITATION}; {kind}, SHA-256 {digest}"
-        return make_dataset(weigh(counts, weighting), corpus.labels, names, name=set, source=source)
+        source = f"{_CITATION}; token lists {_TOKENS.rsplit('/', 1)[1]}/{path.name}, SHA-256 {digest}"
+        return make_dataset(weigh(counts, weighting), labels, names, name=set, source=source)
 
     return parsed("techtc", parameters, build)
 
@@ -93,31 +88,25 @@ def files(*, set: str, min_word_length: int, weighting: str, form: str) -> list[
     A registered token list is named, and need not be there; what is not registered has to be.
     """
     check_integer("techtc", "min_word_length", min_word_length, minimum=1)
-    check_choice("techtc", "weighting", weighting, WEIGHTINGS)
-    if form == "tokens":
-        known = read_source("techtc").find(f"{_TOKENS}/{set}.txt.xz")
-        tokens = _token_list(set) if known is None else known
-        found = [] if tokens is None else [tokens]
-    else:
-        official = next(_official_folders(set), None)
-        found = [] if official is None else _parts(official)
+    check_choice("techtc", "weighting", weighting, _WEIGHTINGS)
+    name = f"{_TOKENS}/{set}.txt.xz"
+    if (registered := read_source("techtc").find(name)) is not None:
+        return [registered]
+    found = [path for root in search_roots() if (path := root / name).is_file()]
     if not found:
-        raise _missing(set, form)
-    return found
+        raise MissingDataError(
+            f"techtc: the set {set} is missing ({len(present())} other sets are present). Searched {name} in "
+            f"{describe_roots()}. Run `provsel fetch techtc`, or set {MIRROR_VARIABLE} to a folder that holds it"
+        )
+    return [*found[:1]]
 
 
 def settled(*, set: str, form: str, **others: Any) -> dict[str, Any]:
-    """Return the parameters with the form that is read: of "auto" token lists, where only the vectors are there those.
-
-    Token lists are registered, so that it is them where neither is there.
-    """
+    """Return the parameters with the form that is read."""
     if not isinstance(set, str) or not _SET.fullmatch(set):
         raise ValueError(f"techtc: set must look like 'Exp_10341_10755', got {set!r}")
     check_choice("techtc", "form", form, _FORMS)
-    if form == "auto":
-        only_vectors = _token_list(set) is None and any(_official_folders(set))
-        form = "official" if only_vectors else "tokens"
-    return {**others, "set": set, "form": form}
+    return {**others, "set": set, "form": "tokens"}
 
 
 def members() -> list[str]:
@@ -127,9 +116,8 @@ def members() -> list[str]:
 
 
 def present() -> list[str]:
-    """Return the sets that are in the searched folders, in either form, sorted."""
-    lists = (path for root in search_roots() for path in (root / _TOKENS).glob("Exp_*_*.txt.xz"))
-    paths = [*lists, *_official_folders("Exp_*_*")]
+    """Return the sets that are in the searched folders, sorted."""
+    paths = (path for root in search_roots() for path in (root / _TOKENS).glob("Exp_*_*.txt.xz"))
     return sorted({name for path in paths if _SET.fullmatch(name := path.name.removesuffix(".txt.xz"))})
 
 
@@ -164,46 +152,76 @@ def categories(set: str) -> tuple[str, str] | None:
     return None
 
 
-def _token_list(name: str) -> Path | None:
-    """Return the token list of a set, mirror first."""
-    paths = (root / _TOKENS / f"{name}.txt.xz" for root in search_roots())
-    return next((path for path in paths if path.is_file()), None)
+def read_tokens(path: Path) -> tuple[list[int], list[Counter[bytes]]]:
+    """Read a token list: label, a letter a or b that is no token, then the words, one document a line.
+
+    Parameters
+    ----------
+    path : Path
+        Packed with xz. The text is latin-1, split at the byte 0x20 only: other white space, such as a non-breaking
+        space, belongs to the words.
+
+    Returns
+    -------
+    labels : list of int
+        -1 or +1.
+    documents : list of Counter
+        Counts of the words; an empty document is an empty counter.
+
+    Raises
+    ------
+    ValueError
+        Naming file and line.
+    """
+    try:
+        content = lzma.decompress(path.read_bytes())
+    except lzma.LZMAError as error:
+        raise ValueError(
+            f"{path}: cannot be decompressed ({error}); expected a complete .xz file. Replace it"
+        ) from error
+    labels, documents = [], []
+    for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), start=1):
+        label, *rest = line.split(b" ")
+        if label not in _LABELS:
+            raise bad_line(path, number, "a label +1 or -1", label)
+        if not rest or rest[0] not in (b"a", b"b"):
+            raise bad_line(path, number, "the letter a or b after the label", rest[0] if rest else b"")
+        labels.append(_LABELS[label])
+        documents.append(Counter(word for word in rest[1:] if word))  # a double or trailing space gives an empty one
+    return labels, documents
 
 
-def _official_folders(pattern: str) -> Iterator[Path]:
-    """Yield the folders of the official archive whose name matches, mirror first."""
-    for root in search_roots():
-        for collection in _OFFICIAL:
-            # Some copies of the archive have one more folder on top.
-            for depth in (pattern, f"*/{pattern}"):
-                yield from sorted(path for path in (root / collection).glob(depth) if path.is_dir())
+def count_matrix(documents: Sequence[Counter[bytes]], *, min_word_length: int) -> tuple[sparse.csr_array, list[bytes]]:
+    """Return the counts of the words that are long enough, of shape (n, d), and these d words, sorted."""
+    words = sorted(word for word in set().union(*documents) if len(word) >= min_word_length)
+    column = {word: j for j, word in enumerate(words)}
+    rows = [
+        sorted((column[word], count) for word, count in document.items() if word in column) for document in documents
+    ]
+    pairs = np.array([pair for row in rows for pair in row], dtype=np.int64).reshape(-1, 2)
+    indptr = np.cumsum([0, *map(len, rows)])
+    return sparse.csr_array((pairs[:, 1].astype(np.float64), pairs[:, 0], indptr), shape=(len(rows), len(words))), words
 
 
-def _missing(name: str, form: str) -> MissingDataError:
-    return MissingDataError(
-        f"techtc: the set {name} is missing (form={form!r}; {len(present())} other sets are present). "
-        f"Searched {_TOKENS}/{name}.txt.xz and {' , '.join(f'{c}/{name}/' for c in _OFFICIAL)} in "
-        f"{describe_roots()}. Run `provsel fetch techtc`, whose official vectors are published at "
-        f"{read_source('techtc').homepage} , or set {MIRROR_VARIABLE} to a folder that holds one of these"
-    )
+def weigh(counts: sparse.csr_array, weighting: str) -> sparse.csr_array:
+    """Return a weighted copy of a count matrix, of shape (n, d); see `load` for the weightings. Zero rows stay zero."""
+    X = counts.copy()
+    if weighting == "binary":
+        X.data[:] = 1.0
+    elif weighting in ("log", "log_l2"):
+        X.data = 1.0 + _log(X.data)
+    elif weighting == "tfidf_l2":
+        frequency = np.bincount(X.indices, minlength=X.shape[1])
+        X.data *= (_log((1 + X.shape[0]) / (1 + frequency)) + 1.0)[X.indices]
+    if not weighting.endswith("l2"):
+        return X
+    for start, stop in zip(X.indptr, X.indptr[1:], strict=False):
+        # fsum rounds once whatever the order of summation: the data must not depend on SIMD width.
+        X.data[start:stop] /= math.sqrt(math.fsum(X.data[start:stop] ** 2)) or 1.0
+    return X
 
 
-def _parts(path: Path) -> list[FileOfData]:
-    """Return the files of an official folder."""
-    parts = [path / "vectors.dat", path / "features.idx"]
-    for part in parts:
-        if not part.is_file():
-            raise MissingDataError(
-                f"techtc: {path.name} lacks {part.name}: expected vectors.dat and features.idx in {path}. "
-                "Delete that folder and run `provsel fetch techtc`"
-            )
-    return [*parts]
-
-
-def _read_corpus(paths: Sequence[Path]) -> Corpus:
-    """Parse whichever form the files are: a token list, or official vectors and their words."""
-    if len(paths) > 1:
-        vectors, features = (path.read_bytes() for path in paths)
-        return parse_vectors(vectors, features, str(paths[0].parent))
-    [path] = paths
-    return parse_tokens(read_xz(path, _MAX_EXPANDED, "a token list"), str(path))
+def _log(values: np.ndarray) -> np.ndarray:
+    """Return natural logarithms, by math.log: those of NumPy vary with the vector unit of the CPU."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return np.array([math.log(value) for value in distinct])[inverse]

@@ -6,7 +6,6 @@ import numpy as np
 
 from provlab.datasets._cache import parsed
 from provlab.datasets._identity import registered
-from provlab.datasets._mat import read_mat
 from provlab.datasets._record import Dataset, make_dataset
 from provlab.datasets._sources import SourceFile
 from provsel.checks import check_choice
@@ -42,12 +41,12 @@ def load(*, part: str = "all") -> Dataset:
     """
 
     def build(paths: list[Path], digest: str) -> Dataset:
-        [path] = paths
-        variables = [f"{kind}{what}" for kind in ("train", "test") for what in ("data", "label")]
-        arrays = read_mat(path, variables)
-        pairs = [_samples(path, *arrays[i : i + 2]) for i in (0, 2)]
-        X, y = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
-        split = np.arange(len(y)) < len(pairs[0][1])
+        from scipy.io import loadmat
+
+        content = loadmat(paths[0])  # with images as columns, and 10 for the digit 0
+        X = np.hstack([content["traindata"], content["testdata"]]).T
+        y = np.hstack([content["trainlabel"], content["testlabel"]]).ravel().astype(np.int64) % 10
+        split = np.arange(len(y)) < content["trainlabel"].size
         if part == "train":
             X, y = X[split], y[split]
         # The file has the pixels of an image column after column.
@@ -62,16 +61,3 @@ def files(*, part: str) -> list[SourceFile]:
     """Check the parameter of `load` and return the files that it reads."""
     check_choice("usps", "part", part, _PARTS)
     return registered("usps", ["usps/usps.mat"])
-
-
-def _samples(path: Path, data: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the images as rows, and the digits: the file has images as columns, and 10 for the digit 0."""
-    if data.shape != (_SIDE**2, labels.size) or labels.shape[0] != 1:
-        raise ValueError(
-            f"{path}: expected {_SIDE**2} pixels in the rows of the data and one label a column, got shapes "
-            f"{data.shape} and {labels.shape}. It is another file"
-        )
-    digits = labels.ravel()
-    if not np.isin(digits, range(1, 11)).all():
-        raise ValueError(f"{path}: expected labels from 1 to 10, got {np.unique(digits)[:20]}. It is another file")
-    return data.T, digits.astype(np.int64) % 10

@@ -1,7 +1,6 @@
 """Small files in the forms of what the converters read: pickles of protocol 0, R data files, a repository's archive."""
 
 import io
-import lzma
 import struct
 import tarfile
 
@@ -29,25 +28,16 @@ class Written:
         return self.put(b"S'" + b"".join(plain.get(b, b"\\x%02x" % b) for b in content) + b"'\n").remember()
 
 
-def token_pickle(first, second, *, shared=False):
-    """Return a pickle of two halves; each is a list of pairs of a label, 0 or 1, and a list of tokens.
-
-    With `shared`, a token is written once, and taken from the memo from then on.
-    """
+def token_pickle(first, second):
+    """Return a pickle of two halves; each is a list of pairs of a label, 0 or 1, and a list of tokens."""
     out = Written().put(b"(")
-    known = {}
     kind = None
     for half in (first, second):
         out.put(b"((l").remember()
         for _, tokens in half:
             out.put(b"(l").remember()
             for token in tokens:
-                if token in known:
-                    out.put(b"g%d\na" % known[token])
-                    continue
                 out.string(token).put(b"a")
-                if shared:
-                    known[token] = out.memo - 1
             out.put(b"a")
         out.put(b"cnumpy.core.multiarray\n_reconstruct\n").remember().put(b"(cnumpy\nndarray\n").remember()
         out.put(b"(I0\nt").remember().string(b"b").put(b"t").remember().put(b"R").remember()
@@ -107,8 +97,8 @@ class Names:
         array = np.asarray(values, dtype=">f8")
         return self.vector(14, word(array.size) + array.tobytes(), **attributes)
 
-    def integers(self, values):
-        return self.vector(13, word(len(values)) + np.asarray(values, dtype=">i4").tobytes())
+    def integers(self, values, **attributes):
+        return self.vector(13, word(len(values)) + np.asarray(values, dtype=">i4").tobytes(), **attributes)
 
     def texts(self, values):
         return self.vector(16, word(len(values)) + b"".join(map(text, values)))
@@ -118,58 +108,16 @@ class Names:
         return self.vector(19, content, names=self.texts(names))
 
 
-def r_stream(objects):
+def r_stream(objects, version=2):
     """Return the bytes of a file, before they are packed."""
-    return b"RDX2\nX\n" + word(2) + word(0x30303) + word(0x20300) + objects
-
-
-def packed(stream):
-    return lzma.compress(stream, preset=0)
-
-
-def sample_stream(frame, names, counts):
-    """Return a sample as mldr keeps it: columns `frame` of shape (rows, columns), then counts and another column."""
-    out = Names()
-
-    def whole():
-        columns = [out.doubles(column) for column in (*frame.T, counts, np.full(len(counts), 0.5))]
-        dataset = out.list(columns, [*names, b".labelcount", b".SCUMBLE"])
-        parts = {b"name": out.texts([b"made"]), b"dataset": dataset, b"indexes": out.integers([1, 2]), b"b": word(254)}
-        return out.list(list(parts.values()), list(parts))
-
-    return r_stream(out.pairs(made=whole))
-
-
-CODES = ("C11", "C12", "CCAT", "GCAT")
-"""Topics of the synthetic samples."""
-
-SHIFT = {"width": 5, "start": 2, "stop": 4, "columns": 1}
-"""Of a sample of four rows and five features: the last two rows have their labels one column early."""
-
-FEATURES = np.array([[0.6, 0, 0, 0, 0.8], [0, 1, 0, 0, 0], [0, 0, 0.6, 0.8, 0], [1, 0, 0, 0, 0]])
-TOPICS = np.array([[1, 0, 1, 0], [0, 0, 0, 1], [0, 1, 1, 0], [1, 0, 1, 1]], dtype=bool)
-
-
-def made_frame():
-    """Return the columns of the sample of `FEATURES` and `TOPICS` with the shift in it, shape (4, 9)."""
-    whole = np.hstack([FEATURES, TOPICS])
-    late = whole[2:].copy()
-    whole[2:] = np.hstack([late[:, :4], late[:, 5:], np.zeros((2, 1))])
-    return whole
-
-
-def made_sample(frame=None, counts=None, width=5):
-    """Return the stream of a sample, by default the one above."""
-    frame = made_frame() if frame is None else frame
-    counts = (frame[:, width:] != 0).sum(axis=1) if counts is None else counts
-    names = [b"Att%d" % (i + 1) for i in range(width)] + [b"Class%d" % (i + 1) for i in range(frame.shape[1] - width)]
-    return sample_stream(frame, names, counts)
+    encoding = word(5) + b"UTF-8" if version == 3 else b""
+    return b"RDX%d\nX\n" % version + word(version) + word(0x30303) + word(0x20300) + encoding + objects
 
 
 # ---- a repository
 
 
-def repository(names, top="made-0123/", content=lambda name: name.encode(), mode="w:gz"):
+def repository(names, top="made-0123/", mode="w:gz"):
     """Return an archive as a repository's host packs one: a comment, a folder named after the commit, sorted."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode=mode, format=tarfile.PAX_FORMAT, pax_headers={"comment": "0123"}) as archive:
@@ -179,8 +127,8 @@ def repository(names, top="made-0123/", content=lambda name: name.encode(), mode
                 info.type = tarfile.DIRTYPE
                 archive.addfile(info)
                 continue
-            info.size = len(content(name))
-            archive.addfile(info, io.BytesIO(content(name)))
+            info.size = len(name)
+            archive.addfile(info, io.BytesIO(name.encode()))
     return file.getvalue()
 
 
