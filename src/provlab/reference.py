@@ -36,7 +36,8 @@ from provlab.readings.letter import write_letter
 from provlab.recipe import load_recipe
 from provlab.store import SCHEMA, StoreSnapshot, TrialReader, TrialStore
 from provlab.summaries import ALL_CERTIFICATES
-from provlab.tables import escape_markdown, write_frame, write_text
+from provlab.tables import write_frame, write_text
+from provlab.texts import render
 from provsel.files import replacing_folder
 
 log = logging.getLogger(__name__)
@@ -183,18 +184,12 @@ class Reference:
 
     def readme(self) -> str:
         """Return the README, which compares what the parts state with the code as it is now."""
-        from jinja2 import Environment, StrictUndefined  # of the extra "report"
-
         known, totals = {*self.verdicts["id"]}, self.totals()
         for file in all_claim_files():  # those without a line have not been run
             of_paper = totals.setdefault(file.paper, dict.fromkeys(VERDICTS, 0))
             of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in known for claim in file.claims)
-        environment = Environment(
-            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-        )
-        environment.filters["text"] = escape_markdown
-        template = environment.from_string(Path(__file__).with_suffix(".md.j2").read_text(encoding="utf-8"))
-        return template.render(
+        return render(
+            Path(__file__).with_suffix(".md.j2"),
             reference=self, artefacts={name: part.made for name, part in self.parts.items()}, totals=totals,
             verdicts=VERDICTS, benchmarks=self.benchmarks,
             open_claims=self.verdicts[self.verdicts["verdict"] == INCONCLUSIVE].to_dict("records"),

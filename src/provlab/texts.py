@@ -29,7 +29,7 @@ import pandas as pd
 from provlab.claims import VERDICTS
 from provlab.documents import read_json
 from provlab.project import current_project, papers
-from provlab.tables import aligned, write_text
+from provlab.tables import aligned, escape_markdown, write_text
 
 TEXTS = {"row": str, "column": str, "dataset": str}
 
@@ -80,21 +80,35 @@ def filled(template: Path, folder: Path) -> str:
     ValueError
         Names the file and the line, for what cannot be read or is not there.
     """
+    tables = Tables(folder / "tables")
+    try:
+        return render(template, number=tables.number, table=tables.markdown, **_stated(folder))
+    except ValueError as error:
+        raise ValueError(f"{error} Mend it, then: provsel reference --texts") from None
+
+
+def render(template: Path, **names: Any) -> str:
+    """Return what a template of Markdown gives with some names; the filter `text` shows a text as it is.
+
+    Raises
+    ------
+    ValueError
+        Names the file and the line, for what cannot be read or is not there.
+    """
     from jinja2 import StrictUndefined, TemplateError  # of the extra "report"
     from jinja2.sandbox import SandboxedEnvironment
 
     environment = SandboxedEnvironment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    environment.filters.update(form=formatted, percent=lambda share, form=".0f": formatted(100 * float(share), form))
-    tables = Tables(folder / "tables")
-    environment.globals.update(number=tables.number, table=tables.markdown, **_stated(folder))
+    percent = lambda share, form=".0f": formatted(100 * float(share), form)  # noqa: E731
+    environment.filters.update(form=formatted, percent=percent, text=escape_markdown)
     try:
-        return environment.from_string(template.read_text(encoding="utf-8")).render()
+        return environment.from_string(template.read_text(encoding="utf-8"), names).render()
     except (TemplateError, ValueError, TypeError) as error:
         places = [part.lineno for part in traceback.extract_tb(error.__traceback__) if part.filename == "<template>"]
         line = getattr(error, "lineno", None) or next(reversed(places), 1)
-        raise ValueError(f"{template}: line {line}: {error} Mend it, then: provsel reference --texts") from None
+        raise ValueError(f"{template}: line {line}: {error}") from None
 
 
 def _stated(folder: Path) -> dict[str, Any]:

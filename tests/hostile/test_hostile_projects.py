@@ -22,7 +22,7 @@ from provlab.configs.reading import read_config
 from provlab.documents import read_listing
 from provlab.listing import listing
 from provlab.project import current_project
-from provlab.readings.stored import stored_made
+from provlab.readings import stored_made
 
 SIZES = ["dataset.n_samples=60", "dataset.n_features=120", "dataset.n_relevant=5"]
 EVIL = "hydra:\n  callbacks:\n    a: {_target_: evil_module.run}\n"

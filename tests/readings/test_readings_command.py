@@ -11,15 +11,18 @@ from studies import READINGS, made_study
 
 from provlab.claims.made_with import MadeWith
 from provlab.cli import main
-from provlab.readings import Study, readings_versions, stored_outcome
+from provlab.readings import readings_versions, stored_outcome
 from provlab.readings.letter import write_letter
-from provlab.readings.prints import distances, printed_rows
-from provlab.readings.robustness import robustness_frame, stored_shares
-from provlab.readings.schema import Part, load_readings
+from provlab.readings.prints import printed_rows
+from provlab.readings.robustness import stored_shares
+from provlab.readings.schema import Part
+from provlab.readings.study import asked
 from provlab.recipe import load_recipe
+from provlab.reference import Reference
 from provlab.store import TrialStore
 from provlab.tables import write_frame
 from provsel.selectors import SVMRFESelector
+from small_runs import REPO
 
 
 def plain(text):
@@ -47,37 +50,23 @@ def read(path):
     return pd.read_csv(path, dtype={"C": str}, keep_default_na=False, na_values={"effect": [""]})
 
 
-def test_the_reading_that_turns_the_claim_is_found(study):
+def test_the_reading_that_turns_a_claim_is_found(study, capsys):
     robust = read(study / "robustness.csv").set_index("claim")
     better = robust.loc["known2000.better"]
     assert (better["universes"], better["run"], better["default"]) == (4, 4, "replicated")
-    assert better["turned_by"] == "method"
-    assert better["turns"] == 1.0
-    assert better["flip"] == "method=a coin"
-    assert better["varied_by"] == "method"
+    assert (better["turned_by"], better["turns"], better["same"]) == ("method", 1.0, 0.5)
+    assert (better["flip"], better["varied_by"]) == ("method=a coin", "method")
     assert float(better["variance"]) > 0.9
-    assert better["same"] == 0.5
-
-
-def test_a_place_that_does_not_touch_a_claim_makes_no_universes_of_it(study):
     universes = read(study / "universes.csv")
-    assert (universes["claim"] == "known2000.full").sum() == 4
-    assert set(universes.loc[universes["claim"] == "known2000.full", "method"]) == {""}
+    full = universes[universes["claim"] == "known2000.full"]  # which a place that does not touch it does not multiply
+    assert (len(full), {*full["method"]}) == (4, {""})
     assert set(universes.loc[universes["claim"] == "known2000.better", "strictness"]) == {""}
-
-
-def test_a_reading_can_be_of_the_test_alone(study):
-    universes = read(study / "universes.csv")
-    full = universes[universes["claim"] == "known2000.full"]
-    assert set(full.loc[full["strictness"] == "half", "verdict"]) == {"replicated"}
+    assert set(full.loc[full["strictness"] == "half", "verdict"]) == {"replicated"}  # a reading of the test alone
     assert set(full.loc[full["strictness"] == "none at all", "verdict"]) == {"contradicted"}
-
-
-def test_the_first_universe_is_the_verdict_of_verify(study, capsys):
     assert main(["verify"]) == 0
+    assert "replicated in 50% of 4" in plain(capsys.readouterr().out)
     verdicts = pd.read_csv("results/verdicts.csv").set_index("id")
-    universes = read(study / "universes.csv").groupby("claim").first()
-    for claim, line in universes.iterrows():
+    for claim, line in universes.groupby("claim").first().iterrows():
         assert line["verdict"] == verdicts.loc[claim, "verdict"]
         assert line["effect"] == pytest.approx(verdicts.loc[claim, "effect"], rel=1e-12)
 
@@ -114,11 +103,10 @@ def test_the_plan_estimates_the_cost_by_what_similar_trials_have_cost(study, cap
     assert "nothing like 100 of them is stored, so their cost is not known" in capsys.readouterr().err
 
 
-def test_nothing_stored_is_no_verdict(study, capsys):
+def test_nothing_stored_is_no_verdict(study):
     assert main(["readings", "known2000", "--render", "--results", "empty"]) == 0
     robust = read("empty/readings/known2000/robustness.csv")
-    assert list(robust["run"]) == [0, 0]
-    assert list(robust["default"]) == ["not run", "not run"]
+    assert (list(robust["run"]), list(robust["default"])) == ([0, 0], ["not run", "not run"])
 
 
 def test_claims_can_be_chosen(study, capsys):
@@ -128,57 +116,45 @@ def test_claims_can_be_chosen(study, capsys):
     assert "expected claims about known2000/table with nosuch" in capsys.readouterr().err
 
 
-def test_the_letter_and_the_curves_are_of_the_outcome(study, capsys):
+def test_the_letter_and_the_curves_are_of_the_outcome(project, study, tmp_path):
     assert main(["readings", "known2000", "--render", "--letter", "--figures"]) == 0
     letter = plain((study / "letter.md").read_text())
     assert letter.startswith("# To the authors of known2000 ")
     assert "4 open places, 2 of your claims, 8 verdicts" in letter
     assert "with method=a coin it is" in letter
-    assert "What is RFE?" in letter
+    asking = letter.partition("What we would ask you.")[2]
+    assert "What is RFE?" in asking
+    assert "How many errors are too many?" in asking
+    assert "Less depends on" not in asking
     curve = (study / "curves" / "known2000.better.svg").read_text()
     assert "a coin" in curve
     assert "4 universes" in curve
-
-
-def test_a_letter_asks_what_turns_most_and_names_the_rest(study, tmp_path, monkeypatch):
-    outcome = stored_outcome("known2000", study.parent.parent)
-    asked = plain(write_letter(outcome, tmp_path / "letter.md")).partition("What we would ask you.")[2]
-    assert "What is RFE?" in asked
-    assert "How many errors are too many?" in asked
-    assert "Less depends on" not in asked
-    monkeypatch.setattr("provlab.readings.letter.MOST", 1)
-    asked = plain(write_letter(outcome, tmp_path / "letter.md")).partition("What we would ask you.")[2]
-    assert "What is RFE?" in asked
-    assert "How many errors are too many?" not in asked
-    assert "Less depends on strictness (1)." in asked
-
-
-def test_a_letter_calls_the_paper_what_its_notes_do(project, study, tmp_path):
-    notes = project / "experiments" / "known2000" / "NOTES.md"
-    outcome = stored_outcome("known2000", study.parent.parent)
-    for text, name in {
-        "# Notes on Known (2000)\n\nText.\n": r"Known (2000)",
-        "# Something else\n": "known2000",
-    }.items():
-        notes.write_text(text)
-        assert write_letter(outcome, tmp_path / "letter.md").startswith(f"# To the authors of {name}\n")
+    notes, outcome = project / "experiments" / "known2000" / "NOTES.md", stored_outcome("known2000", study.parents[1])
+    notes.write_text("# Notes on Known (2000)\n\nText.\n")
+    assert write_letter(outcome, tmp_path / "letter.md").startswith("# To the authors of Known (2000)\n")
     notes.unlink()
 
 
+def test_a_long_letter_lists_some_claims_and_names_the_places_that_turn_fewest(tmp_path):
+    outcome = stored_outcome("paul2016", REPO / "results" / "reference")
+    letter = write_letter(outcome, tmp_path / "letter.md")
+    assert re.search(r"\n- and \d+ more\n", letter)
+    assert re.search(r"\n- Less depends on [\w-]+ \(\d+\), ", letter)
+    assert "\n- paul2016/table1: of " in letter
+    assert "paul2016/table1: of " not in write_letter(outcome.without(["paul2016/table1"]), tmp_path / "letter.md")
+
+
 def test_a_claim_of_one_reading_holds_under_no_other(study, tmp_path):
-    outcome = stored_outcome("known2000", study.parent.parent)
-    first, *others = outcome.robustness
-    outcome = replace(
-        outcome, robustness=[*others, replace(first, n_universes=1, n_run=1, shares={first.default: 1.0})]
-    )
+    stored = stored_outcome("known2000", study.parents[1])
+    better = stored.universes["claim"] == "known2000.better"
+    outcome = replace(stored, universes=pd.concat([stored.universes[better].head(1), stored.universes[~better]]))
     letter = plain(write_letter(outcome, tmp_path / "letter.md"))
     assert "1 of your claims" in letter
     assert "Of what has one reading only, as it names one or is open in no place: 1 replicated." in letter
-    frame = robustness_frame(outcome.robustness)
-    folder = tmp_path / "readings" / "known2000"
-    folder.mkdir(parents=True)
-    frame.to_csv(folder / "robustness.csv", index=False)
-    assert list(stored_shares(tmp_path)) == [made.claim for made in others]
+    outcome.write(tmp_path / "readings" / "known2000")
+    assert list(stored_shares(tmp_path)) == ["known2000.full"]
+    (tmp_path / "readings" / "known2000" / "robustness.csv").write_text("claim,default\na,b\n")
+    assert stored_shares(tmp_path) == {}  # with a warning: verify does without
 
 
 def test_a_part_of_the_data_is_said(tmp_path, monkeypatch, capsys):
@@ -200,8 +176,8 @@ def test_detective_work_finds_the_universe_that_was_printed(project, study, caps
     """Print the numbers of one universe: it is the nearest; how the table sums up is a reading as well."""
     room = project / "experiments" / "known2000"
     store = TrialStore(project / "results" / "store")
-    entries = Study.of("known2000").entries
-    found = load_recipe("known2000/table").frame(entries.artefact("known2000/table", (1, 0, 0, 1)), store)
+    universes = asked("known2000")
+    found = load_recipe("known2000/table").frame(universes.artefact("known2000/table", (1, 0, 0, 1)), store)
     lines = [
         f"table,{line['row']},{line['column']},,{line['value']:.4f},5"
         for line in found.to_dict("records")
@@ -229,49 +205,26 @@ def test_times_are_not_compared_with_the_print():
     assert printed_rows("paul2016/table4") == ["BSS (t=128)", "BSS (t=256)", "RRQR", "RFE", "LPSVM", "Full"]
 
 
-def test_the_print_is_compared_with_the_columns_that_a_reading_takes(project, study):
+def test_the_print_is_compared_with_the_columns_that_a_reading_takes(tmp_path, monkeypatch):
     """Print one column's numbers in both, as of a table whose column is open: the reading that takes it is found.
 
     A place that changes only how a claim is tested is no choice about the print.
     """
-    room = project / "experiments" / "known2000"
-    places = (
-        READINGS
-        + """
-  - id: size
-    asks: At which size are the errors?
-    where: Table 1
-    touches: {known2000/table: all}
-    options:
-      four: []
-      six: {parameters: {columns: [r=6], also: [r=4]}}
-"""
-    )
-    store = TrialStore(project / "results" / "store")
-    printed = load_recipe("known2000/table").frame(
-        Study.of("known2000").entries.artefact("known2000/table", (0, 0, 0, 0)), store
-    )
-    of_six = printed[printed["column"] == "r=6"].set_index("row")["value"].astype(float)
+    size = "{four: [], six: {parameters: {columns: [r=6], also: [r=4]}}}"
+    place = f"  - {{id: size, asks: At which size?, where: x, touches: {{known2000/table: all}}, options: {size}}}"
+    room = made_study(tmp_path, monkeypatch, f"{READINGS}{place}\n")
+    assert main(["reproduce", "known2000/table", "executor=serial"]) == 0
+    table = pd.read_csv("results/tables/known2000/table.csv")
+    of_six = table[table["column"] == "r=6"].set_index("row")["value"].astype(float)
     lines = ["artefact,row,column,dataset,printed_value,printed_sd"]
     lines += [f"table,{row},{column},,{of_six[row]:.4f},5" for row in of_six.index for column in ("r=4", "r=6")]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("provlab.readings.study.paper_readings", lambda _: load_readings(room / "open.yaml"))
-        (room / "open.yaml").write_text(places)
-        (room / "published.csv").write_text("\n".join(lines) + "\n")
-        try:
-            found = Study.of("known2000", claims=["full"])
-            found = replace(
-                found, multiverse=replace(found.multiverse, printed={"known2000/table": list(of_six.index)})
-            )
-            table = distances(found.multiverse, found.entries, "known2000/table", store)
-        finally:
-            (room / "published.csv").unlink()
-            (room / "open.yaml").unlink()
-    assert "strictness" not in table.columns
-    assert set(table["printed"]) == {3}
-    best = table[table["rank"] == 1]
-    assert set(best["size"]) == {"six"}
-    assert set(best["exact"]) == {3}
+    (room / "published.csv").write_text("\n".join(lines) + "\n")
+    assert main(["readings", "known2000", "executor=serial"]) == 0
+    found = read("results/readings/known2000/print-table.csv")
+    assert "strictness" not in found.columns
+    assert set(found["printed"]) == {3}
+    best = found[found["rank"] == 1]
+    assert (set(best["size"]), set(best["exact"])) == ({"six"}, {3})
 
 
 @pytest.mark.parametrize(
@@ -456,15 +409,43 @@ def test_what_no_longer_fits_the_readings_is_not_kept(two_artefacts, capsys, cap
     assert {*read(two_artefacts / "universes.csv")["claim"]} == {"known2000.better", "known2000.full"}
 
 
-def test_verify_says_what_the_readings_gave(study, capsys):
-    assert main(["verify"]) == 0
-    assert "replicated in 50% of 4" in " ".join(capsys.readouterr().out.split())
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    made_study(tmp_path, monkeypatch)
+    return tmp_path / "results"
 
 
-def test_verify_does_without_readings_that_cannot_be_read(study, tmp_path, caplog):
-    folder = tmp_path / "readings" / "known2000"
-    folder.mkdir(parents=True)
-    (folder / "robustness.csv").write_text("claim,default\na,b\n")
-    assert stored_shares(tmp_path) == {}
-    assert "robustness.csv cannot be read" in caplog.text
-    assert "run provsel readings again" in caplog.text
+def test_a_letter_stays_where_no_readings_came(results):
+    """What data it is about stands in readings.yaml, which may be another by then."""
+    assert main(["reproduce", "known2000/table", "executor=serial"]) == 0
+    assert main(["readings", "known2000", "--letter", "executor=serial"]) == 0
+    assert main(["reference"]) == 0
+    letter = results / "reference" / "readings" / "known2000" / "letter.md"
+    assert letter.read_bytes() == (results / "readings" / "known2000" / "letter.md").read_bytes()
+    letter.write_text("Of the data of then.\n")
+    shutil.move(results / "readings", results / "later")
+    assert main(["reference"]) == 0
+    assert letter.read_text() == "Of the data of then.\n"
+    shutil.move(results / "later", results / "readings")
+    assert main(["reference"]) == 0
+    assert "defensible reading" in letter.read_text()
+
+
+def test_what_is_left_out_of_the_data_is_not_waited_for(results):
+    """A claim on data that the part has not has no verdict, but everything that was planned of it is there."""
+    assert main(["readings", "known2000", "executor=serial"]) == 0
+    universes = results / "readings" / "known2000" / "universes.csv"
+    lines = pd.read_csv(universes, dtype=str, keep_default_na=False)
+    full = lines["claim"] == "known2000.full"
+    n, n_full = len(lines), int(full.sum())
+
+    def judged(state):
+        lines.loc[full, ["verdict", "state"]] = "not run", state
+        lines.to_csv(universes, index=False)
+        assert main(["reference", "--readings"]) == 0
+        return Reference.read(results / "reference").judged["known2000/table"]
+
+    assert judged("complete") == (n - n_full, n - n_full)
+    assert "verdicts of" not in (results / "reference" / "README.md").read_text()
+    assert judged("not run") == (n - n_full, n)
+    assert f"so far {n - n_full} verdicts of {n}" in (results / "reference" / "README.md").read_text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from provlab.claims.evidence import FOLD_COLUMNS
@@ -11,7 +11,7 @@ from provlab.claims.made_with import COLUMNS
 from provlab.frames import columns_with_sizes
 from provlab.identity.cell import Cell
 from provlab.readings.prints import printed_rows
-from provlab.readings.universes import Multiverse, RowEntries
+from provlab.readings.universes import Multiverse
 from provlab.recipe import load_recipe
 from provlab.store import StoreSnapshot
 from provlab.store.packed import Block, pack, unpack
@@ -23,14 +23,15 @@ def trials_file(folder: Path, artefact: str) -> Path:
     return folder / f"trials-{artefact.partition('/')[2]}.parquet"
 
 
-def with_packed(store: StoreSnapshot, blocks: Mapping[str, Sequence[Block]], folders: Iterable[Path]) -> StoreSnapshot:
-    """Return a snapshot with what folders of readings have packed of some artefacts' blocks.
+def with_packed(store: StoreSnapshot, multiverse: Multiverse, folders: Iterable[Path]) -> StoreSnapshot:
+    """Return a snapshot with what folders of readings have packed of the artefacts' blocks.
 
     Raises
     ------
     ValueError
         When a file is damaged.
     """
+    blocks = trial_blocks(multiverse)
     for folder in folders:
         for artefact, of_artefact in blocks.items():
             path = trials_file(folder, artefact)
@@ -39,24 +40,22 @@ def with_packed(store: StoreSnapshot, blocks: Mapping[str, Sequence[Block]], fol
     return store
 
 
-def pack_trials(
-    store: StoreSnapshot, multiverse: Multiverse, blocks: Mapping[str, Sequence[Block]], folder: Path
-) -> None:
+def pack_trials(store: StoreSnapshot, multiverse: Multiverse, folder: Path) -> None:
     """Pack the trials of each artefact of which all claims are asked, but for those that need lists of features."""
-    asked = {claim.id for claim in multiverse.claims}
+    asked, blocks = {claim.id for claim in multiverse.claims}, trial_blocks(multiverse)
     for artefact in sorted({claim.evaluator.artefact for claim in multiverse.claims}):
         about = {claim.id for claim in multiverse.family if claim.evaluator.artefact == artefact}
         if about <= asked and not any(block.columns & {*LARGE} for block in blocks[artefact]):
             pack(blocks[artefact], store, trials_file(folder, artefact))
 
 
-def trial_blocks(multiverse: Multiverse, entries: RowEntries) -> dict[str, list[Block]]:
+def trial_blocks(multiverse: Multiverse) -> dict[str, list[Block]]:
     """Return for each artefact its blocks: the cells of a row on a data set under all choices.
 
     So a method that changes leaves the blocks of the others as they are.
     """
     cells: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
-    for (artefact, row, _), found in entries.entries.items():
+    for (artefact, row, _), found in multiverse.entries.items():
         for entry in found:
             cells[artefact, row, entry.cell.data].append(entry.cell)
     read, blocks = _columns(multiverse), defaultdict[str, list[Block]](list)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,57 +23,20 @@ from provlab.claims.evidence import artefact_layout
 from provlab.frames import TIMES
 from provlab.project import artefact_file
 from provlab.readings.schema import DISTANCE
-from provlab.readings.universes import Multiverse, RowEntries, Universe
+from provlab.readings.universes import Multiverse, Universe
 from provlab.recipe import Recipe, load_recipe
 from provlab.store import TrialReader
 
 
-@dataclass
-class Likeness:
-    """How near some numbers are to the printed ones."""
+class Likeness(NamedTuple):
+    """How near one number or text is to the printed one; NaN where that cannot be said, or the number is not there."""
 
-    exact: int = 0
-    printed: int = 0
-    missing: int = 0
-    shared: list[float] = field(default_factory=list)
-    differences: list[float] = field(default_factory=list)
-    pairs: list[tuple[float, float]] = field(default_factory=list)
-
-    def __add__(self, other: Likeness) -> Likeness:
-        return Likeness(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
-
-    def add(self, value: object, sd: float, printed: str, printed_sd: float) -> None:
-        """Compare one number or text with the printed one."""
-        self.printed += 1
-        if value is None or (isinstance(value, float) and math.isnan(value)):
-            self.missing += 1
-            return
-        try:
-            ours, theirs = float(str(value)), float(printed)
-        except ValueError:
-            listed = [item.strip() for item in printed.split(",")]
-            found = [item.strip() for item in str(value).split(",")]
-            self.exact += found == listed
-            self.shared.append(len({*found} & {*listed}) / len({*listed}))
-            return
-        decimals = len(printed.partition(".")[2])
-        self.exact += round(ours, decimals) == theirs
-        self.pairs.append((ours, theirs))
-        spread = printed_sd if printed_sd > 0 else sd
-        if spread > 0:
-            self.differences.append(abs(ours - theirs) / spread)
-
-    def numbers(self) -> tuple[int, int, float, float, float]:
-        """Return `DISTANCE` from the third on."""
-        ours, theirs = np.array(self.pairs).reshape(-1, 2).T
-        varies = len({*ours.tolist()}) > 1 and len({*theirs.tolist()}) > 1
-        tau = float(kendalltau(ours, theirs).statistic) if varies else math.nan
-        return self.exact, self.printed, _mean(self.shared), _mean(self.differences), tau
-
-
-def _recipe(artefact: str) -> Recipe | None:
-    """Return the recipe of an artefact, None where it has no script, as one that claims alone are about."""
-    return load_recipe(artefact) if artefact_file(artefact).with_suffix(".py").is_file() else None
+    exact: bool = False
+    shared: float = math.nan
+    difference: float = math.nan
+    ours: float = math.nan
+    printed: float = math.nan
+    missing: bool = True
 
 
 def printed_rows(artefact: str) -> list[str]:
@@ -101,7 +66,7 @@ def printed_effect(claim: Claim) -> float | None:
     return float(np.mean(differences))
 
 
-def distances(multiverse: Multiverse, entries: RowEntries, artefact: str, store: TrialReader) -> pd.DataFrame:
+def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.DataFrame:
     """Compare all universes of an artefact with its print, the nearest first.
 
     Returns
@@ -110,56 +75,71 @@ def distances(multiverse: Multiverse, entries: RowEntries, artefact: str, store:
         One line a universe that was run: the option of each place that touches a printed row, and `DISTANCE`.
     """
     recipe, rows = load_recipe(artefact), printed_rows(artefact)
-    universes = list(multiverse.of_rows(artefact, rows))
-    of_row: dict[tuple[str, Universe, frozenset[str]], Likeness] = {}
-    lines = []
+
+    @cache
+    def likenesses(row: str, universe: Universe, aside: frozenset[str]) -> list[Likeness]:
+        frame = recipe.frame(multiverse.artefact(artefact, universe, [row]), store)
+        frame = frame[frame["printed_value"].notna() & ~frame["column"].isin(aside)]
+        lines = zip(*(frame[name] for name in ("value", "sd", "printed_value", "printed_sd")), strict=True)
+        return [likeness(value, float(sd), str(printed), float(spread)) for value, sd, printed, spread in lines]
+
+    universes, lines = list(multiverse.universes_of_rows(artefact, rows)), []
+    places = [(k, place) for k, place in enumerate(multiverse.readings.places) if any(u[k] for u in universes)]
     for universe in universes:
-        total = Likeness()
+        found: list[Likeness] = []
         for row in rows:
             aside = multiverse.columns_aside(universe, artefact, row)
-            part = row, multiverse.restricted(universe, artefact, row, summary=True), aside
-            if part not in of_row:
-                of_row[part] = _likeness(entries, recipe, *part, store)
-            total = total + of_row[part]
-        if not total.missing:
-            lines.append((universe, total.numbers()))
-    places = [(k, place) for k, place in enumerate(multiverse.readings.places) if any(u[k] for u in universes)]
-    frame = pd.DataFrame(
-        [
-            {**{place.id: place.options[universe[k]].name for k, place in places}}
-            | dict(zip(DISTANCE[1:], (not any(universe), *numbers), strict=True))
-            for universe, numbers in lines
-        ],
-        columns=[*(place.id for _, place in places), *DISTANCE[1:]],
-    )
-    return _ranked(frame)
-
-
-def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
-    shared, difference = frame["shared"].fillna(0).round(12), frame["difference"].fillna(0).round(12)
-    order = list(zip((-frame["exact"]).tolist(), (-shared).tolist(), difference.tolist(), strict=True))
+            found += likenesses(row, multiverse.restricted(universe, artefact, row, summary=True), aside)
+        if not any(each.missing for each in found):
+            options = [place.options[universe[k]].name for k, place in places]
+            lines.append((*options, not any(universe), *_numbers(found)))
+    frame = pd.DataFrame(lines, columns=[*(place.id for _, place in places), *DISTANCE[1:]])
+    shared, difference = (frame[name].astype(float).fillna(0).round(12).tolist() for name in ("shared", "difference"))
+    order = list(zip((-frame["exact"]).tolist(), (-x for x in shared), difference, strict=True))
     in_order = sorted(order)
     ranks = [1 + bisect_left(in_order, place) for place in order]
     frame.insert(frame.columns.get_loc("by_default"), "rank", ranks)
-    return frame.sort_values("rank", kind="stable").reset_index(drop=True)
+    return frame.sort_values("rank", kind="stable", ignore_index=True)
 
 
-def _likeness(
-    entries: RowEntries, recipe: Recipe, row: str, universe: Universe, aside: frozenset[str], store: TrialReader
-) -> Likeness:
-    found = Likeness()
-    frame = recipe.frame(entries.artefact(recipe.name, universe, [row]), store)
-    for line in frame[frame["printed_value"].notna() & ~frame["column"].isin(aside)].to_dict("records"):
-        found.add(line["value"], float(line["sd"]), str(line["printed_value"]), float(line["printed_sd"]))
-    return found
-
-
-def _mean(values: list[float]) -> float:
-    return float(np.mean(values)) if values else math.nan
+def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Likeness:
+    """Compare one number or text with the printed one."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return Likeness()
+    try:
+        ours, theirs = float(str(value)), float(printed)
+    except ValueError:
+        listed, found = ([item.strip() for item in text.split(",")] for text in (printed, str(value)))
+        return Likeness(found == listed, len({*found} & {*listed}) / len({*listed}), missing=False)
+    spread = printed_sd if printed_sd > 0 else sd
+    exact = round(ours, len(printed.partition(".")[2])) == theirs
+    return Likeness(exact, math.nan, abs(ours - theirs) / spread if spread > 0 else math.nan, ours, theirs, False)
 
 
 def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return of each place the options that some nearest universe has: one where the print tells them apart."""
+    """Return of each place the options that some nearest universe has: one where the print tells them apart.
+
+    Places that no universe of the frame varies are left out.
+    """
     best = frame[frame["rank"] == 1]
-    places = frame.columns[: frame.columns.get_loc("rank")]
+    places = [name for name in frame.columns[: frame.columns.get_loc("rank")] if frame[name].nunique() > 1]
     return {str(name): sorted({*best[name]}) for name in places}
+
+
+def _numbers(found: list[Likeness]) -> tuple[int, int, float, float, float]:
+    """Return `DISTANCE` from the third on."""
+    numbers = np.array([(each.shared, each.difference, each.ours, each.printed) for each in found]).reshape(-1, 4)
+    ours, theirs = numbers[~np.isnan(numbers[:, 2]), 2:].T
+    varies = np.unique(ours).size > 1 and np.unique(theirs).size > 1
+    tau = float(kendalltau(ours, theirs).statistic) if varies else math.nan
+    return sum(each.exact for each in found), len(found), _mean(numbers[:, 0]), _mean(numbers[:, 1]), tau
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.mean(known)) if known else math.nan
+
+
+def _recipe(artefact: str) -> Recipe | None:
+    """Return the recipe of an artefact, None where it has no script, as one that claims alone are about."""
+    return load_recipe(artefact) if artefact_file(artefact).with_suffix(".py").is_file() else None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,18 +24,11 @@ COLUMNS = [
 """Columns of robustness.csv."""
 
 
-@dataclass(frozen=True)
-class Flip:
-    """A smallest set of changes of the defaults that gives another verdict.
+class Flip(NamedTuple):
+    """A smallest set of changes of the defaults that gives another verdict."""
 
-    Attributes
-    ----------
-    changes : tuple of (place, option)
-    verdict : str
-    """
-
-    changes: tuple[tuple[str, str], ...]
-    verdict: str
+    changes: tuple[tuple[str, str], ...] = ()
+    verdict: str = ""
 
     def text(self) -> str:
         """Return the changes for people."""
@@ -79,9 +73,9 @@ class Robustness:
         return self.shares.get(self.default, np.nan) if self.default != NOT_RUN else np.nan
 
 
-def robustness_of(readings: Readings, frame: pd.DataFrame) -> list[Robustness]:
+def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustness]:
     """Return the robustness of each claim of a frame that `judge_universes` made."""
-    return [_robustness(readings, str(claim), found) for claim, found in frame.groupby("claim", sort=False)]
+    return [_robustness(readings, str(claim), found) for claim, found in universes.groupby("claim", sort=False)]
 
 
 def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
@@ -90,8 +84,7 @@ def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
     for made in found:
         # no place is named where none turns the verdict
         turned = next(((place, n) for place, n in made.turns.items() if n), ("", 0.0 if made.turns else np.nan))
-        varied = next(iter(made.variance.items()), ("", np.nan))
-        flip = made.flips[0] if made.flips else Flip((), "")
+        varied, flip = next(iter(made.variance.items()), ("", np.nan)), next(iter(made.flips), Flip())
         shares = "; ".join(f"{verdict} {share:.4f}" for verdict, share in made.shares.items())
         numbers = (made.claim, made.n_universes, made.n_run, made.default, made.same, shares)
         lines.append((*numbers, *turned, *varied, flip.text(), flip.verdict, len(made.flips)))
@@ -112,32 +105,23 @@ def stored_shares(results: Path) -> dict[str, str]:
     for path in sorted(results.glob("readings/*/robustness.csv")):
         try:
             frame = pd.read_csv(path, dtype={"claim": str, "default": str})
-            several = frame[frame["universes"] > 1]
+            several = frame[(frame["universes"] > 1) & (frame["run"] > 0)]
             for claim, default, same, n in several[["claim", "default", "same", "run"]].itertuples(index=False):
-                if n:
-                    found[claim] = f"{default} in {same:.0%} of {n}" if same == same else f"{n}, not by default"
+                found[claim] = f"{default} in {same:.0%} of {n}" if same == same else f"{n}, not by default"
         except (KeyError, ValueError, TypeError, OSError) as error:
             log.warning("%s cannot be read (%s); run provsel readings again", path, error)
     return found
 
 
-def _robustness(readings: Readings, claim: str, frame: pd.DataFrame) -> Robustness:
-    touching = [place for place in readings.places if (frame[place.id] != "").all()]
-    names = [place.id for place in touching]
-    run = frame[frame["verdict"] != NOT_RUN].reset_index(drop=True)
-    counted = Counter(run["verdict"]).most_common()
-    defaults = {place.id: place.options[0].name for place in touching}
-    turns = {name: _turning(run, [other for other in names if other != name]) for name in names}
-    return Robustness(
-        claim,
-        len(frame),
-        len(run),
-        str(frame["verdict"].iloc[0]),
-        {verdict: n / len(run) for verdict, n in counted},
-        dict(sorted(turns.items(), key=lambda item: -item[1])),
-        _variance(run, names),
-        tuple(_smallest_flips(run, defaults, str(frame["verdict"].iloc[0]))),
-    )
+def _robustness(readings: Readings, claim: str, universes: pd.DataFrame) -> Robustness:
+    defaults = {place.id: place.options[0].name for place in readings.places if (universes[place.id] != "").all()}
+    run = universes[universes["verdict"] != NOT_RUN].reset_index(drop=True)
+    default = str(universes["verdict"].iloc[0])
+    shares = {verdict: n / len(run) for verdict, n in Counter(run["verdict"]).most_common()}
+    turns = {name: _turning(run, [other for other in defaults if other != name]) for name in defaults}
+    flips = tuple(_smallest_flips(run, defaults, default))
+    variance = _variance(run, list(defaults))
+    return Robustness(claim, len(universes), len(run), default, shares, _largest_first(turns), variance, flips)
 
 
 def _turning(run: pd.DataFrame, others: list[str]) -> float:
@@ -158,15 +142,16 @@ def _variance(run: pd.DataFrame, names: list[str]) -> dict[str, float]:
     total = float(((effects - effects.mean()) ** 2).sum())
     if total <= 1e-20 * float((effects**2).sum()):
         return {}
-    found = {}
-    for name in names:
-        means = run.groupby(name)["mean_effect"].transform("mean").to_numpy(float)
-        found[name] = float(((means - effects.mean()) ** 2).sum()) / total
+    means = {name: run.groupby(name)["mean_effect"].transform("mean").to_numpy(float) for name in names}
+    return _largest_first({name: float(((each - effects.mean()) ** 2).sum()) / total for name, each in means.items()})
+
+
+def _largest_first(found: dict[str, float]) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 def _smallest_flips(run: pd.DataFrame, defaults: dict[str, str], default: str) -> Iterator[Flip]:
-    other = run[(run["verdict"] != default)]
+    other = run[run["verdict"] != default]
     if default == NOT_RUN or other.empty:
         return
     changed = pd.DataFrame({name: other[name] != value for name, value in defaults.items()})

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +38,10 @@ from provlab.documents import check_keys, one_line, read_listing
 from provlab.messages import did_you_mean
 from provlab.project import papers
 
-ALL = "all"
-
 SUMMARY = "artefact.summary."
-
-PLACE_KEYS = ("id", "asks", "where", "touches", "options")
 
 MAX_PLACES, MAX_OPTIONS = 40, 40
 """More than anybody reads; a product over places is checked where it is planned."""
-
 
 MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
 """What is said of a claim in a universe: of the part that decided, and the mean effect over all parts."""
@@ -57,11 +51,11 @@ DISTANCE = ["rank", "by_default", "exact", "printed", "shared", "difference", "t
 share of the listed things that are there; mean |ours - printed| in standard deviations (the printed one, else ours);
 Kendall's tau over all numbers."""
 
-LONG = 100
-"""Characters of an override that is shown whole."""
-
 RESERVED = ("claim", *MEASURED, *DISTANCE)
 """Columns that stand beside those of the places."""
+
+LONG = 100
+"""Characters of an override that is shown whole."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +110,16 @@ class Place:
         return row in self.touches.get(artefact, ())
 
     @property
+    def of_tests(self) -> frozenset[str]:
+        """Parameters of tests that some option changes."""
+        return frozenset(name for option in self.options for name in option.parameters)
+
+    @property
+    def of_cells(self) -> bool:
+        """Whether some option changes what is computed."""
+        return any(option.of_cells for option in self.options)
+
+    @property
     def of_print(self) -> bool:
         """Whether some option changes what is compared with the printed numbers: ours, or which of our columns."""
         return "columns" in self.of_tests or any(option.overrides for option in self.options)
@@ -129,16 +133,6 @@ class Place:
         named = {column for option in self.options for column in option.parameters.get("columns", ())} | beside
         return frozenset(named - {*self.options[chosen].parameters.get("columns", beside)})
 
-    @property
-    def of_tests(self) -> frozenset[str]:
-        """Parameters of tests that some option changes."""
-        return frozenset(name for option in self.options for name in option.parameters)
-
-    @property
-    def of_cells(self) -> bool:
-        """Whether some option changes what is computed."""
-        return any(option.of_cells for option in self.options)
-
 
 @dataclass(frozen=True)
 class Part:
@@ -150,12 +144,10 @@ class Part:
     @property
     def settings(self) -> str:
         """The overrides for people: of one that lists many values the first, and their number."""
-        return " ".join(map(_shortened, self.overrides))
-
-
-def _shortened(override: str) -> str:
-    first, *others = override.split(",")
-    return override if len(override) <= LONG else f"{first}, ... {len(others) + 1} in all]"
+        return " ".join(
+            text if len(text) <= LONG else f"{text.partition(',')[0]}, ... {text.count(',') + 1} in all]"
+            for text in self.overrides
+        )
 
 
 @dataclass(frozen=True)
@@ -166,11 +158,6 @@ class Readings:
     places: tuple[Place, ...]
     parts: Mapping[str, Part]
 
-    @property
-    def n_universes(self) -> int:
-        """Size of the full factorial over all places."""
-        return prod(len(place.options) for place in self.places)
-
 
 def paper_readings(paper: str) -> Readings:
     """Return the readings of a paper.
@@ -180,15 +167,13 @@ def paper_readings(paper: str) -> Readings:
     ValueError
         When there is no such paper, or it has none.
     """
-    with_readings = {name: found.folder / "readings.yaml" for name, found in papers().items()}
-    with_readings = {name: path for name, path in with_readings.items() if path.is_file()}
-    if paper not in with_readings:
+    paths = {name: path for name, found in papers().items() if (path := found.folder / "readings.yaml").is_file()}
+    if paper not in paths:
         raise ValueError(
-            f"readings: expected a paper with a readings.yaml, of {', '.join(with_readings) or 'none'}, got "
-            f"{paper!r:.80}; write one beside its claims.yaml, see provlab.readings.schema"
-            + (did_you_mean(paper, with_readings) or ".")
+            f"readings: expected a paper with a readings.yaml, of {', '.join(paths) or 'none'}, got {paper!r:.80}; "
+            f"write one beside its claims.yaml, see {__name__}" + (did_you_mean(paper, paths) or ".")
         )
-    return load_readings(with_readings[paper])
+    return load_readings(paths[paper])
 
 
 def load_readings(path: Path) -> Readings:
@@ -201,7 +186,7 @@ def load_readings(path: Path) -> Readings:
         fewer than two options, or a default that changes something.
     """
     content = read_listing(path, "places", __name__)
-    found: dict[str, Place] = {}
+    places: dict[str, Place] = {}
     if len(content["places"]) > MAX_PLACES:
         raise ValueError(f"{path}: expected at most {MAX_PLACES} places, got {len(content['places'])}; leave some out.")
     for number, entry in enumerate(content["places"], 1):
@@ -209,18 +194,24 @@ def load_readings(path: Path) -> Readings:
         place = _place(subject, entry)
         if place.id in RESERVED:
             raise ValueError(f"{subject}: id: expected another name than {', '.join(RESERVED)}, got {place.id!r}.")
-        if place.id in found:
+        if place.id in places:
             raise ValueError(f"{subject}: expected each id once, got it twice.")
-        found[place.id] = place
+        places[place.id] = place
     parts = content.get("part") or {}
     if not isinstance(parts, dict):
         raise ValueError(f"{path}: part: expected artefacts with why and overrides, got {parts!r:.80}.")
-    checked = {str(name): _part(f"{path}: part {name}", str(name), entry) for name, entry in parts.items()}
-    return Readings(str(content["paper"]), tuple(found.values()), checked)
+    for name, entry in parts.items():
+        check_keys(f"{path}: part {name}", entry, ("why", "overrides"))
+        _rows(f"{path}: part {name}", str(name), "all")
+    checked = {
+        str(name): Part(one_line(entry["why"]), _overrides(f"{path}: part {name}", entry["overrides"]))
+        for name, entry in parts.items()
+    }
+    return Readings(str(content["paper"]), tuple(places.values()), checked)
 
 
 def _place(subject: str, entry: Any) -> Place:
-    check_keys(subject, entry, PLACE_KEYS)
+    check_keys(subject, entry, ("id", "asks", "where", "touches", "options"))
     touches, options = entry["touches"], entry["options"]
     if not isinstance(touches, dict) or not touches:
         raise ValueError(f"{subject}: touches: expected artefacts with all or a list of rows, got {touches!r:.80}.")
@@ -241,7 +232,7 @@ def _rows(subject: str, artefact: str, chosen: Any) -> tuple[str, ...]:
         known, _ = artefact_layout(artefact)
     except ValueError as error:
         raise ValueError(f"{subject}: {error}") from error
-    if chosen == ALL:
+    if chosen == "all":
         return known
     if not isinstance(chosen, list) or not chosen or any(row not in known for row in chosen):
         raise ValueError(f"{subject}: expected all or a list of rows of {artefact} ({'; '.join(known)}), got {chosen}.")
@@ -249,27 +240,16 @@ def _rows(subject: str, artefact: str, chosen: Any) -> tuple[str, ...]:
 
 
 def _option(subject: str, name: str, content: Any) -> Option:
-    if isinstance(content, list):
-        content = {"overrides": content}
+    content = {"overrides": content} if isinstance(content, list) else content
     if not isinstance(content, dict) or content.keys() - {"overrides", "parameters"}:
         raise ValueError(f"{subject}: expected a list of overrides, or parameters of tests, got {content!r:.80}.")
-    overrides, parameters = content.get("overrides", []), content.get("parameters", {})
-    return Option(name, _overrides(subject, overrides), _mapping(subject, parameters))
-
-
-def _part(subject: str, artefact: str, entry: Any) -> Part:
-    check_keys(subject, entry, ("why", "overrides"))
-    _rows(subject, artefact, ALL)
-    return Part(one_line(entry["why"]), _overrides(subject, entry["overrides"]))
+    parameters = content.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise ValueError(f"{subject}: parameters: expected a mapping, got {parameters!r:.80}.")
+    return Option(name, _overrides(subject, content.get("overrides", [])), {str(n): v for n, v in parameters.items()})
 
 
 def _overrides(subject: str, found: Any) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(text, str) and "=" in text for text in found):
         raise ValueError(f"{subject}: expected overrides such as selector.step=0.5, got {found!r:.80}.")
     return tuple(found)
-
-
-def _mapping(subject: str, found: Any) -> Mapping[str, Any]:
-    if not isinstance(found, dict):
-        raise ValueError(f"{subject}: parameters: expected a mapping, got {found!r:.80}.")
-    return {str(name): value for name, value in found.items()}

@@ -1,130 +1,247 @@
-"""All readings of a paper: what is planned, and what it needs."""
+"""The readings of a paper: what is asked, what came out, and the files that keep it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import json
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import pandas as pd
+
+from provlab.claims import Claim
 from provlab.claims.judged import artefacts_of, claim_files, columns_read
-from provlab.claims.made_with import COLUMNS, MadeWith, Versions
+from provlab.claims.made_with import COLUMNS, MadeWith, Versions, stored_trials
+from provlab.configs import Entry
+from provlab.documents import read_json
 from provlab.frames import columns_with_sizes
 from provlab.messages import did_you_mean
 from provlab.project import full_name, paper_of
-from provlab.readings.cost import Cost, estimate
-from provlab.readings.judging import judge_universes
-from provlab.readings.made import WHOLE, made_of, versions_of
-from provlab.readings.outcome import Outcome
-from provlab.readings.packing import pack_trials, trial_blocks, with_packed
-from provlab.readings.prints import distances, printed_rows
-from provlab.readings.robustness import robustness_of
-from provlab.readings.schema import paper_readings
-from provlab.readings.universes import Multiverse, RowEntries
+from provlab.readings.prints import distances, printed_effect, printed_rows
+from provlab.readings.robustness import Robustness, robustness_frame, robustness_of
+from provlab.readings.schema import DISTANCE, paper_readings
+from provlab.readings.universes import Multiverse, judge_universes
 from provlab.recipe import load_recipe
 from provlab.store import StoreSnapshot, TrialStore
-from provlab.store.packed import Block
 from provlab.store.snapshot import LARGE
+from provlab.tables import write_frame, write_text
+
+WHOLE = "--whole"
+"""Stands among the settings where all data were read, although the readings name a part of them."""
+
+NUMBERS = ("effect", "low", "high", "p_value", "n", "mean_effect")
+
+AGAIN = "run provsel readings again."
+
+
+def asked(
+    paper: str,
+    overrides: Sequence[str] = (),
+    *,
+    artefacts: Sequence[str] = (),
+    claims: Sequence[str] = (),
+    whole: bool = False,
+) -> Multiverse:
+    """Return the universes of the claims of a paper that readings touch.
+
+    Parameters
+    ----------
+    paper : str
+    overrides : sequence of str
+        The user's settings.
+    artefacts : sequence of str
+        Claims about these only.
+    claims : sequence of str
+        Claims with one of these in their id only.
+    whole : bool, default=False
+        All data, where the readings name a part of them.
+
+    Raises
+    ------
+    ValueError
+        When the paper has no readings, or no claim is left.
+    """
+    readings = paper_readings(paper)
+    [file] = claim_files(paper)
+    about = {full_name(name) for name in artefacts} or {name for place in readings.places for name in place.touches}
+    chosen = [claim for claim in file.named(claims) if claim.evaluator.artefact in about]
+    if not chosen:
+        raise ValueError(
+            f"readings of {paper}: expected claims about {', '.join(sorted(about))} with "
+            f"{' or '.join(claims) or 'any id'}, got none; provsel verify --paper {paper} lists the ids"
+            + (did_you_mean(claims[0] if claims else "", [claim.id for claim in file.claims]) or ".")
+        )
+    names = [] if claims else sorted({claim.evaluator.artefact for claim in chosen})
+    printed = {name: rows for name in names if (rows := printed_rows(name))}
+    return Multiverse(readings, chosen, file.claims, overrides, whole=whole, printed=printed)
+
+
+def read_store(multiverse: Multiverse, store: TrialStore) -> StoreSnapshot:
+    """Read what judging and comparing with the print need of a store."""
+    artefacts = {claim.evaluator.artefact for claim in multiverse.family}
+    printed = {name for artefact in artefacts if printed_rows(artefact) for name in load_recipe(artefact).columns}
+    columns = {*COLUMNS, *columns_read(multiverse.family), *columns_with_sizes([*printed])}
+    return StoreSnapshot.take(store, columns)
 
 
 @dataclass(frozen=True)
-class Study:
-    """The readings of a paper, the claims that are asked about, and the cells that they need."""
+class Outcome:
+    """What came out of the readings of a paper.
+
+    Attributes
+    ----------
+    multiverse : Multiverse
+    universes : DataFrame
+        See `judge_universes`.
+    prints : dict
+        Artefact and its universes, the nearest to the print first, see `distances`.
+    made : dict
+        Artefact and what the verdicts on the claims about it were made with.
+    """
 
     multiverse: Multiverse
+    universes: pd.DataFrame
+    prints: dict[str, pd.DataFrame] = field(default_factory=dict)
+    made: dict[str, MadeWith] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls,
-        paper: str,
-        overrides: Sequence[str] = (),
-        *,
-        artefacts: Sequence[str] = (),
-        claims: Sequence[str] = (),
-        whole: bool = False,
-    ) -> Study:
-        """Read a paper's readings and claims.
-
-        Parameters
-        ----------
-        paper : str
-        overrides : sequence of str
-            The user's settings.
-        artefacts : sequence of str
-            Claims about these only.
-        claims : sequence of str
-            Claims with one of these in their id only.
-        whole : bool, default=False
-            All data, where the readings name a part of them.
-
-        Raises
-        ------
-        ValueError
-            When the paper has no readings, or no claim is left.
-        """
-        readings = paper_readings(paper)
-        [file] = claim_files(paper)
-        wanted = {full_name(name) for name in artefacts}
-        touched = {name for place in readings.places for name in place.touches}
-        chosen = [claim for claim in file.named(claims) if claim.evaluator.artefact in (wanted or touched)]
-        if not chosen:
-            raise ValueError(
-                f"readings of {paper}: expected claims about {', '.join(sorted(wanted or touched))} with "
-                f"{' or '.join(claims) or 'any id'}, got none; provsel verify --paper {paper} lists the ids"
-                + (did_you_mean(claims[0] if claims else "", [claim.id for claim in file.claims]) or ".")
-            )
-        about = {claim.evaluator.artefact for claim in chosen}
-        printed = {} if claims else {name: rows for name in sorted(about) if (rows := printed_rows(name))}
-        return cls(Multiverse(readings, tuple(chosen), file.claims, tuple(overrides), whole, printed))
-
-    @cached_property
-    def entries(self) -> RowEntries:
-        """The cells of all universes."""
-        return self.multiverse.entries()
-
-    def snapshot(self, store: TrialStore) -> StoreSnapshot:
-        """Read what judging, comparing with the print, and packing need of the store."""
-        artefacts = {claim.evaluator.artefact for claim in self.multiverse.family}
-        printed = {name for artefact in artefacts if printed_rows(artefact) for name in load_recipe(artefact).columns}
-        columns = {*COLUMNS, *columns_read(self.multiverse.family), *columns_with_sizes([*printed])}
-        return StoreSnapshot.take(store, columns)
-
-    def with_packed(self, store: StoreSnapshot, folders: Iterable[Path]) -> StoreSnapshot:
-        """Return a snapshot with the trials that are packed in some folders of readings, see `with_packed`."""
-        return with_packed(store, self._blocks, folders)
-
-    def pack(self, store: StoreSnapshot, folder: Path) -> None:
-        """Pack the trials that are there into a folder of readings, see `pack_trials`."""
-        pack_trials(store, self.multiverse, self._blocks, folder)
-
-    @cached_property
-    def _blocks(self) -> dict[str, list[Block]]:
-        return trial_blocks(self.multiverse, self.entries)
-
-    def cost(self, store: StoreSnapshot) -> Cost:
-        """Count trials, and estimate the cost of the missing ones."""
-        return estimate(self.entries, store)
-
-    def outcome(self, store: StoreSnapshot) -> Outcome:
+    def of(cls, multiverse: Multiverse, store: StoreSnapshot) -> Outcome:
         """Judge each claim in each universe, and compare the universes with the print."""
-        multiverse, store = self.multiverse, self._with_features(store)
-        universes = judge_universes(multiverse, self.entries, store)
-        prints = {name: distances(multiverse, self.entries, name, store) for name in multiverse.printed}
-        made = made_of(multiverse, self.entries, store)
-        return Outcome(multiverse, universes, robustness_of(multiverse.readings, universes), prints, made)
+        store = _with_features(multiverse, store)
+        prints = {name: distances(multiverse, name, store) for name in multiverse.printed}
+        settings = (*multiverse.overrides, *([WHOLE] if multiverse.whole else []))
+        made = {}
+        for name in dict.fromkeys(claim.evaluator.artefact for claim in multiverse.claims):
+            trials, _ = stored_trials((entry.cell for entry in _entries_about(multiverse, name)), store)
+            if len(trials):
+                made[name] = MadeWith.of(versions_of(multiverse, name), trials, settings)
+        return cls(multiverse, judge_universes(multiverse, store), prints, made)
 
-    def _with_features(self, store: StoreSnapshot) -> StoreSnapshot:
-        """Read the lists of features once, of artefacts of which a claim or the print is about them.
+    @cached_property
+    def robustness(self) -> list[Robustness]:
+        """What becomes of each claim over its universes."""
+        return robustness_of(self.multiverse.readings, self.universes)
 
-        Each list is of many universes.
+    @cached_property
+    def claims(self) -> dict[str, Claim]:
+        """The claims by id."""
+        return {claim.id: claim for claim in self.multiverse.claims}
+
+    def places_of(self, claim: str) -> dict[str, list[str]]:
+        """Return the places that touch a claim, and the options of each."""
+        places = [self.multiverse.readings.places[k] for k in self.multiverse.touching(self.claims[claim])]
+        return {place.id: [option.name for option in place.options] for place in places}
+
+    def without(self, artefacts: Collection[str]) -> Outcome:
+        """Return this outcome but for the claims about some artefacts, and what their print was compared with."""
+        left = [claim for claim in self.multiverse.claims if claim.evaluator.artefact not in artefacts]
+        prints = {name: frame for name, frame in self.prints.items() if name not in artefacts}
+        made = {name: each for name, each in self.made.items() if name not in artefacts}
+        return Outcome(
+            self._asking(left), self.universes[self.universes["claim"].isin([c.id for c in left])], prints, made
+        )
+
+    def beside(self, other: Outcome) -> Outcome:
+        """Return this outcome, with what another one has about other claims of the paper.
+
+        Of an artefact that is asked in part now, the other's statement of what it was made with stays: it is older.
         """
-        reading = {name for name in self.multiverse.printed if {*LARGE} & {*load_recipe(name).columns}}
-        for claim in self.multiverse.family:
-            if {*LARGE} & {*claim.evaluator.reads}:
-                reading |= artefacts_of(claim)
-        composed = self.entries.composed
-        cells = {cell.id for name in sorted(reading & composed.keys()) for cell in composed[name].cells}
-        return store.with_large(cells) if cells else store
+        kept = {name: claim for name, claim in other.claims.items() if name not in self.claims}
+        older = {claim.evaluator.artefact for claim in kept.values()} & {*other.made}
+        claims = [claim for claim in self.multiverse.family if claim.id in {*self.claims, *kept}]
+        others = other.universes.loc[other.universes["claim"].isin(kept), [*self.universes]]
+        lines = pd.concat([self.universes, others], ignore_index=True).astype({"n": "Int64"})
+        place = {claim.id: k for k, claim in enumerate(claims)}
+        lines = lines.sort_values("claim", key=lambda names: names.map(place), kind="stable", ignore_index=True)
+        made = self.made | {name: other.made[name] for name in older}
+        return Outcome(self._asking(claims), lines, other.prints | self.prints, made)
+
+    def _asking(self, claims: Sequence[Claim]) -> Multiverse:
+        asked = self.multiverse
+        return Multiverse(asked.readings, claims, asked.family, asked.overrides, whole=asked.whole)
+
+    def draw(self, folder: Path) -> list[Path]:
+        """Draw the specification curve of each claim that has effects, as curves/CLAIM.svg."""
+        from provlab.figures.specification import by_effect, specification_curve  # Matplotlib: only figures need it
+
+        paths = []
+        for name, found in self.universes.groupby("claim", sort=False):
+            claim, places = self.claims[str(name)], self.places_of(str(name))
+            printed = printed_effect(claim)
+            curve = specification_curve(
+                by_effect(found), places, unit=str(found["unit"].iloc[0]), alone=True,
+                margins=getattr(claim.evaluator, "margins", ()), printed=math.nan if printed is None else printed,
+            )  # fmt: skip
+            if places and curve:
+                paths.append(folder / "curves" / f"{claim.id}.svg")
+                write_text(paths[-1], curve)
+        return paths
+
+    def write(self, folder: Path) -> None:
+        """Write universes.csv, robustness.csv, a print-ARTEFACT.csv each, and made.json."""
+        write_frame(self.universes, folder / "universes.csv")
+        write_frame(robustness_frame(self.robustness), folder / "robustness.csv")
+        for name, frame in self.prints.items():
+            write_frame(frame, print_file(folder, name))
+        made = {name: each.as_json() for name, each in sorted(self.made.items())}
+        write_text(folder / "made.json", json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+
+
+def universes_file(folder: Path) -> Path:
+    """Return where every verdict of a paper's readings stands: as `Outcome.write` has it, or packed (the reference)."""
+    plain = folder / "universes.csv"
+    return plain if plain.is_file() else folder / "universes.csv.gz"
+
+
+def print_file(folder: Path, artefact: str) -> Path:
+    """Return where the universes of an artefact stand by their distance to the print."""
+    return folder / f"print-{artefact.partition('/')[2]}.csv"
+
+
+def stored_outcome(paper: str, results: Path) -> Outcome | None:
+    """Return what `provsel readings` wrote about a paper; None where it wrote nothing.
+
+    Raises
+    ------
+    ValueError
+        When the file does not fit the readings and claims as they are now.
+    """
+    path = universes_file(results / "readings" / paper)
+    if not path.is_file():
+        return None
+    readings = paper_readings(paper)
+    [file] = claim_files(paper)
+    claims = {claim.id: claim for claim in file.claims}
+    places = [place.id for place in readings.places]
+    texts = ["claim", "verdict", "part", "unit", "state"]
+    frame = _frame(path, texts, NUMBERS, later=places)[[*places, *texts, *NUMBERS]]
+    known = {"claim": [*claims], **{each.id: ["", *(o.name for o in each.options)] for each in readings.places}}
+    for column, names in known.items():
+        if unknown := [*{*frame[column]} - {*names}]:
+            expected = f"claims of {paper}" if column == "claim" else f"options of {column} ({', '.join(names[1:])})"
+            raise ValueError(f"{path}: expected {expected}, got {unknown[0]!r:.80}; {AGAIN}")
+    chosen = [claims[name] for name in dict.fromkeys(frame["claim"])]
+    files = {name: print_file(path.parent, name) for name in dict.fromkeys(c.evaluator.artefact for c in chosen)}
+    prints = {name: _print(file) for name, file in files.items() if file.is_file()}
+    return Outcome(Multiverse(readings, chosen, file.claims), frame, prints, stored_made(path.parent))
+
+
+def stored_made(folder: Path) -> dict[str, MadeWith]:
+    """Return what the readings of a paper were made with, by artefact, as `Outcome.write` stated it; empty without."""
+    path = folder / "made.json"
+    stated = read_json(path) if path.is_file() else {}
+    return {name: MadeWith.from_json(each, f"{path}: {name}") for name, each in stated.items()}
+
+
+def versions_of(multiverse: Multiverse, artefact: str) -> Versions:
+    """Return the versions of the claims of a multiverse that are about an artefact."""
+    claims = [claim for claim in multiverse.claims if claim.evaluator.artefact == artefact]
+    touching = {k for claim in claims for k in multiverse.touching(claim)}
+    places = [multiverse.readings.places[k] for k in sorted(touching)]
+    how = [[place.id, [[each.name, each.overrides, each.parameters] for each in place.options]] for place in places]
+    return Versions.of(_entries_about(multiverse, artefact), how, claims)
 
 
 def readings_versions(artefact: str, settings: Sequence[str] = ()) -> Versions:
@@ -136,8 +253,9 @@ def readings_versions(artefact: str, settings: Sequence[str] = ()) -> Versions:
         When there is no such artefact, or no claim about it that readings touch.
     """
     overrides = [text for text in settings if text != WHOLE]
-    study = Study.of(paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in settings)
-    return versions_of(study.multiverse, study.entries)
+    return versions_of(
+        asked(paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in settings), artefact
+    )
 
 
 def readings_changes(artefact: str, made: MadeWith) -> list[str]:
@@ -146,3 +264,47 @@ def readings_changes(artefact: str, made: MadeWith) -> list[str]:
         return made.changes(readings_versions(artefact, made.settings))
     except ValueError:  # no such artefact, or no claims about it that readings touch
         return ["not asked any more"]
+
+
+def _entries_about(multiverse: Multiverse, artefact: str) -> list[Entry]:
+    """Return the entries that the claims about an artefact, and comparing it with the print, need."""
+    claims = [claim for claim in multiverse.claims if claim.evaluator.artefact == artefact]
+    printed = {name: rows for name, rows in multiverse.printed.items() if name == artefact}
+    return [
+        entry
+        for name, of_rows in multiverse.needed(claims, printed).items()
+        for row, universes in of_rows.items()
+        for universe in universes
+        for entry in multiverse.entries[name, row, universe]
+    ]
+
+
+def _with_features(multiverse: Multiverse, store: StoreSnapshot) -> StoreSnapshot:
+    """Read the lists of features once, of artefacts of which a claim or the print is about them.
+
+    Each list is of many universes.
+    """
+    reading = {name for name in multiverse.printed if {*LARGE} & {*load_recipe(name).columns}}
+    for claim in multiverse.family:
+        reading |= artefacts_of(claim) if {*LARGE} & {*claim.evaluator.reads} else set()
+    found = multiverse.entries.items()
+    cells = {entry.cell.id for (name, _, _), entries in found if name in reading for entry in entries}
+    return store.with_large(cells) if cells else store
+
+
+def _print(path: Path) -> pd.DataFrame:
+    frame = _frame(path, ["by_default"], [name for name in DISTANCE if name != "by_default"])
+    return frame.assign(by_default=frame["by_default"] == "True").astype({"rank": int, "exact": int, "printed": int})
+
+
+def _frame(path: Path, texts: Iterable[str], numbers: Iterable[str], later: Iterable[str] = ()) -> pd.DataFrame:
+    """Return a table with some columns of texts, `later` ones empty where it lacks them, and of numbers."""
+    expected = [*later, *texts, *numbers]
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        frame = frame.assign(**{name: "" for name in later if name not in frame})
+        if missing := [name for name in expected if name not in frame]:
+            raise ValueError(f"no {', '.join(missing)}")
+        return frame.assign(**{name: frame[name].replace("", "nan").astype(float) for name in numbers})
+    except ValueError as error:
+        raise ValueError(f"{path}: expected the columns {', '.join(expected)}, got {error}; {AGAIN}") from error

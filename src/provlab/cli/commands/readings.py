@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,37 +45,35 @@ def run(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
     from provlab.cli._guard import wide_console
     from provlab.configs import executor_settings
-    from provlab.readings import Study
-    from provlab.readings.display import parts_text, plan_text, print_tables, robustness_table
-    from provlab.readings.letter import write_letter
+    from provlab.readings import Outcome
+    from provlab.readings.letter import plan_text, print_tables, robustness_table, write_letter
+    from provlab.readings.packing import pack_trials, with_packed
+    from provlab.readings.study import asked, read_store
+    from provlab.readings.universes import cost_text, whole_cells
     from provlab.runner import run_cells
     from provlab.store import TrialStore
 
-    results = Path(options.results)
-    store = TrialStore(results / "store")
-    study = Study.of(
-        options.paper, options.overrides, artefacts=options.artefact, claims=options.claim, whole=options.whole
-    )
-    print(plan_text(study.multiverse), file=sys.stderr)
-    print(parts_text(study.multiverse), end="", file=sys.stderr)
-    folder = results / "readings" / options.paper
-    packed = [folder, *(_packed_in(other, options.paper) for other in options.packed)]
-    stored = study.snapshot(store)
-    snapshot = study.with_packed(stored, packed)
-    print(study.cost(snapshot).text(), file=sys.stderr)
+    results, paper = Path(options.results), options.paper
+    store, folder = TrialStore(results / "store"), results / "readings" / paper
+    universes = asked(paper, options.overrides, artefacts=options.artefact, claims=options.claim, whole=options.whole)
+    print(plan_text(universes), file=sys.stderr)
+    packed = [folder, *(_packed_in(other, paper) for other in options.packed)]
+    stored = read_store(universes, store)
+    snapshot = with_packed(stored, universes, packed)
+    print(cost_text(universes, snapshot), file=sys.stderr)
     if options.plan:
         return 0
     failures = 0
     if not options.render:
-        [config, *_] = (artefact.config for artefact in study.entries.composed.values())
-        label, known = f"readings of {options.paper}", study.entries.whole(snapshot) - study.entries.whole(stored)
-        report = run_cells(study.entries.cells, store, executor_settings(config), label=label, known=known)
+        [config, *_] = (artefact.config for artefact in universes.composed.values())
+        known = whole_cells(universes, snapshot) - whole_cells(universes, stored)
+        report = run_cells(universes.cells, store, executor_settings(config), label=f"readings of {paper}", known=known)
         print(report.summary(), file=sys.stderr)
         failures = len(report.failures)
-        snapshot = study.with_packed(study.snapshot(store), packed)
-    study.pack(snapshot, folder)
-    outcome = study.outcome(snapshot)
-    whole = _beside_stored(outcome, options.paper, results)
+        snapshot = with_packed(read_store(universes, store), universes, packed)
+    pack_trials(snapshot, universes, folder)
+    outcome = Outcome.of(universes, snapshot)
+    whole = _beside_stored(outcome, paper, results)
     whole.write(folder)
     if options.figures:
         outcome.draw(folder)
@@ -103,11 +100,11 @@ def _packed_in(results: Path, paper: str) -> Path:
 
 def _beside_stored(outcome: Outcome, paper: str, results: Path) -> Outcome:
     """Return an outcome, with what is stored about claims that it does not ask."""
-    from provlab.readings import stored_made, stored_outcome
+    from provlab.readings import stored_outcome
 
     try:
-        stored, made = stored_outcome(paper, results), stored_made(results / "readings" / paper)
+        stored = stored_outcome(paper, results)
     except ValueError as error:
         log.warning("readings of %s about other claims are not kept: %s", paper, error)
         return outcome
-    return outcome.beside(replace(stored, made=made)) if stored else outcome
+    return outcome.beside(stored) if stored else outcome
