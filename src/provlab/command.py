@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-NEEDED = ("rich", "omegaconf", "hydra", "pandas", "pyarrow", "yaml", "requests", "threadpoolctl", "psutil")
+NEEDED = ("rich", "omegaconf", "hydra", "pandas", "pyarrow", "yaml", "pooch", "threadpoolctl", "psutil")
 """Modules that come with the extra "lab"."""
 
 

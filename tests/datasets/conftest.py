@@ -1,14 +1,15 @@
 """Every test has its own data folder and no mirror; tests of real data ask for `real_mirror`."""
 
+import hashlib
 import os
 from pathlib import Path
 
 import pytest
 import yaml
-from misbehaving_server import registry, server  # noqa: F401 - fixtures
+from misbehaving_server import server, write  # noqa: F401 - fixtures
 
 from provlab.datasets import read_source
-from provlab.datasets._sources import DEFAULT_REGISTRY
+from provlab.datasets.registry import SOURCES
 
 _REAL_MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
 
@@ -30,20 +31,21 @@ def mirror(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def without_hashes(tmp_path, monkeypatch):
-    """Return a function that leaves one entry of the registry, of which neither hashes nor sizes are known."""
+def register(tmp_path, monkeypatch):
+    """Return a function that leaves one entry of the registry, with the hashes that the files of a folder have."""
 
-    def forget(name):
-        entry = yaml.safe_load((DEFAULT_REGISTRY / f"{name}.yaml").read_text())
+    def as_they_are(name, folder):
+        entry = yaml.safe_load((SOURCES / f"{name}.yaml").read_text())
         for file in entry["files"]:
+            content = (folder / file["path"]).read_bytes()
+            file |= {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
             file.pop("content_sha256", None)
-            file |= {"sha256": None, "size": None, "max_size": 1 << 30}
         (tmp_path / "registry").mkdir()
         (tmp_path / "registry" / f"{name}.yaml").write_text(yaml.safe_dump(entry))
-        monkeypatch.setattr("provlab.datasets._sources.DEFAULT_REGISTRY", tmp_path / "registry")
+        monkeypatch.setattr("provlab.datasets.registry.SOURCES", tmp_path / "registry")
         read_source.cache_clear()
 
-    yield forget
+    yield as_they_are
     read_source.cache_clear()
 
 

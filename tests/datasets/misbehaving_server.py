@@ -1,4 +1,4 @@
-"""A local server that can misbehave in every way we know, and a registry of one file that it serves."""
+"""A local server that can misbehave in every way we know, and a registry of files that it serves."""
 
 import hashlib
 import http.server
@@ -7,17 +7,12 @@ import threading
 import pytest
 import yaml
 
-from provlab.datasets import fetch
+from provlab.datasets import read_source
 
 GOOD = bytes(range(256)) * 500
-CUT = 100_000
-"""Bytes that a broken transfer sends."""
-
-KEPT = 65536
-"""Bytes among them that reach the file where the server has said how many would come: whole blocks."""
-
 SHA = hashlib.sha256(GOOD).hexdigest()
 PAGE = b"\n <!DOCTYPE HTML><html><body>Please log in</body></html>"
+TEXTS = dict.fromkeys(("title", "citation", "licence", "homepage"), "x")
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -25,8 +20,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self):
         self.requests = []
-        self.ranges = []
-        self.bodies = {"/good": GOOD, "/other": GOOD[::-1], "/page": PAGE, "/xhtml": b"<?xml version='1.0'?>" + PAGE}
+        self.bodies = {"/other": GOOD[::-1], "/page": PAGE, "/empty": b""}
         super().__init__(("127.0.0.1", 0), Handler)
 
     def url(self, path):
@@ -39,38 +33,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.server.requests.append(self.path)
-        count = self.server.requests.count(self.path)
         body = self.server.bodies.get(self.path, GOOD)
-        if self.path == "/missing":
-            self.send_error(404)
+        if self.path in ("/missing", "/down") or (self.path == "/flaky" and self.server.requests.count(self.path) < 2):
+            self.send_error(404 if self.path == "/missing" else 503)
             return
-        if self.path == "/down" or (self.path == "/flaky" and count <= 2):
-            self.send_error(503)
-            return
-        asked = self.headers.get("Range", "")
-        self.server.ranges.append(asked)
-        if asked and self.path == "/beyond":
-            self.send_error(416)
-            return
-        start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked and "range" in self.path else 0
-        self.send_response(206 if start else 200)
-        if start:
-            shown = start + 7 if self.path == "/wrong_range" else start
-            self.send_header("Content-Range", f"bytes {shown}-{len(body) - 1}/{len(body)}")
-        body = body[start:]
+        self.send_response(302 if self.path == "/moved" else 200)
+        if self.path == "/moved":
+            self.send_header("Location", "/good")
+            body = b""
         if self.path not in ("/endless", "/cut_without_length"):
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if self.path == "/endless":
-            for _ in range(10_000):
-                try:
-                    self.wfile.write(b"\0" * 65536)
-                except OSError:
-                    return
-        elif self.path.startswith("/cut") or (self.path.endswith("_once") and count == 1):
-            self.wfile.write(body[:CUT])
-        elif self.path != "/empty":
-            self.wfile.write(body)
+        for _ in range(1000 if self.path == "/endless" else 1):
+            try:
+                self.wfile.write(body[:100_000] if self.path.startswith("/cut") else body)
+            except OSError:
+                return
 
 
 @pytest.fixture
@@ -84,18 +62,29 @@ def server():
 
 
 @pytest.fixture
-def registry(tmp_path, server):
-    """Return a function that writes a registry of one file and fetches it."""
+def write(tmp_path, monkeypatch):
+    """Return a function that writes an entry of a registry, which is then the one of the package."""
     folder = tmp_path / "registry"
     folder.mkdir()
-    number = iter(range(100))
+    monkeypatch.setattr("provlab.datasets.registry.SOURCES", folder)
+    read_source.cache_clear()
 
-    def run(*paths, retries=3, **changes):
-        urls = [path if path.startswith("http") else server.url(path) for path in paths]
-        file = {"path": "set/file.bin", "sha256": SHA, "size": len(GOOD), "urls": urls, "format": "bin", **changes}
-        name = f"thing{next(number)}"  # entries are cached by name
-        entry = dict.fromkeys(("title", "citation", "licence", "homepage"), "x") | {"name": name, "files": [file]}
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump(entry))
-        return fetch(name, registry=folder, retries=retries, backoff=0.001, timeout=5)
+    def entry(source, *files, **changes):
+        content = {**TEXTS, "name": source, "files": list(files), **changes}
+        (folder / f"{source}.yaml").write_text(yaml.safe_dump(content))
+        read_source.cache_clear()
 
-    return run
+    yield entry
+    read_source.cache_clear()
+
+
+def plain(*urls, path="set/file.bin", content=GOOD, **changes):
+    """Return the entry of a published file."""
+    sha256 = hashlib.sha256(content).hexdigest()
+    return {"path": path, "sha256": sha256, "size": len(content), "urls": [*urls], "format": "bin", **changes}
+
+
+def made(path="set/file.xz", source="raw/file", **changes):
+    """Return the entry of a file that is made of another."""
+    hashes = {"content_sha256": SHA, "max_size": 10**6}
+    return {"path": path, **hashes, "format": "xz", "made_from": [source], "converter": "pack_xz"} | changes

@@ -10,7 +10,7 @@ from functools import cache
 from urllib.parse import urlsplit
 
 from provlab.datasets import read_source, source_names
-from provlab.datasets._sources import DEFAULT_REGISTRY
+from provlab.datasets.registry import SOURCES
 
 TOP = "CIFAR-10-images-d7d05618061fe37d830fb0419063d113c575ccbc"
 """The folder that GitHub puts the files of a commit into."""
@@ -43,7 +43,7 @@ def serving(mirror, folder):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
         server.requests, server.bodies = [], {}
         for name in source_names():
-            text = (DEFAULT_REGISTRY / f"{name}.yaml").read_text()
+            text = (SOURCES / f"{name}.yaml").read_text()
             host = f"http://127.0.0.1:{server.server_address[1]}/"
             (folder / f"{name}.yaml").write_text(re.sub(r"(?<=- )https?://", host, text))
             for file in read_source(name).files:

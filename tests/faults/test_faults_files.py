@@ -13,8 +13,9 @@ import pytest
 from fault_tools import leftovers, outcome, reproduce
 
 from provlab.cli import main
-from provlab.datasets import _cache as cache
 from provlab.datasets import load_dataset
+from provlab.datasets.identity import checked_parameters
+from provlab.datasets.loading import parsed
 from provlab.store import SCHEMA, StoreSnapshot, TrialStore, stored_file
 from provlab.store import seal as sealing
 from provlab.store.seal import DamagedFileError, check_chunks, read_seal
@@ -408,12 +409,12 @@ def test_a_flipped_bit_in_a_cached_data_set_is_noticed(tmp_path, monkeypatch):
     made = load_dataset("synthetic", n_samples=6, n_features=4, n_relevant=2)
     builds = []
 
-    def build():
+    def build(paths, content):
         builds.append(1)
         return made
 
     def get():
-        return cache.cached("made", "content", build)
+        return parsed("synthetic", checked_parameters("synthetic", {}), build)
 
     get()
     [path] = (tmp_path / "cache").glob("*.npz")

@@ -4,18 +4,14 @@ import bz2
 import gzip
 import hashlib
 import io
-import json
 import lzma
-import tarfile
 import tempfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 from hostile_bytes import Reader
 from scipy import sparse
 
@@ -24,14 +20,6 @@ from provlab.audit import TRIALS, AuditRun, read_audits
 from provlab.claims.table import ResultTable
 from provlab.configs import compose_artefact
 from provlab.configs.memory import _recalled, _remember
-from provlab.datasets import _cache
-from provlab.datasets._content import content_sha256
-from provlab.datasets._extract import extract
-from provlab.datasets._hashes import MEMORY, _memories, file_sha256
-from provlab.datasets._lock import LOCK_NAME, read_lock
-from provlab.datasets._paths import is_safe_relative
-from provlab.datasets._record import make_dataset
-from provlab.datasets._sources import read_source
 from provlab.store import SCHEMA, StoreSnapshot, TrialStore
 from provlab.store.packed import Block, pack, unpack
 from provsel.selectors import OnlineLeverageSelector
@@ -117,30 +105,6 @@ TOKENS = b"+1 a alpha beta\xa0x beta\n-1 b gamma\n1 a \n-1 b alpha  gamma\n"
 # ---- state
 
 
-def cached_set(path):
-    """An entry of the cache that is damaged is built again, and the result is the same."""
-    entry = _cache.cache_path("made", "c")
-    entry.parent.mkdir(parents=True, exist_ok=True)
-    path.replace(entry)
-    data = _cache.cached("made", "c", made)
-    assert data.content == made().content
-    whole_dataset(data)
-
-
-def made():
-    return make_dataset(sparse.csr_array(X), [1, 1, 1, -1, -1, -1], list("abcd"), name="made", source="s")
-
-
-def entry_of(dataset):
-    """Return the bytes of an entry of the cache."""
-    with tempfile.TemporaryDirectory() as folder:
-        _cache._write(Path(folder) / "entry.npz", dataset)
-        return (Path(folder) / "entry.npz").read_bytes()
-
-
-CACHED = entry_of(made())
-
-
 STATE = saved(lambda f: np.savez(f, **OnlineLeverageSelector(sampling_rate=1.5).partial_fit_columns(X).get_state()))
 
 
@@ -155,57 +119,6 @@ def state_of(path):
         selector.set_state(arrays)
     assert np.isfinite(selector.weights_).all()
     assert np.isfinite(selector.partial_fit_columns(X[:, :1], [10_000]).scores_).all()
-
-
-REGISTRY = yaml.safe_dump(
-    {
-        **dict.fromkeys(("title", "citation", "licence", "homepage"), "text"),
-        "name": "made",
-        "files": [
-            {"path": "a/b.zip", "sha256": "0" * 64, "size": 12, "urls": ["https://localhost/b"], "format": "zip",
-             "extract": "zip", "extract_to": "a/b", "max_expanded": 100},
-            {"path": "a/c.xz", "sha256": None, "size": None, "max_size": 5, "urls": [], "format": "xz",
-             "content_sha256": "1" * 64, "made_from": ["raw/c"], "converter": "pack_xz", "forms": ["one"]},
-            {"path": "raw/c", "sha256": "2" * 64, "size": 7, "format": "text",
-             "urls": [f"https://raw.githubusercontent.com/a/b/{'3' * 40}/c"]},
-        ],
-    }
-).encode()  # fmt: skip
-YAML_WORDS = (
-    *(b"&a [", b"*a", b"&a", b"!!python/object/apply:os.system ['true']", b"!!timestamp x", b"!!bool x"),
-    *(b"!!int ''", b"!!float x", b"!!set {a}", b"!!omap x", b"%YAML 9.9\n", b"1:99"),
-    *(b"2001-99-99", b"!!binary x", b"<<: ", b"? ", b"- ", b": ", b"---\n", b"...\n"),
-    *(b"2001-01-01 00:00:00 +99:99", b"|", b">", b"{}", b"[]", b".nan", b"0x", b"0b", b"'\\0'", b'"\\ud800"'),
-)  # fmt: skip
-
-
-def registry_of(path):
-    read_source.cache_clear()
-    source = read_source("made", path.parent)
-    assert source.files
-    for file in source.files:
-        assert is_safe_relative(file.path)
-        assert (file.size or file.max_size) > 0
-        assert all(source.find(path) for path in file.made_from)
-
-
-LOCK = yaml.safe_dump({"a/c.xz": {"sha256": "0" * 64, "size": 4, "url": "https://localhost/c"}}).encode()
-
-
-def lock_of(path):
-    for name, entry in read_lock(path.parent).items():
-        assert is_safe_relative(name)
-        assert len(entry.sha256) == 64
-        assert entry.size >= 0
-
-
-HASHES = json.dumps({"/a/b": [[4, 10**18, 10**18, 7], {"sha256": "0" * 64, "gz": "1" * 64}]}).encode()
-
-
-def hashes_of(path):
-    """A memory of hashes that is damaged is ignored; what it says of other files is of no use."""
-    _memories.clear()
-    assert file_sha256(path, data=path.parents[1]) == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def plan():
@@ -296,57 +209,9 @@ def block_of(path):
     assert {*found["error"].to_pylist()} <= {0.5, 0.25, 0.0}
 
 
-# ---- archives
-
-
-def zip_of(**members):
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
-    return file.getvalue()
-
-
-def tar_of(mode="w", form=tarfile.PAX_FORMAT, **members):
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode=mode, format=form) as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return file.getvalue()
-
-
-MEMBERS = {"a/b": b"hello" * 20, "c": b"", "d" * 120: bytes(range(256))}
-ARCHIVE_WORDS = (b"../x", b"/x", b"a/b", b"2", b"1", b"x", b"g", b"L", b"K", b"S", b"30 path=../../evil\n",
-                 b"0000000", b"77777777777",
-                 b"\x80\0\0\0", b"\xff\xff\xff\xff\xff", b"GNU.sparse.major=1",
-                 b"PK\x01\x02", b"PK\x05\x06", b"ustar")  # fmt: skip
-
-
-def content_of(kind):
-    def read(path):
-        assert len(content_sha256(path, kind, limit=10_000)) == 64
-
-    return read
-
-
-def archive_of(path):
-    """Extract into the folder that a reader may write to; nothing but files, and no more than the limit."""
-    kind = "zip" if path.suffix == ".zip" else "tar"
-    target = path.parent / "data" / "set"
-    extract(path, target, kind=kind, max_expanded=10_000, sha256="0" * 64)
-    found = list(target.rglob("*"))
-    assert all(not place.is_symlink() and (place.is_file() or place.is_dir()) for place in found)
-    assert sum(place.stat().st_size for place in found if place.is_file()) <= 10_000 + 64
-
-
 TEXT = {
     "svmlight": Reader("X.svm", (SVMLIGHT,), rows_of, SVM_WORDS),
     "svmlight of known width": Reader("X.svm", (SVMLIGHT,), lambda path: rows_of(path, n_features=4), SVM_WORDS),
-    "registry": Reader("made.yaml", (REGISTRY,), registry_of, YAML_WORDS),
-    "lock file": Reader(LOCK_NAME, (LOCK,), lock_of, YAML_WORDS),
-    "memory of hashes": Reader(MEMORY, (HASHES,), hashes_of, LEDGER_WORDS),
     "memory of plans": Reader("plans/a.json", (plan(),), plan_of, LEDGER_WORDS),
     "results": Reader("results.csv", (RESULTS,), results_of, (b"m", b"e", b",", b"\"", b"A,one,0,0.5\n")),
     "audit": Reader("audits/a.json", (ledger(),), ledgers_of, LEDGER_WORDS),
@@ -364,18 +229,7 @@ BINARY = {
     "parquet labels": Reader("X.parquet", (PACKED,), lambda path: rows_of(path, y="label")),
     "parquet columns": Reader("X.parquet", (PARQUET, PACKED), columns_of),
     "results Parquet": Reader("results.parquet", (RESULT_TABLE,), results_of),
-    "zip": Reader("a.zip", (zip_of(**MEMBERS),), archive_of, ARCHIVE_WORDS),
-    "tar": Reader("a.tar", (tar_of(**MEMBERS), tar_of(form=tarfile.GNU_FORMAT, **MEMBERS)), archive_of, ARCHIVE_WORDS),
-    "tar gz": Reader("a.tar.gz", (tar_of("w:gz", **MEMBERS),), archive_of),
-    "tar xz": Reader("a.tar.xz", (tar_of("w:xz", **MEMBERS),), archive_of),
-    "content gz": Reader("a.gz", (gzip.compress(TOKENS, mtime=0),), content_of("gz")),
-    "content xz": Reader("a.xz", (lzma.compress(TOKENS),), content_of("xz")),
-    "content npz": Reader("a.npz", (zip_of(**MEMBERS), PLAIN_NPZ), content_of("npz"), ZIP_WORDS),
-    "content tar gz": Reader(
-        "a.tar.gz", (tar_of("w:gz", **MEMBERS), tar_of(**MEMBERS)), content_of("tar.gz"), ARCHIVE_WORDS
-    ),
     "store": Reader("data/store/x.parquet", (STORE,), store_of),
     "packed trials": Reader("trials-table.parquet", (packed_block(),), block_of),
-    "cache": Reader("data/made.npz", (CACHED,), cached_set, ZIP_WORDS),
     "state of a stream": Reader("state.npz", (STATE,), state_of, ZIP_WORDS, "OnlineLeverageSelector.set_state: "),
 }

@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from foreign_readers import BINARY, STATE, columns_of, made, rows_of, state_of
+from foreign_readers import BINARY, STATE, columns_of, rows_of, state_of
 from hostile_bytes import bounded, fuzz, tree
 from scipy import sparse
 
-from provlab.datasets import _cache
 from provsel.selectors import OnlineLeverageSelector
 from provsel.streams import column_blocks, row_chunks
 from provsel.streams.npz import read_npz
@@ -122,14 +121,6 @@ def test_arrays_without_entries_are_not_read_for_ever(shape, tmp_path):
             read(tmp_path / "X.npy")
 
 
-def test_a_cache_entry_that_claims_too_much_is_built_again(tmp_path):
-    path = _cache.cache_path("made", "c")
-    path.parent.mkdir(parents=True)
-    npz(path, data=npy((HUGE,)), y=npy((1 << 28,)))
-    with bounded(headroom=SMALL):
-        assert _cache.cached("made", "c", made).content == made().content
-
-
 def test_compressed_text_of_one_line_expands_no_further_than_a_line(tmp_path, monkeypatch):
     monkeypatch.setattr("provsel.streams.svmlight_rows._MAX_LINE", 1 << 16)
     zeros = b"\0" * (100 << 20)
@@ -174,9 +165,6 @@ def test_pickles_in_arrays_are_refused_and_not_run(tmp_path):
         npz(tmp_path / f"{name}.npz", **csr(**{name: pickled}))
     npz(tmp_path / "more.npz", **csr(), more=pickled)
     np.savez(tmp_path / "names.npz", **{"X.pkl": values})
-    cached = _cache.cache_path("made", "c")
-    cached.parent.mkdir(parents=True)
-    npz(cached, data=pickled, meta=pickled)
     npz(tmp_path / "state", key=pickled)
     before = tree(tmp_path)
     for path in sorted(tmp_path.glob("*.np[yz]")):
@@ -184,7 +172,6 @@ def test_pickles_in_arrays_are_refused_and_not_run(tmp_path):
             with pytest.raises(ValueError, match=path.name):
                 read(path)
     assert tree(tmp_path) == before
-    _cache.cached("made", "c", made)
     with pytest.raises(ValueError, match="set_state: expected the entries of get_state"):
         state_of(tmp_path / "state")
     assert not (tmp_path / "canary").exists()

@@ -3,16 +3,20 @@
 from provsel.streams.columns import column_blocks
 from provsel.streams.rows import row_chunks
 
-from ._errors import DataIntegrityError, FetchError, MissingDataError
-from ._fetch import fetch, fetch_all, usable
-from ._identity import dataset_files, dataset_identity, keyed_parameters, missing_files
-from ._loaders import dataset_names, is_place, loader
-from ._locate import locate
-from ._obtain import Obtained
-from ._paths import data_dir, describe_roots
-from ._record import Dataset, make_dataset
-from ._registry import dataset_feature_names, dataset_members, load_dataset, present_members
-from ._sources import Source, SourceFile, read_source, source_names
+from .dataset import Dataset, make_dataset
+from .download import FetchError, Obtained, fetch, fetch_all, usable
+from .files import DataIntegrityError, MissingDataError, data_dir, describe_roots, locate
+from .identity import (
+    dataset_files,
+    dataset_identity,
+    dataset_names,
+    is_place,
+    keyed_parameters,
+    loader,
+    missing_files,
+)
+from .loading import dataset_feature_names, dataset_members, load_dataset, present_members
+from .registry import Source, SourceFile, read_source, source_names
 
 __all__ = [
     "DataIntegrityError",

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ._cache import parsed
-from ._record import Dataset, make_dataset
-from ._sources import read_source
+from .dataset import Dataset, make_dataset
+from .loading import parsed
+from .registry import read_source
 
 NUMERIC = frozenset(
     {"double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}

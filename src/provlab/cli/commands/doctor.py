@@ -4,24 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from provlab.cli._guard import wide_console
-
-if TYPE_CHECKING:
-    from provlab.doctor import Check
 
 HELP = "what this installation has and lacks: packages, machine, BLAS, data sets, store"
 EXAMPLE = "provsel doctor --json"
-SHORT = 60
-"""Letters. A finding and its advice that have no more stand in one line."""
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": "cyan"}
 """By state of a check."""
 
@@ -34,40 +20,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what was found; the exit status is 1 when there is a problem."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from provlab.cli._guard import wide_console
     from provlab.doctor import PROBLEM, WARNING, examine
 
     checks = examine(Path(options.results))
     states = [check.state for check in checks]
     if options.json:
-        print(json.dumps([asdict(check) for check in checks], indent=2))
-    else:
-        _print_groups(wide_console(), checks)
-        print(f"{_number(states.count(PROBLEM), 'problem')}, {_number(states.count(WARNING), 'warning')}")
-    return 1 if PROBLEM in states else 0
-
-
-def _print_groups(console: Console, checks: Sequence[Check]) -> None:
-    """Print a table a group; values hold paths, which are no markup."""
-    from provlab.doctor import GROUPS
-
-    for group in GROUPS:
+        print(json.dumps([check._asdict() for check in checks], indent=2))
+        return 1 if PROBLEM in states else 0
+    console, width = wide_console(), max(len(check.name) for check in checks)
+    for group in dict.fromkeys(check.group for check in checks):
         table = Table(title=Text(group), title_justify="left", title_style="bold", box=None, show_header=False)
         table.add_column(min_width=max(map(len, STYLES)), no_wrap=True)
-        table.add_column(min_width=max(len(check.name) for check in checks), no_wrap=True)
+        table.add_column(min_width=width, no_wrap=True)
         table.add_column(overflow="fold")
-        for check in checks:
-            if check.group == group:
-                table.add_row(Text(check.state, STYLES[check.state]), Text(check.name), Text(_text(check)))
-        console.print(table)
-        console.print()
-
-
-def _text(check: Check) -> str:
-    if not check.advice:
-        return check.value
-    between = " " if len(check.value) + len(check.advice) <= SHORT else "\n"
-    return f"{check.value}{between}-> {check.advice}"
-
-
-def _number(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+        for _, name, state, value, advice in (check for check in checks if check.group == group):
+            # values hold paths, which are no markup
+            table.add_row(Text(state, STYLES[state]), Text(name), Text(f"{value} -> {advice}" if advice else value))
+        console.print(table, "")
+    counts = [(states.count(state), state) for state in (PROBLEM, WARNING)]
+    print(", ".join(f"{n} {state}{'' if n == 1 else 's'}" for n, state in counts))
+    return 1 if PROBLEM in states else 0

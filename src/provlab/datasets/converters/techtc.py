@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from provlab.datasets._sources import read_source
 from provlab.datasets.loaders.techtc import read_tokens
+from provlab.datasets.registry import read_source
 from provsel.files import replacing
 
 _PRESET = 1  # an eighth larger than by 6 (18 MB all in all), in a sixth of the time; 3: a fiftieth less, thrice as slow

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from provlab.datasets._cache import parsed
-from provlab.datasets._identity import registered
-from provlab.datasets._locate import is_present
-from provlab.datasets._record import Dataset, make_dataset
-from provlab.datasets._sources import SourceFile
+from provlab.datasets.dataset import Dataset, make_dataset
+from provlab.datasets.files import is_present
+from provlab.datasets.loading import parsed
+from provlab.datasets.registry import SourceFile, registered
 from provsel.checks import check_choice
 from provsel.kernels.gist import gist
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from provlab.datasets._record import Dataset, make_dataset
+from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.own_table import (
     FORMATS,
     LABELS_APART,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from provlab.datasets._record import Dataset, make_dataset
+from provlab.datasets.dataset import Dataset, make_dataset
 from provsel.checks import check_choice, check_integers
 
 VERSION = 1

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from provlab.datasets._cache import parsed
-from provlab.datasets._identity import registered
-from provlab.datasets._record import Dataset, make_dataset
-from provlab.datasets._sources import SourceFile
+from provlab.datasets.dataset import Dataset, make_dataset
+from provlab.datasets.loading import parsed
+from provlab.datasets.registry import SourceFile, registered
 from provsel.checks import check_choice
 
 from .digits import keep_classes, spelled_classes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from provlab.datasets._record import Dataset, make_dataset
+from provlab.datasets.dataset import Dataset, make_dataset
 from provsel.checks import check_at_most, check_integers
 
 VERSION = 1

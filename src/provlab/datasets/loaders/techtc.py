@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from provlab.datasets._cache import parsed
-from provlab.datasets._errors import MissingDataError, bad_line
-from provlab.datasets._identity import FileOfData
-from provlab.datasets._locate import locate
-from provlab.datasets._paths import MIRROR_VARIABLE, describe_roots, search_roots
-from provlab.datasets._record import Dataset, make_dataset
-from provlab.datasets._sources import read_source
+from provlab.datasets.dataset import Dataset, make_dataset
+from provlab.datasets.files import MIRROR_VARIABLE, MissingDataError, bad_line, describe_roots, locate, search_roots
+from provlab.datasets.identity import FileOfData
+from provlab.datasets.loading import parsed
+from provlab.datasets.registry import read_source
 from provsel.checks import check_choice, check_integer
 
 VERSION = 1

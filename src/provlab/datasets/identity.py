@@ -1,6 +1,21 @@
-"""What a data set is, known without loading it: the same text on every processor, whatever the data do there."""
+"""What a data set is, known without loading it: the same text on every processor, whatever the data do there.
 
+A loader is a module of `loaders/`, or stands for a source with a section `mat`. It has `load`, `VERSION`, and where
+there are any:
+
+- `VERSION` is raised when the same files and parameters give other data; stored trials of the old one no longer count.
+- `check(parameters)` refuses bad ones; `load` and all others are called with parameters that are checked.
+- `files(**parameters)` checks them as well, and returns what `load` reads; without it that is all that its source has.
+- `spelled(**parameters)` returns them in the one spelling of all that give equal data, which identities and keys hold.
+- `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
+- `members()` and `present()` of a collection are its members, and those that are on this machine.
+- `LATER` names parameters that keys leave out at their defaults, as they came later.
+- `PATHS` names those that say where data are.
+"""
+
+import importlib
 import inspect
+import pkgutil
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -10,14 +25,36 @@ import numpy as np
 
 from provlab.identity.keys import digest
 
-from ._hashes import file_sha256
-from ._loaders import loader
-from ._locate import is_present, locate
-from ._preparing import NOTHING, of_identity, separated
-from ._sources import SourceFile, read_source, source_names
+from . import loaders
+from .dataset import NOTHING, of_identity, separated
+from .files import file_sha256, found, locate
+from .registry import SourceFile, read_source, source_names
 
 FileOfData = SourceFile | Path
 """A file that a loader reads: a registered one, or one of the user's own."""
+
+
+def dataset_names() -> list[str]:
+    """Return the names of the data sets that `load_dataset` knows, sorted: without `file`, which is anything."""
+    return [name for name in _names() if name != "file"]
+
+
+def loader(name: str) -> Any:
+    """Return the loader of a data set.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name: it is looked up first, so that a config cannot import anything else.
+    """
+    if name not in _names():
+        raise ValueError(f"unknown data set {name!r:.80}; known data sets are {', '.join(_names())}")
+    return _loader(name)
+
+
+def is_place(name: str, parameter: str) -> bool:
+    """Tell whether a loader's parameter says where data are and not what: keys leave it out."""
+    return name in _names() and parameter in getattr(loader(name), "PATHS", ())
 
 
 def dataset_identity(name: str, /, **params: Any) -> str:
@@ -51,6 +88,25 @@ def dataset_identity(name: str, /, **params: Any) -> str:
     return identity_from(name, parameters, files_of(name, parameters), preparation=preparation)
 
 
+def identity_from(
+    name: str, parameters: Mapping[str, Any], files: Sequence[FileOfData], *, preparation: Mapping[str, Any] = NOTHING
+) -> str:
+    """Return the identity of what a loader makes of some files, with all its parameters, and what is done to that."""
+    plain = {
+        key: value.item() if isinstance(value, np.generic) else value
+        for key, value in parameters.items()
+        if not is_place(name, key)
+    }
+    return digest(
+        {
+            "loader": name,
+            "version": loader(name).VERSION,
+            "parameters": {**plain, **of_identity(preparation)},
+            "files": [_digest_of(file) for file in files],
+        }
+    )
+
+
 def dataset_files(name: str, /, **params: Any) -> list[FileOfData]:
     """Return the files that `load_dataset` reads for the same arguments; none of generated and bundled data.
 
@@ -64,31 +120,8 @@ def dataset_files(name: str, /, **params: Any) -> list[FileOfData]:
 
 def missing_files(name: str, /, **params: Any) -> list[str]:
     """Return the paths of those registered files of a data set that are in none of the searched folders."""
-    return [
-        file.path
-        for file in dataset_files(name, **params)
-        if isinstance(file, SourceFile) and not is_present(file.path)
-    ]
-
-
-def identity_from(
-    name: str, parameters: Mapping[str, Any], files: Sequence[FileOfData], *, preparation: Mapping[str, Any] = NOTHING
-) -> str:
-    """Return the identity of what a loader makes of some files, with all its parameters, and what is done to that."""
-    where = getattr(loader(name), "PATHS", ())
-    plain = {
-        key: value.item() if isinstance(value, np.generic) else value
-        for key, value in parameters.items()
-        if key not in where
-    }
-    return digest(
-        {
-            "loader": name,
-            "version": loader(name).VERSION,
-            "parameters": {**plain, **of_identity(preparation)},
-            "files": [digest_of(file) for file in files],
-        }
-    )
+    files = dataset_files(name, **params)
+    return [file.path for file in files if isinstance(file, SourceFile) and found(file.path) is None]
 
 
 def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
@@ -103,8 +136,8 @@ def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
     """
     preparation, _ = separated(name, params)
     later = {**NOTHING, **{key: _defaults(name)[key] for key in getattr(loader(name), "LATER", ())}}
-    found = {**spelled_parameters(name, params), **preparation}
-    return {key: value for key, value in found.items() if key not in later or value != later[key]}
+    spelled = {**spelled_parameters(name, params), **preparation}
+    return {key: value for key, value in spelled.items() if key not in later or value != later[key]}
 
 
 def checked_parameters(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,36 +172,39 @@ def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
     return list(read_source(name).published()) if name in source_names() else []
 
 
-def registered(source: str, paths: Sequence[str]) -> list[SourceFile]:
-    """Return the files that the registry of `source` has under some paths; a loader names its own files."""
-    found = [read_source(source).find(path) for path in paths]
-    return [file for file in found if file is not None]
-
-
-def paths_of(files: Sequence[FileOfData]) -> list[Path]:
-    """Return the verified paths of files.
-
-    Raises
-    ------
-    MissingDataError, DataIntegrityError
-        See `locate`.
-    """
-    return [locate(file) if isinstance(file, SourceFile) else file for file in files]
-
-
 def content_of(files: Sequence[FileOfData]) -> str:
     """Return one SHA-256 for the content of files, in their order: that of a single one is its own."""
-    digests = [digest_of(file) for file in files]
+    digests = [_digest_of(file) for file in files]
     return digests[0] if len(digests) == 1 else digest(digests)
 
 
-def digest_of(file: FileOfData) -> str:
+def paths_of(files: Sequence[FileOfData]) -> list[Path]:
+    """Return the verified paths of files; errors as `locate`."""
+    return [locate(file) if isinstance(file, SourceFile) else file for file in files]
+
+
+def _digest_of(file: FileOfData) -> str:
     """Return the SHA-256 of a file: that of the registry where it knows one, else of the file that is there."""
     if isinstance(file, Path):
         return file_sha256(file)
-    if file.digest is not None:
-        return file.digest
-    return file_sha256(locate(file))
+    return file.digest or file_sha256(locate(file))
+
+
+@cache
+def _loader(name: str) -> Any:
+    if name in _modules():
+        return importlib.import_module(f"{loaders.__name__}.{name}")  # asked for thousands of times while planning
+    return importlib.import_module(f"{__package__}.mat").loader_of(name)
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(sorted({*_modules(), *source_names()}))
+
+
+@cache
+def _modules() -> set[str]:
+    return {module.name for module in pkgutil.iter_modules(loaders.__path__)}
 
 
 @cache

@@ -18,8 +18,8 @@ from provlab.datasets import (
     read_source,
     source_names,
 )
-from provlab.datasets import _identity as identity_module
-from provlab.datasets._loaders import loader
+from provlab.datasets import identity as identity_module
+from provlab.datasets.identity import loader
 from provlab.identity.keys import canonical_json, digest
 
 ANY = {"techtc": {"set": "Exp_10341_10755"}}

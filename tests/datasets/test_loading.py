@@ -1,6 +1,8 @@
-"""Loaders are found by name, and nothing else can be imported through a name."""
+"""Loading by name: nothing else can be imported through a name, and the cache is a shortcut that changes nothing."""
 
 import inspect
+import json
+import logging
 import re
 import subprocess
 import sys
@@ -8,18 +10,118 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from provlab.datasets import (
-    _loaders,
     dataset_feature_names,
     dataset_identity,
     dataset_members,
     dataset_names,
+    identity,
     load_dataset,
     loader,
+    make_dataset,
 )
+from provlab.datasets.dataset import content_digest
+from provlab.datasets.loading import cache_path, parsed
 from provlab.datasets.mat import loader_of
 from small_runs import section
+
+SPARSE = make_dataset(
+    sparse.csr_array([[1.0, 0, 2], [0, 0, 3]]), [1, -1], ["é" * 9, "b\xa0c", "d"], name="s", source="q"
+)
+SPLIT = make_dataset(np.eye(2), [1, -1], ["x", "y"], name="p", source="q", official_train=[False, True])
+DENSE = make_dataset(np.array([[1.0, 2.0]]), [7], ["x", ""], name="d", source="q")
+ENTRY = cache_path("synthetic", dataset_identity("synthetic")).name
+
+
+class Builder:
+    """Stands for a loader's parsing: counts how often it is asked."""
+
+    def __init__(self, dataset):
+        self.dataset, self.calls = dataset, 0
+
+    def __call__(self, paths, content):
+        self.calls += 1
+        return self.dataset
+
+    def load(self, **changes):
+        return parsed("synthetic", identity.checked_parameters("synthetic", changes), self)
+
+
+def same(one, two):
+    assert (one.name, one.source, one.content) == (two.name, two.source, two.content)
+    assert type(one.X) is type(two.X)
+    np.testing.assert_array_equal(sparse.csr_array(one.X).toarray(), sparse.csr_array(two.X).toarray())
+    np.testing.assert_array_equal(one.y, two.y)
+    assert one.feature_names.tolist() == two.feature_names.tolist()
+    np.testing.assert_array_equal(one.official_train, two.official_train)
+
+
+@pytest.mark.parametrize("dataset", [SPARSE, DENSE, SPLIT], ids=["sparse", "dense", "official split"])
+def test_second_time_comes_from_the_cache(dataset, data_folder):
+    build = Builder(dataset)
+    for _ in range(3):
+        same(build.load(), dataset)
+    assert build.calls == 1
+    build.load(seed=1)
+    assert build.calls == 2
+    assert len(list((data_folder / "cache").iterdir())) == 2  # nothing temporary is left
+    assert dataset_feature_names("synthetic").tolist() == dataset.feature_names.tolist()
+    with np.load(data_folder / "cache" / ENTRY, allow_pickle=False) as arrays:
+        assert all(arrays[key].dtype.kind in "iufb" for key in arrays.files)
+
+
+def rewritten(change):
+    """Return a damage that writes other arrays into a sound zip."""
+
+    def damage(path):
+        with np.load(path) as arrays:
+            parts = dict(arrays)
+        np.savez(path, **{**parts, **change(parts)})
+
+    return damage
+
+
+def with_wrong_index(parts):
+    """Return arrays with the digest of exactly these, of which one index is none."""
+    wrong = SPARSE.X.copy()
+    wrong.indices[0] = 11
+    meta = {"name": "s", "source": "q", "content": content_digest(wrong, SPARSE.y, SPARSE.feature_names)}
+    return {"indices": wrong.indices, "meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(path.read_bytes()[:100]),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"\x93NUMPY junk"),
+        # 3.0 as little-endian bytes becomes 4.0, checksums of the zip container included or not
+        lambda path: path.write_bytes(path.read_bytes().replace(np.float64(3).tobytes(), np.float64(4).tobytes())),
+        rewritten(lambda parts: {"y": -parts["y"]}),
+        rewritten(lambda parts: {"official_train": np.array([True, False])}),
+        rewritten(with_wrong_index),
+    ],
+    ids=["cut", "empty", "junk", "value", "labels", "split", "index"],
+)
+def test_a_damaged_entry_is_built_again(damage, data_folder, caplog):
+    build = Builder(SPARSE)
+    build.load()
+    damage(data_folder / "cache" / ENTRY)
+    with caplog.at_level(logging.WARNING, "provlab"):
+        same(build.load(), SPARSE)
+    assert "is damaged" in caplog.text
+    same(build.load(), SPARSE)
+    assert build.calls == 2
+
+
+def test_without_a_writable_folder_it_goes_on(data_folder):
+    data_folder.write_text("a file where the folder should be")
+    build = Builder(SPARSE)
+    for _ in range(2):
+        same(build.load(), SPARSE)
+    assert build.calls == 2
 
 
 def test_the_folder_is_the_registry():
@@ -35,7 +137,7 @@ def test_what_contributing_says_of_a_data_set(tmp_path, monkeypatch):
     (tmp_path / "wine.py").write_text(code, encoding="utf-8")
     monkeypatch.setattr("provlab.datasets.loaders.__path__", [str(tmp_path)])
     for name, names in (("_names", ("wine",)), ("_modules", {"wine"})):
-        monkeypatch.setattr(_loaders, name, lambda names=names: names)
+        monkeypatch.setattr(identity, name, lambda names=names: names)
     data = load_dataset("wine")
     assert (data.name, data.X.shape, len(data.feature_names)) == ("wine", (178, 13), 13)
     assert len(dataset_identity("wine")) == 64
@@ -156,7 +258,7 @@ def test_members():
 def test_loaders_do_not_even_import_what_could_download():
     code = (
         "import sys; from provlab.datasets import load_dataset; load_dataset('synthetic'); "
-        "assert not {'requests', 'urllib3'} & set(sys.modules)"
+        "assert not {'pooch', 'requests', 'urllib3'} & set(sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
