@@ -1,4 +1,4 @@
-"""MATLAB files, format 4 to 7: data sets of the registry that are one such file, and the headers of a user's own."""
+"""MATLAB files, format 4 to 7: data sets of the registry that are one such file, and the shapes in a user's own."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ NUMERIC = frozenset(
 """Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
 
 _MATRIX, _COMPRESSED = 14, 15
-_INT8, _INT32, _UINT32 = 1, 5, 6
 _NUMERIC_CLASSES = range(6, 16)
 _ITEM_BYTES = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}
 """Of the types that numbers are stored as."""
-_HEAD = 4096
+_HEAD = 4096  # bytes; the tags of a variable take less
 
 
 def loader_of(name: str) -> SimpleNamespace:
@@ -76,7 +75,7 @@ def mat_shapes(path: Path) -> dict[str, tuple[int, ...]]:
     from scipy.io.matlab import matfile_version
 
     if matfile_version(str(path), appendmat=False)[0] == 1:  # format 4 has other headers, format 7.3 is refused below
-        _check_headers(path)
+        _check_numbers(path)
     try:
         listed = whosmat(str(path), appendmat=False)
     except NotImplementedError as error:
@@ -84,51 +83,30 @@ def mat_shapes(path: Path) -> dict[str, tuple[int, ...]]:
     return {name: shape for name, shape, kind in listed if kind in NUMERIC}
 
 
-def _check_headers(path: Path) -> None:
-    """Raise unless the types of all numeric variables are known and their lengths fit their shapes.
+def _check_numbers(path: Path) -> None:
+    """Raise unless the numbers of each variable have a type that is known, and as many bytes as their shape takes.
 
-    SciPy takes a type as an index into a C array, and a wrong one ends the process; it takes memory for lengths before
-    it reads on.
+    SciPy takes a type as an index into a C array, and a wrong one ends the process; a few packed bytes may state a
+    small shape and expand to gigabytes. All else it checks.
     """
-    size = path.stat().st_size
     with path.open("rb") as file:
         order = "<" if file.read(128)[126:] == b"IM" else ">"  # as SciPy takes it
         while len(tag := file.read(8)) == 8:
             kind, length = struct.unpack(f"{order}II", tag)
-            start = file.tell()
-            if start + length > size:
-                raise ValueError(f"a variable of {length} bytes at {start}, the file has {size}")
+            end = file.tell() + length
+            if end > path.stat().st_size:
+                raise ValueError(f"a variable that ends at byte {end}, the file has {path.stat().st_size}")
             head = file.read(min(length, _HEAD))
             if kind == _COMPRESSED:
-                head = zlib.decompressobj().decompress(head, 8 + _HEAD)
-                kind, length = struct.unpack_from(f"{order}II", head)
-                head = head[8:]
-                if kind != _MATRIX:
-                    raise ValueError(f"a packed variable of type {kind}")
-            if kind == _MATRIX:
-                _check_variable(head, order, length)
-            file.seek(start + struct.unpack(f"{order}II", tag)[1])
-
-
-def _check_variable(head: bytes, order: str, length: int) -> None:
-    """Check the tags of a variable of some bytes, which `head` begins."""
-    flags_type, flags_length, flags = struct.unpack_from(f"{order}III", head)
-    if (flags_type, flags_length) != (_UINT32, 8):
-        raise ValueError(f"flags of type {flags_type} and {flags_length} bytes")
-    if flags & 0xFF not in _NUMERIC_CLASSES:
-        return  # its kind is all that is read of it
-    kind, size, place, after = _tag(head, order, 16)
-    if kind not in (_INT32, _UINT32) or size % 4 or not 8 <= size <= 128:
-        raise ValueError(f"dimensions of type {kind} and {size} bytes")
-    shape = struct.unpack_from(f"{order}{size // 4}i", head, place)
-    kind, _, _, after = _tag(head, order, after)
-    if kind != _INT8:
-        raise ValueError(f"a name of type {kind}")
-    kind, size, place, _ = _tag(head, order, after)
-    if min(shape) < 0 or kind not in _ITEM_BYTES or size != math.prod(shape) * _ITEM_BYTES[kind]:
-        raise ValueError(f"numbers of shape {shape} as {size} bytes of type {kind}")
-    if place + size > length:
-        raise ValueError(f"numbers of {size} bytes in a variable of {length}")
+                head = zlib.decompressobj().decompress(head, 8 + _HEAD)[8:]
+            if kind in (_MATRIX, _COMPRESSED) and head[8 if order == "<" else 11] in _NUMERIC_CLASSES:
+                _, size, place, at = _tag(head, order, 16)
+                shape = struct.unpack_from(f"{order}{size // 4}i", head, place)
+                *_, at = _tag(head, order, at)  # after the name
+                kind, size, *_ = _tag(head, order, at)
+                if kind not in _ITEM_BYTES or size != math.prod(shape) * _ITEM_BYTES[kind]:
+                    raise ValueError(f"numbers of shape {shape} as {size} bytes of type {kind}")
+            file.seek(end)
 
 
 def _tag(head: bytes, order: str, at: int) -> tuple[int, int, int, int]:

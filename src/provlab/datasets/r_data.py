@@ -13,8 +13,9 @@ import lzma
 import struct
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 
@@ -24,8 +25,9 @@ _SYMBOL, _PAIRS, _TEXT, _LOGICALS, _INTEGERS, _DOUBLES, _TEXTS, _LIST = 1, 2, 9,
 _HAS_ATTRIBUTES, _HAS_TAG = 0x200, 0x400
 
 
-class RVector(NamedTuple):
-    """A vector or list of R.
+@dataclass(frozen=True)
+class RVector:
+    """A vector or list of R; `vector[name]` is an entry.
 
     Parameters
     ----------
@@ -45,8 +47,8 @@ class RVector(NamedTuple):
         names = self.attributes.get("names")
         return [] if names is None else names.values
 
-    def __getitem__(self, name: Any) -> Any:
-        return self.values[self.names.index(name)] if isinstance(name, str) else self.values[name]
+    def __getitem__(self, name: str) -> Any:
+        return self.values[self.names.index(name)]
 
 
 def read_r_data(path: Path, *, doubles: Callable[[np.ndarray], Any] | None = None) -> dict[str, Any]:

@@ -58,13 +58,6 @@ def load(*, features: str = "gist", part: str = "all", form: str = "auto") -> Da
     -------
     Dataset
         Dense X of shape (n, 512) or (n, 3072).
-
-    Raises
-    ------
-    ValueError
-        For a bad parameter or a damaged file.
-    MissingDataError
-        When a file is in none of the searched folders.
     """
     parameters = settled(features=features, part=part, form=form)
 

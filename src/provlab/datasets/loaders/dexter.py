@@ -31,13 +31,6 @@ def load(*, part: str = "train") -> Dataset:
     Dataset
         Sparse X of shape (300, 20000) or (600, 20000); y is +1 for texts about acquisitions, else -1. The
         features are named "1" to "20000".
-
-    Raises
-    ------
-    ValueError
-        For a bad parameter or damaged files.
-    MissingDataError
-        When a file is in none of the searched folders.
     """
 
     def build(paths: list[Path], digest: str) -> Dataset:

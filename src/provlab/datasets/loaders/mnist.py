@@ -39,13 +39,6 @@ def load(*, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
     -------
     Dataset
         Dense X of shape (n, 784); the features are named "pixel_<row>_<column>".
-
-    Raises
-    ------
-    ValueError
-        For a bad parameter or a damaged file.
-    MissingDataError
-        When a file is in none of the searched folders.
     """
 
     def build(paths: list[Path], digest: str) -> Dataset:

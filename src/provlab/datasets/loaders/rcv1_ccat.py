@@ -56,13 +56,6 @@ def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TR
     -------
     Dataset
         Sparse X of shape (n, 47236): n is `n_train` for part="train"; for part="all" 27,613 (subsets) or 804,414.
-
-    Raises
-    ------
-    ValueError
-        For bad parameters or damaged files.
-    MissingDataError
-        When a needed file is in none of the searched folders.
     """
     parameters = settled(form=form, part=part, n_train=n_train, names=names)
 

@@ -57,13 +57,6 @@ def load(
     -------
     Dataset
         Sparse X of shape (documents, words); the features are the words in sorted order.
-
-    Raises
-    ------
-    ValueError
-        For bad parameters or damaged files.
-    MissingDataError
-        When the set is in none of the searched folders.
     """
     parameters = settled(set=set, min_word_length=min_word_length, weighting=weighting, form=form)
 

@@ -30,13 +30,6 @@ def load(*, part: str = "all") -> Dataset:
     Dataset
         Dense X of shape (9298, 256) or (7291, 256); y is the digit from 0 to 9. The features are named
         "pixel_<row>_<column>", column after column.
-
-    Raises
-    ------
-    ValueError
-        For a bad parameter or a damaged file.
-    MissingDataError
-        When the file is in none of the searched folders.
     """
 
     def build(paths: list[Path], digest: str) -> Dataset:
