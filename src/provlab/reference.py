@@ -11,9 +11,8 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -31,8 +30,9 @@ from provlab.figures.style import only_formats
 from provlab.frames import planned_trials
 from provlab.plan import unique_cells
 from provlab.project import artefact_names, full_name
-from provlab.readings import print_file, readings_changes, stored_made, stored_outcome, trials_file, universes_file
+from provlab.readings import readings_changes, stored_made, stored_outcome
 from provlab.readings.letter import write_letter
+from provlab.readings.stored import copy_readings, joined, texts, universes_file
 from provlab.recipe import load_recipe
 from provlab.store import SCHEMA, StoreSnapshot, TrialReader, TrialStore
 from provlab.summaries import ALL_CERTIFICATES
@@ -55,9 +55,6 @@ STATES = {name: f"certificate_{name}" for name in ALL_CERTIFICATES}
 
 MAX_TRIALS, MAX_SECONDS = 12, 3.0
 """Of an artefact in the sample, and their CPU time: a check of every change has to be quick."""
-
-DIGITS = 6
-"""Significant digits of the effects, intervals and p-values of universes, which then take half of the space."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +128,7 @@ class Reference:
             parts[name] = Part(made, found["certificates"], tuple(found["files"]), tuple(found["sample"]))
         readings = {name: MadeWith.from_json(found, f"{path}: {name}") for name, found in summary["readings"].items()}
         benchmarks = read_json(folder / BENCHMARKS) if (folder / BENCHMARKS).is_file() else {}
-        verdicts, rankings = _texts(folder / "verdicts.csv"), _texts(folder / "rankings.csv")
+        verdicts, rankings = texts(folder / "verdicts.csv"), texts(folder / "rankings.csv")
         return cls(parts, readings, verdicts, rankings, _judged(folder), benchmarks)
 
     def write(self, folder: Path) -> None:
@@ -258,8 +255,8 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
         TrialStore(folder / SAMPLE).append([records[key] for key in sorted(records)])
         ids = [claim.id for file in files for claim in file.claims]
         ranked = [ranking.artefact for file in files for ranking in file.rankings]
-        verdicts = _joined(old.verdicts, verdict_frame(judged.verdicts), "id", ids)
-        rankings = _joined(old.rankings, ranking_frame(judged.rankings), "artefact", ranked)
+        verdicts = joined(old.verdicts, verdict_frame(judged.verdicts), "id", ids)
+        rankings = joined(old.rankings, ranking_frame(judged.rankings), "artefact", ranked)
         if (target / BENCHMARKS).is_file():
             shutil.copy2(target / BENCHMARKS, folder / BENCHMARKS)
         _finish(folder, target, Reference(parts, old.readings, verdicts, rankings), results, names)
@@ -422,56 +419,28 @@ def _join_readings(
     files = {file.paper: file for file in all_claim_files()}
     made = {name: each for name, each in sorted({**old, **new}.items()) if name.partition("/")[0] in files}
     for paper in dict.fromkeys(name.partition("/")[0] for name in made):
-        about = {claim.id: claim.evaluator.artefact for claim in files[paper].claims}
         here, before = folder / READINGS / paper, target / READINGS / paper
         own = sorted((name for name in made if name.startswith(f"{paper}/")), key=lambda name: name not in new)
-        source = {name: results / READINGS / paper if name in new else before for name in own}  # the newest first
-        for name, path in source.items():
-            here.mkdir(parents=True, exist_ok=True)
-            for place in (print_file, trials_file):
-                if place(path, name).is_file():
-                    shutil.copyfile(place(path, name), place(here, name))
-        write_frame(_rounded(_lines(source, universes_file, about)), here / "universes.csv.gz")
-        write_frame(_lines(source, lambda path: path / "robustness.csv", about), here / "robustness.csv")
-        if (before / LETTER).is_file() and not new.keys() & source.keys():
+        copy_readings({n: results / READINGS / paper if n in new else before for n in own}, here, files[paper])
+        if (before / LETTER).is_file() and not new.keys() & {*own}:
             shutil.copyfile(before / LETTER, here / LETTER)  # a new one would state the data that are read now
-        else:
-            _write_letter(paper, folder, {name: made[name] for name in source if name not in new})
+            continue
+        try:
+            outcome = stored_outcome(paper, folder)
+        except ValueError as error:  # lines of other readings than now, which the README says as well
+            log.warning("reference: no letter on %s: %s", paper, error)
+            continue
+        if outcome is not None:
+            left_out = [name for name in own if name not in new and readings_changes(name, made[name])]
+            write_letter(outcome.without(left_out), here / LETTER, left_out)
     return made
-
-
-def _lines(source: Mapping[str, Path], table: Callable[[Path], Path], about: Mapping[str, str]) -> pd.DataFrame:
-    """Return the lines of a table about claims on some artefacts, each from its source, in the order of the claims."""
-    frames = {path: _texts(table(path)) for path in dict.fromkeys(source.values()) if table(path).is_file()}
-    of = [
-        lines[[source.get(about.get(claim, "")) == path for claim in lines["claim"]]] for path, lines in frames.items()
-    ]
-    return _in_order(pd.concat(of), "claim", about)[[*of[0].columns]] if of else pd.DataFrame(columns=["claim"])
-
-
-def _rounded(universes: pd.DataFrame) -> pd.DataFrame:
-    numbers = universes.columns.intersection(["effect", "low", "high", "p_value", "mean_effect"])
-    shortened = {name: [f"{float(x):.{DIGITS}g}" if x else x for x in universes[name]] for name in numbers}
-    return universes.assign(**shortened)
-
-
-def _write_letter(paper: str, folder: Path, kept: Mapping[str, MadeWith]) -> None:
-    """Write the letter to the authors on what is there, but for what was kept and is not as the code is."""
-    try:
-        outcome = stored_outcome(paper, folder)
-    except ValueError as error:  # lines of other readings than now, which the README says as well
-        log.warning("reference: no letter on %s: %s", paper, error)
-        return
-    if outcome is not None:
-        left_out = [name for name, made in kept.items() if readings_changes(name, made)]
-        write_letter(outcome.without(left_out), folder / READINGS / paper / LETTER, left_out)
 
 
 def _judged(folder: Path) -> dict[str, tuple[int, int]]:
     about = {claim.id: claim.evaluator.artefact for file in all_claim_files() for claim in file.claims}
     found: dict[str, tuple[int, int]] = {}
     for path in map(universes_file, sorted(folder.glob("readings/*"))):
-        lines = _texts(path)[["claim", "verdict", "state"]]
+        lines = texts(path)[["claim", "verdict", "state"]]
         lines = lines[(lines["verdict"] != NOT_RUN) | (lines["state"] == NOT_RUN)]
         has_verdict = lines["verdict"] != NOT_RUN
         for artefact, given in has_verdict.groupby(lines["claim"].map(about)):
@@ -487,20 +456,3 @@ def _changes(name: str, made: MadeWith) -> list[str]:
     except MissingDataError as error:
         return [f"not compared with the code: data missing, provsel fetch {error.dataset}"]
     return made.changes(Versions.of_artefact(artefact, claims_about([name], all_claim_files())))
-
-
-def _joined(old: pd.DataFrame, new: pd.DataFrame, column: str, order: Iterable[str]) -> pd.DataFrame:
-    """Return the new lines as texts, and the old ones with another text in a column, in an order of all that may be."""
-    made = _texts(StringIO(new.to_csv(index=False, lineterminator="\n")))
-    both = pd.concat([old[~old[column].isin(set(made[column]))], made])
-    return _in_order(both, column, order)[[*made.columns]]
-
-
-def _in_order(lines: pd.DataFrame, column: str, order: Iterable[str]) -> pd.DataFrame:
-    place = {name: k for k, name in enumerate(dict.fromkeys(order))}
-    lines = lines[lines[column].isin(list(place))].fillna("")
-    return lines.sort_values(column, key=lambda names: names.map(place), kind="stable")
-
-
-def _texts(file: Path | StringIO) -> pd.DataFrame:
-    return pd.read_csv(file, dtype=str, keep_default_na=False)

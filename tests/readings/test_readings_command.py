@@ -16,6 +16,7 @@ from provlab.readings.letter import write_letter
 from provlab.readings.prints import printed_rows
 from provlab.readings.robustness import stored_shares
 from provlab.readings.schema import Part
+from provlab.readings.stored import write_outcome
 from provlab.readings.study import asked
 from provlab.recipe import load_recipe
 from provlab.reference import Reference
@@ -151,7 +152,7 @@ def test_a_claim_of_one_reading_holds_under_no_other(study, tmp_path):
     letter = plain(write_letter(outcome, tmp_path / "letter.md"))
     assert "1 of your claims" in letter
     assert "Of what has one reading only, as it names one or is open in no place: 1 replicated." in letter
-    outcome.write(tmp_path / "readings" / "known2000")
+    write_outcome(outcome, tmp_path / "readings" / "known2000")
     assert list(stored_shares(tmp_path)) == ["known2000.full"]
     (tmp_path / "readings" / "known2000" / "robustness.csv").write_text("claim,default\na,b\n")
     assert stored_shares(tmp_path) == {}  # with a warning: verify does without

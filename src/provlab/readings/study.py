@@ -1,10 +1,9 @@
-"""The readings of a paper: what is asked, what came out, and the files that keep it."""
+"""The readings of a paper: what is asked, what came out, and what it was made with."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,25 +14,20 @@ from provlab.claims import Claim
 from provlab.claims.judged import artefacts_of, claim_files, columns_read
 from provlab.claims.made_with import COLUMNS, MadeWith, Versions, stored_trials
 from provlab.configs import Entry
-from provlab.documents import read_json
 from provlab.frames import columns_with_sizes
 from provlab.messages import did_you_mean
 from provlab.project import full_name, paper_of
 from provlab.readings.prints import distances, printed_effect, printed_rows
-from provlab.readings.robustness import Robustness, robustness_frame, robustness_of
-from provlab.readings.schema import DISTANCE, paper_readings
+from provlab.readings.robustness import Robustness, robustness_of
+from provlab.readings.schema import paper_readings
 from provlab.readings.universes import Multiverse, judge_universes
 from provlab.recipe import load_recipe
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.store.snapshot import LARGE
-from provlab.tables import write_frame, write_text
+from provlab.tables import write_text
 
 WHOLE = "--whole"
 """Stands among the settings where all data were read, although the readings name a part of them."""
-
-NUMBERS = ("effect", "low", "high", "p_value", "n", "mean_effect")
-
-AGAIN = "run provsel readings again."
 
 
 def asked(
@@ -139,28 +133,10 @@ class Outcome:
         left = [claim for claim in self.multiverse.claims if claim.evaluator.artefact not in artefacts]
         prints = {name: frame for name, frame in self.prints.items() if name not in artefacts}
         made = {name: each for name, each in self.made.items() if name not in artefacts}
-        return Outcome(
-            self._asking(left), self.universes[self.universes["claim"].isin([c.id for c in left])], prints, made
-        )
-
-    def beside(self, other: Outcome) -> Outcome:
-        """Return this outcome, with what another one has about other claims of the paper.
-
-        Of an artefact that is asked in part now, the other's statement of what it was made with stays: it is older.
-        """
-        kept = {name: claim for name, claim in other.claims.items() if name not in self.claims}
-        older = {claim.evaluator.artefact for claim in kept.values()} & {*other.made}
-        claims = [claim for claim in self.multiverse.family if claim.id in {*self.claims, *kept}]
-        others = other.universes.loc[other.universes["claim"].isin(kept), [*self.universes]]
-        lines = pd.concat([self.universes, others], ignore_index=True).astype({"n": "Int64"})
-        place = {claim.id: k for k, claim in enumerate(claims)}
-        lines = lines.sort_values("claim", key=lambda names: names.map(place), kind="stable", ignore_index=True)
-        made = self.made | {name: other.made[name] for name in older}
-        return Outcome(self._asking(claims), lines, other.prints | self.prints, made)
-
-    def _asking(self, claims: Sequence[Claim]) -> Multiverse:
+        universes = self.universes[self.universes["claim"].isin([claim.id for claim in left])]
         asked = self.multiverse
-        return Multiverse(asked.readings, claims, asked.family, asked.overrides, whole=asked.whole)
+        multiverse = Multiverse(asked.readings, left, asked.family, asked.overrides, whole=asked.whole)
+        return Outcome(multiverse, universes, prints, made)
 
     def draw(self, folder: Path) -> list[Path]:
         """Draw the specification curve of each claim that has effects, as curves/CLAIM.svg."""
@@ -178,61 +154,6 @@ class Outcome:
                 paths.append(folder / "curves" / f"{claim.id}.svg")
                 write_text(paths[-1], curve)
         return paths
-
-    def write(self, folder: Path) -> None:
-        """Write universes.csv, robustness.csv, a print-ARTEFACT.csv each, and made.json."""
-        write_frame(self.universes, folder / "universes.csv")
-        write_frame(robustness_frame(self.robustness), folder / "robustness.csv")
-        for name, frame in self.prints.items():
-            write_frame(frame, print_file(folder, name))
-        made = {name: each.as_json() for name, each in sorted(self.made.items())}
-        write_text(folder / "made.json", json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-
-
-def universes_file(folder: Path) -> Path:
-    """Return where every verdict of a paper's readings stands: as `Outcome.write` has it, or packed (the reference)."""
-    plain = folder / "universes.csv"
-    return plain if plain.is_file() else folder / "universes.csv.gz"
-
-
-def print_file(folder: Path, artefact: str) -> Path:
-    """Return where the universes of an artefact stand by their distance to the print."""
-    return folder / f"print-{artefact.partition('/')[2]}.csv"
-
-
-def stored_outcome(paper: str, results: Path) -> Outcome | None:
-    """Return what `provsel readings` wrote about a paper; None where it wrote nothing.
-
-    Raises
-    ------
-    ValueError
-        When the file does not fit the readings and claims as they are now.
-    """
-    path = universes_file(results / "readings" / paper)
-    if not path.is_file():
-        return None
-    readings = paper_readings(paper)
-    [file] = claim_files(paper)
-    claims = {claim.id: claim for claim in file.claims}
-    places = [place.id for place in readings.places]
-    texts = ["claim", "verdict", "part", "unit", "state"]
-    frame = _frame(path, texts, NUMBERS, later=places)[[*places, *texts, *NUMBERS]]
-    known = {"claim": [*claims], **{each.id: ["", *(o.name for o in each.options)] for each in readings.places}}
-    for column, names in known.items():
-        if unknown := [*{*frame[column]} - {*names}]:
-            expected = f"claims of {paper}" if column == "claim" else f"options of {column} ({', '.join(names[1:])})"
-            raise ValueError(f"{path}: expected {expected}, got {unknown[0]!r:.80}; {AGAIN}")
-    chosen = [claims[name] for name in dict.fromkeys(frame["claim"])]
-    files = {name: print_file(path.parent, name) for name in dict.fromkeys(c.evaluator.artefact for c in chosen)}
-    prints = {name: _print(file) for name, file in files.items() if file.is_file()}
-    return Outcome(Multiverse(readings, chosen, file.claims), frame, prints, stored_made(path.parent))
-
-
-def stored_made(folder: Path) -> dict[str, MadeWith]:
-    """Return what the readings of a paper were made with, by artefact, as `Outcome.write` stated it; empty without."""
-    path = folder / "made.json"
-    stated = read_json(path) if path.is_file() else {}
-    return {name: MadeWith.from_json(each, f"{path}: {name}") for name, each in stated.items()}
 
 
 def versions_of(multiverse: Multiverse, artefact: str) -> Versions:
@@ -290,21 +211,3 @@ def _with_features(multiverse: Multiverse, store: StoreSnapshot) -> StoreSnapsho
     found = multiverse.entries.items()
     cells = {entry.cell.id for (name, _, _), entries in found if name in reading for entry in entries}
     return store.with_large(cells) if cells else store
-
-
-def _print(path: Path) -> pd.DataFrame:
-    frame = _frame(path, ["by_default"], [name for name in DISTANCE if name != "by_default"])
-    return frame.assign(by_default=frame["by_default"] == "True").astype({"rank": int, "exact": int, "printed": int})
-
-
-def _frame(path: Path, texts: Iterable[str], numbers: Iterable[str], later: Iterable[str] = ()) -> pd.DataFrame:
-    """Return a table with some columns of texts, `later` ones empty where it lacks them, and of numbers."""
-    expected = [*later, *texts, *numbers]
-    try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        frame = frame.assign(**{name: "" for name in later if name not in frame})
-        if missing := [name for name in expected if name not in frame]:
-            raise ValueError(f"no {', '.join(missing)}")
-        return frame.assign(**{name: frame[name].replace("", "nan").astype(float) for name in numbers})
-    except ValueError as error:
-        raise ValueError(f"{path}: expected the columns {', '.join(expected)}, got {error}; {AGAIN}") from error

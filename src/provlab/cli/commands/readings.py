@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from provlab.cli.commands import add_store_arguments
-
-if TYPE_CHECKING:
-    from provlab.readings import Outcome
-
-log = logging.getLogger(__name__)
 
 HELP = "what becomes of the claims of a paper under every defensible reading of it"
 EXAMPLE = "provsel readings smith2020 --artefact table1 --plan"
@@ -45,9 +38,10 @@ def run(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
     from provlab.cli._guard import wide_console
     from provlab.configs import executor_settings
-    from provlab.readings import Outcome
+    from provlab.readings import Outcome, stored_outcome
     from provlab.readings.letter import plan_text, print_tables, robustness_table, write_letter
     from provlab.readings.packing import pack_trials, with_packed
+    from provlab.readings.stored import write_outcome
     from provlab.readings.study import asked, read_store
     from provlab.readings.universes import cost_text, whole_cells
     from provlab.runner import run_cells
@@ -73,15 +67,14 @@ def run(options: argparse.Namespace) -> int:
         snapshot = with_packed(read_store(universes, store), universes, packed)
     pack_trials(snapshot, universes, folder)
     outcome = Outcome.of(universes, snapshot)
-    whole = _beside_stored(outcome, paper, results)
-    whole.write(folder)
+    write_outcome(outcome, folder)
     if options.figures:
         outcome.draw(folder)
     console = wide_console()
     console.print(robustness_table(outcome))
     for table in print_tables(outcome):
         console.print(table)
-    if options.letter:
+    if options.letter and (whole := stored_outcome(paper, results)):
         print(write_letter(whole, folder / "letter.md"))
     console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
     return 1 if failures else 0
@@ -96,15 +89,3 @@ def _packed_in(results: Path, paper: str) -> Path:
             f"folder of results that provsel readings {paper} wrote to, or results/reference."
         )
     return folder
-
-
-def _beside_stored(outcome: Outcome, paper: str, results: Path) -> Outcome:
-    """Return an outcome, with what is stored about claims that it does not ask."""
-    from provlab.readings import stored_outcome
-
-    try:
-        stored = stored_outcome(paper, results)
-    except ValueError as error:
-        log.warning("readings of %s about other claims are not kept: %s", paper, error)
-        return outcome
-    return outcome.beside(stored) if stored else outcome
