@@ -90,4 +90,4 @@ def test_the_links_of_the_readme_are_checked():
     assert REPO / "README.md" in FILES
     assert len(FILES) > 30
     assert len([link for link in re.findall(r"\]\(([^)]+)\)", TEXT) if "://" not in link]) > 8
-    assert "(CONTRIBUTING.md#verdicts)" in TEXT
+    assert "(docs/verdicts.md#the-rules)" in TEXT

@@ -106,6 +106,6 @@ def load_recipe(name: str) -> Recipe:
     if not isinstance(recipe, Recipe) or recipe.name != name:
         raise ValueError(
             f"{paper.folder / name.partition('/')[2]}.py: expected RECIPE = Recipe({name!r}, render, ...), got "
-            f"{recipe!r:.120}; see CONTRIBUTING, 'Add an artefact'."
+            f"{recipe!r:.120}; see CONTRIBUTING, 'Add a paper'."
         )
     return recipe

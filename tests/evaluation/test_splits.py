@@ -1,22 +1,20 @@
 """Which rows a trial trains on and is tested on, for each kind of split."""
 
-import importlib
 import json
-import re
-import textwrap
 
 import numpy as np
 import pytest
-import yaml
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import SVC
 
 from provlab.configs import cells_of, compose_config
 from provlab.datasets import make_dataset
 from provlab.plan import make_tasks
 from provlab.protocols import PROTOCOLS, protocol_named
+from provlab.protocols.base import Fold
+from provlab.protocols.classification import AbstractClassification
 from provlab.trials.trial import load_from, run_task
-from small_runs import DATASET, FULL, UNIFORM, section, small_cell
+from small_runs import DATASET, FULL, UNIFORM, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}
 
@@ -49,18 +47,26 @@ def test_official_split_is_the_data_sets_own(data):
     np.testing.assert_array_equal(made.y_test, data.y[25:])
 
 
-def test_what_contributing_says_of_a_protocol(data, tmp_path, monkeypatch):
-    text = section("Add a protocol")
-    code, config = (textwrap.dedent(block) for block in re.findall(r"```\w+\n(   .*?)   ```", text, re.S))
-    (tmp_path / "halves.py").write_text(code, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(PROTOCOLS, "halves", importlib.import_module("halves").Halves())
+class Halves(AbstractClassification):
+    """Train on a random half of each class and test on the other half; each repeat draws another."""
+
+    name = "halves"
+
+    def check_folds(self, protocol):
+        if protocol["n_splits"] != 1:
+            raise ValueError(f"protocol.n_splits: expected 1 for the split halves, got {protocol['n_splits']!r}.")
+
+    def fold(self, dataset, *, n_splits, split_seed, fold):
+        rows = np.arange(len(dataset.y))
+        return Fold.of(dataset, *train_test_split(rows, test_size=0.5, stratify=dataset.y, random_state=split_seed))
+
+
+def test_a_protocol_is_a_class(data, monkeypatch):
+    monkeypatch.setitem(PROTOCOLS, "halves", Halves())
     made = context(data, "halves")
     assert (made.view.n_samples, made.view.y.sum(), len(made.y_test)) == (20, 0, 20)
     assert len(np.unique(np.vstack([made.view.X, made.X_test]), axis=0)) == 40
-    stated = yaml.safe_load(config)
-    assert stated.pop("defaults") == ["tenfold"]
-    cell = small_cell(UNIFORM, repeats=2, draws=1, **stated)
+    cell = small_cell(UNIFORM, repeats=2, draws=1, split="halves", n_splits=1)
     results = [run_task(task).records for task in make_tasks([cell])]
     assert [(record["repeat"], record["fold"], record["n_test"]) for [record] in results] == [(0, 0, 30), (1, 0, 30)]
     with pytest.raises(ValueError, match=r"protocol\.n_splits: expected 1 for the split halves, got 3"):
