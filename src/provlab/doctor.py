@@ -1,7 +1,6 @@
 """What an installation has and lacks: packages, machine, BLAS, data sets, the store. Nothing is loaded or changed.
 
-Each finding is a `Check`. What is missing can be fetched; a warning lets runs continue; a problem stops them, or makes
-their results wrong.
+What is missing can be fetched; a warning lets runs continue; a problem stops them, or makes their results wrong.
 """
 
 from __future__ import annotations
@@ -9,16 +8,15 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import sys
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 from threadpoolctl import threadpool_info
 
-from provlab.datasets import Source, data_dir, dataset_names, present_members, read_source, source_names
+from provlab.datasets import data_dir, dataset_members, dataset_names, read_source, source_names
 from provlab.datasets.files import DATA_VARIABLE, MIRROR_VARIABLE, found, mirror_dir
 from provlab.store.stored_file import DAMAGE, stored_file
 from provlab.trials.environment import PACKAGES, git_revision
@@ -29,6 +27,9 @@ OK, WARNING, PROBLEM, MISSING = STATES = ("ok", "warning", "problem", "missing")
 LOW_DISK, LOW_MEMORY = 5e9, 1e9
 """Bytes: the parsed copies of MNIST and CIFAR-10 take 2 GB, and MNIST takes 0.4 GB in each worker before its folds."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+Findings = Iterator[tuple[str, ...]]
+"""Name, state, value, and advice where there is any, as in `Check`."""
 
 
 class Check(NamedTuple):
@@ -53,91 +54,74 @@ def examine(results: Path) -> list[Check]:
     return [Check(group, *finding) for group, findings in groups.items() for finding in findings]
 
 
-def _packages() -> Iterator[tuple[str, ...]]:
-    recent = sys.version_info >= (3, 11)
-    yield "Python", OK if recent else PROBLEM, platform.python_version(), "" if recent else "Python 3.11 is needed"
-    for name in PACKAGES:
-        try:
-            yield name, OK, version(name)
-        except PackageNotFoundError:
-            yield name, PROBLEM, "not installed", "make setup"
+def _packages() -> Findings:
+    yield "Python", OK, platform.python_version()
+    yield from ((name, OK, version(name)) for name in PACKAGES)
     try:
         yield "compiled kernels", OK, compiled_by() or f"off; {VARIABLE}=1 and numba turn them on"
     except ValueError as error:
         yield "compiled kernels", PROBLEM, str(error)
     revision = git_revision()
-    if revision.endswith("+"):
-        yield "git revision", WARNING, f"{revision[:12]}, and files that differ", "new records say so; commit first"
-    else:
-        yield "git revision", OK, revision[:12] or "none: not a checkout"
+    advice = "files differ from it, and new records say so; commit first" if revision.endswith("+") else ""
+    yield "git revision", WARNING if advice else OK, revision[:12] or "none: not a checkout", advice
 
 
-def _machine(results: Path) -> Iterator[tuple[str, ...]]:
+def _machine(results: Path) -> Findings:
     yield "system", OK, platform.platform()
     yield "cores", OK, f"{usable_cores()} usable of {os.cpu_count()}", "a run starts a worker on each usable core"
     memory = psutil.virtual_memory()
-    value = f"{memory.available / 1e9:.1f} GB available of {memory.total / 1e9:.1f} GB"
     low = memory.available < LOW_MEMORY
+    value = f"{memory.available / 1e9:.1f} GB available of {memory.total / 1e9:.1f} GB"
     yield "memory", WARNING if low else OK, value, "fewer workers: executor.n_jobs=1" if low else ""
     for name, folder in (("disk of results", results), ("disk of data", data_dir())):
-        there = _existing(folder)
-        free = shutil.disk_usage(there).free
-        value, low = f"{free / 1e9:.1f} GB free at {folder}", free < LOW_DISK
-        yield name, WARNING if low else OK, value, "a run stops when it is full, and resumes" if low else ""
-        if not os.access(there, os.W_OK | os.X_OK):
-            yield f"{name}, writing", PROBLEM, f"{there} cannot be written", "change the permissions, or the folder"
+        there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+        free, writable = shutil.disk_usage(there).free, os.access(there, os.W_OK | os.X_OK)
+        state = PROBLEM if not writable else WARNING if free < LOW_DISK else OK
+        advice = {OK: "", WARNING: "a run stops when it is full, and resumes"}.get(state, "change its permissions")
+        yield name, state, f"{free / 1e9:.1f} GB free at {folder}{'' if writable else ', not writable'}", advice
 
 
-def _existing(folder: Path) -> Path:
-    """Return the folder itself, or the nearest one above that exists: where it would be made."""
-    folder = folder.absolute()
-    return next(path for path in (folder, *folder.parents) if path.exists())
-
-
-def _blas() -> Iterator[tuple[str, ...]]:
+def _blas() -> Findings:
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     for pool in pools:
         known = [pool["internal_api"], pool["version"], pool.get("architecture"), f"{pool['num_threads']} threads"]
         yield Path(pool["filepath"]).name, OK, ", ".join(str(part) for part in known if part)
     if not pools:
         yield "library", WARNING, "none that threadpoolctl knows", "set the variables below to 1 to compare times"
-    given = [f"{name}={os.environ[name]}" for name in THREADS if name in os.environ]
-    yield "variables", OK, ", ".join(given) or f"none set of {', '.join(THREADS)}", "a worker has one thread anyhow"
+    set_here = [f"{name}={os.environ[name]}" for name in THREADS if name in os.environ]
+    yield "variables", OK, ", ".join(set_here) or f"none set of {', '.join(THREADS)}", "a worker has one thread anyhow"
 
 
-def _data() -> Iterator[tuple[str, ...]]:
-    mirror = mirror_dir()
-    if mirror is not None and not mirror.is_dir():
-        yield MIRROR_VARIABLE, WARNING, f"{mirror}: no such folder", "correct or unset it"
-    else:
-        yield MIRROR_VARIABLE, OK, str(mirror or "not set"), "may name a folder of data files; it is searched first"
-    folder = data_dir()
+def _data() -> Findings:
+    mirror, folder = mirror_dir(), data_dir()
+    bad = mirror is not None and not mirror.is_dir()
+    advice = "no such folder: correct or unset it" if bad else "may name a folder of data files; it is searched first"
+    yield MIRROR_VARIABLE, WARNING if bad else OK, str(mirror or "not set"), advice
     bad = folder.exists() and not folder.is_dir()
-    yield DATA_VARIABLE, PROBLEM if bad else OK, str(folder), "name a folder" if bad else ""
+    yield DATA_VARIABLE, PROBLEM if bad else OK, str(folder), "no folder: name one" if bad else ""
     for name in dataset_names():
-        yield (name, *_files(read_source(name))) if name in source_names() else (name, OK, "needs no files")
+        yield (name, *_files(name)) if name in source_names() else (name, OK, "needs no files")
 
 
-def _files(source: Source) -> tuple[str, ...]:
+def _files(name: str) -> tuple[str, ...]:
     """Return state, value and advice of a data set: by the names and sizes of its files, in its most complete form."""
+    source = read_source(name)
     paths = {file.path: found(file.path) for file in source.published()}
     for file in source.published():
         path = paths[file.path]
-        if path is not None and path.stat().st_size != file.size and file.size and not file.content_sha256:
+        if path is not None and file.size not in (None, path.stat().st_size) and not file.content_sha256:
             value = f"{path}: expected {file.size} bytes, got {path.stat().st_size}"
-            return PROBLEM, value, f"delete it, then: provsel fetch {source.name}"
-    if members := present_members(source.name):
-        return OK, f"{len(members)} of its sets"
+            return PROBLEM, value, f"delete it, then: provsel fetch {name}"
     absent = {form: [file.path for file in files if paths[file.path] is None] for form, files in source.forms.items()}
-    form = min(absent, key=lambda name: len(absent[name]) / len(source.forms[name]))
-    count = f"{len(source.forms[form])} files{form and f' of the form {form}'}"
-    if not absent[form]:
-        return OK, count
-    lacking = f"{len(absent[form])} of {count} missing, such as {absent[form][0]}"
-    return MISSING, lacking, f"provsel fetch {source.name}"
+    form = min(absent, key=lambda form: len(absent[form]) / len(source.forms[form]))
+    n, lacks = len(source.forms[form]), len(absent[form])
+    value = f"{n - lacks} of {n} files{form and f' of the form {form}'}"
+    if not lacks or (dataset_members(name) and lacks < n):  # a part of a collection can be used
+        return OK, value
+    return MISSING, f"{value}, lacks {absent[form][0]}", f"provsel fetch {name}"
 
 
-def _store(folder: Path) -> Iterator[tuple[str, ...]]:
+def _store(folder: Path) -> Findings:
     """Read the keys of a store; `TrialStore` would set damaged files aside."""
     if folder.exists() and not folder.is_dir():
         yield "folder", PROBLEM, f"{folder}: not a folder", "name another results folder"

@@ -14,7 +14,7 @@ import pytest
 from public_server import serving
 
 from provlab.configs import cells_of, compose_config
-from provlab.datasets import dataset_members, fetch_all, load_dataset, locate, read_source, source_names, usable
+from provlab.datasets import dataset_members, fetch, load_dataset, locate, read_source, source_names, usable
 from provlab.datasets.converters import rcv1
 from provlab.datasets.loaders.rcv1_ccat import _TOPICS
 from provlab.plan import make_tasks
@@ -80,7 +80,7 @@ def fetched(tmp_path_factory):
         patch.setenv("PROVSEL_DATA", str(folder))
         patch.setattr(rcv1, "rcv1_subsets", in_a_process_of_its_own)
         with untraced():
-            outcomes = fetch_all(source_names(), registry=registry, retries=0, timeout=60)
+            outcomes = fetch(source_names(), registry=registry, retries=0, timeout=60)
         yield folder, outcomes, server, registry, peaks
 
 
@@ -117,7 +117,7 @@ def test_nothing_is_asked_for_again(fetched, folder):
     server.requests.clear()
     names = [name for name, items in outcomes.items() if all(item.path for item in items)]
     assert {"usps", "mnist", "coil20", "ar", "dexter"} <= set(names)
-    again = fetch_all(names, registry=registry, retries=0)
+    again = fetch(names, registry=registry, retries=0)
     assert again == {name: outcomes[name] for name in names}
     assert server.requests == []
 

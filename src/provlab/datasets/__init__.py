@@ -4,7 +4,7 @@ from provsel.streams.columns import column_blocks
 from provsel.streams.rows import row_chunks
 
 from .dataset import Dataset, make_dataset
-from .download import FetchError, Obtained, fetch, fetch_all, usable
+from .download import FetchError, Obtained, fetch, usable
 from .files import DataIntegrityError, MissingDataError, data_dir, describe_roots, locate
 from .identity import (
     dataset_files,
@@ -15,7 +15,7 @@ from .identity import (
     loader,
     missing_files,
 )
-from .loading import dataset_feature_names, dataset_members, load_dataset, present_members
+from .loading import dataset_feature_names, dataset_members, load_dataset
 from .registry import Source, SourceFile, read_source, source_names
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "dataset_names",
     "describe_roots",
     "fetch",
-    "fetch_all",
     "is_place",
     "keyed_parameters",
     "load_dataset",
@@ -43,7 +42,6 @@ __all__ = [
     "locate",
     "make_dataset",
     "missing_files",
-    "present_members",
     "read_source",
     "row_chunks",
     "source_names",

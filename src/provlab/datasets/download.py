@@ -13,10 +13,9 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from .converters import run_converter
 from .files import (
@@ -41,9 +40,6 @@ _BLOCK = 1 << 16
 _PAGES = (b"<!doctype html", b"<html", b"<?xml")
 _log = logging.getLogger(__name__)
 
-Shown = Callable[[int, int | None], None]
-"""Is told how many bytes are there, and of how many if that is known."""
-
 
 class FetchError(OSError):
     """No address of a file serves it, or it cannot be made."""
@@ -67,40 +63,7 @@ class Obtained:
     error: Exception | None
 
 
-def fetch(name: str, **options: Any) -> list[Path]:
-    """Make the files of a data set available, and return their paths.
-
-    Parameters
-    ----------
-    name : str
-        One of `source_names()`; a data set that needs no files is accepted and nothing is done.
-    **options
-        See `fetch_all`.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
-    MissingDataError
-        When files have no public address and no mirror holds them.
-    DataIntegrityError
-        When a mirror holds another file than the registered one.
-    FetchError
-        When no address serves the registered file.
-
-    The error is that of the first file, after all were tried. Where files stand in for each other, there is none as
-    long as the files of one form are there; what could not be had of the others is logged.
-    """
-    (obtained,) = fetch_all([name], **options).values()
-    if obtained and not usable(obtained):
-        raise next(item.error for item in obtained if item.error is not None)
-    for item in obtained:
-        if item.error is not None:
-            _log.warning("%s: left out, as the data set can be loaded without it: %s", item.file.path, item.error)
-    return [item.path for item in obtained if item.path is not None]
-
-
-def fetch_all(
+def fetch(
     names: Sequence[str],
     *,
     data_dir: Path | None = None,
@@ -139,15 +102,14 @@ def fetch_all(
         For an unknown name or a malformed entry of the registry, before anything is fetched.
     """
     known, loaders = source_names(registry), dataset_names()
-    sources = {name: read_source(name, registry) if name in known or name not in loaders else None for name in names}
+    sources = {name: read_source(name, registry) for name in names if name in known or name not in loaders}
     folder = default_data_dir() if data_dir is None else Path(data_dir)
-    with _progress(progress) as step:
+    with _Steps(progress) as steps:
         fetched = {
-            name: _Fetch(source, folder, step, keep_raw=keep_raw, retries=retries, timeout=timeout)
+            name: _Fetch(source, folder, steps, keep_raw=keep_raw, retries=retries, timeout=timeout).all_files()
             for name, source in sources.items()
-            if source is not None
         }
-        return {name: fetched[name].all_files() if name in fetched else [] for name in names}
+    return {name: fetched.get(name, []) for name in names}
 
 
 def usable(obtained: Sequence[Obtained]) -> bool:
@@ -161,9 +123,9 @@ class _Fetch:
     """Obtains the files of one source, each once."""
 
     def __init__(
-        self, source: Source, folder: Path, step: Any, *, keep_raw: bool, retries: int, timeout: float
+        self, source: Source, folder: Path, steps: _Steps, *, keep_raw: bool, retries: int, timeout: float
     ) -> None:
-        self._source, self._folder, self._step, self._keep_raw = source, folder, step, keep_raw
+        self._source, self._folder, self._steps, self._keep_raw = source, folder, steps, keep_raw
         self._retries, self._timeout = retries, timeout
         self._done: dict[str, Obtained] = {}
 
@@ -226,11 +188,10 @@ class _Fetch:
                 fresh.parent, "", registry={fresh.name: None}, urls={fresh.name: url}, retry_if_failed=self._retries
             )
             try:
-                with self._step("download", file.path, file.size) as shown:
+                with self._steps.step("download", file) as bar:
                     # "identity": a body that the server compresses on the way could expand without limit
                     options = {"timeout": self._timeout, "headers": {"Accept-Encoding": "identity"}}
-                    meter = _Meter(file, shown)
-                    get = pooch.HTTPDownloader(progressbar=meter, chunk_size=_BLOCK, **options)
+                    get = pooch.HTTPDownloader(progressbar=bar, chunk_size=_BLOCK, **options)
                     downloads.fetch(fresh.name, downloader=get)
             except (requests.RequestException, FetchError) as error:
                 reasons.append(f"{url}: {error}")
@@ -260,7 +221,7 @@ class _Fetch:
             if obtained.path is None:
                 raise FetchError(f"cannot make {file.path} without {name}: {obtained.error}") from obtained.error
             inputs.append(obtained.path)
-        with self._step("make", file.path, None):
+        with self._steps.step("make", file):
             run_converter(str(file.converter), inputs, fresh)
         if differs := difference(file, fresh):
             raise FetchError(
@@ -269,16 +230,51 @@ class _Fetch:
             )
 
 
-class _Meter:
-    """What pooch tells of a transfer: it is shown, and stopped beyond the registered size."""
+class _Steps:
+    """Shows downloads and conversions: as bars in a terminal, as lines of text elsewhere, or not at all."""
 
-    def __init__(self, file: SourceFile, shown: Shown) -> None:
-        self._file, self._shown = file, shown
+    def __init__(self, shown: bool) -> None:
+        from rich import progress  # loaders do without
+
+        from provlab.terminal import PlainConsole
+
+        console = PlainConsole(stderr=True)
+        columns = progress.TextColumn("{task.description}", markup=False), progress.BarColumn()
+        self._bars = progress.Progress(
+            *columns, progress.DownloadColumn(), console=console, disable=not (shown and console.is_terminal)
+        )
+        self._lines = console if shown and not console.is_terminal else None
+
+    def __enter__(self) -> _Steps:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.stop()
+
+    @contextmanager
+    def step(self, verb: str, file: SourceFile) -> Iterator[_Bar]:
+        """Show that a file is downloaded or made; yield the bar that pooch moves."""
+        if self._lines is not None:
+            known = f" ({file.size / 1e6:,.1f} MB)" if file.size and verb == "download" else ""
+            self._lines.print(f"{verb} {file.path}{known}", soft_wrap=True)
+        task = self._bars.add_task(f"{verb} {file.path}", total=file.size)
+        try:
+            yield _Bar(file, lambda count, total: self._bars.update(task, completed=count, total=total or None))
+        finally:
+            self._bars.remove_task(task)
+
+
+class _Bar:
+    """The progress bar of a transfer, which ends it beyond the registered size."""
+
+    def __init__(self, file: SourceFile, move: Callable[[int, int], None]) -> None:
+        self._file, self._move = file, move
         self.total = 0
 
     @property
     def total(self) -> int:
-        """Bytes that the server announces, 0 when it does not; set at the beginning of each attempt."""
+        """Bytes that the server announces, 0 when it does not; pooch sets it at the beginning of each attempt."""
         return self._total
 
     @total.setter
@@ -286,15 +282,15 @@ class _Meter:
         self._total, self._count = total, 0
 
     def update(self, count: int) -> None:
-        """Add bytes: of each block as many as a whole one has, and after `reset` all of them."""
+        """Add the bytes of a block; pooch takes each for a whole one."""
         self._count += count
         limit = self._file.max_size or self._file.size
         if limit is not None and self._count >= limit + _BLOCK:
             raise FetchError(f"it sends more than the registered {limit} bytes of {self._file.path}")
-        self._shown(min(self._count, self.total or self._count), self.total or None)
+        self._move(self._count, self._total)
 
     def reset(self) -> None:
-        """Count from zero."""
+        """Count from zero, as pooch does at the end to add the right number."""
         self._count = 0
 
     close = reset
@@ -305,42 +301,8 @@ def _scratch(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder inside of the data folder, and remove those that killed processes have left."""
     folder.mkdir(parents=True, exist_ok=True)
     for other in folder.glob(f"{_SCRATCH}*"):
-        if time.time() - other.stat().st_mtime > _ABANDONED:
-            shutil.rmtree(other, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another fetch has just ended
+            if time.time() - other.stat().st_mtime > _ABANDONED:
+                shutil.rmtree(other, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=_SCRATCH) as scratch:
         yield Path(scratch)
-
-
-@contextmanager
-def _progress(shown: bool) -> Iterator[Any]:
-    """Yield a context for each download or conversion: bars in a terminal, lines of text elsewhere, or nothing."""
-    if not shown:
-        yield _silent
-        return
-    from rich import progress  # loaders do without
-
-    from provlab.terminal import PlainConsole
-
-    console = PlainConsole(stderr=True)
-    columns = progress.TextColumn("{task.description}", markup=False), progress.BarColumn()
-    with progress.Progress(
-        *columns, progress.DownloadColumn(), console=console, disable=not console.is_terminal
-    ) as bars:
-
-        @contextmanager
-        def step(verb: str, path: str, size: int | None) -> Iterator[Shown]:
-            if not console.is_terminal:
-                known = "" if size is None else f" ({size / 1e6:,.1f} MB)"
-                console.print(f"{verb} {path}{known}", soft_wrap=True)
-            task = bars.add_task(f"{verb} {path}", total=size)
-            try:
-                yield lambda count, total: bars.update(task, completed=count, total=total)
-            finally:
-                bars.remove_task(task)
-
-        yield step
-
-
-@contextmanager
-def _silent(verb: str, path: str, size: int | None) -> Iterator[Shown]:
-    yield lambda count, total: None

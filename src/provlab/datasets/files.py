@@ -76,11 +76,6 @@ def describe_roots(data: Path | None = None) -> str:
     return f"{first}, then ${DATA_VARIABLE}={data_dir() if data is None else data}"
 
 
-def is_present(path: str) -> bool:
-    """Tell whether a searched folder has a file, whatever is in it."""
-    return found(path) is not None
-
-
 def found(path: str, data: Path | None = None) -> Path | None:
     """Return the first file of this relative path in the searched folders, whatever is in it; None without one."""
     return next((root / path for root in search_roots(data) if (root / path).is_file()), None)

@@ -8,7 +8,7 @@ there are any:
 - `files(**parameters)` checks them as well, and returns what `load` reads; without it that is all that its source has.
 - `spelled(**parameters)` returns them in the one spelling of all that give equal data, which identities and keys hold.
 - `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
-- `members()` and `present()` of a collection are its members, and those that are on this machine.
+- `members()` of a collection are the parts that `set: all` means.
 - `LATER` names parameters that keys leave out at their defaults, as they came later.
 - `PATHS` names those that say where data are.
 """

@@ -92,12 +92,6 @@ def dataset_members(name: str) -> list[str]:
     return [] if members is None else members()
 
 
-def present_members(name: str) -> list[str]:
-    """Return the members of a collection that are in the searched folders, sorted; [] of a single data set."""
-    present = getattr(loader(name), "present", None)
-    return [] if present is None else present()
-
-
 def parsed(name: str, parameters: Mapping[str, Any], build: Callable[[list[Path], str], Dataset]) -> Dataset:
     """Return what a loader makes of its files: from the cache, or built of their verified paths and their SHA-256.
 

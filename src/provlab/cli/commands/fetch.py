@@ -29,11 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fetch the data sets; the exit status is 1 when one cannot be loaded."""
     from provlab.cli._guard import one_line
-    from provlab.datasets import fetch_all, source_names, usable
+    from provlab.datasets import fetch, source_names, usable
 
     names = source_names() if ALL in options.names else list(dict.fromkeys(options.names))
     logging.getLogger("provlab.datasets").setLevel(logging.WARNING)  # failed attempts: the lines below have the reasons
-    outcomes = fetch_all(names, keep_raw=options.keep_raw, progress=not options.quiet)
+    outcomes = fetch(names, keep_raw=options.keep_raw, progress=not options.quiet)
     width = max(map(len, outcomes))
     for name, obtained in outcomes.items():
         print(f"{name:{width}}  {_state(obtained)}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provlab.datasets.files import is_present
+from provlab.datasets.files import found
 from provlab.datasets.loading import parsed
 from provlab.datasets.registry import SourceFile, registered
 from provsel.checks import check_choice
@@ -85,7 +85,7 @@ def settled(*, form: str, **others: str) -> dict[str, str]:
     """Return the parameters with the form that is read: of "auto" the official one where it is there."""
     check_choice("cifar10", "form", form, _FORMS)
     if form == "auto":
-        form = "binary" if all(is_present(path) for path in _FILES["binary"]) else "jpeg"
+        form = "binary" if all(found(path) for path in _FILES["binary"]) else "jpeg"
     return {**others, "form": form}
 
 

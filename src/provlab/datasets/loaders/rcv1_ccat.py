@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provlab.datasets.files import is_present
+from provlab.datasets.files import found
 from provlab.datasets.loading import parsed
 from provlab.datasets.registry import SourceFile, registered
 from provsel.checks import check_choice, check_integer
@@ -92,7 +92,7 @@ def settled(*, form: str, part: str, n_train: int, names: str) -> dict[str, Any]
     """Return the parameters with the form that is read: of "auto" the official one where it is there and fits."""
     check_choice("rcv1_ccat", "form", form, _FORMS)
     if form == "auto":
-        official = n_train == _OFFICIAL_TRAIN and all(is_present(path) for path in _official_paths(part))
+        official = n_train == _OFFICIAL_TRAIN and all(found(path) for path in _official_paths(part))
         form = "official" if official else "subsets"
     return {"form": form, "part": part, "n_train": n_train, "names": names}
 
