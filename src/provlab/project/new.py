@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import keyword
 import re
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -40,23 +38,15 @@ def new_project(folder: Path) -> list[str]:
             f"new: expected a name that no other Python module has, got {folder.name!r:.80}, and with it {module}.py, "
             f"which would hide that module or be hidden by it; choose another."
         )
+    template = Path(__file__).parent / "template"
     made = []
     with replacing_folder(folder) as temporary:
-        for name, source in sorted(_template(files("provlab.project") / "template")):
-            path = temporary / name.replace("my_study", module).replace("gitignore", ".gitignore")
-            path.parent.mkdir(parents=True, exist_ok=True)
+        for source in sorted(path for path in template.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+            name = (
+                source.relative_to(template).as_posix().replace("my_study", module).replace("gitignore", ".gitignore")
+            )
+            (temporary / name).parent.mkdir(parents=True, exist_ok=True)
             text = source.read_text(encoding="utf-8").replace("my_study", module).replace(NAME, folder.name)
-            path.write_text(text, encoding="utf-8", newline="\n")
-            made.append(path.relative_to(temporary).as_posix())
+            (temporary / name).write_text(text, encoding="utf-8", newline="\n")
+            made.append(name)
     return made
-
-
-def _template(folder: Traversable, above: str = "") -> list[tuple[str, Traversable]]:
-    found = []
-    for each in folder.iterdir():
-        name = f"{above}{each.name}"
-        if each.is_dir():
-            found += _template(each, f"{name}/") if each.name != "__pycache__" else []
-        else:
-            found.append((name, each))
-    return found

@@ -59,20 +59,15 @@ class Project:
             A project file that is not TOML, or with other settings.
         """
         named = os.environ.get(VARIABLE) if start is None else None
-        if named:
-            root = Path(named).absolute()
-            settings = _settings(root)
-            if settings is None:
-                raise ValueError(
-                    f"{VARIABLE}: expected a folder with {FILE}, got {named!r}; correct it, or unset it to look for "
-                    f"the project from the working directory upwards."
-                )
-            return cls._of(root, settings)
-        here = Path.cwd() if start is None else start.absolute()
-        for root in (here, *here.parents):
-            settings = _settings(root)
-            if settings is not None:
+        here = Path(named or start or "").absolute()
+        for root in (here,) if named else (here, *here.parents):
+            if (settings := _settings(root)) is not None:
                 return cls._of(root, settings)
+        if named:
+            raise ValueError(
+                f"{VARIABLE}: expected a folder with {FILE}, got {named!r}; correct it, or unset it to look for "
+                f"the project from the working directory upwards."
+            )
         return cls(here)
 
     @classmethod
@@ -91,7 +86,11 @@ class Project:
         if not isinstance(trust, list) or not all(isinstance(name, str) and name.isidentifier() for name in trust):
             raise ValueError(f'{where}: trust: expected top-level modules such as ["sklearn"], got {trust!r:.80}.')
         for name in trust:
-            _check_trusted(where, root, name)
+            if name in sys.stdlib_module_names:
+                raise ValueError(
+                    f"{where}: trust: expected modules of estimators, got {name!r}, which is Python's own and can run "
+                    f"anything; leave it out, and rename a module of yours that has this name."
+                )
         methods = settings.get("methods", {})
         if not isinstance(methods, dict) or not all(isinstance(look, str) for look in methods.values()):
             raise ValueError(f'{where}: methods: expected lines such as BSS = "blue circle", got {methods!r:.80}.')
@@ -174,12 +173,3 @@ def _settings(root: Path) -> dict[str, Any] | None:
         if isinstance(found, dict):
             return found
     return None
-
-
-def _check_trusted(where: str, root: Path, name: str) -> None:
-    """Refuse to trust Python's own modules, and a module of the project that hides one of them or an installed one."""
-    if name in sys.stdlib_module_names:
-        raise ValueError(
-            f"{where}: trust: expected modules of estimators, got {name!r}, which is Python's own and can run "
-            f"anything; leave it out, and rename a module of yours that has this name."
-        )
