@@ -50,7 +50,7 @@ def run_as(kind, arguments):
 @cache
 def environment_in_records(kind):
     """Return what records say of where they were computed, by a process of that kind; "" where it cannot run."""
-    done = run_as(kind, ["-c", "from provlab.trials.environment import environment; print(environment())"])
+    done = run_as(kind, ["-c", "from provlab.run.environment import environment; print(environment())"])
     assert done.returncode <= 0, done.stderr  # a signal: this processor does not have the kind's instructions
     return done.stdout.strip()
 

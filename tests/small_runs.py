@@ -16,7 +16,7 @@ from provlab.cli import main
 from provlab.figures.style import only_formats
 from provlab.identity.cell import Cell
 from provlab.plan import identity_of, trials_of, unique_cells
-from provlab.runner import run_cells
+from provlab.run.runner import run_cells
 from provlab.store import SCHEMA, VOLATILE, TrialStore
 
 REPO = Path(__file__).resolve().parents[1]

@@ -20,10 +20,10 @@ from provlab.cli import INTERRUPTED, main
 from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json, digest, trial_key
 from provlab.plan import identity_of
+from provlab.run import task as trial
+from provlab.run.errors import ClusterError
 from provlab.site.collect import audited_cells
 from provlab.store import SCHEMA, TrialStore
-from provlab.trials import trial
-from provlab.trials.errors import ClusterError
 from provsel.selectors import LeverageScoreSelector
 from small_runs import BSS, FULL, LEVERAGE, PROTOCOL, UNIFORM, run_quietly, small_cell
 

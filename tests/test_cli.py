@@ -13,9 +13,7 @@ from scipy.stats import t
 from forking import run_forked
 from made_paper import CLAIMS, made_paper
 from provlab.cli import main
-from provlab.cli._artefacts import run_main
 from provlab.cli.commands import command_names
-from provlab.configs import compose_config
 from provlab.frames import COLUMNS
 from provlab.store import TrialStore
 from provsel import __version__
@@ -264,7 +262,7 @@ def test_one_cell(here):
 )
 def test_one_cell_without_folds(here, capsys, settings, numbers):
     cell = ["dataset=digits", "selector=laplacian_score", "selector.n_features_to_select=20", "protocol.repeats=2"]
-    assert run_main(compose_config([*cell, *settings, "executor=serial"])) == 0
+    assert main(["run", *cell, *settings, "executor=serial"]) == 0
     assert re.search(rf"name=digits LaplacianScoreSelector .* \| {numbers}", capsys.readouterr().out)
 
 

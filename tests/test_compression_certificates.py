@@ -6,7 +6,7 @@ from scipy import sparse
 
 from provlab.datasets import load_dataset
 from provlab.plan import make_tasks
-from provlab.trials.trial import run_task
+from provlab.run.task import run_task
 from provsel.certificates import HELD, NOT_MEASURED, VACUOUS, VIOLATED, MeasuredTrial, certify_compression
 from provsel.certificates.compression import certify_compressed_trial, is_compressed
 from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, HingeSVM

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provlab.configs import Entry, compose_artefact
 from provlab.figures.style import FORMATS
+from provlab.plan import Entry, compose_artefact
 from provlab.project import papers
 from provlab.protocols import streamed, training_process
 from small_runs import artefact_command, small_cell

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 import provsel.models.cross_validated_svm as module
-from provlab.configs import cells_of, compose_config
+from provlab.plan import cells_of, compose_config
 from provlab.project.components import build
 from provsel.models import CrossValidatedSVM, HingeSVM, LiblinearSVM, LibsvmSVM
 from provsel.selectors import LeverageScoreSelector, OnSupportVectors

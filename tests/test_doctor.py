@@ -9,8 +9,8 @@ import pytest
 from provlab.cli import main
 from provlab.datasets import dataset_names, read_source, source_names
 from provlab.doctor import STATES, Check, examine
+from provlab.run.environment import PACKAGES
 from provlab.store import SCHEMA, TrialStore
-from provlab.trials.environment import PACKAGES
 from small_runs import run_python
 
 FORMS = {name: read_source(name).forms for name in ("cifar10", "rcv1_ccat")}

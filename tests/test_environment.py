@@ -2,7 +2,7 @@
 
 import json
 
-from provlab.trials import environment as environment_module
+from provlab.run import environment as environment_module
 
 
 def test_a_blas_is_told_with_its_core_type(monkeypatch):

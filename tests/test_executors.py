@@ -12,12 +12,11 @@ import pytest
 from joblib.externals.loky import process_executor
 
 from provlab.cli import INTERRUPTED, main
-from provlab.configs import compose_artefact
-from provlab.plan import make_tasks
+from provlab.plan import compose_artefact, make_tasks
+from provlab.run import executors
+from provlab.run.executors import execute
+from provlab.run.task import run_task
 from provlab.store import TrialStore
-from provlab.trials import executors
-from provlab.trials.executors import execute
-from provlab.trials.trial import run_task
 from small_runs import (
     SMALL,
     TABLE1,

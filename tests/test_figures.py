@@ -9,12 +9,12 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from provlab.configs.artefacts import artefact_part
 from provlab.figures.curves import draw_curves, draw_error_bars
 from provlab.figures.forest import OVERALL, draw_forest, paired_differences
 from provlab.figures.looks import PALETTE, declared_looks, looks
 from provlab.figures.specification import MAX_UNIVERSES, by_effect, specification_curve
 from provlab.figures.style import only_formats
+from provlab.plan.artefact import artefact_part
 from provlab.project import Project, artefact_names, current_project, papers
 
 DRAWN = [

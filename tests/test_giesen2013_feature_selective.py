@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.configs import compose_artefact
-from provlab.plan import make_tasks, trials_of
-from provlab.trials.trial import run_task
+from provlab.plan import compose_artefact, make_tasks, trials_of
+from provlab.run.task import run_task
 from provsel.models import FeatureSelectiveSVM
 from provsel.selectors import FeatureSelectiveSelector
 from small_runs import FULL, UNIFORM, artefact_command, small_cell

@@ -8,9 +8,9 @@ import pytest
 import provsel.selectors
 from provlab import listing as module
 from provlab.cli import main
-from provlab.configs import compose_config
 from provlab.datasets import read_source, source_names
 from provlab.listing import KINDS, Item, listing
+from provlab.plan import compose_config
 from provlab.project import artefact_names
 from small_runs import REPO, script_environment
 
@@ -75,7 +75,7 @@ def test_selectors_say_chance_and_guarantee():
     assert {"uniform", "leverage", "online_leverage", "gaussian_compression", "sparse_embedding"} <= draws
     assert not {"bss", "full", "rrqr", "lpsvm", "rfe", "laplacian_score"} & draws
     guaranteed = {name for name, text in found.items() if "Guarantee: " in text}
-    classes = {name: compose_config([f"selector={name}"]).selector["_target_"].rsplit(".", 1)[-1] for name in found}
+    classes = {name: compose_config([f"selector={name}"])["selector"]["_target_"].rsplit(".", 1)[-1] for name in found}
     assert guaranteed == {name for name, cls in classes.items() if hasattr(getattr(provsel.selectors, cls), "budget")}
     assert guaranteed == {"approximate_bss", "bss", "dual_set", "leverage", "randomly_pivoted_qr"}
 
@@ -93,7 +93,7 @@ def test_artefacts_have_title_and_command():
         "Most frequently selected features using the synthetic dataset: provsel reproduce table1"
     )
     for name in artefact_names():
-        title = compose_config([f"+experiment={name}"]).artefact.title
+        title = compose_config([f"+experiment={name}"])["artefact"]["title"]
         assert found[name] == f"{title}: provsel reproduce {name.split('/')[1]}"
 
 

@@ -5,7 +5,7 @@ import pytest
 from provlab.cli import main
 from provlab.datasets import MissingDataError
 from provlab.plan import identity_of, make_tasks
-from provlab.runner import check_data, run_cells
+from provlab.run.runner import check_data, run_cells
 from provlab.store import TrialStore
 from small_runs import UNIFORM, small_cell
 

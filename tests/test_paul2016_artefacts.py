@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from provlab.cli import main
-from provlab.configs import compose_artefact
 from provlab.figures.style import FORMATS, only_formats
+from provlab.plan import compose_artefact
 from provlab.readings.schema import paper_readings
 from provlab.recipe import Rendering, load_recipe
 from provlab.store import TrialStore

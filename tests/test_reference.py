@@ -19,8 +19,7 @@ from provlab.claims.decisions import RULES_VERSION
 from provlab.claims.judged import all_claim_files, claims_about
 from provlab.claims.made_with import Versions
 from provlab.cli import main
-from provlab.configs import remembered_artefact
-from provlab.plan import trials_of, unique_cells
+from provlab.plan import compose_artefact, trials_of, unique_cells
 from provlab.project import current_project
 from provlab.reference import (
     FOLDER,
@@ -35,9 +34,9 @@ from provlab.reference import (
     write_readme,
     write_reference,
 )
+from provlab.run.environment import environment
 from provlab.site.tracing import versions
 from provlab.store import StoreSnapshot, TrialStore
-from provlab.trials.environment import environment
 from provsel.selectors import LeverageScoreSelector
 from small_runs import FULL, UNIFORM, run_quietly, small_cell
 
@@ -230,7 +229,7 @@ def changes(contents):
 @pytest.fixture(scope="module")
 def planned(contents):
     """The digest of each artefact's plan as the code is now, and its cells by their ids."""
-    artefacts = {name: remembered_artefact(name) for name in contents.parts}
+    artefacts = {name: compose_artefact(name) for name in contents.parts}
     plans = {name: Versions.of_artefact(each, ()).plan for name, each in artefacts.items()}
     cells = {name: {cell.id: cell for cell in unique_cells(each.cells)} for name, each in artefacts.items()}
     return {name: (plans[name], cells[name]) for name in artefacts}

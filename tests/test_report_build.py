@@ -119,7 +119,7 @@ def test_a_complete_artefact(results):
     [counts] = [found for found in table.certificates if found.name == "spectral"]
     assert counts.held + dict(counts.counts).get("vacuous", 0) == 6
     assert pages["text"].state == "not run"
-    assert "do not fit it: Could not override 'dataset.n_samples'" in pages["text"].problem
+    assert "do not fit it: override 'dataset.n_samples=" in pages["text"].problem
     assert pages["text"].command == "provsel reproduce text"
     assert paper.title == "Made (2000)"
     assert "&lt;script&gt;" in paper.notes

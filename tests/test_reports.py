@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
-from provlab.configs import Artefact, Entry
 from provlab.figures.curves import draw_curves, draw_error_bars
 from provlab.figures.style import TWO_COLUMNS, legend_below, only_formats, save_figure, style
 from provlab.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, printed_numbers, standard_error_scale
+from provlab.plan import Artefact, Entry
 from provlab.store import TrialStore
 from provlab.summaries import in_every_selection, mean_over_datasets, most_frequent, selections_of, share_relevant
 from provlab.tables import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from provlab.cli import main
-from provlab.configs import compose_artefact
+from provlab.plan import compose_artefact
 from provlab.recipe import load_recipe
 from provlab.store import TrialStore
 from provsel.stability import stability

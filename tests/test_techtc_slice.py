@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from provlab.configs import cells_of, compose_config
 from provlab.datasets import MissingDataError
-from provlab.plan import make_tasks
-from provlab.runner import check_data
+from provlab.plan import cells_of, compose_config, make_tasks
+from provlab.run.runner import check_data
 from provlab.store import TrialStore
 from small_runs import run_quietly
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from provlab.cli import main
-from provlab.cli._artefacts import executor_note
-from provlab.configs import compose_artefact, compose_config
+from provlab.cli.commands.reproduce import executor_note
 from provlab.datasets import MissingDataError
 from provlab.figures.style import FORMATS
+from provlab.plan import compose_artefact
 from small_runs import REPO, artefact_command
 
 MADE = "'dataset=gaussian_clusters','dataset.n_samples=30','dataset.n_features=300'"
@@ -116,7 +116,7 @@ def test_printed_times_stand_beside():
     )
     assert table["CIFAR-10", "LapS"] == 120
     assert len(table) == 30
-    layout = compose_config(["+experiment=wang2018/ofs-table3"]).artefact
+    layout = compose_artefact("wang2018/ofs-table3").config.artefact
     for line in published[published["artefact"] == "ofs-table3"].itertuples():
         assert line.row in layout.rows
         assert line.column in layout.datasets[line.dataset].columns

@@ -14,13 +14,12 @@ from dataclasses import replace
 from threadpoolctl import threadpool_limits
 from timing import case, cpu_seconds, report
 
-from provlab.configs import compose_artefact
 from provlab.datasets import dataset_members
 from provlab.identity.cell import trial_seed
-from provlab.plan import make_tasks
+from provlab.plan import compose_artefact, make_tasks
 from provlab.project.components import build
 from provlab.protocols import protocol_named
-from provlab.trials.trial import load_from, run_task
+from provlab.run.task import load_from, run_task
 from provsel.kernels.spectral import spectral_basis
 from provsel.reducers import reduced_rows
 from provsel.selectors import OnSupportVectors

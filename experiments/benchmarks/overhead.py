@@ -25,11 +25,10 @@ import psutil
 from distributed.protocol.pickle import dumps
 from timing import case, report
 
-from provlab.configs import cells_of, compose_artefact, compose_config
-from provlab.plan import make_tasks
-from provlab.trials.dask_client import task_runner
-from provlab.trials.dask_worker import encode
-from provlab.trials.executors import execute
+from provlab.plan import cells_of, compose_artefact, compose_config, make_tasks
+from provlab.run.dask_client import task_runner
+from provlab.run.dask_worker import encode
+from provlab.run.executors import execute
 
 BENCH = {
     "bench": [],

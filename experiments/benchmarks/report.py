@@ -21,13 +21,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from timing import case, report
 
-from provlab.configs import compose_artefact
 from provlab.datasets import MissingDataError
 from provlab.identity.keys import canonical_json, seed_from, split_seed
-from provlab.plan import trials_of, unique_cells
+from provlab.plan import compose_artefact, trials_of, unique_cells
 from provlab.project import artefact_names
+from provlab.run.environment import environment
 from provlab.store import SCHEMA, TrialStore
-from provlab.trials.environment import environment
 
 BENCH = {
     "bench": ["--records", "100000"],

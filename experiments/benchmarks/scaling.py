@@ -22,8 +22,8 @@ from timing.sweeps import PREPARE, SWEEPS
 
 from provlab.identity.cell import Cell
 from provlab.plan import identity_of, make_tasks
-from provlab.trials.executors import execute, usable_cores
-from provlab.trials.trial import run_task
+from provlab.run.executors import execute, usable_cores
+from provlab.run.task import run_task
 
 BENCH = {
     "bench": ["--bench"],

@@ -11,9 +11,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.configs import Entry
 from provlab.figures.looks import looks
 from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
+from provlab.plan import Entry
 from provlab.tables import Traced
 from provsel.kernels.gaussian_blocks import is_kept
 

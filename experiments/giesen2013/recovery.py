@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from provlab.configs import Entry
+from provlab.plan import Entry
 from provlab.tables import Traced, write_tables
 from provsel.certificates import VIOLATED
 

@@ -40,14 +40,14 @@ from provlab.identity.cell import Cell
 from provlab.identity.keys import trial_key
 from provlab.plan import Task, files_missing, identity_of, make_tasks, trials_of
 from provlab.project.components import REGISTRIES, component_class, inner_kind, registered, version_of
-from provlab.runner import Ticker
+from provlab.run.environment import environment, git_revision
+from provlab.run.errors import ClusterError
+from provlab.run.executors import execute
+from provlab.run.runner import Ticker
+from provlab.run.task import TaskResult
 from provlab.store import TrialStore
 from provlab.store.schema import record_schema
 from provlab.terminal import PlainConsole
-from provlab.trials.environment import environment, git_revision
-from provlab.trials.errors import ClusterError
-from provlab.trials.executors import execute
-from provlab.trials.trial import TaskResult
 from provsel import __version__
 from provsel.files import replacing
 

@@ -17,15 +17,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from provlab.claims.statistics import CorrectedT
-from provlab.configs import Entry, compose_parts
-from provlab.configs.cells import cells_from
 from provlab.datasets.loaders.file import known_labels
 from provlab.frames import error_summary, planned_trials
 from provlab.identity.cell import Cell
 from provlab.identity.keys import digest
-from provlab.plan import identity_of
+from provlab.plan import Entry, compose_config, identity_of
+from provlab.plan.composition import cells_of
 from provlab.project.estimators import as_config, estimators_in_hand
-from provlab.runner import run_cells
+from provlab.run.runner import run_cells
 from provlab.store import TrialStore
 from provlab.terminal import PlainConsole
 from provsel.files import replacing
@@ -168,10 +167,10 @@ def compare(
 
 
 def _cell(path: str, selector: dict[str, Any], model: dict[str, Any], protocol: Mapping[str, Any]) -> Cell:
-    parts = compose_parts(["dataset=file", "selector=any", "model=any", "protocol=tenfold"])
+    parts = compose_config(["dataset=file", "selector=any", "model=any", "protocol=tenfold"])
     parts["protocol"] = {**parts["protocol"], **protocol}
     parts["dataset"] = {**parts["dataset"], "path": path}
-    [cell] = cells_from({**parts, "selector": selector, "model": model}, identity_of)
+    [cell] = cells_of({**parts, "selector": selector, "model": model}, identity_of)
     return cell
 
 

@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_info
 
 from provlab.datasets import data_dir, dataset_members, dataset_names, read_source, source_names
 from provlab.datasets.files import DATA_VARIABLE, MIRROR_VARIABLE, found, mirror_dir
+from provlab.run.environment import PACKAGES, git_revision
+from provlab.run.executors import usable_cores
 from provlab.store.stored_file import DAMAGE, stored_file
-from provlab.trials.environment import PACKAGES, git_revision
-from provlab.trials.executors import usable_cores
 from provsel.kernels.compiled import VARIABLE, compiled_by
 
 OK, WARNING, PROBLEM, MISSING = STATES = ("ok", "warning", "problem", "missing")

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.configs import Artefact, Entry, counted_state
 from provlab.identity.cell import Cell
+from provlab.plan import Artefact, Entry, counted_state
 from provlab.store import NUMBERS, TrialReader
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]

@@ -10,10 +10,10 @@ from typing import Any
 
 from omegaconf import MISSING
 
-from provlab.configs import artefact_part
-from provlab.configs.reading import read_config
 from provlab.datasets import dataset_names, loader, read_source, source_names
 from provlab.messages import did_you_mean
+from provlab.plan import artefact_part
+from provlab.plan.composition import read_config
 from provlab.project import artefact_file, artefact_names, conf_files, current_project, reproduce_command
 from provlab.project.components import build, component_class
 from provsel.reducers import is_random, is_random_model

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from provlab.configs import COMPLETE, Artefact
 from provlab.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary, printed_numbers
+from provlab.plan import COMPLETE, Artefact
 from provlab.project import artefact_file, paper_of
 from provlab.store import TrialReader
 from provlab.tables import write_frame

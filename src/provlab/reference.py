@@ -23,12 +23,11 @@ from provlab.claims import INCONCLUSIVE, NOT_RUN, VERDICTS, Evidence, verdict_fr
 from provlab.claims.display import ranking_frame
 from provlab.claims.judged import Judged, all_claim_files, artefacts_of, claim_files, claims_about, judge_files
 from provlab.claims.made_with import COLUMNS, MadeWith, Versions, stored_trials
-from provlab.configs import Artefact, compose_artefact, counted_state, remembered_artefact
 from provlab.datasets import MissingDataError, source_names
 from provlab.documents import read_json
 from provlab.figures.style import only_formats
 from provlab.frames import planned_trials
-from provlab.plan import unique_cells
+from provlab.plan import Artefact, compose_artefact, counted_state, unique_cells
 from provlab.project import artefact_names, full_name
 from provlab.readings import readings_changes, stored_made, stored_outcome
 from provlab.readings.letter import write_letter
@@ -452,7 +451,7 @@ def _changes(name: str, made: MadeWith) -> list[str]:
     if name not in artefact_names():
         return ["no artefact of the project any more"]
     try:
-        artefact = remembered_artefact(name, made.settings)
+        artefact = compose_artefact(name, made.settings)
     except MissingDataError as error:
         return [f"not compared with the code: data missing, provsel fetch {error.dataset}"]
     return made.changes(Versions.of_artefact(artefact, claims_about([name], all_claim_files())))

@@ -5,7 +5,7 @@ from itertools import count
 import numpy as np
 
 from provlab.claims import Evidence
-from provlab.configs import Artefact, Entry
+from provlab.plan import Artefact, Entry
 from provlab.store import StoreSnapshot, TrialStore
 from small_runs import UNIFORM, small_cell
 
@@ -60,7 +60,7 @@ class MadeArtefacts:
             entries = self.artefacts[name].entries
             return tuple({e.row: 0 for e in entries}), tuple({e.column: 0 for e in entries})
 
-        monkeypatch.setattr("provlab.claims.evidence.remembered_artefact", lambda name, _: self.artefacts[name])
+        monkeypatch.setattr("provlab.claims.evidence.compose_artefact", lambda name, _: self.artefacts[name])
         monkeypatch.setattr("provlab.claims.schema.artefact_layout", layout)
 
     def evidence(self):

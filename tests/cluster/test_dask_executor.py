@@ -21,12 +21,12 @@ from provlab.audit import read_audits
 from provlab.cli import INTERRUPTED, main
 from provlab.datasets import DataIntegrityError
 from provlab.plan import make_tasks
-from provlab.trials import dask_worker, executors
-from provlab.trials.dask_watch import check_python
-from provlab.trials.dask_worker import encode, open_plan
-from provlab.trials.errors import ClusterError
-from provlab.trials.executors import execute
-from provlab.trials.trial import TaskResult, run_task
+from provlab.run import dask_worker, executors
+from provlab.run.dask_watch import check_python
+from provlab.run.dask_worker import encode, open_plan
+from provlab.run.errors import ClusterError
+from provlab.run.executors import execute
+from provlab.run.task import TaskResult, run_task
 from provsel.selectors import UniformSelector
 from small_runs import (
     FULL,
@@ -98,7 +98,7 @@ def test_every_worker_loads_each_data_set_once(cluster):
     interleaved = [task for fold in zip(*by_set, strict=True) for task in fold]
 
     def loads():
-        from provlab.trials import trial
+        from provlab.run import task as trial
 
         return trial._load.cache_info().misses
 
@@ -301,7 +301,7 @@ def test_bad_patience_and_nothing_to_do():
 
 
 def test_dask_is_optional(monkeypatch):
-    monkeypatch.delitem(sys.modules, "provlab.trials.dask_clusters", raising=False)
+    monkeypatch.delitem(sys.modules, "provlab.run.dask_clusters", raising=False)
     monkeypatch.setitem(sys.modules, "dask", None)
     with pytest.raises(ValueError, match=r"expected the packages dask and distributed.*pip install 'provsel\[dask\]'"):
         executors.execute(make_tasks([small_cell()]), {"name": "dask"})

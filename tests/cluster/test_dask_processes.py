@@ -16,8 +16,8 @@ from test_dask_executor import assert_clean
 
 from cluster_processes import LIMIT, LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
 from provlab.plan import identity_of, make_tasks
-from provlab.trials.errors import ClusterError
-from provlab.trials.executors import execute
+from provlab.run.errors import ClusterError
+from provlab.run.executors import execute
 from provsel import __version__
 from small_runs import UNIFORM, small_cell, stable_records, table_files
 from test_paul2016_artefacts import write_set
@@ -35,7 +35,7 @@ provsel.__version__ = "0.0.9"
 """
 KILLS_ITSELF = """
 import os
-from provlab.trials import dask_worker
+from provlab.run import dask_worker
 dask_worker.run_task = lambda task: os._exit(9)
 """
 

@@ -8,15 +8,13 @@ import pytest
 import submitit
 from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
-from provlab.configs import compose_config
-from provlab.plan import make_tasks
+from provlab.plan import compose_config, executor_settings, make_tasks
 from provlab.project import package_conf
-from provlab.trials.dask_clusters import slurm_cluster
-from provlab.trials.errors import ClusterError
-from provlab.trials.executors import execute
-from provlab.trials.trial import run_task
+from provlab.run.dask_clusters import slurm_cluster
+from provlab.run.errors import ClusterError
+from provlab.run.executors import execute
+from provlab.run.task import run_task
 from small_runs import UNIFORM, small_cell
 
 SBATCH = """#!{python}
@@ -34,8 +32,7 @@ open({log!r}, "a").write("cancelled\\n")
 
 
 def executor(*overrides):
-    config = compose_config(["executor=slurm", *overrides])
-    return OmegaConf.to_container(config.executor, resolve=True)
+    return executor_settings(compose_config(["executor=slurm", *overrides]))
 
 
 @pytest.fixture

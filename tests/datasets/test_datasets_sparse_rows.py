@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.configs import compose_config
 from provlab.datasets import load_dataset
-from provlab.trials.trial import load_from
+from provlab.plan import compose_config
+from provlab.run.task import load_from
 from provsel.kernels.hinge_dual import hinge_dual
 
 
@@ -65,7 +65,7 @@ def test_dense_rows_are_gaussian_of_length_one():
 def test_seeds_and_defaults():
     assert made().content == made().content
     assert made().content != made(seed=1).content
-    config = compose_config(["dataset=sparse_rows"]).dataset
+    config = compose_config(["dataset=sparse_rows"])["dataset"]
     assert load_from(config).content == load_dataset("sparse_rows").content
 
 

@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from public_server import serving
 
-from provlab.configs import cells_of, compose_config
 from provlab.datasets import dataset_members, fetch, load_dataset, locate, read_source, source_names, usable
 from provlab.datasets.converters import rcv1
 from provlab.datasets.loaders.rcv1_ccat import _TOPICS
-from provlab.plan import make_tasks
-from provlab.trials.trial import run_task
+from provlab.plan import cells_of, compose_config, make_tasks
+from provlab.run.task import run_task
 from small_runs import run_python
 
 MIRROR = Path(os.environ.get("PROVSEL_DATA_MIRROR") or "nowhere")

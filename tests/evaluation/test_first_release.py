@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-from provlab.configs import compose_artefact
 from provlab.identity import keys
 from provlab.identity.cell import trial_seed
 from provlab.identity.keys import canonical_json, digest, seed_from, split_seed, trial_key
-from provlab.plan import identity_of, unique_cells
+from provlab.plan import compose_artefact, identity_of, unique_cells
 from provlab.project import artefact_names
 from small_runs import DATASET, UNIFORM, small_cell
 

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provlab.configs import cells_of, compose_config
 from provlab.identity.cell import trial_seed
 from provlab.identity.keys import canonical_json, digest, seed_from, split_seed, trial_key
-from provlab.plan import make_tasks, trials_of, unique_cells
+from provlab.plan import cells_of, compose_config, make_tasks, trials_of, unique_cells
 from provlab.project import current_project
 from provlab.project.components import build
-from provlab.trials.trial import run_task
+from provlab.run.task import run_task
 from provsel.selectors import BSSSelector
 from small_runs import BSS, DATASET, FULL, LEVERAGE, UNIFORM, small_cell
 

@@ -7,13 +7,12 @@ import pytest
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import SVC
 
-from provlab.configs import cells_of, compose_config
 from provlab.datasets import make_dataset
-from provlab.plan import make_tasks
+from provlab.plan import cells_of, compose_config, make_tasks
 from provlab.protocols import PROTOCOLS, protocol_named
 from provlab.protocols.base import Fold
 from provlab.protocols.classification import AbstractClassification
-from provlab.trials.trial import load_from, run_task
+from provlab.run.task import load_from, run_task
 from small_runs import DATASET, FULL, UNIFORM, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}

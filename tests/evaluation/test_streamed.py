@@ -9,12 +9,11 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from provlab.configs import cells_of, compose_config
 from provlab.identity.cell import Cell
-from provlab.plan import identity_of, make_tasks
+from provlab.plan import cells_of, compose_config, identity_of, make_tasks
 from provlab.protocols import streamed, training_process
+from provlab.run.task import load_from, run_task
 from provlab.store import TIMING, VOLATILE, TrialStore
-from provlab.trials.trial import load_from, run_task
 from provsel.models import CompressedLinearSVM, LiblinearSVM
 from small_runs import FULL, PROTOCOL, UNIFORM, run_quietly, small_cell
 

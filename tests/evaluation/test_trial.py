@@ -10,9 +10,9 @@ from sklearn.svm import SVC
 
 from provlab.identity.keys import seed_from
 from provlab.plan import identity_of, make_tasks
+from provlab.run import task as trial_module
+from provlab.run.task import load_from, run_task
 from provlab.store import SCHEMA
-from provlab.trials import trial as trial_module
-from provlab.trials.trial import load_from, run_task
 from provsel.certificates import THEOREMS
 from provsel.kernels import hard_margin
 from provsel.models import LibsvmSVM

@@ -7,8 +7,8 @@ from sklearn.cluster import KMeans
 
 from provlab.plan import make_tasks
 from provlab.protocols.whole_rows import clustering_accuracy
+from provlab.run.task import load_from, run_task
 from provlab.store import TIMING, TrialStore
-from provlab.trials.trial import load_from, run_task
 from provsel.selectors import LaplacianScoreSelector, OnlineLeverageSelector, SparseEmbedding
 from small_runs import DATASET, FULL, UNIFORM, run_quietly, small_cell
 

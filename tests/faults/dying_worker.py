@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from provlab.trials.trial import run_task
+from provlab.run.task import run_task
 
 
 def dies_after_the_first(task):

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from provlab.configs import compose_artefact
 from provlab.frames import error_summary
+from provlab.plan import compose_artefact
 from provlab.recipe import Recipe
 from provlab.store import TrialStore
 from provlab.tables import write_tables

@@ -16,13 +16,12 @@ from fault_tools import leftovers, message, on_small_disk, outcome, reproduce, s
 from rich.console import Console
 
 from made_paper import made_paper
-from provlab import runner
 from provlab.audit import AuditRun, read_audits
 from provlab.cli import main
+from provlab.run import executors, runner
 from provlab.site.build import build_report
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.tables import write_text
-from provlab.trials import executors
 from provsel.files import ABANDONED, probe
 from small_runs import SMALL, fake_records, rows
 

@@ -13,9 +13,9 @@ from fault_tools import LIMIT, leftovers, outcome, reproduce, small_artefact, st
 
 from cluster_processes import wait_until
 from provlab.plan import make_tasks
+from provlab.run import executors
+from provlab.run.task import run_task
 from provlab.store import StoreSnapshot, TrialStore
-from provlab.trials import executors
-from provlab.trials.trial import run_task
 from small_runs import fake_records, rows, run_python, script_environment
 
 HERE = Path(__file__).resolve().parent
@@ -25,7 +25,7 @@ from pathlib import Path
 sys.path[:0] = [{str(HERE.parent)!r}, {str(HERE)!r}]
 import dying_worker
 import fault_tools
-from provlab.trials import executors
+from provlab.run import executors
 if __name__ == "__main__":
     results, loky = Path(sys.argv[1]), {{"name": "loky", "n_jobs": 2}}
 """

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import hashlib
 import io
 import lzma
 import tempfile
@@ -18,8 +17,6 @@ from scipy import sparse
 from provlab.agreement import OUTCOMES
 from provlab.audit import TRIALS, AuditRun, read_audits
 from provlab.claims.table import ResultTable
-from provlab.configs import compose_artefact
-from provlab.configs.memory import _recalled, _remember
 from provlab.store import SCHEMA, StoreSnapshot, TrialStore
 from provlab.store.packed import Block, pack, unpack
 from provsel.selectors import OnlineLeverageSelector
@@ -121,24 +118,6 @@ def state_of(path):
     assert np.isfinite(selector.partial_fit_columns(X[:, :1], [10_000]).scores_).all()
 
 
-def plan():
-    """Return an artefact as it is remembered, without its checksum."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "plan.json"
-        _remember(path, "0" * 64, compose_artefact("paul2016/table1", ["protocol.repeats=1"]))
-        return path.read_bytes().partition(b"\n")[2]
-
-
-def plan_of(path):
-    """A memory of an artefact that is damaged is nothing, its checksum as if who damaged it had put it right."""
-    content = path.read_bytes()
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "plan.json"
-        copy.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
-        found = _recalled(copy, "0" * 64)
-    assert found is None or all(isinstance(entry.cell.n_trials, int) for entry in found.entries)
-
-
 LEDGER_WORDS = (b"[[", b"{}", b"NaN", b"1e999", b'"when": "0001-01-01T00:00:00+23:59"')
 TRIAL = ["k", "c", "d", "BSSSelector", "x", 0, 1, 0, True, "different", [("error", "1", "2")], []]
 RUN = AuditRun(
@@ -212,7 +191,6 @@ def block_of(path):
 TEXT = {
     "svmlight": Reader("X.svm", (SVMLIGHT,), rows_of, SVM_WORDS),
     "svmlight of known width": Reader("X.svm", (SVMLIGHT,), lambda path: rows_of(path, n_features=4), SVM_WORDS),
-    "memory of plans": Reader("plans/a.json", (plan(),), plan_of, LEDGER_WORDS),
     "results": Reader("results.csv", (RESULTS,), results_of, (b"m", b"e", b",", b"\"", b"A,one,0,0.5\n")),
     "audit": Reader("audits/a.json", (ledger(),), ledgers_of, LEDGER_WORDS),
 }  # fmt: skip

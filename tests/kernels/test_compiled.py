@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from provlab.trials.environment import environment
+from provlab.run.environment import environment
 from provsel.kernels.bss import bss
 from provsel.kernels.bss_columns import OrderedColumns
 from provsel.kernels.bss_compiled import positive_inverse

@@ -4,9 +4,8 @@ import json
 
 from small_work import WEIGHTINGS
 
-from provlab.configs import cells_of, compose_artefact, compose_config
 from provlab.identity.cell import trial_seed
-from provlab.plan import make_tasks, trials_of
+from provlab.plan import cells_of, compose_artefact, compose_config, make_tasks, trials_of
 
 ARTEFACTS = (
     "paul2016/table1", "paul2016/table1_sets", "wang2018/ofs-certificates", "giesen2013/theorem5",

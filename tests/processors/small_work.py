@@ -8,8 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from provlab.configs import cells_of, compose_artefact, compose_config
-from provlab.plan import files_missing
+from provlab.plan import cells_of, compose_artefact, compose_config, files_missing
 from provlab.store import TrialStore
 from small_runs import SMALL, run_quietly
 

@@ -37,7 +37,7 @@ def test_another_exp_alone_is_another_kind():
     """Neither BLAS nor NumPy's instructions say it: only what exp gives does."""
     if "baseline" not in kinds.other_kinds():
         pytest.skip("this processor has no FMA to do without")
-    program = "from provlab.trials.environment import environment; print(environment())"
+    program = "from provlab.run.environment import environment; print(environment())"
     tunables = kinds.environment_of("baseline")["GLIBC_TUNABLES"]
     environment = {**kinds.environment_of("native"), "GLIBC_TUNABLES": tunables}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)

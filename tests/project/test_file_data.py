@@ -11,12 +11,10 @@ from scipy import sparse
 from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
-from provlab.configs import cells_of, compose_config, compose_parts
-from provlab.configs.cells import cells_from
 from provlab.datasets import dataset_identity, load_dataset
 from provlab.identity.keys import split_seed
-from provlab.plan import identity_of
-from provlab.trials.trial import load_from
+from provlab.plan import cells_of, compose_config, identity_of
+from provlab.run.task import load_from
 
 X = np.array([[1.0, 2.5, -3.0], [0.0, 1.5, 2.0], [4.0, 0.0, 0.5], [2.0, 2.0, 2.0]])
 SPECIES = ["robin", "finch", "robin", "finch"]
@@ -124,8 +122,8 @@ NAMES = ["wing", "bill", "ring", "tail", "label"]
 
 
 def chosen(dataset):
-    parts = {**compose_parts(["selector=uniform"]), "dataset": dataset}
-    [cell] = cells_from(parts, identity_of)
+    parts = {**compose_config(["selector=uniform"]), "dataset": dataset}
+    [cell] = cells_of(parts, identity_of)
     return cell
 
 

@@ -76,13 +76,11 @@ def test_groups_of_the_project_stand_before_the_package_s(outside):
     (outside / "conf" / "selector").mkdir(parents=True)
     mine = outside / "conf" / "selector" / "bss.yaml"
     mine.write_text("_target_: provsel.selectors.BSSSelector\nn_features_to_select: 7\n")
-    from provlab.configs import compose_config, compose_parts
+    from provlab.plan import compose_config
 
     assert conf_file("selector", "bss") == mine
-    for overrides in (["selector=bss"], ["selector=bss", "++selector.rescale=false"]):  # plain, and by Hydra
-        assert compose_config(overrides).selector.n_features_to_select == 7
-        assert compose_parts(overrides)["selector"]["n_features_to_select"] == 7
-    assert compose_parts(["selector=leverage"])["selector"]["_target_"].endswith("LeverageScoreSelector")
+    assert compose_config(["selector=bss"])["selector"]["n_features_to_select"] == 7
+    assert compose_config(["selector=leverage"])["selector"]["_target_"].endswith("LeverageScoreSelector")
 
 
 def test_this_repository_is_a_project_like_any_other():

@@ -10,11 +10,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline
 
-from provlab.configs import cells_of, compose_config
-from provlab.plan import make_tasks
+from provlab.plan import cells_of, compose_config, make_tasks
 from provlab.project import components
 from provlab.project.components import build, component_identity
-from provlab.trials.trial import run_task
+from provlab.run.task import run_task
 
 BUILD = "from provlab.project.components import build\nbuild('selector', {{'_target_': {!r}}})\n"
 STUDY = """
@@ -219,7 +218,7 @@ def any_selector(name, *more):
 
 
 def test_selectors_of_scikit_learn_are_fitted_where_ours_are():
-    from provlab.trials.trial import load_from
+    from provlab.run.task import load_from
 
     best = any_selector("sklearn.feature_selection.SelectKBest", "+selector.k=5")
     found = records(*best, "protocol.setting=unsupervised")

@@ -5,8 +5,8 @@ import operator
 import os
 from pathlib import Path
 
+from provlab.run.environment import environment
 from provlab.tables import write_text
-from provlab.trials.environment import environment
 from timing.measure import median, numbers, repository
 
 FOLDER_VARIABLE = "PROVSEL_BENCHMARKS"

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg.blas import daxpy
 
-from provlab.trials.environment import git_revision
-from provlab.trials.executors import usable_cores
+from provlab.run.environment import git_revision
+from provlab.run.executors import usable_cores
 from timing.measure import median, several
 
 GEMM_SIZE = 1_500

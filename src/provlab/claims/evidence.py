@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from provlab.claims.outcome import UnavailableError
 from provlab.claims.pairing import AbstractEvidence, Place, Rows
-from provlab.configs import Artefact, Entry, artefact_part, config_errors, remembered_artefact
 from provlab.datasets import MissingDataError
 from provlab.frames import planned_trials
+from provlab.plan import Artefact, Entry, artefact_part, compose_artefact
 from provlab.project import paper_of
 from provlab.project.components import component_class
 from provlab.protocols import InverseKFold
@@ -66,10 +66,8 @@ def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefa
     found: dict[str, Artefact | str] = {}
     for name in names:
         try:
-            found[name] = remembered_artefact(name, overrides)
-        except MissingDataError:
-            continue
-        except config_errors():
+            found[name] = compose_artefact(name, overrides)
+        except (MissingDataError, ValueError):
             continue
     return found
 
@@ -200,11 +198,11 @@ class Evidence(AbstractEvidence):
         if isinstance(artefact, str):
             return artefact
         try:
-            artefact = artefact or remembered_artefact(name, self.overrides)
+            artefact = artefact or compose_artefact(name, self.overrides)
             artefact.check_data(self.store.has_any(artefact.cells))
         except MissingDataError as error:
             return f"data missing: provsel fetch {error.dataset}"
-        except config_errors() as error:
+        except ValueError as error:
             if not self.overrides:
                 raise
             self.unfitting[name] = error

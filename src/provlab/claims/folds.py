@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provlab.claims.outcome import UnavailableError
-from provlab.configs.cells import MAX_COUNT
+from provlab.plan.composition import MAX_COUNT
 
 
 @dataclass(frozen=True)

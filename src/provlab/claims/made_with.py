@@ -15,11 +15,9 @@ import pyarrow as pa
 
 from provlab.claims.decisions import RULES_VERSION
 from provlab.claims.schema import Claim
-from provlab.configs import Artefact, Entry
-from provlab.configs.plain import ELSEWHERE
-from provlab.configs.unused import setting
 from provlab.identity.cell import Cell
-from provlab.plan import unique_cells
+from provlab.plan import Artefact, Entry, unique_cells
+from provlab.plan.overrides import ELSEWHERE, setting
 from provlab.project.components import component_class
 from provlab.store import StoreSnapshot
 from provlab.summaries import value_counts, versions

@@ -18,7 +18,7 @@ from provlab.claims.decisions import POINTS
 from provlab.claims.folds import Folds, Sample, common_folds
 from provlab.claims.outcome import UnavailableError
 from provlab.claims.statistics import AbstractPairedTest, Alternative, CorrectedT, DisjointT, DyadicT, SignedRank
-from provlab.configs import Entry
+from provlab.plan import Entry
 
 Place = tuple[str, str, str]
 """Artefact, row, column."""

@@ -38,8 +38,8 @@ from numpy.typing import NDArray
 
 from provlab.claims.decisions import POINTS
 from provlab.claims.table_file import Columns, numbers, read_columns, texts
-from provlab.configs.cells import MAX_COUNT
 from provlab.messages import did_you_mean
+from provlab.plan.composition import MAX_COUNT
 from provlab.store import SCHEMA
 
 PLACES = ("artefact", "row", "column")

@@ -15,8 +15,8 @@ from provlab.claims.folds import Folds
 from provlab.claims.outcome import UnavailableError
 from provlab.claims.pairing import AbstractEvidence, Place, Rows
 from provlab.claims.table import LEVELS, ResultTable
-from provlab.configs import Entry
 from provlab.frames import TIMES
+from provlab.plan import Entry
 from provlab.store import SCHEMA
 
 

@@ -12,7 +12,7 @@ from provlab.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableEr
 from provlab.claims.pairing import AbstractEvidence
 from provlab.claims.schema import Claim, RankingRequest
 from provlab.claims.statistics import Ranking, rank_methods
-from provlab.configs import counted_state
+from provlab.plan import counted_state
 
 COLUMNS = [
     "id", "paper", "verdict", "effect", "low", "high", "p_value", "n", "test",

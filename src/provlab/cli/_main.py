@@ -32,8 +32,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         message = f"expected a command, one of {', '.join(names)}, got {chosen!r:.80}"
         parser.error(message + (did_you_mean(chosen, names) or "."))
     modules = command_modules([chosen] if chosen in names else names)
-    if call := getattr(modules.get(chosen), "call", None):
-        return int(call(argv[1:]))
     for name, module in modules.items():
         form = argparse.RawDescriptionHelpFormatter
         command = commands.add_parser(name, help=module.HELP, description=module.HELP, formatter_class=form)

@@ -1,5 +1,19 @@
-"""What is to be computed, before anything is: cells, their trials, and the tasks these make."""
+"""What is to be computed, before anything is: configs, artefacts, their cells, trials, and the tasks these make."""
 
+from provlab.plan.artefact import (
+    COMPLETE,
+    NOT_RUN,
+    PARTIAL,
+    Artefact,
+    Entry,
+    artefact_part,
+    compose_artefact,
+    counted_state,
+    fitting,
+    state_of,
+)
+from provlab.plan.composition import Composer, cells_of, compose_config, executor_settings, results_folder
+from provlab.plan.overrides import CELL_GROUPS
 from provlab.plan.plan import (
     Task,
     Trial,
@@ -12,5 +26,7 @@ from provlab.plan.plan import (
 )
 
 __all__ = [
-    "Task", "Trial", "feature_names_of", "files_missing", "identity_of", "make_tasks", "trials_of", "unique_cells",
+    "CELL_GROUPS", "COMPLETE", "NOT_RUN", "PARTIAL", "Artefact", "Composer", "Entry", "Task", "Trial", "artefact_part",
+    "cells_of", "compose_artefact", "compose_config", "counted_state", "executor_settings", "feature_names_of",
+    "files_missing", "fitting", "identity_of", "make_tasks", "results_folder", "state_of", "trials_of", "unique_cells",
 ]  # fmt: skip

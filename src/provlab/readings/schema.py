@@ -33,9 +33,9 @@ from pathlib import Path
 from typing import Any
 
 from provlab.claims.evidence import artefact_layout
-from provlab.configs.unused import setting
 from provlab.documents import check_keys, one_line, read_listing
 from provlab.messages import did_you_mean
+from provlab.plan.overrides import setting
 from provlab.project import papers
 
 SUMMARY = "artefact.summary."

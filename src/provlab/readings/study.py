@@ -13,9 +13,9 @@ import pandas as pd
 from provlab.claims import Claim
 from provlab.claims.judged import artefacts_of, claim_files, columns_read
 from provlab.claims.made_with import COLUMNS, MadeWith, Versions, stored_trials
-from provlab.configs import Entry
 from provlab.frames import columns_with_sizes
 from provlab.messages import did_you_mean
+from provlab.plan import Entry
 from provlab.project import full_name, paper_of
 from provlab.readings.prints import distances, printed_effect, printed_rows
 from provlab.readings.robustness import Robustness, robustness_of

@@ -21,10 +21,18 @@ from provlab.claims import NOT_RUN, Claim, Evidence, Verdict, judge
 from provlab.claims.evaluators import AbstractEvaluator
 from provlab.claims.evidence import artefact_layout
 from provlab.claims.outcome import Finding
-from provlab.configs import Artefact, Composer, Entry, artefact_part, compose_artefact, compose_parts, fitting
-from provlab.configs.unused import setting
 from provlab.identity.cell import Cell
-from provlab.plan import unique_cells
+from provlab.plan import (
+    Artefact,
+    Composer,
+    Entry,
+    artefact_part,
+    compose_artefact,
+    compose_config,
+    fitting,
+    unique_cells,
+)
+from provlab.plan.overrides import setting
 from provlab.readings.schema import MEASURED, Option, Part, Place, Readings
 from provlab.store import StoreSnapshot
 
@@ -71,7 +79,7 @@ class Multiverse:
         self._touching = {claim.id: self._find_touching(claim) for claim in self.family}
         self._rows = cache(self._find_rows)
         self._stays = cache(self._find_stays)
-        self._summary_parts = cache(compose_parts)
+        self._summary_parts = cache(compose_config)
 
     def touching(self, claim: Claim) -> tuple[int, ...]:
         """Return which places the verdict on a claim can depend on."""

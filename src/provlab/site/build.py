@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from provlab.configs import Artefact
+from provlab.plan import Artefact
 from provlab.project import papers
+from provlab.run.executors import usable_cores
 from provlab.site.collect import Collector, collect_pages
 from provlab.site.collect_claims import claim_pages
 from provlab.site.collect_environment import environment_page
@@ -19,7 +20,6 @@ from provlab.site.notes import render_notes
 from provlab.site.pages import write_report
 from provlab.site.sharing import rare_garbage, snapshot_pool
 from provlab.store import TrialStore
-from provlab.trials.executors import usable_cores
 from provsel import __version__
 from provsel.files import replacing_folder
 

@@ -15,14 +15,13 @@ import pyarrow as pa
 
 from provlab.agreement import OUTCOMES
 from provlab.audit import AuditRun, read_audits
-from provlab.configs import COMPLETE, NOT_RUN, Artefact, compose_artefact, config_errors, state_of
 from provlab.datasets import MissingDataError
 from provlab.documents import read_json
 from provlab.figures.style import only_formats
 from provlab.frames import planned_trials
 from provlab.identity.cell import Cell
 from provlab.listing import artefact_title
-from provlab.plan import unique_cells
+from provlab.plan import COMPLETE, NOT_RUN, Artefact, compose_artefact, state_of, unique_cells
 from provlab.project import artefact_names, reproduce_command, tool
 from provlab.recipe import Recipe, load_recipe
 from provlab.site.differences import with_differences
@@ -102,7 +101,7 @@ class Collector:
             self.artefacts[name] = f"data missing: {fetch}"
             title = artefact_title(name)
             return ArtefactPage(name, title, DATA_MISSING, command=with_settings, fetch=fetch, problem=str(error))
-        except config_errors() as error:
+        except ValueError as error:
             if not self.overrides:
                 raise
             self.artefacts[name] = f"the settings do not fit {name}: {str(error).splitlines()[0]}"

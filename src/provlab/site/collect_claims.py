@@ -14,7 +14,7 @@ from provlab.claims.evaluators import AbstractEvaluator
 from provlab.claims.judged import all_claim_files
 from provlab.claims.outcome import Finding
 from provlab.claims.schema import Claim
-from provlab.configs import Artefact
+from provlab.plan import Artefact
 from provlab.site.collect_readings import claim_readings
 from provlab.site.model_claims import ClaimPage, ClaimPart
 from provlab.site.sharing import SnapshotPool, snapshot_of_this_process

@@ -10,8 +10,8 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from provlab.claims import VERDICTS
-from provlab.configs import COMPLETE, NOT_RUN, PARTIAL
 from provlab.frames import NO_TRIALS
+from provlab.plan import COMPLETE, NOT_RUN, PARTIAL
 from provlab.site import charts
 from provlab.site.claim_contexts import claim_context
 from provlab.site.links import trace_href

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from provlab.configs import COMPLETE, NOT_RUN, PARTIAL
+from provlab.plan import COMPLETE, NOT_RUN, PARTIAL
 from provlab.site.model_claims import ClaimPage
 from provlab.site.model_environment import EnvironmentPage
 from provlab.site.trace import Trace

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from provlab.configs import Artefact, Entry
 from provlab.frames import entry_trials
+from provlab.plan import Artefact, Entry
 from provlab.project import tool
 from provlab.protocols import protocol_named
 from provlab.site.trace import Distribution, Trace, TracedCell, TracedTrial

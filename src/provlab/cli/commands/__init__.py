@@ -2,8 +2,8 @@
 
 A module without a leading underscore is a subcommand of its name: `HELP`, one line; `EXAMPLE`, a call;
 `add_arguments(parser)`; and `run(options)`, which returns the exit status and may raise what `provlab.cli._guard` turns
-into a message. One whose arguments are Hydra's has `call(arguments)` in the place of the last two. What takes long to
-import is imported by the functions that need it: `provsel --help` imports all of these modules.
+into a message. What takes long to import is imported by the functions that need it: `provsel --help` imports all of
+these modules.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def choose_results(options: argparse.Namespace) -> None:
     ValueError
         When both are given, and differ.
     """
-    from provlab.configs import compose_config
+    from provlab.plan import compose_config, results_folder
 
     named = [text for text in options.overrides if text.split("=", 1)[0].lstrip("+") == "results"]
-    folder = compose_config(named).results if named else None
+    folder = str(results_folder(compose_config(named))) if named else None
     if named and options.results not in (None, folder):
         raise ValueError(
             f"results: expected one folder, got --results {options.results} and {named[-1]}; leave out one of them."

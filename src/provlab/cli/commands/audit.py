@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
     """Return where trials run; what they are stands in their records."""
-    from provlab.configs import compose_config, executor_settings
+    from provlab.plan import compose_config, executor_settings
 
     for text in overrides:
         if text.split("=", 1)[0].split(".")[0] != "executor":
@@ -83,9 +83,7 @@ def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
                 f"audit: expected settings of the executor, such as executor=dask executor.n_jobs=2, got {text!r:.80}; "
                 f"stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit."
             )
-    config = compose_config(overrides)
-    config.results = results
-    return executor_settings(config)
+    return executor_settings({**compose_config(overrides), "results": results})
 
 
 def summary_table(found: AuditRun) -> Table:

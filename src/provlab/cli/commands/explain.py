@@ -17,7 +17,7 @@ from provlab.cli.commands import add_store_arguments
 from provlab.messages import did_you_mean
 
 if TYPE_CHECKING:
-    from provlab.configs import Artefact
+    from provlab.plan import Artefact
     from provlab.site.trace import Trace, TracedCell
 
 HELP = "where a number of an artefact comes from: config, seeds, trials, versions, and the command to compute it again"
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the trace of a row and column, or what rows and columns there are."""
-    from provlab.configs import compose_artefact
+    from provlab.plan import compose_artefact
     from provlab.project import full_name
     from provlab.recipe import load_recipe
     from provlab.site.tracing import trace_numbers

@@ -37,14 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
     from provlab.cli._guard import wide_console
-    from provlab.configs import executor_settings
+    from provlab.plan import executor_settings
     from provlab.readings import Outcome, stored_outcome
     from provlab.readings.letter import plan_text, print_tables, robustness_table, write_letter
     from provlab.readings.packing import pack_trials, with_packed
     from provlab.readings.stored import write_outcome
     from provlab.readings.study import asked, read_store
     from provlab.readings.universes import cost_text, whole_cells
-    from provlab.runner import run_cells
+    from provlab.run.runner import run_cells
     from provlab.store import TrialStore
 
     results, paper = Path(options.results), options.paper
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     failures = 0
     if not options.render:
-        [config, *_] = (artefact.config for artefact in universes.composed.values())
+        [config, *_] = (artefact.parts for artefact in universes.composed.values())
         known = whole_cells(universes, snapshot) - whole_cells(universes, stored)
         report = run_cells(universes.cells, store, executor_settings(config), label=f"readings of {paper}", known=known)
         print(report.summary(), file=sys.stderr)

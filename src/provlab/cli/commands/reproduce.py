@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from provlab.cli.commands import add_settings
 
+if TYPE_CHECKING:
+    from provlab.plan import Artefact
+    from provlab.recipe import Recipe
+    from provlab.run.runner import RunReport
+
 HELP = "compute what an artefact of a paper is missing, and write its tables and figures"
 EXAMPLE = "provsel reproduce table1 protocol.repeats=1 executor=serial"
+
+ALONE = "serial"
+"""The executor that files of artefacts ask for which measure times."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Reproduce one artefact after the other; the exit status is the largest."""
-    from provlab.cli._artefacts import reproduce
     from provlab.project import full_name, papers, some_artefacts
     from provlab.recipe import load_recipe
 
@@ -33,3 +43,72 @@ def run(options: argparse.Namespace) -> int:
         names = [full_name(options.name, also=["all", *papers()])]
     how = {"render": options.render, "fail_fast": options.fail_fast}
     return max([reproduce(load_recipe(name), options.overrides, **how) for name in names], default=0)
+
+
+def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = False, fail_fast: bool = False) -> int:
+    """Run what an artefact is missing, write its CSV, and render it.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    overrides : sequence of str
+        Settings in Hydra's grammar.
+    render : bool, default=False
+        Render what the store has and compute nothing.
+    fail_fast : bool, default=False
+        End the run at the first trial that fails.
+
+    Returns
+    -------
+    int
+        Exit status: 1 where a trial failed.
+    """
+    from provlab.plan import compose_artefact, executor_settings, results_folder
+    from provlab.project import reproduce_command
+    from provlab.run.runner import RunReport, has_failed, run_cells
+    from provlab.store import TrialStore
+
+    artefact = compose_artefact(recipe.name, overrides)
+    results = results_folder(artefact.parts)
+    store = TrialStore(results / "store")
+    report = RunReport()
+    if not render:
+        stop = has_failed if fail_fast or artefact.parts["fail_fast"] else None
+        if note := executor_note(artefact):
+            print(note, file=sys.stderr)
+        report = run_cells(artefact.cells, store, executor_settings(artefact.parts), label=recipe.name, stop=stop)
+        print(report.counts(), file=sys.stderr)
+    if not report.stopped:  # after a failure that was to be seen at once, a table would bury it
+        frame = recipe.frame(artefact, store)
+        print(recipe.write(artefact, store, frame, results / "tables" / recipe.name, results / "figures" / recipe.name))
+        print("Where a number comes from: provsel report, or provsel explain.", file=sys.stderr)
+    if report.failures:  # said after the table, where it is seen
+        again = reproduce_command(recipe.name, [*overrides, *(["--fail-fast"] if fail_fast else [])])
+        print("\n".join(_failure_lines(report, again)), file=sys.stderr)
+    return 1 if report.failures else 0
+
+
+def executor_note(artefact: Artefact) -> str:
+    """Return what is wrong with the executor of an artefact whose file asks for one process, else nothing."""
+    from provlab.plan import artefact_part, executor_settings
+
+    used = executor_settings(artefact.parts)["name"]
+    if used == ALONE or artefact_part(artefact.name, "executor")["name"] != ALONE:
+        return ""
+    return (
+        f"{artefact.name}: expected executor={ALONE}, as its file has it for the times that it measures, got {used}; "
+        f"trials side by side take longer: leave executor=... out, unless times do not matter to you."
+    )
+
+
+def _failure_lines(report: RunReport, again: str) -> list[str]:
+    """Return what failed, and what to do."""
+    first = f"{len(report.failures)} of {report.n_planned} trials failed:"
+    if report.stopped:
+        first = f"Stopped at the first failure, {report.n_skipped} trials skipped, nothing rendered:"
+    return [
+        first,
+        *(f"  {line}" for line in report.kinds()),
+        "What was computed is stored. To try again what is missing, and nothing else:",
+        f"  {again}",
+    ]

@@ -24,9 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print one line an artefact: trials stored, its state, and the command for what is missing."""
-    from provlab.configs import COMPLETE, remembered_artefact, state_of
     from provlab.datasets import MissingDataError
-    from provlab.plan import unique_cells
+    from provlab.plan import COMPLETE, compose_artefact, state_of, unique_cells
     from provlab.project import full_name, reproduce_command, some_artefacts
     from provlab.store import StoreSnapshot, TrialStore
 
@@ -37,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     for name in names:
         trials, command = "", reproduce_command(name)
         try:
-            artefact = remembered_artefact(name, options.overrides)
+            artefact = compose_artefact(name, options.overrides)
             cells = unique_cells(artefact.cells)
             done, planned = stored.count(cells), sum(cell.n_trials for cell in cells)
             trials, state = f"{done} of {planned}", state_of(done, planned)

@@ -15,7 +15,7 @@ from provlab.datasets import DataIntegrityError, MissingDataError
 from provlab.identity.cell import Cell
 from provlab.identity.keys import digest, trial_key
 from provlab.plan import Task, Trial
-from provlab.trials.trial import TaskResult, run_task
+from provlab.run.task import TaskResult, run_task
 from provsel import __version__
 
 OTHER_CODE = "install the version of the client in the environment of the workers, and start them again"

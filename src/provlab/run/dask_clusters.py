@@ -15,10 +15,10 @@ from distributed import Client, LocalCluster
 from distributed.utils import silence_logging_cmgr
 
 from provlab.plan import Task
-from provlab.trials import dask_worker
-from provlab.trials.dask_client import run_on
-from provlab.trials.errors import ClusterError
-from provlab.trials.trial import TaskResult
+from provlab.run import dask_worker
+from provlab.run.dask_client import run_on
+from provlab.run.errors import ClusterError
+from provlab.run.task import TaskResult
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 DATA = ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")

@@ -13,10 +13,10 @@ from distributed import CancelledError, Client, Future, KilledWorker, WorkerPlug
 from distributed.comm import CommClosedError
 
 from provlab.plan import Task
-from provlab.trials.dask_watch import AGAIN, LOOK_EVERY, Watch, check_python
-from provlab.trials.dask_worker import encode
-from provlab.trials.errors import ClusterError
-from provlab.trials.trial import TaskResult
+from provlab.run.dask_watch import AGAIN, LOOK_EVERY, Watch, check_python
+from provlab.run.dask_worker import encode
+from provlab.run.errors import ClusterError
+from provlab.run.task import TaskResult
 
 TASKS_A_THREAD = 2
 """Submitted at a time: one that runs and the next one. More would only fill the memory of scheduler and client."""
@@ -95,7 +95,7 @@ def _plan_plugin(plan: str, compressed: bytes) -> WorkerPlugin:
             import socket
 
             try:
-                from provlab.trials import dask_worker
+                from provlab.run import dask_worker
             except Exception as error:
                 reason = f"cannot import provsel ({type(error).__name__}: {error})"
                 return socket.gethostname(), reason, "install it for the workers, and start them again"

@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 from joblib.externals.loky.backend import resource_tracker
 
 from provlab.plan import Task
-from provlab.trials.trial import TaskResult, run_task
+from provlab.run.task import TaskResult, run_task
 
 REPLACED = "A worker stopped while some jobs were given to the executor"
 """What loky warns of when it replaces a worker that has grown, such as by 60,000 images; nothing is lost."""
@@ -163,7 +163,7 @@ def _slurm(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskRes
 def _clusters() -> ModuleType:
     """Import what needs Dask only when it is asked for: it is optional, and slow to import."""
     try:
-        return importlib.import_module("provlab.trials.dask_clusters")
+        return importlib.import_module("provlab.run.dask_clusters")
     except ModuleNotFoundError as error:
         raise ValueError(
             f"executor: expected the packages dask and distributed, got none of the name {error.name}; "

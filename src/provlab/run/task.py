@@ -17,7 +17,7 @@ from provlab.identity.cell import Cell, trial_seed
 from provlab.identity.keys import canonical_json
 from provlab.plan import Task, Trial, identity_of
 from provlab.protocols import COLUMNS, Fold, protocol_named
-from provlab.trials.environment import environment, git_revision
+from provlab.run.environment import environment, git_revision
 
 Record = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from distributed import Client
 
-from provlab.trials.errors import ClusterError
+from provlab.run.errors import ClusterError
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at the cluster: who has come, who has gone."""

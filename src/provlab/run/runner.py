@@ -15,10 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from provlab.datasets import MissingDataError, describe_roots
 from provlab.identity.cell import Cell
 from provlab.plan import Task, files_missing, make_tasks, unique_cells
+from provlab.run.executors import execute
+from provlab.run.task import TaskResult
 from provlab.store import TrialStore
 from provlab.terminal import PlainConsole
-from provlab.trials.executors import execute
-from provlab.trials.trial import TaskResult
 
 PLAIN_EVERY = 15.0
 """Seconds between two lines of progress where there is no terminal."""
@@ -114,6 +114,11 @@ class RunReport:
     def summary(self) -> str:
         """Return `counts` and `kinds` as lines."""
         return "\n".join([self.counts(), *(f"  {line}" for line in self.kinds())])
+
+
+def has_failed(report: RunReport) -> bool:
+    """Tell whether a run has seen a failure: with --fail-fast, when it ends."""
+    return bool(report.failures)
 
 
 def _warned(n: int, text: str) -> str:

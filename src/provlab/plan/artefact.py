@@ -1,0 +1,317 @@
+"""Artefacts: rows x columns x data sets as overrides, composed to entries, each with the cell that it shows."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from provlab.datasets import MissingDataError
+from provlab.identity.cell import Cell
+from provlab.plan.composition import Composer, Parts, cells_of, compose_config, resolved
+from provlab.plan.overrides import check_names, nearest_setting, setting
+from provlab.plan.plan import files_missing, identity_of
+from provlab.project import paper_of
+from provlab.project.components import UNSET
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+COMPLETE, PARTIAL, NOT_RUN = "complete", "partial", "not run"
+"""States of an artefact."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number of an artefact: where it stands, and the cell that it is computed from."""
+
+    row: str
+    column: str
+    cell: Cell
+    label: str = ""
+    overrides: tuple[str, ...] = ()
+    """What `provsel run` takes to compute this cell alone."""
+
+    @cached_property
+    def dataset(self) -> str:
+        """Name of the data set, as the artefact or else the loaders give it."""
+        dataset = self.cell.dataset
+        if self.label or "set" in dataset:
+            return self.label or str(dataset["set"])
+        return PurePath(str(dataset.get("path", dataset["name"]))).stem
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A table or figure of a paper as a list of entries.
+
+    Attributes
+    ----------
+    name : str
+        paper/artefact.
+    title : str
+    entries : tuple of Entry
+    parts : mapping
+        The composed config without row and column; `config` is the same as a DictConfig.
+    """
+
+    name: str
+    title: str
+    entries: tuple[Entry, ...]
+    parts: Mapping[str, Any]
+
+    @cached_property
+    def config(self) -> DictConfig:
+        """The composed config without row and column."""
+        from omegaconf import OmegaConf
+
+        return OmegaConf.create(dict(self.parts))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """`artefact.summary`: how trials become numbers where the paper leaves that open; arguments of `summarise`."""
+        return dict(self.parts.get("artefact", {}).get("summary", {}))
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of all entries."""
+        return [entry.cell for entry in self.entries]
+
+    def check_data(self, n_stored: int | bool) -> None:
+        """Raise MissingDataError when there is nothing to show: no trial is stored, and none can be computed here."""
+        if n_stored:
+            return
+        datasets = {cell.data: cell.dataset for cell in self.cells}.values()
+        missing = dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset))
+        if missing:
+            names = " ".join(missing)
+            error = MissingDataError(f"Nothing is stored, and the data are not here: provsel fetch {names}")
+            error.dataset = names
+            raise error
+
+
+def state_of(n_stored: int, n_planned: int) -> str:
+    """Return what is said of an artefact of which so many trials are stored."""
+    return COMPLETE if n_stored == n_planned else PARTIAL if n_stored else NOT_RUN
+
+
+def counted_state(n_stored: int, n_planned: int) -> str:
+    """Return `state_of` with the counts where only a part is stored: "partial (k of n)"."""
+    state = state_of(n_stored, n_planned)
+    return f"{state} ({n_stored} of {n_planned})" if state == PARTIAL else state
+
+
+def artefact_part(name: str, part: str = "artefact") -> Parts:
+    """Return what an artefact's file says of it: its title, rows, columns and data sets; or its protocol."""
+    found: Parts = resolved(compose_config([f"+experiment={name}"]), [part])[part]
+    return found
+
+
+def compose_artefact(
+    name: str, overrides: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
+) -> Artefact:
+    """Return an artefact: its rows x its columns x its data sets.
+
+    The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
+    `choose`, overrides, and optionally `rows` and `columns`, those of the artefact that this data set has.
+    `artefact.only` is a list of some of their names.
+
+    Parameters
+    ----------
+    name : str
+        paper/artefact.
+    overrides : sequence of str
+        The user's, below those of row and column. A column's setting of the selector or the model is left out
+        where that of the row does not have it: full data has no number of features. One that no row has is an error,
+        and so is one of the user's that each row or column replaces.
+    rows : mapping, optional
+        Names and overrides of rows in the place of the artefact's, such as one row under several readings; all data
+        sets have them.
+    """
+    paper_of(name)  # which it must be of
+    base = [f"+experiment={name}", *overrides]
+    compose = Composer()
+    config = compose(base)
+    artefact = resolved(config, ["artefact"])["artefact"]
+    identify = _Identities()
+    known = {kind: list(artefact[kind]) for kind in ("rows", "columns")}
+    entries, composed_rows, taken = [], [], set()
+    for label, chosen in _listed_datasets(name, artefact).items():
+        check_names(f"{name}: datasets.{label}", chosen, ["choose", *known])
+        for kind, names in known.items():
+            if other := [each for each in chosen.get(kind, []) if each not in names]:
+                raise ValueError(f"{name}: expected {kind} of {label} among {names}, got {other}; add them to {kind}.")
+        own = {row: artefact["rows"][row] for row in chosen.get("rows", known["rows"])}
+        shown = {column: artefact["columns"][column] for column in chosen.get("columns", known["columns"])}
+        for row, of_row in (rows or own).items():
+            before = [*chosen["choose"], *of_row]
+            composed_rows.append(compose([*base, *before]))
+            fits = {column: fitting(stated, composed_rows[-1]) for column, stated in shown.items()}
+            _check_sizes(name, row, of_row, shown, {text for settings in fits.values() for text in settings})
+            for column, settings in fits.items():
+                _check_agreement(
+                    name,
+                    {
+                        f"data set {label!r:.80}": chosen["choose"],
+                        f"row {row!r:.80}": of_row,
+                        f"column {column!r:.80}": settings,
+                    },
+                )
+                taken |= _kept(overrides, [*before, *settings])
+                alone = (*base, *before, *settings)
+                composed = compose(alone)
+                for cell in cells_of(composed, identify):
+                    member = _member_override(composed["dataset"], cell.dataset)
+                    entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
+    if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
+        there, stated = {entry.row for entry in entries}, artefact_part(name)["rows"]  # columns may be for other rows
+        composed_rows += [compose([*base, *stated[row]]) for row in stated if row not in there]
+    _check_columns(name, artefact["columns"], composed_rows)
+    if lost := [text for text in overrides if text not in taken]:
+        raise ValueError(
+            f"{name}: expected settings that some entry takes, got {lost[0]!r:.120}, but the data set, row or column "
+            f"of each sets {setting(lost[0])} itself; leave it out, or change artefact.rows or artefact.columns."
+        )
+    return Artefact(name, str(artefact["title"]), tuple(entries), config)
+
+
+class _Identities(dict[str, str]):
+    """Identities of data sets, each looked at once: all rows and columns of an artefact have the same ones."""
+
+    def __call__(self, dataset: Mapping[str, Any]) -> str:
+        text = repr(sorted(dataset.items()))
+        if text not in self:
+            self[text] = identity_of(dataset)
+        return self[text]
+
+
+def _listed_datasets(name: str, artefact: Parts) -> dict[str, Parts]:
+    """Return the data sets that an artefact lists, or those of them that `only` names; "" is that of the config."""
+    listed = artefact.get("datasets", {"": {"choose": []}})
+    only = artefact.get("only")
+    if only is None:
+        return {str(label): chosen for label, chosen in listed.items()}
+    unknown = [label for label in only if label not in listed]
+    if unknown or not only:
+        raise ValueError(f"{name}: expected artefact.only to name some of {', '.join(listed)}, got {list(only)}.")
+    return {str(label): listed[label] for label in only}
+
+
+def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the override that chooses one member of a collection, nothing where the config has chosen it already."""
+    name = member.get("set")
+    if name is None or dataset.get("set") == name:
+        return ()
+    return (f"dataset.set={name}" if re.fullmatch(r"[\w.-]+", name) else f"dataset.set={json.dumps(name)}",)
+
+
+# ---- settings of columns that a row takes, and those that nothing takes: an artefact would be computed without them
+
+
+def fitting(column: Sequence[str], row: Parts) -> list[str]:
+    """Return the overrides of a column that apply to a row: what the column chooses itself, and what the row has."""
+    chosen = _chosen_groups(column)
+    return [text for text in column if setting(text).partition(".")[0] in chosen or _applies(text, row)]
+
+
+def _applies(override: str, row: Parts) -> bool:
+    """Tell whether the selector or model of a row has the setting that a column changes, nested or not."""
+    group, *names = setting(override).split(".")
+    if group not in ("selector", "model"):
+        return True
+    node: Any = row[group]
+    for name in names:
+        if not isinstance(node, dict) or name not in node:
+            return False
+        node = node[name]
+    return True
+
+
+def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequence[Parts]) -> None:
+    """Refuse a setting of a column that no row has; `rows` are composed without a column."""
+    for column, overrides in columns.items():
+        chosen = _chosen_groups(overrides)  # what the column brings itself is checked where it is composed
+        for text in overrides:
+            key = setting(text)
+            group = key.split(".")[0]
+            if group not in chosen and not any(_applies(text, row) for row in rows):
+                known = sorted({path for row in rows for path in _settings(row[group], group)})
+                raise ValueError(
+                    f"{name}: expected a setting that some row has, of {', '.join(known) or 'none'}, got {text!r:.120} "
+                    f"in column {column!r:.80}, which no row takes; {nearest_setting(key, known)}."
+                )
+
+
+def _check_agreement(name: str, parts: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a setting to which two of a data set, a row and a column give different values: one would not show.
+
+    A row leaves a value to the columns by `UNSET`; one that the column does not give is refused as well.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for part, overrides in parts.items():
+        for key, text in {setting(text): text for text in overrides if _value(text) != UNSET}.items():
+            where, other = found.setdefault(key, (part, text))
+            if _value(other) != _value(text):
+                raise ValueError(
+                    f"{name}: expected {key} from one place, got {other!r:.120} of {where} and {text!r:.120} of "
+                    f'{part}; leave one out, or write "+{key}={UNSET}" in the first.'
+                )
+    for part, text in ((part, text) for part, overrides in parts.items() for text in overrides):
+        if setting(text) not in found:
+            raise ValueError(
+                f"{name}: expected {setting(text)} of {[*parts][-1]}, got {text!r:.120} of {part} only; set it."
+            )
+
+
+def _check_sizes(
+    name: str, row: str, overrides: Sequence[str], columns: Mapping[str, Sequence[str]], fits: Collection[str]
+) -> None:
+    """Refuse a row that has another name for a number that columns differ in, and the number of one of them in all.
+
+    `fits` are the overrides of columns that the row has.
+    """
+    followed = {setting(text).split(".")[0] for text in fits}
+    given: dict[str, dict[str, str]] = {}
+    for column, texts in columns.items():
+        for text in texts:
+            given.setdefault(setting(text), {}).setdefault(_value(text), column)
+    own = {setting(text): text for text in overrides if _value(text).isdecimal() and setting(text).count(".") == 1}
+    for (key, text), (other, named) in itertools.product(own.items(), given.items()):
+        group, value = key.split(".")[0], _value(text)
+        if other.split(".")[0] == group and group not in followed and len(named) > 1 and value in named:
+            raise ValueError(
+                f"{name}: expected row {row!r:.80} to follow the columns, got {text!r:.120} under each, while column "
+                f'{named[value]!r:.80} has {other}={value}, which the row does not take; write "+{key}={UNSET}" '
+                f"in the row and {key}={value} in that column. Another number stands in conf/{group}/NAME.yaml."
+            )
+
+
+def _kept(overrides: Iterable[str], later: Sequence[str]) -> set[str]:
+    """Return the overrides that those which come later do not replace, or by the same: that is what the user wanted."""
+    replaced = {*map(setting, later)}
+    return {text for text in overrides if text in later or setting(text) not in replaced}
+
+
+def _chosen_groups(overrides: Iterable[str]) -> set[str]:
+    """Return the groups of which some overrides choose another member."""
+    return {key for key in map(setting, overrides) if "." not in key}
+
+
+@cache
+def _value(override: str) -> str:
+    """Return the text of the value that an override gives."""
+    return override.partition("=")[2].strip()
+
+
+def _settings(part: Any, where: str) -> Iterator[str]:
+    """Yield the keys of all settings of a part of a config, nested ones as well."""
+    if isinstance(part, Mapping):
+        for name in part:
+            if name != "_target_":
+                yield f"{where}.{name!s}"
+                yield from _settings(part[name], f"{where}.{name!s}")

@@ -1,0 +1,226 @@
+"""Overrides in Hydra's grammar, and what a config may say: plain values of bounded size, looked up nowhere else.
+
+Hydra's parser reads what is not a plain word, number or short list. It is slow to import, and an artefact has thousands
+of overrides.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+MAX_DEPTH = 20
+MAX_TEXT = 2000
+MAX_VALUES = 10_000
+MAX_OVERRIDE = 20_000
+
+CELL_GROUPS = ("dataset", "selector", "model", "protocol")
+"""Groups of conf/ that make a cell."""
+
+GROUPS = (*CELL_GROUPS, "executor")
+"""Groups of conf/, each with one member in a config."""
+
+ELSEWHERE = ("results", "executor")
+"""Parts of a config that describe a run and no result: they may ask the environment, and are not recorded."""
+
+KNOWN = (*CELL_GROUPS, "artefact")
+"""What a reference may refer to."""
+
+WHOLE_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
+
+_REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)(?:\.\w+)*\}")
+_KEY = re.compile(r"(\+{0,2}|~)([A-Za-z_][\w$-]*(?:\.[\w$-]+)*)")
+_NUMBER = re.compile(r"[+-]?(?:(?P<whole>\d+)|\d+\.\d*(?:e[+-]?\d+)?|\.?\d+e[+-]?\d+)")
+_WORD = re.compile(r"(?!(?i:nan|inf)$)(?:[A-Za-z][\w./-]*|\d+/[a-z]+|\?\?\?)")
+_LIST = re.compile(r"\[ *(?:\d+|[A-Za-z]\w*)(?: *, *(?:\d+|[A-Za-z]\w*))* *\]")
+_CONSTANTS = {"null": None, "true": True, "false": False}
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+class Override(NamedTuple):
+    """One change of a config.
+
+    Attributes
+    ----------
+    text : str
+        As it was written.
+    mark : str
+        "" sets what is there, "+" adds, "++" does either, "~" deletes.
+    key : tuple of str
+        Path of names.
+    value : object
+        Plain; references are texts.
+    """
+
+    text: str
+    mark: str
+    key: tuple[str, ...]
+    value: Any
+
+
+@lru_cache(maxsize=8192)
+def parse_override(text: str) -> Override:
+    """Return what an override says.
+
+    Raises
+    ------
+    ValueError
+        For another grammar, several values, a setting of Hydra, or a value that asks for other places than `KNOWN`.
+    """
+    check_size(text)
+    name, equals, value = text.partition("=")
+    found = _KEY.fullmatch(name)
+    if is_of_hydra(name):
+        raise ValueError(
+            f"override {text!r:.80}: expected a setting of a cell, got one of Hydra's; only provsel run takes some."
+        )
+    if found is None or not (equals or found[1] == "~"):
+        raise ValueError(
+            f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, with + before what is added and ~ "
+            f"before what is deleted; see provsel run --help."
+        )
+    override = Override(text, found[1], tuple(found[2].split(".")), _value(text, value) if equals else None)
+    if override.key[0] not in ELSEWHERE:
+        check_references(override.value, f"override {name!r:.80}")
+    return override
+
+
+def setting(override: str) -> str:
+    """Return the key that an override changes."""
+    return override.split("=", 1)[0].lstrip("+~")
+
+
+def is_of_hydra(key: str) -> bool:
+    """Tell whether a key, of an override or a file, is or may lead to Hydra's own part of a config."""
+    return "hydra" in re.split(r"[\s.+~/@:]", key)
+
+
+def check_size(text: str) -> None:
+    """Refuse an override that Hydra's parser would not come back from: nested too deeply, or too long."""
+    depth = deepest = 0
+    for char in text:
+        depth += (char in _OPENING) - (char in _CLOSING)
+        deepest = max(deepest, depth)
+    if deepest > MAX_DEPTH or len(text) > MAX_OVERRIDE:
+        raise ValueError(
+            f"override {text!r:.80}: expected at most {MAX_DEPTH} levels and {MAX_OVERRIDE} characters, got "
+            f"{deepest} and {len(text)}; write the values into a file of conf/."
+        )
+
+
+def _value(text: str, value: str) -> Any:
+    number = _NUMBER.fullmatch(value)
+    if number:
+        return int(value) if number["whole"] else float(value)
+    if value.lower() in _CONSTANTS:
+        return _CONSTANTS[value.lower()]
+    if WHOLE_REFERENCE.fullmatch(value) or _WORD.fullmatch(value):
+        return value
+    if _LIST.fullmatch(value):
+        return [_value(text, item.strip()) for item in value[1:-1].split(",")]
+    parsed = parse_with_hydra(text)
+    if parsed.is_sweep_override():
+        raise ValueError(
+            f"override {text!r:.80}: expected one value, got several; provsel run -m runs one job for each of them, "
+            f"and quotes make one text of them."
+        )
+    return parsed.value()
+
+
+def parse_with_hydra(text: str) -> Any:
+    """Return an override as Hydra's parser gives it, sweeps included; its errors as a ValueError of one line."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    try:
+        return OverridesParser.create().parse_override(text)
+    except HydraException as error:
+        reason = " ".join(str(error).partition("See https")[0].split())
+        raise ValueError(f"override {text!r:.80}: expected Hydra's grammar, got: {reason}") from None
+
+
+def check_references(value: Any, where: str) -> None:
+    """Refuse a value, or one inside of it, that would be looked up in other places than the parts of a cell.
+
+    Parameters
+    ----------
+    value : mapping, list or value
+        References are texts, such as "${dataset.seed}".
+    where : str
+        Its key, for messages.
+
+    Raises
+    ------
+    ValueError
+        For a resolver or another part. It is not looked up, so that what it stands for is in no message.
+    """
+    for key, text in _leaves(value, where, 0):
+        if isinstance(text, str) and "${" in text:
+            unknown = [name for name in _REFERENCE.findall(text) if name not in KNOWN]
+            if unknown or "${" in _REFERENCE.sub("", text):
+                raise ValueError(
+                    f"{key}: expected a value, or a reference to another setting of the same cell such as "
+                    f"${{dataset.seed}}, got {text!r:.80}; the environment and other places stay out of results: "
+                    f"write the value itself."
+                )
+
+
+def check_plain(part: Any, where: str) -> None:
+    """Refuse what is no mapping of texts, finite numbers, truth values, lists and mappings, in bounded number.
+
+    Raises
+    ------
+    ValueError
+        Names the key.
+    """
+    if not isinstance(part, Mapping):
+        raise ValueError(f"{where}: expected a mapping of names to values, got {part!r:.80}; see conf/{where}.")
+    for count, (key, value) in enumerate(_leaves(part, where, 0)):
+        if count > MAX_VALUES:
+            raise ValueError(f"{where}: expected at most {MAX_VALUES} values, got more; put data into a data set.")
+        if isinstance(value, str) and len(value) > MAX_TEXT:
+            raise ValueError(f"{key}: expected a text of at most {MAX_TEXT} characters, got {value!r:.80}; shorten it.")
+        if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
+            raise ValueError(f"{key}: expected a text, a finite number, true, false or null, got {value!r:.80}.")
+
+
+def check_names(where: str, found: Iterable[Any], known: Iterable[str]) -> None:
+    """Refuse names that nothing reads.
+
+    Raises
+    ------
+    ValueError
+        Names the first, and the nearest known one.
+    """
+    known = [*known]
+    for name in map(str, found):
+        if name not in known:
+            raise ValueError(f"{where}: expected {', '.join(known)}, got {name!r:.80}; {nearest_setting(name, known)}.")
+
+
+def nearest_setting(name: str, known: Iterable[str]) -> str:
+    """Return what to do about a setting that nothing takes: the nearest that there is, or to leave it out."""
+    from provlab.messages import nearest
+
+    by_end = {path.split(".", 1)[-1]: path for path in known}  # a group in common makes nothing near
+    found = nearest(name.split(".", 1)[-1], by_end)
+    return f"the nearest is {by_end[found]}" if found else "leave it out"
+
+
+def _leaves(value: Any, where: str, depth: int) -> Iterator[tuple[str, Any]]:
+    """Yield the key and the value of everything that is no mapping and no list."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"{where:.80}: expected at most {MAX_DEPTH} levels, got more; flatten it.")
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise ValueError(f"{where}: expected names as keys, got {key!r:.80}; write them as texts.")
+            yield from _leaves(inner, f"{where}.{key:.80}", depth + 1)
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from _leaves(inner, f"{where}[{place}]", depth + 1)
+    else:
+        yield where, value
