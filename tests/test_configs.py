@@ -305,6 +305,14 @@ def test_a_column_may_have_settings_for_rows_that_the_user_took_away():
     ]
 
 
+def test_a_column_may_add_a_setting():
+    from provlab.plan import fitting
+
+    row = compose_config(["selector=bss"])
+    column = ["+selector.columns=sigma_V", "selector.n_features_to_select=3", "selector.nosuch=1", "model=liblinear"]
+    assert fitting(column, row) == [column[0], column[1], column[3]]
+
+
 def test_a_setting_of_the_user_that_some_entries_take_is_kept():
     artefact = compose_artefact("giesen2013/compression-gap", ["model.c=0.5"])
     assert {entry.cell.model["c"] for entry in artefact.entries if entry.dataset == "DEXTER"} == {0.5}

@@ -220,8 +220,8 @@ def fitting(column: Sequence[str], row: Parts) -> list[str]:
 
 
 def _applies(override: str, row: Parts) -> bool:
-    """Tell whether the selector or model of a row has the setting that a column changes, nested or not."""
-    group, *names = setting(override).split(".")
+    """Tell whether the selector or model of a row has the setting that a column changes, nested or not, or adds."""
+    group, *names = override.split("=", 1)[0].split(".")
     if group not in ("selector", "model"):
         return True
     node: Any = row[group]
