@@ -27,6 +27,7 @@ _TABLE = "techtc100/datasets.tsv"
 _FORMS = ("auto", "tokens")
 _WEIGHTINGS = ("counts", "binary", "log", "l2", "log_l2", "tfidf_l2")
 _SET = re.compile(r"Exp_[0-9]+_[0-9]+")
+_MAX_EXPANDED = 1 << 28  # the largest registered list expands to 1.2 MB; one that is not registered may be anything
 _LABELS = {b"+1": 1, b"1": 1, b"-1": -1}
 _CITATION = "TechTC, Gabrilovich and Markovitch (2004), ICML"
 
@@ -164,8 +165,11 @@ def read_tokens(path: Path) -> tuple[list[int], list[Counter[bytes]]]:
     ValueError
         Naming file and line.
     """
+    decoder = lzma.LZMADecompressor()
     try:
-        content = lzma.decompress(path.read_bytes())
+        content = decoder.decompress(path.read_bytes(), _MAX_EXPANDED)
+        if not decoder.eof:
+            raise lzma.LZMAError(f"it is cut, or expands to more than {_MAX_EXPANDED} bytes")
     except lzma.LZMAError as error:
         raise ValueError(
             f"{path}: cannot be decompressed ({error}); expected a complete .xz file. Replace it"
