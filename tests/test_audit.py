@@ -8,7 +8,6 @@ import shutil
 import struct
 from collections import Counter
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -135,32 +134,36 @@ def test_everything_is_identical_and_counted_by_cell(whole):
     assert audited_cells([run, run], fewer) == {cell.id: (6, 0, 0) for cell in fewer}
 
 
-@pytest.mark.parametrize("column", ["error", "certificate_spectral_error", "objective"])
-def test_one_bit_of_a_float_is_found(results, column):
-    def change(lines):
-        lines[1][column] = next_float(lines[1][column] or 0.25)
-
+@pytest.mark.parametrize(
+    ("column", "change", "found"),
+    [
+        ("error", next_float, "error"),
+        ("certificate_spectral_error", next_float, "certificate_spectral_error"),
+        ("objective", lambda value: 0.25, "objective"),
+        ("nmi", lambda value: float("nan"), "nmi"),  # null before
+        ("certificate_score_sum", lambda value: None, "certificate_score_sum"),  # NaN before
+        ("certificate_spectral_bound", lambda value: None, "certificate_spectral_bound"),
+        ("features", lambda value: [*value[:7], value[7] + 1, *value[8:]], "features"),
+        ("config", lambda value: value.replace('"C":1.0', '"C":2.0'), "key"),
+        ("draw", lambda value: 1, "key"),
+        ("cell", lambda value: "0" * 64, "cell"),
+    ],
+    ids=lambda case: case if isinstance(case, str) else "",
+)
+def test_one_value_that_is_not_the_same_is_found(results, column, change, found):
     before = records(results)[1]
-    rewrite(results, change)
+    assert change(before[column]) != before[column]
+    rewrite(results, lambda lines: lines[1].update({column: change(lines[1][column])}))
     run = audit(results)
-    assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 1)
+    assert (run.count(IDENTICAL), run.count(DIFFERENT), run.skipped) == (2, 1, {})
     [(where, [(name, stored, now)])] = run.different
+    assert name == found
     assert before["key"][:12] in where
-    assert (name, now) == (column, repr(before[column]))
     assert stored != now
-
-
-def test_minus_zero_and_null_and_nan_are_not_the_same(results):
-    def change(lines):
-        lines[0]["nmi"] = float("nan")  # null before
-        lines[1]["certificate_score_sum"] = None  # nan before
-        lines[2]["certificate_spectral_bound"] = None
-
-    assert np.isnan(records(results)[1]["certificate_score_sum"])
-    rewrite(results, change)
-    run = audit(results)
-    assert differing(run) == {"nmi", "certificate_score_sum", "certificate_spectral_bound"}
-    assert ("nmi", "nan", "None") in [each for _, found in run.different for each in found]
+    if column == "features":
+        features = before["features"]
+        assert stored == f"{len(features)} values, at 7: {features[7] + 1}"
+        assert now == f"{len(features)} values, at 7: {features[7]}"
 
 
 def test_compared_values():
@@ -188,19 +191,6 @@ def test_compared_values():
         assert found.tolist() == [case[expected] for case in cases]
 
 
-def test_one_feature_is_found(results):
-    def change(lines):
-        lines[2]["features"][7] += 1
-
-    stored = records(results)[2]["features"]
-    assert len(stored) > 8
-    rewrite(results, change)
-    [(_, [(column, then, now)])] = audit(results).different
-    assert column == "features"
-    assert then == f"{len(stored)} values, at 7: {stored[7] + 1}"
-    assert now == f"{len(stored)} values, at 7: {stored[7]}"
-
-
 def test_times_memory_and_revision_are_not_compared(results):
     def change(lines):
         for line in lines:
@@ -208,23 +198,6 @@ def test_times_memory_and_revision_are_not_compared(results):
 
     rewrite(results, change)
     assert audit(results).count(IDENTICAL) == 3
-
-
-def test_a_config_that_does_not_give_its_key_is_a_difference(results):
-    def change(lines):
-        lines[0]["config"] = lines[0]["config"].replace('"C":1.0', '"C":2.0')
-        lines[1]["draw"] = 1
-
-    rewrite(results, change)
-    run = audit(results)
-    assert (run.count(IDENTICAL), run.count(DIFFERENT), run.skipped) == (1, 2, {})
-    assert differing(run) == {"key"}
-
-
-def test_a_cell_that_is_not_that_of_the_config_is_a_difference(results):
-    rewrite(results, lambda lines: lines[0].update(cell="0" * 64))
-    run = audit(results)
-    assert differing(run) == {"cell"}
 
 
 def test_seeds_that_depend_on_more_than_the_key_are_found(whole, monkeypatch):
@@ -241,11 +214,9 @@ def test_seeds_that_depend_on_more_than_the_key_are_found(whole, monkeypatch):
         ({"error": lambda value: value * (1 + 1e-8)}, CLOSE),
         ({"error": next_float, "certificate_soft_value": next_float}, CLOSE),
         ({"certificate_spectral_error": lambda value: value + 5e-10}, CLOSE),
-        ({"error": lambda value: value + 1 / 20}, DIFFERENT),
         ({"error": lambda value: value * (1 + 1e-5)}, DIFFERENT),
         ({"error": lambda value: None}, DIFFERENT),
         ({"n_rows": lambda value: value + 1}, DIFFERENT),
-        ({"certificate_spectral": lambda value: "violated"}, DIFFERENT),
         ({"features": lambda value: value[::-1]}, DIFFERENT),
         ({"seed": lambda value: value + 1}, DIFFERENT),
     ],
@@ -398,13 +369,6 @@ def test_streamed_trials(tmp_path):
     assert differing(audit(tmp_path)) == {"file_bytes"}  # the model is the same
 
 
-def test_the_store_is_not_written_to(results):
-    before = {path.name: path.read_bytes() for path in (results / "store").iterdir()}
-    audit(results)
-    assert {path.name: path.read_bytes() for path in (results / "store").iterdir()} == before
-    assert sorted(path.name for path in results.iterdir()) == ["audits", "store"]
-
-
 @pytest.fixture
 def command(made, capsys):
     """Return a function: run `provsel audit` with arguments; returns its status, output and messages."""
@@ -433,11 +397,6 @@ def test_a_seed_repeats_the_draw(whole, command):
     assert f"audit: 1 of 3 stored trials, drawn with seed {seed}" in error
 
 
-def test_every_trial_is_drawn(made):
-    keys = {each["key"] for each in records(made)}
-    assert {key for seed in range(20) for key in audit(made, limit=1, seed=seed).trials["key"]} == keys
-
-
 CELLS = ("aaaaaaaa" + "0" * 56, "aaaaaaaa" + "1" * 56, "bbbbbbbb" + "2" * 56)
 
 
@@ -453,7 +412,6 @@ def blank(tmp_path_factory):
     ("options", "n_drawn"),
     [
         ({"fraction": None}, 1),
-        ({"fraction": 1e-9}, 1),
         ({"fraction": 0.5}, 15),
         ({"fraction": 1.0, "limit": 7}, 7),
         ({"fraction": 0.1, "limit": 7}, 3),
@@ -473,7 +431,6 @@ def test_number_of_drawn_trials(blank, options, n_drawn):
     ("options", "message"),
     [
         ({"fraction": 0.0}, r"expected a fraction above 0 and up to 1, got 0\.0; use --fraction 0\.01"),
-        ({"fraction": 1.5}, r"expected a fraction above 0 and up to 1, got 1\.5"),
         ({"fraction": float("nan")}, "expected a fraction above 0 and up to 1, got nan"),
         ({"limit": 0}, "expected a limit of at least 1 trial, got 0; leave --limit out"),
         ({"seed": -1}, "expected a seed of at least 0, got -1; leave --seed out"),
@@ -489,11 +446,8 @@ def test_what_cannot_be_drawn(blank, options, message):
 
 
 def test_bad_input_is_one_message(command, tmp_path):
-    status, out, error = command("--fraction", "nan")
+    status, out, error = command(at=tmp_path / "none")
     assert (status, out) == (2, "")
-    assert error == "provsel: audit: expected a fraction above 0 and up to 1, got nan; use --fraction 0.01.\n"
-    status, _, error = command(at=tmp_path / "none")
-    assert status == 2
     assert re.search(r"nothing stored in \S*none/store; compute some first, by provsel reproduce or provsel run", error)
     assert not (tmp_path / "none").exists()
 
@@ -506,6 +460,7 @@ def test_other_settings_are_those_of_the_trials(command, setting):
 
 
 def test_identical_trials(command, results):
+    before = {path.name: path.read_bytes() for path in (results / "store").iterdir()}
     status, out, _ = command("--fraction", "0.7", "--seed", "4", at=results)
     assert status == 0
     assert re.search(r"drawn +│ 2 +│ of 3 stored, with seed 4", out)
@@ -514,6 +469,7 @@ def test_identical_trials(command, results):
     assert "2 of 2 were stored by these versions on this kind of machine" in out
     assert "of another kind" not in out
     assert re.search(r"written: \S+audits/\d{8}T\d{6}\.\d{6}Z-4\.json$", out, re.MULTILINE)
+    assert {path.name: path.read_bytes() for path in (results / "store").iterdir()} == before
     [run] = read_audits(results)
     assert (run.seed, run.fraction, run.n_stored, run.n_drawn) == (4, 0.7, 3, 2)
     assert run.agreement.empty
