@@ -53,7 +53,7 @@ $(RUN): requirements.lock pyproject.toml
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(PIP) uninstall --yes setuptools
 	find $(VENV)/lib \( $(UNUSED) \) -prune -exec rm -r {} +
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.cli.commands.run, provlab.run.runner, provlab.recipe'
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.cli.artefacts, provlab.cli.run, provlab.run.runner, provlab.recipe'
 	@touch $@
 
 # A fourth of what the wheels bring is not read by any run: the packages' own tests, C headers, Arrow's network services;

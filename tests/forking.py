@@ -15,7 +15,7 @@ from pathlib import Path
 
 PROGRAM = """
 import json, os, runpy, signal, sys
-import provlab.cli.commands.run, provlab.run.runner, provlab.recipe
+import provlab.cli.artefacts, provlab.cli.run, provlab.run.runner, provlab.recipe
 for line in sys.stdin:
     arguments, environment, folder, *files = json.loads(line)
     pid = os.fork()

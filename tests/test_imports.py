@@ -18,8 +18,7 @@ import provsel.selectors
 import provsel.streams
 from provlab.cli import main
 from provlab.cli.commands import command_names
-from provlab.cli.commands.doctor import STYLES
-from provlab.cli.commands.list import TITLES
+from provlab.cli.project import STYLES, TITLES
 from small_runs import REPO, SMALL, run_python
 
 HEAVY = (
@@ -126,7 +125,7 @@ import pathlib
 from provsel.models import LiblinearSVM
 from provsel.selectors import GaussianCompression
 from provsel.streams import column_blocks, row_chunks
-from provlab.command import main
+from provlab.cli import main
 pathlib.Path("x.parquet").write_bytes(b"")
 X, y = np.eye(6), np.arange(6) % 2
 for call in (lambda: LiblinearSVM().fit(X, y), lambda: column_blocks("x.parquet"), lambda: row_chunks("x.parquet"),

@@ -1,5 +1,6 @@
 """What the command says: the nearest of a wrong name, an example for each command, no colours outside terminals."""
 
+import argparse
 import os
 import pty
 import shlex
@@ -10,12 +11,12 @@ import pytest
 from rich.table import Table
 
 from provlab.cli import main
-from provlab.cli._guard import wide_console
-from provlab.cli.commands import command_modules, command_names
+from provlab.cli.commands import command_names, commands
+from provlab.cli.guard import wide_console
 from provlab.messages import did_you_mean, nearest
 from small_runs import PROVSEL, REPO, run_python
 
-COMMANDS = command_modules(command_names())
+COMMANDS = commands(command_names())
 
 
 @pytest.fixture(autouse=True)
@@ -79,24 +80,16 @@ def test_nothing_is_near_a_name_that_is_far(capsys):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_each_command_has_an_example_that_fits(name, capsys):
-    example = shlex.split(COMMANDS[name].EXAMPLE)
+    example = shlex.split(COMMANDS[name].example)
     assert example[:2] == ["provsel", name]
-    if name == "run":  # Hydra's help
-        done = run_python([*PROVSEL, "run", "--help"], ".")
-        assert f"Example: {COMMANDS[name].EXAMPLE}" in done.stdout
-        return
+    parser = argparse.ArgumentParser()
+    COMMANDS[name].add_arguments(parser)
+    _, rest = parser.parse_known_args(example[2:])
+    assert [text for text in rest if text.startswith("-") or "=" not in text] == []
     with pytest.raises(SystemExit) as stop:
         main([name, "--help"])
     assert stop.value.code == 0
-    assert f"Example:\n  {COMMANDS[name].EXAMPLE}\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", [name for name, module in COMMANDS.items() if hasattr(module, "add_arguments")])
-def test_the_arguments_of_each_example_are_taken(name, monkeypatch):
-    taken = []
-    monkeypatch.setattr(COMMANDS[name], "run", lambda options: taken.append(options) or 0)
-    assert main(shlex.split(COMMANDS[name].EXAMPLE)[1:]) == 0
-    assert len(taken) == 1
+    assert f"Example:\n  {COMMANDS[name].example}\n" in capsys.readouterr().out
 
 
 def in_terminal(arguments, **environment):

@@ -11,7 +11,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from rich.console import Console
 
 from provlab.cli import main
-from provlab.cli.commands.run import jobs_of
+from provlab.cli.run import jobs_of
 from provlab.run.runner import RunReport, has_failed, run_cells
 from provlab.store import TrialStore
 from small_runs import BSS, REPO, RUN, SMALL, UNIFORM, run_python, small_cell

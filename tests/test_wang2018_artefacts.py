@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from provlab.cli import main
-from provlab.cli.commands.reproduce import executor_note
+from provlab.cli.artefacts import executor_note
 from provlab.datasets import MissingDataError
 from provlab.figures.style import FORMATS
 from provlab.plan import compose_artefact

@@ -28,6 +28,6 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(_HOMES[name]), name)
     except ModuleNotFoundError as error:
-        from provlab.command import without_laboratory
+        from provlab.cli import without_laboratory
 
         raise without_laboratory(error) from None

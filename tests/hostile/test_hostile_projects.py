@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 from test_fuzz_text_readers import BILLION_LAUGHS
 
 from provlab.cli import main
-from provlab.cli.commands.run import check_launcher
+from provlab.cli.run import check_launcher
 from provlab.documents import read_listing
 from provlab.listing import listing
 from provlab.plan import compose_artefact, compose_config

@@ -1,9 +1,41 @@
-"""The command line: the one place that wires configs, runs, the store, claims and reports.
+"""The command line: the one place that wires plans, runs, the store, claims and reports.
 
-The command `provsel` imports little until it knows what to do.
+The groups of commands are modules of this folder. What takes long to import is imported by the functions that need it:
+`provsel --help` imports all of these modules.
 """
 
-from provlab.cli._guard import INTERRUPTED
-from provlab.cli._main import main
+from __future__ import annotations
 
-__all__ = ["INTERRUPTED", "main"]
+import sys
+from collections.abc import Sequence
+
+NEEDED = ("rich", "omegaconf", "hydra", "pandas", "pyarrow", "yaml", "pooch", "requests", "threadpoolctl", "psutil")
+"""Modules that come with the extra "lab"."""
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the command `provsel`, which says what to install where only the library is."""
+    try:
+        from provlab.cli.commands import call
+
+        return call(sys.argv[1:] if argv is None else argv)
+    except ModuleNotFoundError as error:
+        explained = without_laboratory(error)
+        if explained is error:
+            raise
+        print(f"provsel: {explained}", file=sys.stderr)
+        return 2
+
+
+def without_laboratory(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """Return an error that says what to install, where a package of the extra "lab" is missing; others as they are."""
+    if (error.name or "").split(".")[0] not in NEEDED:
+        return error
+    return ModuleNotFoundError(
+        f"expected the packages of the laboratory, got no {error.name}; pip install 'provsel[lab]'. The library works "
+        f"without them: from provsel.selectors import ...",
+        name=error.name,
+    )

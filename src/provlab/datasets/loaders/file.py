@@ -1,4 +1,4 @@
-"""Your own file: which of its columns are features, and which one holds the labels."""
+"""Your own file: CSV, TSV, Parquet, npz, npy, svmlight or MATLAB, with a column of labels."""
 
 from __future__ import annotations
 

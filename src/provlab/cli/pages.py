@@ -1,9 +1,10 @@
-"""`provsel explain`."""
+"""Where numbers come from: pages of everything, or the trace of one number."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,19 +13,31 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from provlab.cli._guard import wide_console
-from provlab.cli.commands import add_store_arguments
+from provlab.cli.arguments import Command, add_store_arguments
+from provlab.cli.guard import wide_console
 from provlab.messages import did_you_mean
 
 if TYPE_CHECKING:
     from provlab.plan import Artefact
     from provlab.site.trace import Trace, TracedCell
 
-HELP = "where a number of an artefact comes from: config, seeds, trials, versions, and the command to compute it again"
-EXAMPLE = "provsel explain table1 --row BSS --column 'r=30, k=40'"
+report_arguments = add_store_arguments
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def call_report(options: argparse.Namespace) -> int:
+    """Build the report and print where it is."""
+    from provlab.project import some_artefacts
+    from provlab.site.build import build_report
+
+    some_artefacts()
+    start = time.perf_counter()
+    index = build_report(Path(options.results), options.overrides)
+    pages = list(index.parent.rglob("*.html"))
+    print(f"{len(pages)} pages in {time.perf_counter() - start:.1f} s: open {index}")
+    return 0
+
+
+def explain_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which number."""
     parser.add_argument("artefact", help="such as table1, or PAPER/table1")
     parser.add_argument("--row", help="a row of the artefact; without it, the rows are listed")
@@ -34,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_store_arguments(parser)
 
 
-def run(options: argparse.Namespace) -> int:
+def call_explain(options: argparse.Namespace) -> int:
     """Print the trace of a row and column, or what rows and columns there are."""
     from provlab.plan import compose_artefact
     from provlab.project import full_name
@@ -146,3 +159,19 @@ def _plain(value: Any) -> str:
             '"', ""
         )
     return str(value)
+
+
+COMMANDS = {
+    "report": Command(
+        "write the HTML report: every number beside the printed one, every claim with its verdict",
+        "provsel report --results results",
+        report_arguments,
+        call_report,
+    ),
+    "explain": Command(
+        "where a number comes from: config, seeds, trials, versions, and the command to compute it again",
+        "provsel explain table1 --row BSS --column 'r=30, k=40'",
+        explain_arguments,
+        call_explain,
+    ),
+}

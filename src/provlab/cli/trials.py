@@ -1,9 +1,10 @@
-"""`provsel audit`."""
+"""Stored trials: computed again, written for others, and those of others added."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from provlab.cli._guard import wide_console
-from provlab.cli.commands import add_store_arguments
+from provlab.cli.arguments import DEFAULT_RESULTS, Command, add_store_arguments
+from provlab.cli.guard import wide_console
 from provlab.messages import visible_line
 
 if TYPE_CHECKING:
@@ -20,14 +21,11 @@ if TYPE_CHECKING:
 
     from provlab.audit import AuditRun
 
-HELP = "compute a random sample of the stored trials again, and compare"
-EXAMPLE = "provsel audit --fraction 0.01"
-
 LINES = 50
 """Differences that are printed; the file has all."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def audit_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is drawn, and how it is computed."""
     parser.add_argument(
         "--fraction", type=float, help="of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
@@ -42,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_store_arguments(parser, "executor=serial")
 
 
-def run(options: argparse.Namespace) -> int:
+def call_audit(options: argparse.Namespace) -> int:
     """Audit, print what was found, and return 1 where something differs."""
     from provlab.agreement import IDENTICAL
     from provlab.audit import run_audit
@@ -136,3 +134,115 @@ def _differing(stored: str, here: str) -> str:
 
 def _words(value: Any) -> str:
     return " + ".join(map(str, value)) if isinstance(value, list) else "not known" if value is None else str(value)
+
+
+FORMATS = ("csv", "ro-crate")
+
+
+def export_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the format, where it goes, and what it says of itself."""
+    parser.epilog = (
+        "provsel merge FOLDER makes a store of it again. Data files are named with address and hash, not copied."
+    )
+    parser.add_argument(
+        "--format",
+        action="append",
+        choices=FORMATS,
+        help="the CSV files, with metadata; may be repeated (default: csv)",
+    )
+    parser.add_argument(
+        "--output", metavar="FOLDER", help="folder, new or of an earlier export (default: RESULTS/export)"
+    )
+    parser.add_argument("--title", default="Trials of feature selection", help="title of the export")
+    parser.add_argument(
+        "--licence", default="No licence is stated", help="licence of the export, an address or words; none by default"
+    )
+    add_store_arguments(parser)
+
+
+def call_export(options: argparse.Namespace) -> int:
+    """Write the folder, and print its files."""
+    from provlab.export import export
+
+    results = Path(options.results)
+    target = Path(options.output) if options.output else results / "export"
+    formats = options.format or ["csv"]
+    stated = {"title": options.title, "licence": options.licence}
+    for path, about in export(results, target, formats, options.overrides, **stated).items():
+        print(f"{target / path}: {about}")
+    return 0
+
+
+SHOWN = 20
+"""Conflicts that are printed; --output writes all."""
+
+
+def merge_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what is merged, and what is done about conflicts."""
+    parser.epilog = (
+        "Trials that both have are compared as provsel audit does: to the bit on the same environment, to 6 digits on "
+        "another. Exit status: 0 merged; 1 nothing was written, as trials are different; 2 wrong arguments or folders."
+    )
+    parser.add_argument("sources", nargs="+", metavar="FOLDER", help="results folders, or folders of provsel export")
+    parser.add_argument(
+        "--results", default=DEFAULT_RESULTS, help="results folder that they are added to (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--keep-first", action="store_true", help="where trials are different keep the first one, ours before all"
+    )
+    parser.add_argument("--output", metavar="FILE", help="write what is different there, as CSV")
+
+
+def call_merge(options: argparse.Namespace) -> int:
+    """Merge, and print the counts of each source and the conflicts."""
+    from provlab.exchange.merging import merge
+    from provlab.tables import write_frame
+
+    sources = {name: Path(name) for name in options.sources}
+    if len(sources) < len(options.sources):
+        raise ValueError(f"merge: expected each folder once, got {' '.join(options.sources)}; leave one out.")
+    made = merge(sources, Path(options.results), keep_first=options.keep_first, told=print)
+    if options.output:
+        write_frame(made.conflicts, Path(options.output))
+    if made.conflicts.empty:
+        return 0
+    table = Table("first in", "different in", "trial", "column", "first", "other")
+    for line in made.conflicts.head(SHOWN).itertuples(index=False):
+        trial = f"{line.dataset}, {line.selector}, repeat {line.repeat}, fold {line.fold}, draw {line.draw}"
+        table.add_row(*map(Text, map(str, (line.source, line.other, trial, line.column, line.first, line.second))))
+    console = wide_console()
+    console.print(table)
+    n = made.conflicts["key"].nunique()
+    if len(made.conflicts) > SHOWN:
+        console.print(f"and {len(made.conflicts) - SHOWN} more lines: --output FILE")
+    if options.keep_first:
+        print(f"Kept the first of {n} trials that are different.", file=sys.stderr)
+        return 0
+    print(
+        f"provsel: merge: expected the same results of the same trials, got {n} that are different; nothing was "
+        f"written. Find out why (provsel audit computes them again), or keep the first with --keep-first.",
+        file=sys.stderr,
+    )
+    return 1
+
+
+COMMANDS = {
+    "audit": Command(
+        "compute a random sample of the stored trials again, and compare",
+        "provsel audit --fraction 0.01",
+        audit_arguments,
+        call_audit,
+    ),
+    "export": Command(
+        "write trials, tables, verdicts and data sets as CSV files, described as an RO-Crate",
+        "provsel export --format ro-crate --output for-others",
+        export_arguments,
+        call_export,
+    ),
+    "merge": Command(
+        "add the trials of other stores or exports to this one, and show where they disagree",
+        "provsel merge from-anna/results --results results",
+        merge_arguments,
+        call_merge,
+    ),
+}

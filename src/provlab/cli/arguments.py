@@ -1,43 +1,21 @@
-"""Subcommands of `provsel`. The folder is the registry.
-
-A module without a leading underscore is a subcommand of its name: `HELP`, one line; `EXAMPLE`, a call;
-`add_arguments(parser)`; and `run(options)`, which returns the exit status and may raise what `provlab.cli._guard` turns
-into a message. What takes long to import is imported by the functions that need it: `provsel --help` imports all of
-these modules.
-"""
+"""What a command is, and the arguments that several have."""
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import pkgutil
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 DEFAULT_RESULTS = "results"
 
 
-class Command(Protocol):
-    """What a module of this folder has."""
+class Command(NamedTuple):
+    """A command: one line about it, a call, and what adds its arguments and runs it, which returns the exit status."""
 
-    HELP: str
-    EXAMPLE: str
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the arguments of the subcommand."""
-
-    def run(self, options: argparse.Namespace) -> int:
-        """Run the subcommand and return the exit status."""
-
-
-def command_names() -> list[str]:
-    """Return the names of the subcommands, without importing them."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
-
-
-def command_modules(names: Sequence[str]) -> dict[str, Command]:
-    """Return some subcommands by name."""
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    help: str
+    example: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
 
 
 def add_store_arguments(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:

@@ -1,4 +1,4 @@
-"""`provsel run`: one cell, or with -m a job for each combination of some values."""
+"""Run one cell, or with -m a job for each combination of some values."""
 
 from __future__ import annotations
 
@@ -14,15 +14,12 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from provlab.cli.commands import add_settings
+from provlab.cli.arguments import Command, add_settings
 
 if TYPE_CHECKING:
     from provlab.identity.cell import Cell
     from provlab.run.runner import RunReport
     from provlab.store import TrialStore
-
-HELP = "run one cell, or with -m a sweep over cells"
-EXAMPLE = "provsel run -m dataset=digits selector=bss,leverage"
 
 MAX_JOBS = 100_000
 LISTED = 20
@@ -36,7 +33,7 @@ _OF_LAUNCHERS = re.compile(
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add how to run; settings are Hydra's overrides."""
     parser.epilog = (
         "GROUP=NAME chooses a file of conf/GROUP (provsel list), GROUP.SETTING=VALUE changes a setting of it, and + "
@@ -52,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, "dataset=digits")
 
 
-def run(options: argparse.Namespace) -> int:
+def call_run(options: argparse.Namespace) -> int:
     """Run a cell or a sweep; the exit status is 1 where something failed."""
     from provlab.plan import compose_config
     from provlab.plan.overrides import is_of_hydra
@@ -345,3 +342,13 @@ def _job(jobs: Sequence[Job], titles: Sequence[str], fail_fast: bool, config: An
             outcome = " ".join(f"{type(error).__name__}: {error}".split())
         _say([f"{place} {titles[number]}: {_said(outcome)}"])
     return outcome
+
+
+COMMANDS = {
+    "run": Command(
+        "run one cell, or with -m a sweep over cells",
+        "provsel run -m dataset=digits selector=bss,leverage",
+        run_arguments,
+        call_run,
+    ),
+}

@@ -1,27 +1,28 @@
-"""`provsel reproduce`."""
+"""Compute and render the artefacts of papers, and count what is stored of them."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provlab.cli.commands import add_settings
+from rich.table import Table
+
+from provlab.cli.arguments import Command, add_settings, add_store_arguments
+from provlab.terminal import PlainConsole
 
 if TYPE_CHECKING:
     from provlab.plan import Artefact
     from provlab.recipe import Recipe
     from provlab.run.runner import RunReport
 
-HELP = "compute what an artefact of a paper is missing, and write its tables and figures"
-EXAMPLE = "provsel reproduce table1 protocol.repeats=1 executor=serial"
-
 ALONE = "serial"
 """The executor that files of artefacts ask for which measure times."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def reproduce_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which artefact, and how."""
     parser.epilog = "Interrupt at any time; the same command resumes."
     parser.add_argument("name", help="an artefact, such as table1 or PAPER/table1; all those of a paper; or all")
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
 
 
-def run(options: argparse.Namespace) -> int:
+def call_reproduce(options: argparse.Namespace) -> int:
     """Reproduce one artefact after the other; the exit status is the largest."""
     from provlab.project import full_name, papers, some_artefacts
     from provlab.recipe import load_recipe
@@ -112,3 +113,56 @@ def _failure_lines(report: RunReport, again: str) -> list[str]:
         "What was computed is stored. To try again what is missing, and nothing else:",
         f"  {again}",
     ]
+
+
+def status_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which artefacts."""
+    parser.add_argument(
+        "--artefact", action="append", metavar="NAME", help="such as table1; may be repeated (default: all)"
+    )
+    add_store_arguments(parser)
+
+
+def call_status(options: argparse.Namespace) -> int:
+    """Print one line an artefact: trials stored, its state, and the command for what is missing."""
+    from provlab.datasets import MissingDataError
+    from provlab.plan import COMPLETE, compose_artefact, state_of, unique_cells
+    from provlab.project import full_name, reproduce_command, some_artefacts
+    from provlab.store import StoreSnapshot, TrialStore
+
+    names = [full_name(name) for name in options.artefact or some_artefacts()]
+    store = TrialStore(Path(options.results) / "store")
+    stored = StoreSnapshot.take(store, [])
+    table = Table("artefact", "trials", "state", "command")
+    for name in names:
+        trials, command = "", reproduce_command(name)
+        try:
+            artefact = compose_artefact(name, options.overrides)
+            cells = unique_cells(artefact.cells)
+            done, planned = stored.count(cells), sum(cell.n_trials for cell in cells)
+            trials, state = f"{done} of {planned}", state_of(done, planned)
+            artefact.check_data(done)
+        except MissingDataError as error:
+            state, command = "data missing", f"provsel fetch {error.dataset}"
+        table.add_row(name, trials, state, "" if state == COMPLETE else command)
+    console = PlainConsole()
+    console.print(table)
+    if note := store.damaged_note():
+        console.print(note, soft_wrap=True)
+    return 0
+
+
+COMMANDS = {
+    "reproduce": Command(
+        "compute what an artefact of a paper is missing, and write its tables and figures",
+        "provsel reproduce table1 protocol.repeats=1 executor=serial",
+        reproduce_arguments,
+        call_reproduce,
+    ),
+    "status": Command(
+        "how much of each artefact is stored",
+        "provsel status --artefact table1",
+        status_arguments,
+        call_status,
+    ),
+}

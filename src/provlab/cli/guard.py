@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Callable
 
+from provlab.cli import INTERRUPTED
 from provlab.messages import visible_line
 from provlab.terminal import PlainConsole, visible_output
 
-INTERRUPTED = 130
 PLAIN_WIDTH = 180
 REPORT = ("matplotlib", "PIL", "plotly", "jinja2")
 """Modules that come with the extra "report"."""

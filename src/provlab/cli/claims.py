@@ -1,0 +1,290 @@
+"""Judge claims, on what is stored or on a table, under one reading or all, and keep what full runs gave."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from provlab.cli.arguments import DEFAULT_RESULTS, Command, add_store_arguments
+from provlab.cli.guard import wide_console
+
+if TYPE_CHECKING:
+    from provlab.claims import Verdict
+    from provlab.claims.judged import Judged
+
+TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results, from wherever. The section results of
+the file of claims says what its columns are, or --column does. Exit status: 0 all claims replicated; 1 one is
+contradicted, or shows no difference; 3 none is, but one is open (any other verdict); 2 wrong arguments or
+files. Without --claims the status is 0 whatever the verdicts are."""
+
+FAILED, OPEN = 1, 3
+
+
+def verify_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which claims, on what, and how much is printed."""
+    parser.epilog = TABLE_HELP
+    parser.add_argument("--paper", help="only the claims of this paper (default: of all)")
+    parser.add_argument("--claims", metavar="FILE", help="claims to be checked on the table --results FILE")
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="ROLE=NAME",
+        help="what a column of the table is: row=classifier, dataset=name, fold=fold, score=accuracy (or error=...), "
+        "unit=percent; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--output", metavar="FILE", help="with --claims: write the verdicts there, as CSV")
+    parser.add_argument("--detail", action="store_true", help="print what was found in each part of each claim")
+    parser.add_argument(
+        "--figures", action="store_true", help="draw critical-difference diagrams of the rankings, in results/figures"
+    )
+    add_store_arguments(parser)
+
+
+def call_verify(options: argparse.Namespace) -> int:
+    """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
+    table = options.claims is not None or Path(options.results).is_file()
+    judged, beside = (_judge_table(options), {}) if table else _judge_store(options)
+    console = wide_console()
+    _print(console, judged, beside, options)
+    return exit_status(judged.verdicts) if table else 0
+
+
+def exit_status(verdicts: Sequence[Verdict]) -> int:
+    """Return what a check of a table ends with: see `TABLE_HELP`."""
+    from provlab.claims import CONTRADICTED, NO_DIFFERENCE, REPLICATED
+
+    found = {made.verdict for made in verdicts}
+    if found & {CONTRADICTED, NO_DIFFERENCE}:
+        return FAILED
+    return OPEN if found - {REPLICATED} else 0
+
+
+def _judge_store(options: argparse.Namespace) -> tuple[Judged, dict[str, dict[str, str]]]:
+    """Return what became of the claims, and what other readings made of them."""
+    from provlab.claims import Evidence
+    from provlab.claims.evidence import composed
+    from provlab.claims.judged import artefacts_of, claim_files, columns_read, judge_files
+    from provlab.store import StoreSnapshot, TrialStore
+
+    if options.column or options.output:
+        raise ValueError("verify: expected --claims FILE with --column and --output, got none; add it.")
+    results = Path(options.results)
+    files = claim_files(options.paper)
+    claims = [claim for file in files for claim in file.claims]
+    store = TrialStore(results / "store")
+    with ThreadPoolExecutor(1) as reader:  # which waits for the disk, and decodes without Python's lock
+        taken = reader.submit(StoreSnapshot.take, store, columns_read(claims))
+        artefacts = composed(sorted({name for claim in claims for name in artefacts_of(claim)}), options.overrides)
+    evidence = Evidence(taken.result(), options.overrides, artefacts)
+    judged = judge_files(files, evidence)
+    evidence.raise_if_nothing_fits()
+    judged.write(results)
+    if options.figures:
+        judged.draw(results)
+    return judged, {"under all readings": _shares(results)}
+
+
+def _judge_table(options: argparse.Namespace) -> Judged:
+    from provlab.claims import verdict_frame
+    from provlab.claims.judged import judge_table
+    from provlab.tables import write_frame
+
+    results = Path(options.results)
+    if options.claims is None or not results.is_file():
+        got = f"no --claims, and the file --results {results}" if options.claims is None else f"--results {results}"
+        raise ValueError(
+            f"verify: expected --claims FILE and --results FILE together, a CSV, TSV or Parquet file, got {got}; "
+            f"{'leave out --claims for the store of a project' if results == Path(DEFAULT_RESULTS) else 'name both'}."
+        )
+    beside = ["--paper"] * bool(options.paper) + ["--figures"] * options.figures + options.overrides
+    if beside:
+        raise ValueError(
+            f"verify: expected nothing about a project beside --claims, got {', '.join(beside)}; leave it out."
+        )
+    roles = {}
+    for text in options.column:
+        role, equals, name = text.partition("=")
+        if not (role and equals and name):
+            raise ValueError(f"--column: expected ROLE=NAME such as row=classifier, got {text!r:.80}.")
+        roles[role] = _number_or_name(name) if role in ("n_train", "n_test") else name
+    judged = judge_table(results, Path(options.claims), roles)
+    if options.output:
+        write_frame(verdict_frame(judged.verdicts), Path(options.output))
+    return judged
+
+
+def _number_or_name(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+def _print(
+    console: Console, judged: Judged, beside: Mapping[str, Mapping[str, str]], options: argparse.Namespace
+) -> None:
+    from provlab.claims.display import ranking_table, totals, verdict_table
+
+    console.print(verdict_table(judged.verdicts, beside))
+    if options.detail:
+        _print_details(console, judged.verdicts)
+    if judged.rankings:
+        console.print(ranking_table(judged.rankings))
+    settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
+    console.print(totals(judged.verdicts) + settings)
+
+
+def _shares(results: Path) -> dict[str, str]:
+    """Return what became of claims under all readings, where these were asked."""
+    if not (results / "readings").is_dir():
+        return {}
+    from provlab.readings.robustness import stored_shares
+
+    return stored_shares(results)
+
+
+def _print_details(console: Console, verdicts: Sequence[Verdict]) -> None:
+    for made in verdicts:
+        console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]")
+        for line in made.lines:
+            console.print(f"    {line}")
+
+
+def readings_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which paper and claims, and how much is done."""
+    parser.epilog = "Interrupt at any time; the same command resumes."
+    parser.add_argument("paper", help="a paper with a readings.yaml")
+    parser.add_argument(
+        "--artefact", action="append", default=[], metavar="NAME", help="only claims about it; may be repeated"
+    )
+    parser.add_argument(
+        "--claim", action="append", default=[], metavar="TEXT", help="only claims with this in the id; may be repeated"
+    )
+    parser.add_argument("--plan", action="store_true", help="say what would be computed and what it costs, and end")
+    parser.add_argument("--render", action="store_true", help="judge what is stored, compute nothing")
+    parser.add_argument("--figures", action="store_true", help="draw the specification curve of each claim")
+    parser.add_argument("--letter", action="store_true", help="write a page to the paper's authors, letter.md")
+    parser.add_argument(
+        "--packed", action="append", default=[], metavar="FOLDER", type=Path,
+        help="take the trials that are packed there, such as results/reference, and compute the rest; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--whole", action="store_true", help="all data, where readings.yaml names a part of them")
+    add_store_arguments(parser, "executor=serial")
+
+
+def call_readings(options: argparse.Namespace) -> int:
+    """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
+    from provlab.plan import executor_settings
+    from provlab.readings import Outcome, stored_outcome
+    from provlab.readings.letter import plan_text, print_tables, robustness_table, write_letter
+    from provlab.readings.packing import pack_trials, with_packed
+    from provlab.readings.stored import write_outcome
+    from provlab.readings.study import asked, read_store
+    from provlab.readings.universes import cost_text, whole_cells
+    from provlab.run.runner import run_cells
+    from provlab.store import TrialStore
+
+    results, paper = Path(options.results), options.paper
+    store, folder = TrialStore(results / "store"), results / "readings" / paper
+    universes = asked(paper, options.overrides, artefacts=options.artefact, claims=options.claim, whole=options.whole)
+    print(plan_text(universes), file=sys.stderr)
+    packed = [folder, *(_packed_in(other, paper) for other in options.packed)]
+    stored = read_store(universes, store)
+    snapshot = with_packed(stored, universes, packed)
+    print(cost_text(universes, snapshot), file=sys.stderr)
+    if options.plan:
+        return 0
+    failures = 0
+    if not options.render:
+        [config, *_] = (artefact.parts for artefact in universes.composed.values())
+        known = whole_cells(universes, snapshot) - whole_cells(universes, stored)
+        report = run_cells(universes.cells, store, executor_settings(config), label=f"readings of {paper}", known=known)
+        print(report.summary(), file=sys.stderr)
+        failures = len(report.failures)
+        snapshot = with_packed(read_store(universes, store), universes, packed)
+    pack_trials(snapshot, universes, folder)
+    outcome = Outcome.of(universes, snapshot)
+    write_outcome(outcome, folder)
+    if options.figures:
+        outcome.draw(folder)
+    console = wide_console()
+    console.print(robustness_table(outcome))
+    for table in print_tables(outcome):
+        console.print(table)
+    if options.letter and (whole := stored_outcome(paper, results)):
+        print(write_letter(whole, folder / "letter.md"))
+    console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
+    return 1 if failures else 0
+
+
+def _packed_in(results: Path, paper: str) -> Path:
+    """Return the folder of a paper's readings in another one of results, which has packed trials."""
+    folder = results / "readings" / paper
+    if not any(folder.glob("trials-*.parquet")):
+        raise ValueError(
+            f"--packed {results}: expected packed trials of {paper}, found no {folder / 'trials-*.parquet'}; name a "
+            f"folder of results that provsel readings {paper} wrote to, or results/reference."
+        )
+    return folder
+
+
+def reference_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_store_arguments(parser)
+    parser.add_argument(
+        "--artefact", action="append", default=[], metavar="NAME",
+        help="only what belongs to it; may be repeated (default: all whose trials are all stored)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--readings", action="store_true", help="only what provsel readings found, of --artefact or of all"
+    )
+    parser.add_argument(
+        "--texts", action="store_true", help="only write the README.md of results/reference, and fill the project's "
+        "templates (README.md.j2, NOTES.md.j2 and others) from it",
+    )  # fmt: skip
+
+
+def call_reference(options: argparse.Namespace) -> int:
+    """Write the reference results, print where they are, and fill the texts of their project."""
+    from provlab.project import current_project
+    from provlab.reference import FOLDER, write_readings, write_readme, write_reference
+    from provlab.texts import fill_texts
+
+    own = current_project().root / "results" / FOLDER
+    if not options.texts:
+        results = Path(options.results)
+        if options.readings:
+            folder = write_readings(results, options.artefact)
+        else:
+            folder = write_reference(results, options.overrides, options.artefact)
+        print((folder / "README.md").read_text(encoding="utf-8"))
+        print(f"written: {folder}")
+        if folder.resolve() != own.resolve():
+            return 0
+    changed = [own / "README.md"] if write_readme(own) else []
+    changed += fill_texts(own)
+    print("\n".join(f"written: {path}" for path in changed) or "All texts are up to date.")
+    return 0
+
+
+COMMANDS = {
+    "verify": Command(
+        "test the claims of the papers on what is stored, or any claims on a table of results",
+        "provsel verify --paper smith2020 --detail",
+        verify_arguments,
+        call_verify,
+    ),
+    "readings": Command(
+        "what becomes of the claims of a paper under every defensible reading of it",
+        "provsel readings smith2020 --artefact table1 --plan",
+        readings_arguments,
+        call_readings,
+    ),
+    "reference": Command(
+        "write results/reference, what runs at full size gave, from what is stored",
+        "provsel reference --artefact table1",
+        reference_arguments,
+        call_reference,
+    ),
+}
