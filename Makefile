@@ -63,7 +63,7 @@ UNUSED := -path '*/site-packages/*/tests' -o -path '*/pyarrow/include' -o -path 
 
 $(REPORT): requirements-report.lock $(RUN)
 	$(PIP) install --no-compile --require-hashes -r requirements-report.lock
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.figures.style, provlab.site'
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.figures.style, provlab.report'
 	@touch $@
 
 $(DEV): requirements-dev.lock $(RUN)

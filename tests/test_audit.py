@@ -19,9 +19,9 @@ from provlab.cli import INTERRUPTED, main
 from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json, digest, trial_key
 from provlab.plan import identity_of
+from provlab.report.artefact import audited
 from provlab.run import task as trial
 from provlab.run.errors import ClusterError
-from provlab.site.collect import audited_cells
 from provlab.store import SCHEMA, TrialStore
 from provsel.selectors import LeverageScoreSelector
 from small_runs import BSS, FULL, LEVERAGE, PROTOCOL, UNIFORM, run_quietly, small_cell
@@ -131,7 +131,7 @@ def test_everything_is_identical_and_counted_by_cell(whole):
     assert Counter(run.trials["cell"]) == {cell.id: cell.n_trials for cell in cells_of_all_kinds()}
     # a page shows those of the trials that its artefact plans
     fewer = [small_cell(selector, repeats=1, draws=1) for selector in (BSS, UNIFORM)]
-    assert audited_cells([run, run], fewer) == {cell.id: (6, 0, 0) for cell in fewer}
+    assert audited([run, run], fewer) == {cell.id: (6, 0, 0) for cell in fewer}
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,8 @@ from provlab.reference import (
     write_reference,
 )
 from provlab.run.environment import environment
-from provlab.site.tracing import versions
 from provlab.store import StoreSnapshot, TrialStore
+from provlab.summaries import versions
 from provsel.selectors import LeverageScoreSelector
 from small_runs import FULL, UNIFORM, run_quietly, small_cell
 

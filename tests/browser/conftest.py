@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from browsing import Visits, find_chromium
 from playwright.sync_api import sync_playwright
-from small_results import make_once, write_made, write_results
+from small_results import make_once, write_results, write_seen
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "site"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 
 
 @pytest.fixture(scope="session")
@@ -49,10 +49,10 @@ def report(results):
 
 @pytest.fixture(scope="session")
 def made(chromium, tmp_path_factory):
-    """A report of synthetic data, which has every state, verdict and kind of difference."""
-    return make_once(tmp_path_factory, "made", write_made("ordinary_report"))
+    """The report of a small paper with eight data sets, and readings of a claim."""
+    return make_once(tmp_path_factory, "made", write_seen(evil=False)) / "results" / "report"
 
 
 @pytest.fixture(scope="session")
 def hostile(chromium, tmp_path_factory):
-    return make_once(tmp_path_factory, "hostile", write_made("hostile_report"))
+    return make_once(tmp_path_factory, "hostile", write_seen(evil=True)) / "results" / "report"

@@ -1,4 +1,4 @@
-"""Results folders for the browser: one by real runs of the commands, others of synthetic data."""
+"""Results folders for the browser: one by commands of the checkout, others of a small paper of their own."""
 
 import os
 import shutil
@@ -7,8 +7,9 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from forking import run_forked
-from provlab.site.pages import write_report
 from small_runs import PROVSEL, REPO, TABLE1
 
 PICTURE = bool(os.environ.get("PROVSEL_README_SCREENSHOT"))
@@ -56,19 +57,14 @@ def write_results(folder):
     run_command([*PROVSEL, "report", "--results", folder, *SETTINGS], folder)
 
 
-def write_made(name):
-    """Return a function that writes a report of `made_report`, with the files that it points to."""
+def write_seen(*, evil):
+    """Return a function that makes the project of `seen_paper` with its report."""
 
     def write(folder):
-        import made_report
+        from seen_paper import seen_report
 
-        report = getattr(made_report, name)()
-        write_report(report, folder)
-        for page in (page for paper in report.papers for page in paper.artefacts):
-            figures = [href for figure in page.figures for href in (figure.svg, figure.pdf) if href]
-            for href in [*(each.href for each in page.downloads), *figures]:
-                (folder / href).parent.mkdir(parents=True, exist_ok=True)
-                (folder / href).write_text(made_report.SVG, encoding="utf-8")
+        with pytest.MonkeyPatch.context() as patch:
+            seen_report(folder, patch, evil=evil)
 
     return write
 

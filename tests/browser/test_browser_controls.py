@@ -7,8 +7,8 @@ NUMBERS = "#number-table"
 VALUES = f"{NUMBERS} tbody tr:visible td[data-value]"
 
 
-def figure1(visits, made, **options):
-    return visits.open(made / "artefacts" / "figure1.html", **options)
+def figure(visits, made, **options):
+    return visits.open(made / "artefacts" / "figure.html", **options)
 
 
 def values(page):
@@ -16,10 +16,10 @@ def values(page):
 
 
 def test_sorting(visits, made):
-    page = figure1(visits, made)
+    page = figure(visits, made)
     original = values(page)
     header = page.locator(f"{NUMBERS} th", has_text="Value")
-    assert len(original) == 60
+    assert len(original) == 48
     assert header.get_attribute("aria-sort") == "none"
     for state, expected in (
         ("ascending", sorted(original)),
@@ -29,8 +29,6 @@ def test_sorting(visits, made):
         header.locator("button").click()
         assert header.get_attribute("aria-sort") == state
         assert values(page) == expected
-    as_text = sorted(f"{value:.2f}" for value in original)
-    assert [float(text) for text in as_text] != sorted(float(text) for text in as_text)  # numbers, not text
     page.locator(f"{NUMBERS} th", has_text="Row").locator("button").click()
     assert header.get_attribute("aria-sort") == "none"
     rows = page.locator(f"{NUMBERS} tbody th").all_inner_texts()
@@ -38,54 +36,49 @@ def test_sorting(visits, made):
 
 
 def test_filters(visits, made):
-    page = figure1(visits, made)
+    page = figure(visits, made)
     bar = page.locator("section", has=page.locator(NUMBERS)).locator(".filters")
     count = bar.locator("output")
     rows = page.locator(f"{NUMBERS} tbody tr:visible")
-    assert (rows.count(), count.inner_text()) == (60, "60 numbers")
+    assert (rows.count(), count.inner_text()) == (48, "48 numbers")
     assert count.get_attribute("aria-live") == "polite"
-    bar.get_by_label("Data set").select_option("TechTC 17899-48446")
-    assert (rows.count(), count.inner_text()) == (12, "12 of 60 numbers")
-    assert set(rows.locator("td:nth-child(3)").all_inner_texts()) == {"TechTC 17899-48446"}
-    bar.get_by_label("Text").fill("bss r=3")
-    assert (rows.count(), count.inner_text()) == (1, "1 of 60 numbers")
+    bar.get_by_label("Data set").select_option("set 3")
+    assert (rows.count(), count.inner_text()) == (6, "6 of 48 numbers")
+    assert set(rows.locator("td:nth-child(3)").all_inner_texts()) == {"set 3"}
+    bar.get_by_label("Text").fill("lvg")
+    assert (rows.count(), count.inner_text()) == (2, "2 of 48 numbers")
     bar.get_by_label("Text").fill("nothing has this")
-    assert (rows.count(), count.inner_text()) == (0, "0 of 60 numbers")
+    assert (rows.count(), count.inner_text()) == (0, "0 of 48 numbers")
     bar.get_by_label("Text").fill("")
     bar.get_by_label("Data set").select_option("all")
-    assert rows.count() == 60
+    assert rows.count() == 48
 
 
-def test_filter_by_state_and_verdict(visits, made):
-    page = visits.open(made / "artefacts" / "table1.html")
-    bar = page.locator("section", has=page.locator(NUMBERS)).locator(".filters")
-    bar.get_by_label("State").select_option("missing")
-    rows = page.locator(f"{NUMBERS} tbody tr:visible")
-    assert rows.locator("td:last-child").all_inner_texts() == ["missing"]
-    page.goto((made / "claims" / "index.html").as_uri())
+def test_filter_by_verdict(visits, made):
+    page = visits.open(made / "claims" / "index.html")
     page.locator(".filters").get_by_label("Verdict").select_option("contradicted")
     assert page.locator("#claim-table tbody tr:visible td:first-child").all_inner_texts() == ["contradicted"]
-    assert page.locator(".filters output").inner_text() == "1 of 4 claims"
+    assert page.locator(".filters output").inner_text() == "1 of 3 claims"
 
 
 def test_filters_of_universes_apply_to_the_curve_below_them(visits, made):
-    page = visits.open(made / "claims" / "paul2016.figure1.bss-better.html")
+    page = visits.open(made / "claims" / "seen2020.lvg.html")
     section = page.locator("section", has=page.locator("#readings"))
     bar, curve, table = section.locator(".filters"), section.locator("figure.drawing"), section.locator("[data-draws]")
     top = [part.bounding_box()["y"] for part in (bar, curve, table)]
     assert top == sorted(top)
     marks, faint = section.locator("svg.curve [data-row]"), section.locator("svg.curve [data-row][hidden]")
-    assert (marks.count(), faint.count()) == (12, 0)
+    assert (marks.count(), faint.count()) == (4, 0)
     bar.get_by_label("Verdict").select_option("replicated")
     shown = table.locator("tbody tr:visible").count()
-    assert 0 < shown == 12 - faint.count() < 12
+    assert 0 < shown == 4 - faint.count() < 4
     assert set(table.locator("tbody tr:visible th").all_inner_texts()) == {"replicated"}
-    bar.get_by_label("weights").select_option("counts")
-    assert 12 - faint.count() == table.locator("tbody tr:visible").count() < shown
+    bar.locator("select").nth(2).select_option("2")  # of the place C
+    assert 4 - faint.count() == table.locator("tbody tr:visible").count() < shown
     page.emulate_media(media="print")
     assert curve.is_visible()
     assert not table.is_visible()
-    assert section.get_by_text("readings/paul2016/universes.csv").is_visible()
+    assert section.get_by_text("readings/seen2020/universes.csv").is_visible()
 
 
 def test_the_theme_is_changed_and_remembered(visits, report):
@@ -127,7 +120,7 @@ def tab_until(page, wanted, most=80):
 
 
 def test_the_keyboard_is_enough(visits, made):
-    page = figure1(visits, made)
+    page = figure(visits, made)
     page.keyboard.press("Tab")
     assert focused(page)["text"] == "Skip to the content"
     assert page.locator("a.skip").bounding_box()["x"] >= 0
@@ -143,38 +136,38 @@ def test_the_keyboard_is_enough(visits, made):
     assert values(page) == sorted(values(page), reverse=True)
     link = tab_until(page, lambda found: "trace/" in found["href"])
     page.keyboard.press("Enter")
-    page.wait_for_url("**/trace/figure1/**")
+    page.wait_for_url("**/trace/figure/**")
     assert link["href"].split("/")[-1] in page.url
 
 
 def test_the_skip_link_is_out_of_sight_until_it_has_the_focus(visits, made):
-    page = figure1(visits, made)
+    page = figure(visits, made)
     box = page.locator("a.skip").bounding_box()
     assert box["x"] + box["width"] <= 0
 
 
 def test_plots(visits, made):
-    page = figure1(visits, made, color_scheme="light")
+    page = figure(visits, made, color_scheme="light")
     plot = drawn_plot(page)
     ticks = plot.locator(".xtick text")
-    assert ticks.all_text_contents() == ["300", "400", "500"]
+    assert ticks.all_text_contents() == ["10", "30"]
     colour = "getComputedStyle(document.querySelector('.plot .xtick text')).fill"
     light = page.evaluate(colour)
     place = plot.locator(".scatterlayer .points path").first.bounding_box()
     page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
     plot.locator(".hoverlayer .hovertext").wait_for()
-    assert "300: " in plot.locator(".hoverlayer .hovertext").text_content()
+    assert "10: " in plot.locator(".hoverlayer .hovertext").text_content()
     page.locator("button.theme").click()
     page.wait_for_function(f"{colour} !== {light!r}")
 
 
 def test_another_data_set_is_plotted(visits, made):
-    page = figure1(visits, made)
+    page = figure(visits, made)
     plot = drawn_plot(page)
     heights = "all => all.map(each => each.getAttribute('transform')).join()"
     points = plot.locator(".scatterlayer .points path")
     before = points.evaluate_all(heights)
-    plot.get_by_label("Data set").select_option("TechTC 17899-48446")
+    plot.get_by_label("Data set").select_option("set 3")
     page.wait_for_function(
         "before => [...document.querySelectorAll('.plot .scatterlayer .points path')]"
         ".map(each => each.getAttribute('transform')).join() !== before",
@@ -183,11 +176,11 @@ def test_another_data_set_is_plotted(visits, made):
 
 
 def test_a_point_leads_to_its_trace(visits, made):
-    page = figure1(visits, made)
+    page = figure(visits, made)
     plot = drawn_plot(page)
     place = plot.locator(".scatterlayer .points path").first.bounding_box()
     page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
-    page.wait_for_url("**/trace/figure1/bss-r-300-**")
+    page.wait_for_url("**/trace/figure/lvg-10-**")
 
 
 @pytest.mark.parametrize("refused", [False, True])

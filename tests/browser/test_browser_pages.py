@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from browsing import find_chromium
-from made_report import EVIL
+from seen_paper import EVIL
 from small_results import SETTINGS, run_command
 
 from provlab.store import TrialStore
@@ -135,14 +135,14 @@ def test_the_command_on_the_page_computes_the_number_again(visits, report, tmp_p
 
 
 def test_without_javascript(visits, made):
-    page = visits.open(made / "artefacts" / "figure1.html", java_script_enabled=False)
+    page = visits.open(made / "artefacts" / "figure.html", java_script_enabled=False)
     assert page.locator("#number-table tbody tr").first.is_visible()
     assert page.locator("figure.static img").is_visible()
     for absent in (".filters", "button.theme", "button.copy", ".plot", "th button"):
         assert page.locator(f"{absent}:visible").count() == 0, absent
-    claim = visits.open(next((made / "claims").glob("*better*")), java_script_enabled=False)
+    claim = visits.open(next((made / "claims").glob("*lvg*")), java_script_enabled=False)
     assert claim.locator("svg.claim-plot").first.is_visible()
-    assert claim.get_by_role("region", name="Parts of the claim").locator("tbody tr").count() == 3
+    assert claim.get_by_role("region", name="Parts of the claim").locator("tbody tr").count() == 1
 
 
 def test_hostile_strings_stay_text(visits, hostile):
@@ -151,7 +151,7 @@ def test_hostile_strings_stay_text(visits, hostile):
     for path in [*hostile.glob("*.html"), *hostile.glob("[apc]*/*.html"), *pages_of(hostile, "trace/*/*", 6)]:
         page.goto(path.as_uri())
         assert page.locator("img[src='x'], img[onerror], main script:not([type='application/json'])").count() == 0
-    page.goto((hostile / "artefacts" / "evil.html").as_uri())
+    page.goto((hostile / "artefacts" / "figure.html").as_uri())
     tag = EVIL.split("\"'")[0]
     assert tag in page.locator("#number-table").inner_text()
     page.locator("#number-table").evaluate("table => table.querySelector('th button').click()")
@@ -160,7 +160,7 @@ def test_hostile_strings_stay_text(visits, hostile):
 
 
 def test_on_paper(visits, made):
-    page = visits.open(made / "artefacts" / "figure1.html")
+    page = visits.open(made / "artefacts" / "figure.html")
     assert page.locator("header.site nav").is_visible()
     page.emulate_media(media="print")
     for hidden in ("header.site nav", "button.theme", ".filters"):
@@ -173,7 +173,7 @@ def test_on_paper(visits, made):
 
 @pytest.mark.parametrize("kind", [*KINDS, "readings"])
 def test_a_narrow_screen_does_not_scroll_sideways(visits, report, made, kind):
-    path = report / KINDS[kind] if kind in KINDS else made / "claims" / "paul2016.figure1.bss-better.html"
+    path = report / KINDS[kind] if kind in KINDS else made / "claims" / "seen2020.lvg.html"
     page = visits.open(path, viewport={"width": 400, "height": 800})
     assert page.locator("#readings").count() == (kind == "readings")
     width = "document.documentElement.scrollWidth"

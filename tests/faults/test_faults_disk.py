@@ -18,8 +18,8 @@ from rich.console import Console
 from made_paper import made_paper
 from provlab.audit import AuditRun, read_audits
 from provlab.cli import main
+from provlab.report.build import build_report
 from provlab.run import executors, runner
-from provlab.site.build import build_report
 from provlab.store import StoreSnapshot, TrialStore
 from provlab.tables import write_text
 from provsel.files import ABANDONED, probe
@@ -227,7 +227,7 @@ def test_commands_that_read_work_on_a_read_only_store(tmp_path, monkeypatch):
         ]
         codes += [main(["status", "--results", str(results)]), main(["verify", "--results", str(results), *SMALL])]
         after = {path.name: path.read_bytes() for path in (results / "tables").rglob("*.*")}
-        page = build_report(results, SMALL, n_jobs=1)
+        page = build_report(results, SMALL)
         more = main(["reproduce", name, *settings, "executor=serial", "protocol.repeats=2"])
         return computed, codes, after == before and len(before), page.is_file(), more
 

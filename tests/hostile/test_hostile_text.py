@@ -14,7 +14,7 @@ from rich.table import Table
 
 from provlab.cli.guard import guarded
 from provlab.messages import as_cell, csv_text, from_cell, visible, visible_line
-from provlab.site.templating import script_json
+from provlab.report.templating import script_json
 from provlab.tables import markdown_table
 from provlab.terminal import PlainConsole, visible_output
 from provlab.trials_csv import _read, write_csv

@@ -6,10 +6,11 @@ import pandas as pd
 import pytest
 from studies import made_study
 
+from provlab.claims.judged import all_claim_files
 from provlab.cli import main
 from provlab.readings import stored_outcome
-from provlab.site.build import build_report
-from provlab.site.collect_readings import MAX_UNIVERSES, claim_readings
+from provlab.report.build import build_report
+from provlab.report.claim import readings_of
 
 
 @pytest.fixture(scope="module")
@@ -28,29 +29,25 @@ def results(project, monkeypatch):
     return project / "results"
 
 
-def readings_of(results):
-    from provlab.claims.judged import all_claim_files
-
-    return claim_readings(all_claim_files(), results)
+def shown(results):
+    """Return what the pages of claims show of readings."""
+    return readings_of(all_claim_files(), results)
 
 
 def test_a_page_has_what_the_command_found(results):
-    found = readings_of(results)["known2000.better"]
-    assert [place.id for place in found.places] == ["method", "C"]
-    assert (found.n_universes, found.n_run, found.default, found.same) == (4, 4, "replicated", 0.5)
-    assert found.flips == (("method=a coin", "no difference"),)
-    effects = [line.effect for line in found.universes]
-    assert effects == sorted(effects)
-    assert [line.options for line in found.universes if line.is_default] == [("elimination", "1")]
-    assert math.isnan(found.printed)
-
-
-def test_the_report_shows_them(results):
-    build_report(results, n_jobs=1)
+    found = shown(results)["known2000.better"]
+    robustness, universes = found["robustness"], found["universes"]
+    assert [(place.id, options) for place, options in found["places"]] == [
+        ("method", ["elimination", "a coin"]), ("C", ["1", "2"]),
+    ]  # fmt: skip
+    assert (robustness.n_universes, robustness.n_run, robustness.default, robustness.same) == (4, 4, "replicated", 0.5)
+    assert universes["effect"].is_monotonic_increasing
+    assert universes.loc[universes["is_default"], ["method", "C"]].values.tolist() == [["elimination", "1"]]
+    assert math.isnan(found["printed"])
+    build_report(results)
     page = (results / "report" / "claims" / "known2000.better.html").read_text()
-    assert "Would it hold under another reading?" in page
-    assert "method=a coin" in page
-    assert 'data-draws="curve"' in page
+    for words in ("Would it hold under another reading?", "method=a coin", 'data-draws="curve"', 'class="default"'):
+        assert words in page
 
 
 @pytest.mark.parametrize(
@@ -69,7 +66,7 @@ def test_what_no_longer_fits_is_left_out_with_a_warning(results, caplog, old, ne
     try:
         with pytest.raises(ValueError, match=message + ".*run provsel readings again"):
             stored_outcome("known2000", results)
-        assert readings_of(results) == {}
+        assert shown(results) == {}
         assert "the readings of known2000 cannot be shown" in caplog.text
     finally:
         path.write_text(kept)
@@ -86,13 +83,3 @@ def test_a_place_that_came_later_touches_nothing_that_was_asked_before(results):
         path.write_text(kept)
     assert set(after.universes["table-unit"]) == {""}
     assert list(after.universes["verdict"]) == list(before.universes["verdict"])
-
-
-def test_very_many_universes_are_thinned_and_keep_their_ends_and_the_defaults(results, monkeypatch):
-    monkeypatch.setattr("provlab.site.collect_readings.MAX_UNIVERSES", 2)
-    found = readings_of(results)["known2000.better"]
-    assert found.n_run == 4
-    kept = [line.effect for line in found.universes]
-    assert len(kept) in (2, 3)
-    assert any(line.is_default for line in found.universes)
-    assert MAX_UNIVERSES >= 100

@@ -19,7 +19,7 @@ from provlab.messages import did_you_mean
 
 if TYPE_CHECKING:
     from provlab.plan import Artefact
-    from provlab.site.trace import Trace, TracedCell
+    from provlab.report.trace import Trace, TracedCell
 
 report_arguments = add_store_arguments
 
@@ -27,7 +27,7 @@ report_arguments = add_store_arguments
 def call_report(options: argparse.Namespace) -> int:
     """Build the report and print where it is."""
     from provlab.project import some_artefacts
-    from provlab.site.build import build_report
+    from provlab.report.build import build_report
 
     some_artefacts()
     start = time.perf_counter()
@@ -52,7 +52,7 @@ def call_explain(options: argparse.Namespace) -> int:
     from provlab.plan import compose_artefact
     from provlab.project import full_name
     from provlab.recipe import load_recipe
-    from provlab.site.tracing import trace_numbers
+    from provlab.report.trace import trace_numbers
     from provlab.store import TrialStore
 
     name = full_name(options.artefact)
@@ -66,7 +66,7 @@ def call_explain(options: argparse.Namespace) -> int:
     frame = recipe.frame(chosen, store)
     [trace] = trace_numbers(
         chosen, frame, store, recipe.columns,
-        results=options.results, settings=options.overrides, list_trials=options.trials,
+        results=options.results, list_trials=options.trials,
     )  # fmt: skip
     for part in describe(trace):
         console.print(part)
@@ -100,10 +100,13 @@ def choose(artefact: Artefact, row: str | None, column: str | None, dataset: str
 
 def describe(trace: Trace) -> list[RenderableType]:
     """Return a trace as parts for a terminal; untrusted text in it is not read as markup."""
+    from provlab.tables import value_text
+
     parts: list[RenderableType] = [Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")]
     numbers = Table("number", "data set", "ours", "sd", "printed")
-    for line in trace.lines:
-        numbers.add_row(*(Text(text) for text in line))
+    for line in trace.numbers:
+        values = [value_text(line[name]) for name in ("value", "sd", "printed_value")]
+        numbers.add_row(*(Text(text) for text in (line["column"], line["dataset"], *values)))
     parts.append(numbers)
     for cell in trace.cells:
         parts += _cell(cell)
@@ -118,29 +121,36 @@ def describe(trace: Trace) -> list[RenderableType]:
 
 
 def _cell(cell: TracedCell) -> list[RenderableType]:
+    planned = cell.entry.cell
     parts: list[RenderableType] = [
-        Text(f"\n{cell.dataset}: {cell.n_found} of {cell.n_planned} trials", style="bold"),
-        Text(f"  cell         {cell.cell}"),
-        *(Text(f"  {name:12} {_plain(value)}") for name, value in cell.identity.items()),
+        Text(f"\n{cell.entry.dataset}: {cell.n_found} of {planned.n_trials} trials", style="bold"),
+        Text(f"  cell         {planned.id}"),
+        *(Text(f"  {name:12} {_plain(value)}") for name, value in planned.identity.items()),
         Text("  split seeds  " + ", ".join(f"repeat {repeat}: {seed}" for repeat, seed in cell.split_seeds)),
     ]
-    if cell.distributions:
+    if cell.measured:
         table = Table("measured", "over", "n", "mean", "sd", "min", "quartile", "median", "quartile", "max")
-        for found in cell.distributions:
-            numbers = (found.mean, found.sd, found.minimum, found.lower, found.median, found.upper, found.maximum)
-            unit = f" ({found.unit})" if found.unit else ""
-            table.add_row(f"{found.name}{unit}", f"{found.by}s", str(found.n), *(f"{number:.4g}" for number in numbers))
+        for each in cell.measured:
+            names = ("mean", "sd", "minimum", "lower", "median", "upper", "maximum")
+            unit = f" ({each['unit']})" if each["unit"] else ""
+            table.add_row(
+                f"{each['name']}{unit}", f"{each['by']}s", str(each["n"]), *(f"{each[name]:.4g}" for name in names)
+            )
         parts.append(table)
     if cell.trials:
-        measures = list(dict.fromkeys(name for trial in cell.trials for name in trial.values))
+        measures = [each["name"] for each in cell.measured]
         table = Table("repeat", "fold", "draw", "seed", *measures, "key")
         for trial in cell.trials:
-            values = (f"{trial.values[name]:.6g}" if name in trial.values else "" for name in measures)
-            table.add_row(*map(str, (trial.repeat, trial.fold, trial.draw, trial.seed)), *values, Text(trial.key))
+            values = (f"{trial[name]:.6g}" if trial[name] == trial[name] else "" for name in measures)
+            table.add_row(
+                *(str(trial[name]) for name in ("repeat", "fold", "draw", "seed")), *values, Text(trial["key"])
+            )
         parts.append(table)
-    parts += [Text(f"  {problem}", style="yellow") for problem in cell.problems]
-    again = [Text(f"  compute it again:  {cell.command}")]
-    return parts + again + ([Text(f"  and compare:       {cell.audit_command}")] if cell.n_found else [])
+    if cell.silent:
+        text = f"  some records do not say {', '.join(cell.silent)}: an older version wrote them"
+        parts.append(Text(text, style="yellow"))
+    parts.append(Text(f"  compute it again:  {cell.command}"))
+    return parts + ([Text(f"  and compare:       {cell.audit_command}")] if cell.n_found else [])
 
 
 def _print_places(console: Console, artefact: Artefact) -> None:

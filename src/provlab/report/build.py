@@ -1,0 +1,158 @@
+"""Make the report: read the store once, write the pages beside the old ones, and swap."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.compute as pc
+from markupsafe import Markup
+
+from provlab.audit import read_audits
+from provlab.claims import NOT_RUN, VERDICTS, Verdict
+from provlab.claims.decisions import POINTS
+from provlab.claims.judged import all_claim_files
+from provlab.doctor import OK, examine
+from provlab.plan import COMPLETE
+from provlab.project import artefact_names, papers
+from provlab.report.artefact import NO_CERTIFICATES, ArtefactPage, certified, counted, versions_content, write_artefact
+from provlab.report.claim import readings_of
+from provlab.report.notes import render_notes
+from provlab.report.plots import margins_plot
+from provlab.report.templating import Site, check_names, listed, write_assets
+from provlab.store import StoreSnapshot, TrialStore
+from provlab.summaries import versions
+from provsel import __version__
+from provsel.files import replacing_folder
+
+SHOWN = {"Python and packages", "Machine", "BLAS"}
+"""Groups of doctor's checks that describe the machine. Paths of folders stay out: a report is passed on."""
+
+MAX_DIFFERENT = 500
+"""Trials listed that audits found to differ."""
+
+
+def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
+    """Write `results`/report and return its index.html.
+
+    The new pages take the place of the old ones when all are written; files of others there stay.
+
+    Parameters
+    ----------
+    results : path
+        Results folder; nothing in it but report/ is changed.
+    overrides : sequence of str
+        The user's settings: states and verdicts are about these.
+
+    Raises
+    ------
+    ValueError
+        When the settings fit no artefact, or a name cannot be that of a page.
+    OSError
+        When the folder cannot be written; the old report stays.
+    """
+    target = results / "report"
+    with replacing_folder(target, keep=True) as folder:
+        store = StoreSnapshot.take(TrialStore(results / "store"))
+        names, files = artefact_names(), all_claim_files()
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        known = tuple(dict.fromkeys(name.split("/")[0] for name in names))
+        check_names(known, names, [claim.id for file in files for claim in file.claims])
+        site = Site(results, folder, tuple(overrides), made, __version__, len(store), known)
+        audits, readings = read_audits(results), readings_of(files, results)
+        families = {file.paper: file.claims for file in files}
+        pages = [
+            write_artefact(site, store, name, families.get(name.split("/")[0], ()), readings, audits) for name in names
+        ]
+        unfit = [page for page in pages if page.problem.startswith("The settings")]
+        if overrides and len(unfit) == len(pages):
+            problem = unfit[0].problem.partition(": ")[2] if unfit else "there are no artefacts"
+            raise ValueError(
+                f"the settings do not fit {', '.join(names[:1])}: {problem}; expected settings that fit some artefact, "
+                f"got {' '.join(overrides)}."
+            )
+        verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
+        ordered = [verdicts[claim.id] for file in files for claim in file.claims if claim.id in verdicts]
+        _write_overview(site, pages, ordered, readings, audits)
+        _write_environment(site, store, audits)
+        write_assets(folder / "assets")
+    return target / "index.html"
+
+
+def _write_overview(site: Site, pages: list[ArtefactPage], verdicts: list[Verdict], readings: Any, audits: Any) -> None:
+    """Write the overview, the list of claims, and the page of each paper."""
+    titles = {}
+    for name in site.papers:
+        own = [page for page in pages if page.paper == name]
+        claims = [verdict for verdict in verdicts if verdict.claim.paper == name]
+        titles[name], notes = _notes(name)
+        certificates = _certificates(own)
+        compared = [each for each in claims if each.claim.kind == "paper" and each.finding.unit == POINTS]
+        spec = margins_plot([each.smallest_margin for each in compared], POINTS)
+        site.write(
+            f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name, pages=own,
+            verdicts=claims, tally=tally(claims), notes=Markup(notes), certificates=counted(certificates),
+            readings=readings, certified=certified, tally_of=tally, plot_spec=spec, plots=spec is not None,
+        )  # fmt: skip
+    site.write(
+        "index.html", "index.html", "Overview", "index", pages=pages, titles=titles, verdicts=verdicts,
+        tally=tally(verdicts), tally_of=tally, certified=certified, held=certified(_certificates(pages)),
+        n_complete=sum(page.state == COMPLETE for page in pages), audit=audits[0] if audits else None,
+    )  # fmt: skip
+    decided_first = sorted(verdicts, key=lambda verdict: verdict.verdict == NOT_RUN)
+    site.write(
+        "claims/index.html", "claims.html", "Claims", "claims", "Claims", verdicts=decided_first, tally=tally(verdicts),
+        readings=readings,
+    )  # fmt: skip
+
+
+def tally(verdicts: Iterable[Verdict]) -> list[tuple[str, int]]:
+    """Return how many of the papers' own claims have each verdict; the others stand beside, in the lists."""
+    counts = Counter(verdict.verdict for verdict in verdicts if verdict.claim.kind == "paper")
+    return [(verdict, counts[verdict]) for verdict in VERDICTS]
+
+
+def _certificates(pages: Iterable[ArtefactPage]) -> pd.DataFrame:
+    return pd.concat([NO_CERTIFICATES, *(each.certificates for each in pages)])
+
+
+def _notes(paper: str) -> tuple[str, str]:
+    """Return the title of a paper and our notes on it, as safe HTML."""
+    path = papers()[paper].folder / "NOTES.md"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    heading = re.match(r"#\s+(?:Notes on )?(.+)(?:\n|$)", text)
+    return (heading[1].strip(), render_notes(text[heading.end() :])) if heading else (paper, render_notes(text))
+
+
+def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[Any]) -> None:
+    """Write the page about machines, versions, the store and audits."""
+    checks = examine(site.results)
+    stored = [check for check in checks if check.group == "Store" and check.name not in ("folder", "writable")]
+    problems = [f"{check.name}: {check.value}" for check in stored if check.state != OK]
+    if store.n_nameless:
+        without = "without a key or a cell, or a repeat, fold or draw,"
+        problems.append(f"{store.n_nameless:,} records {without} belong to no number and are left out")
+    machine = [check for check in checks if check.group in SHOWN and "disk" not in check.name]
+    environments = [(versions(text), n) for text, n in _counts(store, "environment")]
+    different = [(run.when, where, each) for run in audits for where, each in run.different]
+    site.write(
+        "environment.html", "environment.html", "Environment", "environment", "Environment", problems=problems,
+        store=[(check.name, check.value) for check in stored if check.state == OK],
+        machine=[(f"BLAS {check.name}" if check.group == "BLAS" else check.name, check.value) for check in machine],
+        audits=audits, processors={run.when: listed(versions(run.environment).get("cpu", "")) for run in audits},
+        different=different[:MAX_DIFFERENT], n_different=len(different),
+        **versions_content(environments, _counts(store, "git_revision")),
+    )  # fmt: skip
+
+
+def _counts(store: StoreSnapshot, column: str) -> list[tuple[str, int]]:
+    """Return the values of a column by how many trials have them; "" where a record does not say."""
+    counts: Counter[str] = Counter()
+    for item in pc.value_counts(store.column(column).combine_chunks()).to_pylist():
+        counts[item["values"] or ""] += item["counts"]
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

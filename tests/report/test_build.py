@@ -1,0 +1,284 @@
+"""The report of a store that is partial, older, damaged or empty, and of a paper that fails; and provsel explain."""
+
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pages_reader import Page
+
+from made_paper import made_paper
+from provlab.cli import main
+from provlab.report.artefact import ArtefactPage, certified, compared, counted
+from provlab.report.build import build_report
+from provlab.store import SCHEMA, TrialStore
+from small_runs import SMALL
+
+SETTINGS = [*SMALL, "dataset.n_features=600", "dataset.n_relevant=20"]
+"""Few relevant features among many, so that random selection makes errors."""
+
+KEPT = []
+
+
+@pytest.fixture(autouse=True)
+def checkout(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "no-data"))
+    monkeypatch.setenv("COLUMNS", "250")
+    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
+    return made_paper(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def results(tmp_path):
+    return tmp_path / "results"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kept(tmp_path_factory):
+    """Have a place for what `compute` would compute again and again."""
+    KEPT.append(tmp_path_factory.mktemp("kept") / "results")
+    yield
+    KEPT.clear()
+
+
+def compute(*, changed=False):
+    """Reproduce the synthetic table here: once, and then as a copy, unless a test has changed the paper."""
+    [first] = KEPT
+    if first.exists() and not changed:
+        shutil.copytree(first, "results")
+        return
+    assert main(["reproduce", "made2000/table", *SETTINGS, "executor=serial"]) == 0
+    if not changed:
+        shutil.copytree("results", first)
+
+
+def pages(results, *names, overrides=SETTINGS):
+    """Build the report and return the texts of some pages."""
+    folder = build_report(results, overrides).parent
+    return [Page(folder / name).text for name in names]
+
+
+def rewrite(results, change):
+    """Pass every file of the store through a function of tables, as an older version wrote it."""
+    for path in sorted((results / "store").glob("*.parquet")):
+        table = change(pq.read_table(path))
+        path.unlink()
+        pq.write_table(table, path.with_name(f"old-{path.stem[:8]}.parquet"))
+
+
+def nulled(name):
+    def change(table):
+        field = SCHEMA.field(name)
+        return table.set_column(table.column_names.index(name), field, pa.nulls(len(table), field.type))
+
+    return change
+
+
+def test_a_complete_artefact_and_one_that_the_settings_do_not_fit(results):
+    compute()
+    table, text, claim = pages(results, "artefacts/table.html", "artefacts/text.html", "claims/made2000.text.html")
+    assert "all 30 planned trials are stored" in table
+    assert {path.suffix for path in (results / "report/files/table").iterdir()} == {
+        ".csv", ".md", ".tex", ".pdf", ".svg", ".json",
+    }  # fmt: skip
+    assert "spectral" in table
+    assert "do not fit it: override 'dataset.n_samples=" in text
+    assert "provsel reproduce text" in text
+    assert "do not fit" in claim
+    assert "With the settings protocol.repeats=1" in text
+
+
+def test_an_empty_store(results):
+    index, table, text, claim = pages(
+        results, "index.html", "artefacts/table.html", "artefacts/text.html", "claims/made2000.text.html",
+        overrides=["protocol.repeats=1"],
+    )  # fmt: skip
+    assert "Nothing is stored yet." in index
+    assert "0 of 2" in index
+    assert "None of 30 trials is stored." in table or "None of" in table
+    assert "provsel reproduce table protocol.repeats=1" in table
+    assert text.index("provsel fetch techtc") < text.index("provsel reproduce text")
+    assert "data missing: provsel fetch techtc" in claim
+
+
+def test_a_partial_store_says_how_much_is_there(results):
+    compute()
+    rewrite(results, lambda table: table.filter(pa.compute.less(table["fold"], 2)))
+    index, table = pages(results, "index.html", "artefacts/table.html")
+    assert "partial, 66 %" in index
+    assert "20 of 30 trials are stored. Numbers below are of these." in table
+    assert "partial (2 of 3)" in table
+    assert "PARTIAL: 6 of 6" in table
+    nearly = ArtefactPage("p/a", "A", "partial", n_found=999, n_planned=1000)
+    assert nearly.state_text == "partial, 99 %"  # "100 %" is for what is complete
+
+
+def test_a_store_of_an_older_schema(results):
+    compute()
+    names = [name for name in SCHEMA.names if name.startswith(("certificate_", "environment", "git_", "peak", "seed"))]
+    rewrite(results, lambda table: table.drop_columns(names))
+    table, paper = pages(results, "artefacts/table.html", "papers/made2000.html")
+    assert "all 30 planned trials are stored" in table
+    assert "No stored trial carries a certificate." in paper
+    traces = [Page(path).text for path in (results / "report/trace/table").iterdir()]
+    assert len(traces) == 6
+    for text in traces:
+        assert "some records do not say seed, environment, git_revision: an older version wrote them" in text
+        assert "the records do not say" in text
+
+
+@pytest.mark.parametrize("name", ["error", "n_train", "fold", "split_seed", "cell"])
+def test_records_with_a_missing_field(results, name):
+    compute()
+    rewrite(results, nulled(name))
+    table, environment = pages(results, "artefacts/table.html", "environment.html")
+    lost = name in ("cell", "fold")
+    assert ("None of 30 trials is stored." in table) == lost
+    assert ("30 records without a key or a cell" in environment) == lost
+
+
+def test_a_renderer_that_fails_is_said_on_its_page(results, checkout):
+    compute()
+    script = checkout / "table.py"
+    script.write_text(script.read_text().replace("rows = mean", "1 / 0\n    rows = mean"))
+    [text] = pages(results, "artefacts/table.html")
+    assert "The table or figure cannot be made from what is stored: ZeroDivisionError: division by zero" in text
+    assert text.count("complete") > 6
+    script.write_text("nonsense")
+    assert "NameError: name 'nonsense' is not defined" in pages(results, "artefacts/table.html")[0]
+    script.unlink()
+    assert "expected its script" in pages(results, "artefacts/table.html")[0]
+
+
+def test_settings_that_fit_nothing(results):
+    with pytest.raises(ValueError, match=r"the settings do not fit made2000/table.*got protocol.nonsense=1\."):
+        build_report(results, ["protocol.nonsense=1"])
+    assert not (results / "report").exists()
+    assert [path for path in results.iterdir() if path.name.startswith(".report")] == []
+
+
+def test_a_new_report_takes_the_place_of_the_old_one(results, checkout):
+    compute()
+    index = build_report(results, SETTINGS)
+    for name in ("stale.html", "mine.html"):
+        (index.parent / name).write_text("old")
+    with (index.parent / ".written").open("a") as written:
+        written.write("stale.html\n")  # as of an artefact that is no more
+    build_report(results, SETTINGS)
+    assert not (index.parent / "stale.html").exists()
+    assert (index.parent / "mine.html").read_text() == "old"
+    before = index.read_bytes()
+    claims = checkout / "claims.yaml"
+    claims.write_text(claims.read_text().replace("id: made2000.zero", "id: index"))  # no name for a page
+    with pytest.raises(ValueError, match="index"):
+        build_report(results, SETTINGS)
+    assert index.read_bytes() == before
+    assert [path.name for path in results.iterdir() if path.name.startswith(".report")] == []
+
+
+def test_paths_stay_out_of_the_report_and_control_characters_are_shown(results, checkout):
+    compute()
+    (checkout / "NOTES.md").write_text("# a\x1b[31m\x9b\u202eb\n")
+    folder = build_report(results, SETTINGS).parent
+    for path in folder.rglob("*.html"):
+        text = path.read_text()
+        assert str(results.parent) not in re.sub(r"--results \S+", "", text), path
+        assert not set("\x1b\x9b\u202e") & set(text), path
+    assert r"a\x1b[31m\x9b\u202eb" in (folder / "papers/made2000.html").read_text()
+
+
+def test_audits_are_shown(results):
+    compute()
+    assert main(["audit", "--fraction", "1", "--limit", "4", "--seed", "3", "executor=serial"]) == 0
+    index, environment = pages(results, "index.html", "environment.html")
+    assert "4 of 30 trials computed again, 4 identical bit for bit" in index
+    assert "none different" in index
+    assert "4 of 30 4 0" in environment
+    traces = " ".join(path.read_text() for path in (results / "report/trace/table").iterdir())
+    assert sum(int(n) for n in re.findall(r"computed again: (\d+) the same bits", traces)) == 4
+
+
+def test_a_cell_in_several_columns_counts_once(results, checkout):
+    for config in checkout.glob("t*.yaml"):
+        config.write_text(config.read_text().replace("Random: [selector=uniform]", "Full: [selector=full]"))
+    claims = checkout / "claims.yaml"
+    claims.write_text(claims.read_text().replace("Random", "Full"))
+    compute(changed=True)
+    [table] = pages(results, "artefacts/table.html")
+    assert f"all {2 * 3 + 2 * 6 + 3} planned trials are stored" in table
+    assert len([*(results / "report/trace/table").glob("full-*")]) == 2
+
+
+def test_differences_in_standard_errors():
+    frame = pd.DataFrame(
+        {
+            "value": [10.0, 10.0, 5.0, 5.0, "a, b", None, 3.0],
+            "sd": [3.0, 3.0, 0.0, 0.0, 1.0, 1.0, float("nan")],
+            "printed_value": ["13", "13", "5", "6", "a, b", "1", "4"],
+            "printed_sd": [4.0, None, None, None, 1.0, 1.0, None],
+            "scale": [0.5] * 7,
+        }
+    )
+    made = compared(frame)
+    assert made["difference"].fillna(-99).tolist() == [-3.0, -3.0, 0.0, -1.0, -99, -99, -1.0]
+    expected = [-3 / 2.5, -3 / (0.5 * 3 * 2**0.5), 0.0, np.nan, np.nan, np.nan, np.nan]
+    np.testing.assert_allclose(made["standard_errors"].to_numpy(float), expected)
+
+
+def test_certificates_of_a_cell_that_two_artefacts_have_count_once():
+    lines = [("c", "spectral", "held", 6), ("c", "spectral", "held", 4), ("d", "spectral", "violated", 1),
+             ("d", "radius", "no bound", 9), ("d", "margin", "vacuous", 3)]  # fmt: skip
+    frame = pd.DataFrame(lines, columns=["cell", "certificate", "state", "n"])
+    assert counted(frame) == {"spectral": [("held", 6), ("violated", 1)], "margin": [("vacuous", 3)]}
+    assert certified(frame) == (6, 7)
+
+
+def test_explain_prints_the_trace(results, capsys):
+    compute()
+    capsys.readouterr()
+    assert main(["explain", "table", "--row", "Lvg", "--column", "r=30", "--trials", *SETTINGS]) == 0
+    text = capsys.readouterr().out
+    stored = TrialStore(results / "store").query(columns=["key", "selector", "seed"]).to_pylist()
+    trials = [line for line in stored if line["key"] in text]
+    assert len(trials) == 6
+    assert {line["selector"] for line in trials} == {"LeverageScoreSelector"}
+    assert all(str(line["seed"]) in text for line in trials)
+    frame = pd.read_csv("results/tables/made2000/table.csv").set_index(["row", "column"])
+    assert f"{frame.loc[('Lvg', 'r=30'), 'value']:.2f}" in text
+    for expected in ("6 of 6 trials", "git revision", "numpy=", "provsel run", "audit --cell", "split seeds"):
+        assert expected in text
+    measured = re.search(r"error \(%\)\s*│ folds\s*│ 3 \s*│ ([\d.]+)", text)
+    assert float(measured[1]) == pytest.approx(frame.loc[("Lvg", "r=30"), "value"], rel=1e-3)
+    assert main(["explain", "made2000/table", "--row", "BSS", "--column", "r=30, error (%)", *SETTINGS]) == 0
+    assert "3 of 3 trials" in capsys.readouterr().out
+
+
+def test_explain_of_nothing_stored_and_of_places(capsys):
+    assert main(["explain", "table", "--row", "BSS", "--column", "r=40", *SETTINGS]) == 0
+    text = capsys.readouterr().out
+    assert "0 of 3 trials" in text
+    assert "audit" not in text
+    assert main(["explain", "table", "--row", "Lvg"]) == 0
+    assert "rows: Lvg\n" in capsys.readouterr().out
+    assert main(["explain", "text", "--row", "BSS", "--column", "r=30", "--dataset", "Exp_10341_10755"]) == 0
+    assert "Exp_10341_10755" in capsys.readouterr().out  # without its data
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nope"], r"artefact: expected one of table, text, got 'nope'"),
+        (["table", "--row", "X", "--column", "r=30"], r"--row: expected one of BSS; Lvg; Random of made2000/table"),
+        (["table", "--row", "BSS", "--column", "q"], r"--column: expected one of r=30; r=40"),
+        (["table", "--row", "BSS", "--column", "r=30", "--dataset", "d"], r"--dataset: expected one of synthetic"),
+    ],
+)
+def test_explain_says_what_is_wrong(arguments, message, capsys):
+    assert main(["explain", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert re.search(message, error)
+    assert error.count("\n") == 1
