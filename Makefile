@@ -121,7 +121,7 @@ coverage: $(DEV)
 	$(PYTEST) --cov --cov-report=term --cov-fail-under=90
 
 # What another processor can change: numbers, the same bytes everywhere, and what audits say of both. The rest computes the
-# same whichever the kind is (executors and Ctrl-C on one trial's numbers, ledgers and files of a store, which hold what
+# same whichever the kind is (executors and Ctrl-C on one trial's numbers, audits and files of a store, which hold what
 # they are given): it runs as the kind that is furthest from this one, without FMA and with other exp and BLAS.
 # tests/processors choose kinds themselves, so that `test` has run them. Of the reference it is what is computed anew; the
 # other tests there compare files with versions, digests of cells and claims, which are the same bytes (test_keys_and_seeds).

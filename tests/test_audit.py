@@ -60,7 +60,7 @@ def cells_of_all_kinds():
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Results with trials of every kind; not written to but for ledgers."""
+    """Results with trials of every kind; only audits are added."""
     results = tmp_path_factory.mktemp("whole")
     report, _ = run_quietly(cells_of_all_kinds(), TrialStore(results / "store"))
     assert report.failures == []

@@ -13,13 +13,11 @@ BENCHMARKS = REPO / "experiments" / "benchmarks"
 sys.path.append(str(BENCHMARKS))  # the scripts find their helpers by their own folder
 
 from timing import scripts  # noqa: E402
-from timing.cases import FIELDS, case, spread  # noqa: E402
-from timing.compare import change, compare, is_certain, is_flagged  # noqa: E402
+from timing.cases import FIELDS, case  # noqa: E402
+from timing.compare import change, is_certain, is_flagged  # noqa: E402
 from timing.exponents import fit_exponent  # noqa: E402
-from timing.panels import draw_panels  # noqa: E402
-from timing.runs import FORMAT, StoredRunError, about, load_run, store_run  # noqa: E402
+from timing.runs import FORMAT, StoredRunError, load_run  # noqa: E402
 from timing.scripts import FORMS, find_scripts, read_script, run_script  # noqa: E402
-from timing.table import HEADER, run_table  # noqa: E402
 
 run = load_script(BENCHMARKS / "run.py")
 
@@ -71,13 +69,6 @@ def test_every_script_of_the_folder_is_found_and_declares_its_forms():
         assert set(each.arguments) == set(FORMS), name
         assert 0 < each.seconds <= 300, name
         assert "report(" in each.path.read_text(), f"{name} leaves no record"
-
-
-def test_a_declaration_that_is_no_literal_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"odd.py: expected BENCH = .* with literals only, got .*; see bss.py"):
-        script(tmp_path, "odd", "BENCH = dict(bench=[])")
-    with pytest.raises(ValueError, match="KeyError: 'left_out'"):
-        script(tmp_path, "odd", "BENCH = {'seconds': 3}")
 
 
 def test_a_script_that_fails_hangs_or_lacks_data_is_reported(tmp_path):
@@ -159,21 +150,6 @@ def test_a_run_stores_compares_and_flags(folder, capsys):
     assert "WARNING" not in out.rsplit("Compared with", 1)[1]
 
 
-def test_a_run_of_some_benchmarks_does_not_replace_the_latest(folder, capsys):
-    assert runs(folder) == 0
-    (folder / "other.py").write_text("")
-    latest = folder / "results" / "latest.json"
-    stored = json.loads(latest.read_text())
-    stored["cases"] += [{**a_case(1.0), "script": "other"}, {**a_case(1.0, name="gone"), "script": "tiny"}]
-    latest.write_text(json.dumps(stored))
-    before = latest.read_text()
-    assert runs(folder, "tiny") == 0
-    assert (folder / "results" / "latest.json").read_text() == before
-    assert "stored run that are missing now: b: gone\n" in capsys.readouterr().out
-    assert runs(folder, "tyni") == 2
-    assert "NAME: expected one of other, tiny, got tyni." in capsys.readouterr().err
-
-
 def test_a_damaged_stored_run_stops_before_anything_is_run(folder, capsys):
     (folder / "results").mkdir()
     (folder / "results" / "latest.json").write_text("{")
@@ -213,24 +189,6 @@ def test_a_file_that_is_no_run_is_refused(tmp_path, content, got):
         load_run(path)
 
 
-def test_a_run_of_another_machine_is_compared_but_said(tmp_path):
-    here = {"processor": "one", "cores": 2, "date": "2026-01-02T03:04:05+00:00"}
-    store_run(tmp_path / "run.json", "bench", {**here, "processor": "two"}, {}, [a_case(1.0)])
-    stored = load_run(tmp_path / "run.json")
-    assert "2026-01-02 03:04 UTC, on ANOTHER machine or BLAS (processor: two)" in about(stored, here)
-    assert about({**stored, "environment": here}, here).endswith("03:04 UTC, on this machine.")
-    assert "an unknown date" in about({**stored, "environment": {}}, here)
-
-
-def test_a_busy_machine_is_said():
-    assert run.busy({"load_average": [0.9, 3.0, 3.0], "cores": 2}) == []
-    assert (
-        "Load average 1.1 on 2 cores at the start: not a quiet machine"
-        in run.busy({"load_average": [1.1, 0.0, 0.0], "cores": 2})[0]
-    )
-    assert run.busy({"load_average": None, "cores": 2}) == []
-
-
 # The comparison
 
 
@@ -265,42 +223,7 @@ def test_a_flag_says_when_repeats_cannot_tell():
     assert is_certain(single)
 
 
-def test_new_and_missing_cases():
-    changes, missing = compare([a_case(1.0, name="new")], [a_case(1.0, name="old")])
-    assert changes["b", "new"].flag == "new"
-    assert not is_flagged(changes["b", "new"])
-    assert missing == [("b", "old")]
-    alone = {**case("a", 1.0), "benchmark": "b"}
-    assert change(alone, alone).factor is None
-
-
 # Cases, table, exponents
-
-
-def test_a_case_has_its_ratios_and_goal():
-    found = case("a", [2.0, 1.0, 4.0], peer=("p", [20.0, 30.0, 20.0]), limit=("l", 0.5), goal="ratio_to_limit <= 3")
-    assert (found["ratio"], found["ratio_spread"]) == (10.0, [5.0, 30.0])
-    assert (found["ratio_to_limit"], found["limit_spread"]) == (4.0, [2.0, 8.0])
-    assert found["met"] is False
-    assert case("a", 1.0, peer=("p", 2.0), goal="ratio >= 2")["met"] is True
-    assert case("a", 1.0, peer=("p", 2.0), goal="ratio >= 3", judged=False)["met"] is None
-    assert case("a", 0.0, peer=("p", 2.0), goal="ratio >= 3")["ratio"] is None
-    assert spread(1.0, 2.0) is None
-
-
-def test_the_table_has_all_columns_and_lines_up():
-    mine = {**a_case([0.001, 0.001, 0.0011], limit=0.1, name="a | b"), "goal": "ratio >= 2", "met": False}
-    outcomes = {"b": {"status": "ok"}, "c": {"status": "failed: no | way"}, "d": {"status": "ok"}}
-    changes, _ = compare([mine], [a_case([0.0005] * 3, name="a | b")])
-    lines = run_table([mine], outcomes, changes, {"b": "much"}).splitlines()
-    assert len({len(line) for line in lines}) == 1
-    assert {line.count("|") for line in lines} == {len(HEADER) + 1}
-    cells = [cell.strip() for cell in lines[2].split("|")[1:-1]]
-    assert cells[:3] == ["b", "a / b", "1 ms"]
-    assert cells[7:] == ["peer / ours >= 2", "MISSED", "2", "WORSE"]
-    assert "left out: much" in lines[3]
-    assert "FAILED" in lines[4]
-    assert "no common record" in lines[5]
 
 
 def test_the_fit_recovers_a_known_exponent():
@@ -316,36 +239,6 @@ def test_the_fit_recovers_a_known_exponent():
     )
     two = fit_exponent([1, 2], [1.0, 0.5])
     assert (two.exponent, two.error) == (pytest.approx(-1.0), None)
-
-
-def test_the_standard_error_is_that_of_least_squares():
-    sizes, rng = np.array([1.0, 2.0, 4.0, 8.0, 16.0]), np.random.default_rng(0)
-    costs = sizes**2 * np.exp(0.1 * rng.standard_normal(5))
-    fit = fit_exponent(sizes, costs)
-    coefficients, covariance = np.polyfit(np.log(sizes[2:]), np.log(costs[2:]), 1, cov=True)
-    assert fit.exponent == pytest.approx(coefficients[0])
-    assert fit.error == pytest.approx(np.sqrt(covariance[0, 0]))
-
-
-def test_a_fit_needs_sizes_and_costs():
-    with pytest.raises(ValueError, match="expected a positive cost for each of at least two positive sizes, got"):
-        fit_exponent([1, 2], [0.0, 1.0])
-    with pytest.raises(ValueError, match="measure larger sizes"):
-        fit_exponent([1, 1], [1.0, 1.0])
-
-
-def test_the_figure_names_both_exponents(tmp_path):
-    sizes = [10, 20, 40]
-    sweeps = [
-        {"variable": name, "method": method, "axis": f"axis {name}", "cost": "CPU seconds", "sizes": sizes,
-         "seconds": [1.0, 2.0, 4.0], "theory": theory, "fit": fit_exponent(sizes, [1.0, 2.0, 4.0])}
-        for name, method, theory in [("n", "first", 1), ("n", "second", None), ("d", "first", 2)]
-    ]  # fmt: skip
-    paths = draw_panels(sweeps, tmp_path / "scaling", "A title")
-    svg = next(path for path in paths if path.suffix == ".svg").read_text()
-    assert {path.suffix for path in paths} == {".pdf", ".png", ".svg"}
-    for text in ("A title", "axis n", "axis d", "first: 1.00 ± 0.00 (1)", "second: 1.00 ± 0.00 (none)"):
-        assert text in svg
 
 
 @pytest.mark.parametrize("name", ["limits"])

@@ -6,6 +6,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -31,6 +32,7 @@ REPORT = ("matplotlib", "PIL", "plotly", "jinja2", "statsmodels", "scikit_postho
 
 ABSENT = """
 import sys
+import tomllib
 class Absent:
     def find_spec(name, path=None, target=None):
         if name.split(".")[0] in MODULES:
@@ -89,6 +91,7 @@ print(sorted(set(MODULES) & set(sys.modules)))
 def test_theorems_are_declared_without_what_measures_them(tmp_path):
     script = """
 import sys
+import tomllib
 from provsel.certificates import THEOREMS
 assert all(theorem.columns() for theorem in THEOREMS)
 print(*sys.modules)
@@ -98,6 +101,14 @@ print(*sys.modules)
     library = ("models", "reducers", "selectors", "streams", "training_view")
     measures = ("scipy", "sklearn", *(f"provsel.{name}" for name in library))
     assert [name for name in done.stdout.split() if name.startswith(measures)] == []
+
+
+def test_every_room_has_its_layer():
+    """Imports run downward only: `make check` compares them with these layers."""
+    contract, *_ = tomllib.loads((REPO / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layered = {name.strip() for layer in contract["layers"] for name in layer.split(" : ")}
+    rooms = {f"provlab.{module.name}" for module in pkgutil.iter_modules(provlab.__path__)}
+    assert {".".join(name.split(".")[:2]) for name in layered if name.startswith("provlab.")} == rooms
 
 
 @pytest.mark.parametrize("package", [provsel.selectors, provsel.models], ids=lambda package: package.__name__)
@@ -151,11 +162,8 @@ except ImportError as error: print(error)
 
 # Commands
 
-LIGHT = sorted({*command_names()} - {"run"})
-"""Those whose help is not that of the configs, which Hydra composes."""
 
-
-@pytest.mark.parametrize("argv", [["--help"], ["--version"], *([name, "--help"] for name in LIGHT)])
+@pytest.mark.parametrize("argv", [["--help"], ["--version"], *([name, "--help"] for name in command_names())])
 def test_help_waits_for_nothing(argv, tmp_path):
     script = f"from provlab.cli import main\ntry: main({argv!r})\nexcept SystemExit as stop: assert stop.code == 0"
     found = imported_by(script, tmp_path)

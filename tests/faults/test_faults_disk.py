@@ -354,7 +354,7 @@ def test_a_clock_of_this_host_that_is_wrong_removes_no_living_writers_file(tmp_p
     assert abs(probe(store.folder) - living.stat().st_mtime) < ABANDONED
 
 
-def test_ledgers_of_a_clock_that_went_back_are_all_kept(tmp_path):
+def test_audits_of_a_clock_that_went_back_are_all_kept(tmp_path):
     moments = ("2026-05-01T10:00:00+00:00", "2025-05-01T10:00:00+00:00", "2031-01-01T00:00:00+00:00")
     for seed, when in enumerate(moments):
         AuditRun(when, "0", "", "", seed, 0.5, None, "", 10, 0).write(tmp_path)
