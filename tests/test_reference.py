@@ -19,6 +19,7 @@ from provlab.claims.decisions import RULES_VERSION
 from provlab.claims.judged import all_claim_files, claims_about
 from provlab.claims.made_with import Versions
 from provlab.cli import main
+from provlab.frames import StoreSnapshot
 from provlab.plan import compose_artefact, trials_of, unique_cells
 from provlab.project import current_project
 from provlab.reference import (
@@ -35,7 +36,7 @@ from provlab.reference import (
     write_reference,
 )
 from provlab.run.environment import environment
-from provlab.store import StoreSnapshot, TrialStore
+from provlab.store import TrialStore
 from provlab.summaries import versions
 from provsel.selectors import LeverageScoreSelector
 from small_runs import FULL, UNIFORM, run_quietly, small_cell

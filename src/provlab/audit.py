@@ -45,8 +45,7 @@ from provlab.run.errors import ClusterError
 from provlab.run.executors import execute
 from provlab.run.runner import Ticker
 from provlab.run.task import TaskResult
-from provlab.store import TrialStore
-from provlab.store.schema import record_schema
+from provlab.store import TrialStore, record_schema
 from provlab.terminal import PlainConsole
 from provsel import __version__
 from provsel.files import replacing

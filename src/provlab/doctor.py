@@ -20,7 +20,7 @@ from provlab.datasets import data_dir, dataset_members, dataset_names, read_sour
 from provlab.datasets.files import DATA_VARIABLE, MIRROR_VARIABLE, found, mirror_dir
 from provlab.run.environment import PACKAGES, git_revision
 from provlab.run.executors import usable_cores
-from provlab.store.stored_file import DAMAGE, stored_file
+from provlab.store import TrialStore
 from provsel.kernels.compiled import VARIABLE, compiled_by
 
 OK, WARNING, PROBLEM, MISSING = STATES = ("ok", "warning", "problem", "missing")
@@ -122,20 +122,21 @@ def _files(name: str) -> tuple[str, ...]:
 
 
 def _store(folder: Path) -> Findings:
-    """Read the keys of a store; `TrialStore` would set damaged files aside."""
+    """Read the keys of a store, in which nothing is changed."""
     if folder.exists() and not folder.is_dir():
         yield "folder", PROBLEM, f"{folder}: not a folder", "name another results folder"
         return
     paths = sorted(folder.glob("*.parquet"))
     yield "folder", OK, f"{folder}: {len(paths)} files, {sum(path.stat().st_size for path in paths) / 1e6:.1f} MB"
-    keys: set[str] = set()
-    for path in paths:
-        try:
-            with stored_file(path) as file:
-                keys.update(file.read(range(file.parquet.num_row_groups), ["key"])["key"].to_pylist())
-        except (*DAMAGE, ValueError, OSError) as error:
-            advice = "restore a copy; otherwise the next run sets it aside and runs its trials again"
-            yield path.name, PROBLEM, f"{error!s:.200}" or type(error).__name__, advice
-    yield "trials", OK, f"{len(keys):,}", "" if keys else "provsel reproduce NAME, or provsel run"
+    store = TrialStore(folder, read_only=True)
+    try:
+        n_trials = len(store.keys())
+    except (ValueError, OSError) as error:
+        yield "trials", PROBLEM, f"{error!s:.300}", "mend that, or use another results folder"
+        return
+    for name, wrong in store.passed_over.items():
+        advice = "restore a copy; otherwise the next run sets it aside and runs its trials again"
+        yield name, PROBLEM, f"{wrong:.200}", advice
+    yield "trials", OK, f"{n_trials:,}", "" if n_trials else "provsel reproduce NAME, or provsel run"
     for path in sorted(folder.glob("*.damaged")):
         yield path.name, WARNING, "set aside, its trials count as not run", "delete it once they are stored again"

@@ -23,10 +23,11 @@ from provlab.claims import Evidence
 from provlab.claims.judged import all_claim_files, judge_files
 from provlab.claims.outcome import UnavailableError
 from provlab.datasets import read_source, source_names
+from provlab.frames import StoreSnapshot
 from provlab.listing import artefact_title
 from provlab.project import artefact_names
 from provlab.recipe import load_recipe
-from provlab.store import StoreSnapshot, TrialStore
+from provlab.store import TrialStore
 from provlab.tables import write_frame, write_text
 from provlab.trials_csv import CELLS, COLUMNS, ENVIRONMENTS, TRIALS, write_trials
 from provsel import __version__

@@ -26,14 +26,14 @@ from provlab.claims.made_with import COLUMNS, MadeWith, Versions, stored_trials
 from provlab.datasets import MissingDataError, source_names
 from provlab.documents import read_json
 from provlab.figures.style import only_formats
-from provlab.frames import planned_trials
+from provlab.frames import StoreSnapshot, planned_trials
 from provlab.plan import Artefact, compose_artefact, counted_state, unique_cells
 from provlab.project import artefact_names, full_name
 from provlab.readings import readings_changes, stored_made, stored_outcome
 from provlab.readings.letter import write_letter
 from provlab.readings.stored import copy_readings, joined, texts, universes_file
 from provlab.recipe import load_recipe
-from provlab.store import SCHEMA, StoreSnapshot, TrialReader, TrialStore
+from provlab.store import SCHEMA, TrialReader, TrialStore
 from provlab.summaries import ALL_CERTIFICATES
 from provlab.tables import write_frame, write_text
 from provlab.texts import render
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 FOLDER, README, SUMMARY, BENCHMARKS = "reference", "README.md", "summary.json", "benchmarks.json"
 SAMPLE, READINGS, LETTER = "sample", "readings", "letter.md"
 
-MAX_BYTES = 8_000_000
+MAX_BYTES = 16_000_000
 """A repository is cloned with all its history."""
 
 KEPT = {".csv", ".md", ".svg"}

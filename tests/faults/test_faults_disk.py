@@ -10,7 +10,6 @@ import signal
 import time
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from fault_tools import leftovers, message, on_small_disk, outcome, reproduce, small_artefact, start, wait
 from rich.console import Console
@@ -18,9 +17,10 @@ from rich.console import Console
 from made_paper import made_paper
 from provlab.audit import AuditRun, read_audits
 from provlab.cli import main
+from provlab.frames import StoreSnapshot
 from provlab.report.build import build_report
 from provlab.run import executors, runner
-from provlab.store import StoreSnapshot, TrialStore
+from provlab.store import TrialStore
 from provlab.tables import write_text
 from provsel.files import ABANDONED, probe
 from small_runs import SMALL, fake_records, rows
@@ -35,26 +35,8 @@ def refusing(number, path=None):
     return refuse
 
 
-class FullFile(io.FileIO):
-    """A file that takes the first bytes and then no more."""
-
-    def write(self, data):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def full_when_sealed(patch):
-    """Let the disk be full when the seal is written into the file: Arrow has written the rest."""
-    real = Path.open
-
-    def opened(self, mode="r", *arguments, **options):
-        return FullFile(self, mode) if mode == "r+b" else real(self, mode, *arguments, **options)
-
-    patch.setattr(Path, "open", opened)
-
-
 FAULTS = {
-    "writing": lambda patch: patch.setattr(pq, "write_table", refusing(errno.ENOSPC)),
-    "sealing": full_when_sealed,
+    "writing": lambda patch: patch.setattr(Path, "write_bytes", refusing(errno.ENOSPC)),
     "fsync": lambda patch: patch.setattr(os, "fsync", refusing(errno.ENOSPC)),
     "quota": lambda patch: patch.setattr(os, "fsync", refusing(errno.EDQUOT)),
     "replace": lambda patch: patch.setattr(os, "replace", refusing(errno.ENOSPC)),
@@ -95,15 +77,15 @@ def test_the_error_is_shown_when_cleaning_up_fails_too(tmp_path, monkeypatch):
 def test_a_run_on_a_disk_that_gets_full_goes_on_later(tmp_path, monkeypatch):
     """Refused at the second file; the first stays, and no table is written."""
     reproduce(tmp_path / "undisturbed")
-    results, real, count = tmp_path / "results", pq.write_table, iter(range(100))
+    results, real, count = tmp_path / "results", Path.write_bytes, iter(range(100))
 
-    def full_soon(*arguments, **options):
+    def full_soon(*arguments):
         if next(count) == 1:
             refusing(errno.ENOSPC)()
-        real(*arguments, **options)
+        real(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(pq, "write_table", full_soon)
+        patch.setattr(Path, "write_bytes", full_soon)
         with pytest.raises(OSError, match=rf"store .*expected room for 3 records, got '{FULL}'.*make room, then run"):
             reproduce(results)
     assert len(TrialStore(results / "store").keys()) == 3

@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 from fault_tools import (
@@ -182,12 +183,15 @@ def test_a_living_writer_whose_file_was_taken_for_a_dead_ones_writes_again(store
     before = stored.keys()
     count = []
 
-    def robbed(path):
+    real = Path.write_bytes
+
+    def robbed(path, content):
+        real(path, content)
         count.append(path)
         if len(count) <= n_robberies:
             path.unlink()
 
-    monkeypatch.setattr("provlab.store.trial_store.seal", robbed)
+    monkeypatch.setattr(Path, "write_bytes", robbed)
     n_robberies = 1
     stored.append(fake_records(9, 3))
     assert len(count) == 2

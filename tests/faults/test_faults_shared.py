@@ -12,10 +12,11 @@ import pytest
 from fault_tools import LIMIT, leftovers, outcome, reproduce, small_artefact, start, wait
 
 from cluster_processes import wait_until
+from provlab.frames import StoreSnapshot
 from provlab.plan import make_tasks
 from provlab.run import executors
 from provlab.run.task import run_task
-from provlab.store import StoreSnapshot, TrialStore
+from provlab.store import TrialStore
 from small_runs import fake_records, rows, run_python, script_environment
 
 HERE = Path(__file__).resolve().parent
@@ -117,38 +118,6 @@ def test_two_runs_and_a_merge_on_one_store(tmp_path, expected):
     assert outcome(tmp_path) == expected
 
 
-def test_writers_merges_and_a_reader_lose_nothing(tmp_path):
-    """Each writer says what it has stored; a reader that looks afterwards must see at least that."""
-    store, stop = TrialStore(tmp_path / "store"), tmp_path / "stop"
-    n_writers, n_files = 2, 40
-
-    def write(writer):
-        for k in range(n_files):
-            store.append(fake_records(10 * (writer * n_files + k), 10, f"cell{k % 3}"))
-            (tmp_path / f"stored{writer}").write_text(str(k + 1))
-
-    def stored(writer):
-        path = tmp_path / f"stored{writer}"
-        return int((path.read_text() or 0) if path.exists() else 0)
-
-    helpers = [start(lambda: until(stop, lambda: store.compact(minimum=1))) for _ in range(2)]
-    running = [start(lambda writer=writer: write(writer)) for writer in range(n_writers)]
-    try:
-        while running:
-            least = [stored(writer) for writer in range(n_writers)]
-            keys = store.keys()
-            for writer, n in enumerate(least):
-                first = 10 * writer * n_files
-                assert {f"{k:064x}" for k in range(first, first + 10 * n)} <= keys
-            running = alive(running)
-    finally:
-        stop.touch()
-        end(running)
-    assert [wait(pid) for pid in helpers] == [0, 0]
-    assert len(store.query()) == len(store.keys()) == 10 * n_writers * n_files
-    assert leftovers(tmp_path) == []
-
-
 @pytest.mark.parametrize("n_seen", [0, 2])
 def test_a_listing_made_during_a_merge_loses_nothing(n_seen, tmp_path, monkeypatch):
     """It may lack the large file, which came after its place was passed, and the small ones, which went before."""
@@ -177,34 +146,6 @@ def test_files_that_always_go_away_are_an_error(tmp_path, monkeypatch):
         OSError, match=r"store .*: expected files that stay while they are read, got some that went away"
     ):
         store.keys()
-
-
-def test_a_merge_that_another_was_faster_with_does_nothing(tmp_path, monkeypatch):
-    store = TrialStore(tmp_path / "store")
-    store.append(fake_records(0, 3))
-    store.append(fake_records(3, 3))
-    before, stale = rows(store), store._files()
-    store.compact(minimum=0)
-    [merged] = store.folder.iterdir()
-    written = merged.stat().st_ino
-    with monkeypatch.context() as patch:
-        patch.setattr(TrialStore, "_files", lambda _: stale)
-        assert store.compact(minimum=0) == 0
-    assert rows(store) == before
-    assert merged.stat().st_ino == written
-
-
-def test_a_merge_leaves_a_damaged_file_to_be_looked_at(tmp_path, monkeypatch):
-    """Where it cannot be set aside, it must not go with the files that are merged."""
-    store = TrialStore(tmp_path / "store")
-    for k in range(3):
-        store.append(fake_records(3 * k, 3))
-    path = sorted(store.folder.iterdir())[0]
-    path.write_bytes(path.read_bytes()[:-1])
-    monkeypatch.setattr("provlab.store.trial_store.set_aside", lambda *_, **__: True)
-    assert store.compact(minimum=0) == 2
-    assert path.exists()
-    assert len(store.keys()) == 6
 
 
 def test_a_loky_run_that_is_killed_goes_on(tmp_path, expected):

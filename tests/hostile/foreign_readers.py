@@ -17,11 +17,9 @@ from scipy import sparse
 from provlab.agreement import OUTCOMES
 from provlab.audit import TRIALS, AuditRun, read_audits
 from provlab.claims.table import ResultTable
-from provlab.store import SCHEMA, StoreSnapshot, TrialStore
-from provlab.store.packed import Block, pack, unpack
+from provlab.store import SCHEMA, TrialStore
 from provsel.selectors import OnlineLeverageSelector
 from provsel.streams import column_blocks, row_chunks
-from small_runs import UNIFORM, small_cell
 
 X = np.arange(24.0).reshape(6, 4) * (np.arange(24).reshape(6, 4) % 3 > 0)
 
@@ -169,25 +167,6 @@ def store_of(path):
     store.encoded(["cell", "error"])
 
 
-BLOCK = Block.of([small_cell(UNIFORM, repeats=1, draws=2)], ["error", "n_test", "environment"])
-
-
-def packed_block():
-    numbers = {"error": [0.5, 0.25, 0.0] * 2, "n_test": [4] * 6, "environment": ["{}"] * 6}
-    table = BLOCK.places().append_column("environment", pa.array(numbers.pop("environment")).dictionary_encode())
-    for name, values in numbers.items():
-        table = table.append_column(name, pa.array(values))
-    with tempfile.TemporaryDirectory() as folder:
-        pack([BLOCK], StoreSnapshot(TrialStore(folder), table), Path(folder) / "trials.parquet")
-        return (Path(folder) / "trials.parquet").read_bytes()
-
-
-def block_of(path):
-    found = unpack([BLOCK], path)
-    assert len(found) in (0, BLOCK.n_trials)
-    assert {*found["error"].to_pylist()} <= {0.5, 0.25, 0.0}
-
-
 TEXT = {
     "svmlight": Reader("X.svm", (SVMLIGHT,), rows_of, SVM_WORDS),
     "svmlight of known width": Reader("X.svm", (SVMLIGHT,), lambda path: rows_of(path, n_features=4), SVM_WORDS),
@@ -208,6 +187,5 @@ BINARY = {
     "parquet columns": Reader("X.parquet", (PARQUET, PACKED), columns_of),
     "results Parquet": Reader("results.parquet", (RESULT_TABLE,), results_of),
     "store": Reader("data/store/x.parquet", (STORE,), store_of),
-    "packed trials": Reader("trials-table.parquet", (packed_block(),), block_of),
     "state of a stream": Reader("state.npz", (STATE,), state_of, ZIP_WORDS, "OnlineLeverageSelector.set_state: "),
 }

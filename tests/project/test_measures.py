@@ -11,9 +11,10 @@ from provlab.claims.evidence import Evidence
 from provlab.claims.judged import columns_read
 from provlab.claims.schema import load_claims
 from provlab.claims.verdicts import judge
+from provlab.frames import StoreSnapshot
 from provlab.plan import cells_of, compose_artefact, compose_config
 from provlab.project import components
-from provlab.store import SCHEMA, StoreSnapshot, TrialStore
+from provlab.store import SCHEMA, TrialStore
 from small_runs import fake_records, run_quietly
 
 STUDY = """

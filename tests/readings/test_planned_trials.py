@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from studies import made_study
 
 from provlab.cli import main
-from provlab.frames import planned_trials
+from provlab.frames import StoreSnapshot, planned_trials
 from provlab.identity.keys import canonical_json, trial_key
-from provlab.store import StoreSnapshot, TrialStore
+from provlab.store import TrialStore
 from small_runs import UNIFORM, fake_records, small_cell
 
 RUN = ["run", "dataset=synthetic", "selector=uniform", "selector.n_features_to_select=3", "protocol.draws=2",

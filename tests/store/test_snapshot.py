@@ -1,13 +1,15 @@
-"""A snapshot answers as the store does, and merged files are read in part."""
+"""A snapshot answers as the store does, and counts as keys do."""
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from provlab.store import SCHEMA, StoreSnapshot, TrialStore
-from provlab.store import trial_store as module
-from provlab.store.stored_file import groups_with
-from small_runs import fake_records
+from provlab.frames import StoreSnapshot
+from provlab.plan import trials_of
+from provlab.readings.packing import pack_trials, packed_trials
+from provlab.store import SCHEMA, TrialStore
+from small_runs import FULL, UNIFORM, fake_records, run_quietly, small_cell
 
 
 @pytest.fixture
@@ -34,14 +36,22 @@ def test_a_snapshot_answers_as_the_store(store):
     assert snapshot.query().schema.equals(SCHEMA)
 
 
-def test_lists_of_features_that_were_read_are_not_read_again(store, monkeypatch):
+def test_lists_of_features_that_were_read_are_not_read_again(store):
     snapshot = StoreSnapshot.take(store)
-    expected = {cells: by_cell(snapshot.query(cells)) for cells in (("a",), ("a", "c"), ("b", "a"), ())}
+    expected = {cells: by_cell(snapshot.query(cells)) for cells in (("a",), ("a", "c"), ())}
     held = snapshot.with_large(["a", "c", "nowhere"])
-    asked, query = [], TrialStore.query
-    monkeypatch.setattr(TrialStore, "query", lambda *arguments: (asked.append(arguments[1]), query(*arguments))[1])
+    for path in store.folder.iterdir():
+        path.unlink()
     assert {cells: by_cell(held.query(cells)) for cells in expected} == expected
-    assert asked == [["a", "b"]]
+    assert held.query(["b"], ["features"])["features"].to_pylist() == [None] * 3  # gone since
+
+
+def test_features_are_of_the_trial_whatever_came_since(store):
+    snapshot = StoreSnapshot.take(store, [])
+    store.append([record | {"features": [9]} for record in fake_records(0, 1, "a") + fake_records(30, 1, "a")])
+    assert snapshot.query(["a"], ["fold", "features"]).to_pylist() == [
+        {"fold": fold, "features": [3, 1, 2]} for fold in (3, 4, 5, 6)
+    ]
 
 
 def test_a_snapshot_is_of_one_moment(store):
@@ -69,48 +79,14 @@ def test_a_column_that_nobody_has_written_has_no_numbers_and_one_that_was_not_re
         snapshot.query(["a"], ["nmi"])
 
 
-def test_columns_that_an_older_file_lacks_are_null(store):
-    [path, *_] = sorted(store.folder.glob("*.parquet"))
-    table = pq.read_table(path)
-    lost = set(table["key"].to_pylist())
-    pq.write_table(table.drop_columns(["environment", "nmi"]), path)
-    for line in StoreSnapshot.take(store).query().to_pylist():
-        assert (line["environment"] is None) == (line["key"] in lost)
-        assert (line["nmi"] is None) == (line["key"] in lost)
-
-
-def test_a_query_of_a_merged_file_reads_the_groups_of_its_cells(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "GROUP", 4)
-    store = TrialStore(tmp_path / "store")
-    for k, cell in enumerate("cbad"):
-        store.append(fake_records(10 * k, 4, cell))
-    everything = by_cell(store.query())
-    store.compact(minimum=0)
-    [path] = store.folder.glob("*.parquet")
-    with pq.ParquetFile(path) as file:
-        assert file.num_row_groups == 4
-        assert groups_with(file, ["b"]) == [1]
-        assert groups_with(file, ["a", "d"]) == [0, 3]
-        assert groups_with(file, ["bb"]) == []
-    assert by_cell(store.query()) == everything
-    assert [line["fold"] for line in store.query(["b"], ["fold"]).to_pylist()] == [10, 11, 12, 13]
-
-
-def test_files_without_statistics_are_read_whole(tmp_path):
-    store = TrialStore(tmp_path / "store")
-    store.append(fake_records(0, 4, "a"))
-    [path] = store.folder.glob("*.parquet")
-    pq.write_table(pq.read_table(path), path, write_statistics=False)
-    assert len(store.query(["a"])) == 4
-    assert pa.types.is_dictionary(store.encoded(["key", "cell"])["cell"].type)
-
-
 def test_records_without_key_or_cell_are_left_out_and_counted(store):
     [path, *_] = sorted(store.folder.glob("*.parquet"))
     table = pq.read_table(path)
     lost = len(table)
     place = table.column_names.index("cell")
-    pq.write_table(table.set_column(place, SCHEMA.field("cell"), pa.nulls(lost, pa.string())), path)
+    path.unlink()
+    nameless = table.set_column(place, SCHEMA.field("cell"), pa.nulls(lost, pa.string()))
+    pq.write_table(nameless, store.folder / "nameless.parquet")
     snapshot = StoreSnapshot.take(store)
     assert snapshot.n_nameless == lost
     assert set(snapshot.query()["key"].to_pylist()) == store.keys() - set(table["key"].to_pylist())
@@ -122,3 +98,62 @@ def test_a_saved_snapshot_is_the_same(store, tmp_path):
     opened = StoreSnapshot.open(store, tmp_path / "snapshot.arrow")
     assert repr(opened.query().to_pylist()) == repr(snapshot.query().to_pylist())
     assert opened.query(["a"], ["features", "cell"]) == snapshot.query(["a"], ["features", "cell"])
+
+
+def trials_of_cell(cell, chosen):
+    [blank] = fake_records(0, 1)
+    places = [dict(zip(("repeat", "fold", "draw", "key"), each, strict=True)) for each in trials_of(cell)]
+    return [{**blank, "cell": cell.id, **place} for k, place in enumerate(places) if k in chosen]
+
+
+def test_planned_trials_are_counted_as_by_their_keys(tmp_path):
+    store = TrialStore(tmp_path / "store")
+    cells = [small_cell(UNIFORM, repeats=2), small_cell(FULL, repeats=3), small_cell(UNIFORM, setting="unsupervised")]
+    store.append(trials_of_cell(cells[0], {0, 3, 7}))
+    store.append(trials_of_cell(cells[0], {0, 3}))  # again, in another file
+    store.append(trials_of_cell(cells[1], {1, 2}))
+    store.append(trials_of_cell(small_cell(UNIFORM, seed=9), {0, 1}))  # of a cell that is not asked for
+    snapshot = StoreSnapshot.take(store)
+    for chosen in (cells, cells[:1], cells[1:], []):
+        planned = {key for cell in chosen for *_, key in trials_of(cell)}
+        assert snapshot.count(chosen) == len(planned & store.keys())
+    assert snapshot.count(cells) == 5
+    assert snapshot.has_any(cells[:1])
+    assert not snapshot.has_any(cells[2:])
+
+
+def test_trials_beyond_the_planned_numbers_do_not_count(tmp_path):
+    store = TrialStore(tmp_path / "store")
+    store.append(trials_of_cell(small_cell(UNIFORM, repeats=3, draws=4), set(range(36))))
+    for repeats, draws in ((3, 4), (1, 4), (2, 1), (1, 1)):
+        cell = small_cell(UNIFORM, repeats=repeats, draws=draws)
+        assert StoreSnapshot.take(store).count([cell]) == repeats * 3 * draws
+
+
+def test_trials_of_another_store_stand_beside_and_ours_come_first(tmp_path):
+    ours, theirs = TrialStore(tmp_path / "ours"), TrialStore(tmp_path / "theirs")
+    ours.append(fake_records(0, 2, "a"))
+    theirs.append([record | {"error": 0.25} for record in fake_records(1, 2, "a")])
+    pq.write_table(theirs.query().drop_columns("error"), theirs.folder / "lacking.parquet")
+    both = StoreSnapshot.take(ours, ["error"], beside=[theirs])
+    assert both.query(["a"], ["fold", "error"]).to_pylist() == [
+        {"fold": 0, "error": 0.5}, {"fold": 1, "error": 0.5}, {"fold": 2, "error": 0.25},
+    ]  # fmt: skip
+
+
+def test_packed_trials_are_the_trials_without_what_only_a_store_needs(tmp_path):
+    """Each once, to the bit but for seconds, and another call adds what came since."""
+    store, cells = TrialStore(tmp_path / "store"), [small_cell(UNIFORM), small_cell(FULL)]
+    run_quietly(cells, store)
+    columns = ["error", "n_test", "task_cpu", "environment"]
+    snapshot = StoreSnapshot.take(store, columns)
+    for chosen in (cells[:1], cells, cells):
+        pack_trials(snapshot, chosen, columns, tmp_path)
+    packed = packed_trials(tmp_path)
+    assert len(list(packed.folder.iterdir())) == 2
+    alone = StoreSnapshot.take(TrialStore(tmp_path / "none"), columns, beside=[packed])
+    for name in ("error", "n_test", "environment"):
+        assert alone.query(columns=[name]) == snapshot.query(columns=[name])
+    seconds = [each.query(columns=["task_cpu"])["task_cpu"].to_numpy() for each in (alone, snapshot)]
+    np.testing.assert_allclose(*seconds, rtol=1e-6)
+    assert alone.count([small_cell(UNIFORM, seed=3)]) == 0  # what has changed is not found

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from provlab.claims.outcome import UnavailableError
 from provlab.claims.pairing import AbstractEvidence, Place, Rows
 from provlab.datasets import MissingDataError
-from provlab.frames import planned_trials
+from provlab.frames import StoreSnapshot, planned_trials
 from provlab.plan import Artefact, Entry, artefact_part, compose_artefact
 from provlab.project import paper_of
 from provlab.project.components import component_class
 from provlab.protocols import InverseKFold
-from provlab.store import StoreSnapshot
 from provlab.summaries import DRAWS, selections_of
 from provsel.certificates import Theorem
 

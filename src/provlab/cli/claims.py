@@ -68,7 +68,8 @@ def _judge_store(options: argparse.Namespace) -> tuple[Judged, dict[str, dict[st
     from provlab.claims import Evidence
     from provlab.claims.evidence import composed
     from provlab.claims.judged import artefacts_of, claim_files, columns_read, judge_files
-    from provlab.store import StoreSnapshot, TrialStore
+    from provlab.frames import StoreSnapshot
+    from provlab.store import TrialStore
 
     if options.column or options.output:
         raise ValueError("verify: expected --claims FILE with --column and --output, got none; add it.")
@@ -178,9 +179,8 @@ def call_readings(options: argparse.Namespace) -> int:
     from provlab.plan import executor_settings
     from provlab.readings import Outcome, stored_outcome
     from provlab.readings.letter import plan_text, print_tables, robustness_table, write_letter
-    from provlab.readings.packing import pack_trials, with_packed
     from provlab.readings.stored import write_outcome
-    from provlab.readings.study import asked, read_store
+    from provlab.readings.study import asked, keep_trials, read_store
     from provlab.readings.universes import cost_text, whole_cells
     from provlab.run.runner import run_cells
     from provlab.store import TrialStore
@@ -191,7 +191,7 @@ def call_readings(options: argparse.Namespace) -> int:
     print(plan_text(universes), file=sys.stderr)
     packed = [folder, *(_packed_in(other, paper) for other in options.packed)]
     stored = read_store(universes, store)
-    snapshot = with_packed(stored, universes, packed)
+    snapshot = read_store(universes, store, packed)
     print(cost_text(universes, snapshot), file=sys.stderr)
     if options.plan:
         return 0
@@ -202,8 +202,8 @@ def call_readings(options: argparse.Namespace) -> int:
         report = run_cells(universes.cells, store, executor_settings(config), label=f"readings of {paper}", known=known)
         print(report.summary(), file=sys.stderr)
         failures = len(report.failures)
-        snapshot = with_packed(read_store(universes, store), universes, packed)
-    pack_trials(snapshot, universes, folder)
+        snapshot = read_store(universes, store, packed)
+    keep_trials(snapshot, universes, folder)
     outcome = Outcome.of(universes, snapshot)
     write_outcome(outcome, folder)
     if options.figures:
@@ -221,10 +221,10 @@ def call_readings(options: argparse.Namespace) -> int:
 def _packed_in(results: Path, paper: str) -> Path:
     """Return the folder of a paper's readings in another one of results, which has packed trials."""
     folder = results / "readings" / paper
-    if not any(folder.glob("trials-*.parquet")):
+    if not any((folder / "trials").glob("*.parquet")):
         raise ValueError(
-            f"--packed {results}: expected packed trials of {paper}, found no {folder / 'trials-*.parquet'}; name a "
-            f"folder of results that provsel readings {paper} wrote to, or results/reference."
+            f"--packed {results}: expected packed trials of {paper}, found no {folder / 'trials' / '*.parquet'}; "
+            f"name a folder of results that provsel readings {paper} wrote to, or results/reference."
         )
     return folder
 

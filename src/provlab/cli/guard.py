@@ -45,7 +45,7 @@ def _message(error: Exception) -> str | None:
 
 def said(error: BaseException) -> str:
     """Return the message of an error; the system's own names a file and a reason, and here gets what helps."""
-    from provlab.store.faults import STEPS
+    from provlab.store import STEPS
 
     if not isinstance(error, OSError) or error.filename is None or error.errno not in STEPS:
         return str(error)

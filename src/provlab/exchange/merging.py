@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, compared, differences, outcomes, shown
 from provlab.identity.keys import digest_of, trial_key
-from provlab.store import SCHEMA, TrialStore
-from provlab.store.faults import agree
+from provlab.store import SCHEMA, TrialStore, agree
 from provlab.trials_csv import COLUMNS, TRIALS, read_trials
 
 NAMING = ("key", "cell", "config", "repeat", "fold", "draw")

@@ -15,7 +15,7 @@ from provlab.claims import ClaimFile
 from provlab.claims.judged import claim_files
 from provlab.claims.made_with import MadeWith
 from provlab.documents import read_json
-from provlab.readings.packing import trials_file
+from provlab.readings.packing import packed_trials
 from provlab.readings.robustness import robustness_frame
 from provlab.readings.schema import DISTANCE, paper_readings
 from provlab.readings.study import Outcome
@@ -110,9 +110,11 @@ def copy_readings(source: Mapping[str, Path], folder: Path, claims: ClaimFile) -
     folder.mkdir(parents=True, exist_ok=True)
     about = {claim.id: claim.evaluator.artefact for claim in claims.claims}
     for name, path in source.items():
-        for place in (print_file, trials_file):
-            if place(path, name).is_file():
-                shutil.copyfile(place(path, name), place(folder, name))
+        if print_file(path, name).is_file():
+            shutil.copyfile(print_file(path, name), print_file(folder, name))
+    for path in {*source.values()}:
+        if packed_trials(path).folder.is_dir():  # files are named by their bytes
+            shutil.copytree(packed_trials(path).folder, packed_trials(folder).folder, dirs_exist_ok=True)
     lines: dict[str, pd.DataFrame] = {}
     for path in reversed(dict.fromkeys(source.values())):
         for name, file in ((UNIVERSES, universes_file(path)), (ROBUSTNESS, path / ROBUSTNESS)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,17 +13,17 @@ import pandas as pd
 from provlab.claims import Claim
 from provlab.claims.judged import artefacts_of, claim_files, columns_read
 from provlab.claims.made_with import COLUMNS, MadeWith, Versions, stored_trials
-from provlab.frames import columns_with_sizes
+from provlab.frames import LARGE, StoreSnapshot, columns_with_sizes
 from provlab.messages import did_you_mean
-from provlab.plan import Entry
+from provlab.plan import Entry, unique_cells
 from provlab.project import full_name, paper_of
+from provlab.readings.packing import pack_trials, packed_trials
 from provlab.readings.prints import distances, printed_effect, printed_rows
 from provlab.readings.robustness import Robustness, robustness_of
 from provlab.readings.schema import paper_readings
 from provlab.readings.universes import Multiverse, judge_universes
 from provlab.recipe import load_recipe
-from provlab.store import StoreSnapshot, TrialStore
-from provlab.store.snapshot import LARGE
+from provlab.store import TrialStore
 from provlab.tables import write_text
 
 WHOLE = "--whole"
@@ -72,12 +72,35 @@ def asked(
     return Multiverse(readings, chosen, file.claims, overrides, whole=whole, printed=printed)
 
 
-def read_store(multiverse: Multiverse, store: TrialStore) -> StoreSnapshot:
-    """Read what judging and comparing with the print need of a store."""
+def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path] = ()) -> StoreSnapshot:
+    """Read what judging and comparing with the print need: of a store, and of the trials in folders of readings."""
+    return StoreSnapshot.take(store, _columns(multiverse), beside=map(packed_trials, packed))
+
+
+def keep_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -> None:
+    """Keep trials in a folder of readings: of artefacts of which all claims are asked, and no list of features."""
+    asked_about = {claim.id for claim in multiverse.claims}
+    left = {claim.evaluator.artefact for claim in multiverse.family if claim.id not in asked_about}
+    left |= _with_lists(multiverse)
+    entries = (entry for place, found in multiverse.entries.items() if place[0] not in left for entry in found)
+    pack_trials(snapshot, unique_cells(entry.cell for entry in entries), _columns(multiverse), folder)
+
+
+def _columns(multiverse: Multiverse) -> list[str]:
+    """Return what is read of any trial of the paper, but for lists of features."""
     artefacts = {claim.evaluator.artefact for claim in multiverse.family}
     printed = {name for artefact in artefacts if printed_rows(artefact) for name in load_recipe(artefact).columns}
     columns = {*COLUMNS, *columns_read(multiverse.family), *columns_with_sizes([*printed])}
-    return StoreSnapshot.take(store, columns)
+    return sorted(columns - {*LARGE})
+
+
+def _with_lists(multiverse: Multiverse) -> set[str]:
+    """Return the artefacts of which a claim or the print is about lists of features."""
+    artefacts = {claim.evaluator.artefact for claim in multiverse.family}
+    reading = {name for name in artefacts if printed_rows(name) and {*LARGE} & {*load_recipe(name).columns}}
+    for claim in multiverse.family:
+        reading |= artefacts_of(claim) if {*LARGE} & {*claim.evaluator.reads} else set()
+    return reading
 
 
 @dataclass(frozen=True)
@@ -201,13 +224,8 @@ def _entries_about(multiverse: Multiverse, artefact: str) -> list[Entry]:
 
 
 def _with_features(multiverse: Multiverse, store: StoreSnapshot) -> StoreSnapshot:
-    """Read the lists of features once, of artefacts of which a claim or the print is about them.
-
-    Each list is of many universes.
-    """
-    reading = {name for name in multiverse.printed if {*LARGE} & {*load_recipe(name).columns}}
-    for claim in multiverse.family:
-        reading |= artefacts_of(claim) if {*LARGE} & {*claim.evaluator.reads} else set()
+    """Read the lists of features once: each is of many universes."""
+    reading = _with_lists(multiverse)
     found = multiverse.entries.items()
     cells = {entry.cell.id for (name, _, _), entries in found if name in reading for entry in entries}
     return store.with_large(cells) if cells else store

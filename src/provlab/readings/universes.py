@@ -21,6 +21,7 @@ from provlab.claims import NOT_RUN, Claim, Evidence, Verdict, judge
 from provlab.claims.evaluators import AbstractEvaluator
 from provlab.claims.evidence import artefact_layout
 from provlab.claims.outcome import Finding
+from provlab.frames import StoreSnapshot
 from provlab.identity.cell import Cell
 from provlab.plan import (
     Artefact,
@@ -34,7 +35,6 @@ from provlab.plan import (
 )
 from provlab.plan.overrides import setting
 from provlab.readings.schema import MEASURED, Option, Part, Place, Readings
-from provlab.store import StoreSnapshot
 
 Universe = tuple[int, ...]
 """Which option of each place of the readings is chosen; 0 is the default."""

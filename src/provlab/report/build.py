@@ -18,6 +18,7 @@ from provlab.claims import NOT_RUN, VERDICTS, Verdict
 from provlab.claims.decisions import POINTS
 from provlab.claims.judged import all_claim_files
 from provlab.doctor import OK, examine
+from provlab.frames import StoreSnapshot
 from provlab.plan import COMPLETE
 from provlab.project import artefact_names, papers
 from provlab.report.artefact import NO_CERTIFICATES, ArtefactPage, certified, counted, versions_content, write_artefact
@@ -25,7 +26,7 @@ from provlab.report.claim import readings_of
 from provlab.report.notes import render_notes
 from provlab.report.plots import margins_plot
 from provlab.report.templating import Site, check_names, listed, write_assets
-from provlab.store import StoreSnapshot, TrialStore
+from provlab.store import TrialStore
 from provlab.summaries import versions
 from provsel import __version__
 from provsel.files import replacing_folder
