@@ -198,8 +198,9 @@ class _Fetch:
                 continue
             if not (differs := difference(file, fresh)):
                 return
-            if fresh.read_bytes()[:200].lstrip().lower().startswith(_PAGES) and file.format != "html":
-                differs += ", which is a web page; probably an error page or a log-in"
+            with fresh.open("rb") as body:
+                if body.read(200).lstrip().lower().startswith(_PAGES) and file.format != "html":
+                    differs += ", which is a web page; probably an error page or a log-in"
             reasons.append(f"{url}: {differs}")
             fresh.unlink()
         raise FetchError(
