@@ -40,9 +40,6 @@ from provlab.project import papers
 
 SUMMARY = "artefact.summary."
 
-MAX_PLACES, MAX_OPTIONS = 40, 40
-"""More than anybody reads; a product over places is checked where it is planned."""
-
 MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
 """What is said of a claim in a universe: of the part that decided, and the mean effect over all parts."""
 
@@ -187,8 +184,6 @@ def load_readings(path: Path) -> Readings:
     """
     content = read_listing(path, "places", __name__)
     places: dict[str, Place] = {}
-    if len(content["places"]) > MAX_PLACES:
-        raise ValueError(f"{path}: expected at most {MAX_PLACES} places, got {len(content['places'])}; leave some out.")
     for number, entry in enumerate(content["places"], 1):
         subject = f"{path}: place {entry.get('id', number) if isinstance(entry, dict) else number}"
         place = _place(subject, entry)
@@ -215,7 +210,7 @@ def _place(subject: str, entry: Any) -> Place:
     touches, options = entry["touches"], entry["options"]
     if not isinstance(touches, dict) or not touches:
         raise ValueError(f"{subject}: touches: expected artefacts with all or a list of rows, got {touches!r:.80}.")
-    if not isinstance(options, dict) or not 2 <= len(options) <= MAX_OPTIONS:
+    if not isinstance(options, dict) or len(options) < 2:
         raise ValueError(f"{subject}: options: expected two or more, the default first, got {options!r:.80}.")
     made = tuple(_option(f"{subject}: option {name}", str(name), content) for name, content in options.items())
     if made[0].overrides or made[0].parameters:
