@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from omegaconf import MISSING
 
@@ -19,16 +18,8 @@ from provlab.project.components import build, component_class
 from provsel.reducers import is_random, is_random_model
 
 
-@dataclass(frozen=True)
-class Item:
-    """Something that can be named, and what is to be said of it in one line.
-
-    Attributes
-    ----------
-    name : str
-    text : str
-        Without line breaks.
-    """
+class Item(NamedTuple):
+    """Something that can be named, and what is to be said of it in one line."""
 
     name: str
     text: str
