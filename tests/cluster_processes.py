@@ -14,7 +14,7 @@ LIMIT = 120.0
 
 LOGGING_WORKER = """
 import os, time
-from provlab.run import dask_worker
+from provlab.run import dask as dask_worker
 
 if not hasattr(dask_worker, "original"):  # Dask runs this twice
     dask_worker.original = dask_worker.run_task

@@ -21,7 +21,7 @@ from provlab.identity.keys import canonical_json, digest, trial_key
 from provlab.plan import identity_of
 from provlab.report.artefact import audited
 from provlab.run import task as trial
-from provlab.run.errors import ClusterError
+from provlab.run.task import ClusterError
 from provlab.store import SCHEMA, TrialStore
 from provsel.selectors import LeverageScoreSelector
 from small_runs import BSS, FULL, LEVERAGE, PROTOCOL, UNIFORM, run_quietly, small_cell

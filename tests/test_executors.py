@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 import time
 import warnings
 from pathlib import Path
@@ -142,23 +141,6 @@ def test_ctrl_c_while_workers_start(delay, tmp_path):
     assert "Traceback" not in error
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert alive == []
-
-
-def test_a_run_that_ends_just_after_a_dispatch_shows_nothing(monkeypatch):
-    """Loky's thread would look for what was taken away meanwhile; here it is slow enough for that to be so always."""
-    is_ending, broken = process_executor._ExecutorManagerThread.is_shutting_down, []
-
-    def slowly(thread):
-        time.sleep(0.4)
-        return is_ending(thread)
-
-    monkeypatch.setattr(process_executor._ExecutorManagerThread, "is_shutting_down", slowly)
-    monkeypatch.setattr(threading, "excepthook", broken.append)
-    results = execute(make_tasks([small_cell(UNIFORM, repeats=4)]), {"name": "loky", "n_jobs": 2})
-    assert next(results).records
-    time.sleep(0.1)  # by now the next task is dispatched, and loky's thread has not seen it
-    results.close()
-    assert broken == []
 
 
 def test_what_fails_in_every_trial_is_said_at_the_first_and_counted_at_the_end(tmp_path):

@@ -8,8 +8,6 @@ second any number of workers can be given.
 """
 
 import argparse
-import json
-import pickle  # only to count bytes: nothing is read with it
 import socket
 import statistics
 import subprocess
@@ -26,8 +24,6 @@ from distributed.protocol.pickle import dumps
 from timing import case, report
 
 from provlab.plan import cells_of, compose_artefact, compose_config, make_tasks
-from provlab.run.dask_client import task_runner
-from provlab.run.dask_worker import encode
 from provlab.run.executors import execute
 
 BENCH = {
@@ -91,11 +87,9 @@ def started_module(name, *options):
 
 
 def sent(artefact):
-    """Return the bytes that are sent for the tasks of an artefact, and those of a task as it is."""
+    """Return the number of tasks of an artefact, and the bytes that are sent for one."""
     tasks = make_tasks(compose_artefact(artefact).cells)
-    plan, messages = encode(tasks)
-    message = len(dumps((task_runner(), "provsel-0123456789ab", tuple(messages[-1]))))
-    return {"tasks": len(tasks), "plan": len(plan), "message": message, "task": len(pickle.dumps(tasks[-1]))}
+    return {"tasks": len(tasks), "task": len(dumps(tasks[-1]))}
 
 
 def markdown(records, sizes, work):
@@ -110,10 +104,7 @@ def markdown(records, sizes, work):
         of_scheduler = f"{1000 * found['scheduler_cpu']:.2f}" if "scheduler_cpu" in found else ""
         numbers = f"{1000 * wall:.2f} | {beyond:.2f} | {1000 * found['client_cpu']:.2f} | {of_scheduler}"
         lines.append(f"| {name} | {found['first']:.2f} | {numbers} |")
-    lines += [
-        "",
-        f"paul2016/table1: {json.dumps(sizes)} bytes; a plan goes once to each worker, a message with each task",
-    ]
+    lines += ["", f"paul2016/table1: {sizes['tasks']} tasks, {sizes['task']} bytes are sent for one"]
     return "\n".join(lines)
 
 
@@ -137,7 +128,7 @@ def main():
              peer=("loky", loky) if name.startswith("dask") else None)
         for name, (_, found) in records.items() if name != "serial"
     ]  # fmt: skip
-    cases.append(case("bytes a task, table1", sizes["message"], unit="bytes", peer=("pickled task", sizes["task"])))
+    cases.append(case("bytes a task, table1", sizes["task"], unit="bytes"))
     report("overhead", markdown(records, sizes, work), cases, executors=records, sent=sizes)
 
 

@@ -41,10 +41,9 @@ from provlab.identity.keys import trial_key
 from provlab.plan import Task, files_missing, identity_of, make_tasks, trials_of
 from provlab.project.components import REGISTRIES, component_class, inner_kind, registered, version_of
 from provlab.run.environment import environment, git_revision
-from provlab.run.errors import ClusterError
 from provlab.run.executors import execute
 from provlab.run.runner import Ticker
-from provlab.run.task import TaskResult
+from provlab.run.task import ClusterError, TaskResult
 from provlab.store import TrialStore, record_schema
 from provlab.terminal import PlainConsole
 from provsel import __version__

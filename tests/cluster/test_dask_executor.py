@@ -1,19 +1,16 @@
 """executor=dask: the same results from processes of this machine and from a cluster that is there already."""
 
+import copy
 import logging
 import os
 import signal
 import sys
-import threading
-import time
-from collections import Counter
 from contextlib import contextmanager
-from types import SimpleNamespace
+from dataclasses import replace
 
 import dask
 import pytest
 from distributed import Client, LocalCluster
-from distributed.protocol.pickle import dumps
 from reproducing import reproduce
 
 from cluster_processes import free_port, wait_until
@@ -21,16 +18,10 @@ from provlab.audit import read_audits
 from provlab.cli import INTERRUPTED, main
 from provlab.datasets import DataIntegrityError
 from provlab.plan import make_tasks
-from provlab.run import dask_worker, executors
-from provlab.run.dask_watch import check_python
-from provlab.run.dask_worker import encode, open_plan
-from provlab.run.errors import ClusterError
+from provlab.run.dask import run_on_worker
 from provlab.run.executors import execute
-from provlab.run.task import TaskResult, run_task
-from provsel.selectors import UniformSelector
+from provlab.run.task import ClusterError, run_task
 from small_runs import (
-    FULL,
-    LEVERAGE,
     SMALL,
     TABLE1,
     UNIFORM,
@@ -161,87 +152,18 @@ def selected(results):
     return {record["key"]: (record["features"].tolist(), record["error"]) for record in records}
 
 
-def test_messages_are_small_and_few_at_a_time(monkeypatch):
-    seen = []
-    with threads_here() as cluster:
-
-        def watching(_):
-            tasks = dict(cluster.scheduler.tasks)  # in this process: what was sent can be looked at
-            mine = [task for key, task in tasks.items() if isinstance(key, tuple)]
-            seen.append((len(mine), max(len(dumps(task.run_spec)) for task in mine)))
-            return TaskResult()
-
-        def run(cells):
-            seen.clear()
-            tasks = make_tasks(cells)
-            assert len(list(execute(tasks, {"name": "dask", "address": address(cluster)}))) == len(tasks)
-            return len(tasks), max(n for n, _ in seen), max(size for _, size in seen)
-
-        monkeypatch.setattr(dask_worker, "run_task", watching)
-        number, at_a_time, one_cell = run([small_cell(UNIFORM, n_splits=20, repeats=3)])
-        assert number == 60
-        assert at_a_time <= 12  # 2 threads: a few and those just finished, not 60
-        many = [small_cell({**UNIFORM, "n_features_to_select": r}, n_splits=20, repeats=3) for r in range(1, 40)]
-        assert run(many)[2] - one_cell < 16
-        assert run([small_cell(UNIFORM, n_splits=20, dataset={"n_features": 5000})])[2] - one_cell < 16
-        assert one_cell < 1000
-
-
-def test_the_plan_has_each_cell_once_whatever_the_number_of_tasks():
-    def plan(repeats):
-        cells = [small_cell(selector, repeats=repeats) for selector in (UNIFORM, LEVERAGE, FULL)]
-        content, messages = encode(make_tasks(cells))
-        return len(content), len(messages)
-
-    (small, few), (large, many) = plan(1), plan(100)
-    assert (few, many) == (3, 300)
-    assert large - small < 16
-
-
-def test_a_worker_makes_the_same_tasks_of_the_messages():
-    cells = [small_cell(UNIFORM, repeats=3), small_cell(FULL), small_cell(LEVERAGE, dataset={"seed": 4}, n_splits=4)]
-    tasks = make_tasks(cells)
-    done = {trial.key for task in tasks[::2] for trial in task.trials[::2]}  # as an interrupt leaves it
-    for missing in (tasks, make_tasks(cells, done)):
-        plan, messages = encode(missing)
-        opened = open_plan(plan)
-        assert [opened.task(message) for message in messages] == missing
-
-
-def test_a_worker_with_other_code_refuses(monkeypatch):
-    plan, [message, *_] = encode(make_tasks([small_cell(UNIFORM)]))
-    assert len(dask_worker.run_message(plan, message).records) == 2
-    with monkeypatch.context() as patch:
-        patch.setattr(UniformSelector, "algorithm_version", 99)
-        open_plan.cache_clear()
-        refusal = dask_worker.run_message(plan, message)
-    assert "has other code than the client, and would give the trials other keys" in refusal.reason
-    with monkeypatch.context() as patch:
-        patch.setattr(UniformSelector, "__init__", lambda self, renamed: None)
-        open_plan.cache_clear()
-        refusal = dask_worker.run_message(plan, message)
-    assert "does not know a config of the client" in refusal.reason
-    open_plan.cache_clear()
-    assert "install the version of the client" in refusal.next_step
-
-
-def test_workers_that_come_later_get_work(monkeypatch):
-    ran = Counter()
-    with threads_here(1) as cluster:
-
-        def slow(_):
-            ran[threading.current_thread().name] += 1  # each worker has a pool of threads of its own
-            time.sleep(0.02)
-            return TaskResult()
-
-        monkeypatch.setattr(dask_worker, "run_task", slow)
-        tasks = make_tasks([small_cell(UNIFORM, n_splits=20, repeats=10)])
-        results = execute(tasks, {"name": "dask", "address": address(cluster)})
-        next(results)
-        cluster.scale(3)
-        assert len(list(results)) == len(tasks) - 1
-    assert len(ran) == 3
-    assert min(ran.values()) > 10
+def test_a_worker_with_other_code_refuses():
+    [task, *_] = make_tasks([small_cell(UNIFORM)])
+    assert len(run_on_worker(task).records) == 2
+    trials = tuple(trial._replace(key="0" * 64) for trial in task.trials)  # as another version of the class would have
+    with pytest.raises(ClusterError, match=r"on host \S+ has other code than the client, and would give trials other"):
+        run_on_worker(replace(task, trials=trials))
+    cell = copy.copy(task.cells[0])
+    cell.__dict__["selector"] = {**UNIFORM, "renamed": 3}
+    with pytest.raises(
+        ClusterError, match=r"does not know a config of the client: .*install the version of the client"
+    ):
+        run_on_worker(replace(task, cells=(cell,)))
 
 
 def test_failures_and_errors_are_those_of_other_executors():
@@ -282,18 +204,6 @@ def test_scheduler_without_workers():
             list(execute(make_tasks([small_cell()]), config))
 
 
-def test_a_worker_with_another_python():
-    def of(version):
-        return {"host": {"python": version}}
-
-    found = {"client": of("3.11.7.final.0"), "workers": {"tcp://a:1": of("3.11.2.final.0"), "tcp://b:1": of("3.12.0")}}
-    client = SimpleNamespace(get_versions=lambda: found)
-    with pytest.raises(ClusterError, match=r"expected Python 3.11 on every worker, got 3.12 on tcp://b:1; start the"):
-        check_python(client)
-    del found["workers"]["tcp://b:1"]
-    check_python(client)
-
-
 def test_bad_patience_and_nothing_to_do():
     with pytest.raises(ValueError, match=r"executor.patience: expected a number of seconds above 0, got 0"):
         list(execute(make_tasks([small_cell()]), {"name": "dask", "patience": 0}))
@@ -301,10 +211,10 @@ def test_bad_patience_and_nothing_to_do():
 
 
 def test_dask_is_optional(monkeypatch):
-    monkeypatch.delitem(sys.modules, "provlab.run.dask_clusters", raising=False)
+    monkeypatch.delitem(sys.modules, "provlab.run.dask", raising=False)
     monkeypatch.setitem(sys.modules, "dask", None)
     with pytest.raises(ValueError, match=r"expected the packages dask and distributed.*pip install 'provsel\[dask\]'"):
-        executors.execute(make_tasks([small_cell()]), {"name": "dask"})
+        execute(make_tasks([small_cell()]), {"name": "dask"})
 
 
 def test_settings_of_dask_are_left_as_they_were():

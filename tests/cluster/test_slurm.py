@@ -11,10 +11,9 @@ from hydra.utils import instantiate
 
 from provlab.plan import compose_config, executor_settings, make_tasks
 from provlab.project import package_conf
-from provlab.run.dask_clusters import slurm_cluster
-from provlab.run.errors import ClusterError
+from provlab.run.dask import slurm_cluster
 from provlab.run.executors import execute
-from provlab.run.task import run_task
+from provlab.run.task import ClusterError, run_task
 from small_runs import UNIFORM, small_cell
 
 SBATCH = """#!{python}

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import importlib
+import multiprocessing
 import multiprocessing.resource_tracker
 import os
 import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import contextmanager
-from types import ModuleType
+from itertools import islice
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.backend import resource_tracker
 
-from provlab.plan import Task
-from provlab.run.task import TaskResult, run_task
+from provlab.plan.plan import Task
+from provlab.run.task import ONE_THREAD, TaskResult, run_task
 
 REPLACED = "A worker stopped while some jobs were given to the executor"
 """What loky warns of when it replaces a worker that has grown, such as by 60,000 images; nothing is lost."""
 
 WATCH_EVERY = 1.0
 """Seconds between two looks of a worker at the process that started it."""
-
-HANDED_WITHIN = 1.0
-"""Seconds within which loky's thread hands on what it was given, which takes milliseconds."""
 
 
 def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
@@ -40,14 +37,16 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskRe
     config : mapping
         `name`: serial, loky, dask or slurm; but for serial `n_jobs`, the number of worker processes, -1 for one a
         core. For dask `address`, that of a running scheduler, instead. For both `patience`, in seconds. For slurm what
-        `dask_clusters.slurm_cluster` takes.
+        `dask.slurm_cluster` takes.
 
     Raises
     ------
     ValueError
         For an unknown executor, or one whose packages are not installed.
+    ChildProcessError
+        A worker process was ended from outside.
     ClusterError
-        A cluster that cannot do the work, see `dask_client.run_on`.
+        A cluster that cannot do the work, see `dask.run_on`.
     """
     name = config.get("name")
     if name not in EXECUTORS:
@@ -60,7 +59,7 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def heard(task: Task) -> TaskResult:
+def run_and_record(task: Task) -> TaskResult:
     """Run a task and keep what it warns of: shown as it comes, the same is said thousands of times in a run.
 
     Not for threads, which share how warnings are shown.
@@ -72,28 +71,46 @@ def heard(task: Task) -> TaskResult:
 
 
 def _serial(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
-    return map(heard, tasks)
+    return map(run_and_record, tasks)
 
 
 def _loky(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
+    """Run tasks in processes of this machine; two a worker are submitted at a time."""
+    if not tasks:
+        return
     warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky's
-    pool = Parallel(
-        n_jobs=_n_jobs(tasks, config),
-        backend="loky",
-        return_as="generator_unordered",
-        batch_size=1,
-        initializer=_end_with,
-        initargs=(os.getpid(),),
+    n_jobs, others = _n_jobs(tasks, config), set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(
+        n_jobs, env=dict.fromkeys(ONE_THREAD, "1"), initializer=_end_with, initargs=(os.getpid(),)
     )
-    return _begun(pool, tasks)
+    left = iter(tasks)
+    running: set[Future[TaskResult]] = set()
+    finished = False
+    try:
+        with _uninterrupted():
+            running |= {pool.submit(run_and_record, task) for task in islice(left, 2 * n_jobs)}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {pool.submit(run_and_record, task) for task in islice(left, len(done))}
+            for future in done:
+                yield future.result()
+        finished = True
+    except BrokenExecutor as error:
+        raise ChildProcessError(
+            "executor loky: expected worker processes that stay, got one that was ended from outside, most often by "
+            "the system for lack of memory; what was computed before is stored: run the same command again, with fewer "
+            "workers (executor.n_jobs=...) if it happens again."
+        ) from error
+    finally:
+        if not finished:  # nobody waits for the tasks that still run
+            for child in set(multiprocessing.active_children()) - others:
+                child.terminate()
+        pool.shutdown(wait=True)
 
 
 @contextmanager
-def _left_alone() -> Iterator[None]:
-    """Let Ctrl-C interrupt this process only, which ends the workers that start meanwhile.
-
-    A worker that is still importing would show where it was. A Ctrl-C that comes meanwhile is kept for afterwards.
-    """
+def _uninterrupted() -> Iterator[None]:
+    """Keep a Ctrl-C for the end of the block; processes that start meanwhile never get one: this one ends them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -117,58 +134,16 @@ def _end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _begun(pool: Parallel, tasks: Sequence[Task]) -> Iterator[TaskResult]:
-    results: Generator[TaskResult] | None = None
+def _cluster(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
+    """Run tasks on a cluster; its module is optional and slow to import, so that only this needs it."""
     try:
-        with _left_alone():
-            results = pool(delayed(heard)(task) for task in tasks)
-        for result in results:  # noqa: UP028 - "yield from" would close them itself, with warnings
-            yield result
-    except BrokenExecutor as error:
-        raise ChildProcessError(
-            "executor loky: expected worker processes that stay, got one that was ended from outside, most often by "
-            "the system for lack of memory; what was computed before is stored: run the same command again, with fewer "
-            "workers (executor.n_jobs=...) if it happens again."
-        ) from error
-    finally:
-        if results is not None:
-            _hand_over(pool)
-            _end(results)
-
-
-def _hand_over(pool: Parallel) -> None:
-    """Wait until loky's thread has handed to the workers what was dispatched: ended before, it shows a KeyError."""
-    pool._aborting = True  # results that come meanwhile dispatch nothing more
-    waiting = getattr(getattr(getattr(pool, "_backend", None), "_workers", None), "_work_ids", None)
-    limit = time.monotonic() + HANDED_WITHIN
-    while waiting is not None and not waiting.empty() and time.monotonic() < limit:
-        time.sleep(0.001)
-
-
-def _end(results: Generator[TaskResult]) -> None:
-    """End the tasks that still run; nobody wants to be warned of what was asked for."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning, module="joblib")
-        results.close()
-
-
-def _dask(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
-    return _clusters().run_on_dask(tasks, config, _n_jobs(tasks, config)) if tasks else iter(())
-
-
-def _slurm(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
-    return _clusters().run_on_slurm(tasks, config, _n_jobs(tasks, config)) if tasks else iter(())
-
-
-def _clusters() -> ModuleType:
-    """Import what needs Dask only when it is asked for: it is optional, and slow to import."""
-    try:
-        return importlib.import_module("provlab.run.dask_clusters")
+        from provlab.run.dask import run_on_cluster
     except ModuleNotFoundError as error:
         raise ValueError(
             f"executor: expected the packages dask and distributed, got none of the name {error.name}; "
             f"pip install 'provsel[dask]'."
         ) from None
+    return run_on_cluster(tasks, config, _n_jobs(tasks, config)) if tasks else iter(())
 
 
 def _n_jobs(tasks: Sequence[Task], config: Mapping[str, Any]) -> int:
@@ -179,6 +154,6 @@ def _n_jobs(tasks: Sequence[Task], config: Mapping[str, Any]) -> int:
 EXECUTORS: dict[str, Callable[[Sequence[Task], Mapping[str, Any]], Iterator[TaskResult]]] = {
     "serial": _serial,
     "loky": _loky,
-    "dask": _dask,
-    "slurm": _slurm,
+    "dask": _cluster,
+    "slurm": _cluster,
 }

@@ -25,6 +25,14 @@ EXPECTED = (ValueError, ArithmeticError, np.linalg.LinAlgError)
 """What a trial of provsel's own classes may fail with; another error is one of ours. Others' classes raise anything."""
 
 
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Variables that let a worker process start with one BLAS thread."""
+
+
+class ClusterError(OSError):
+    """The cluster cannot do the work, or not any more."""
+
+
 @dataclass
 class TaskResult:
     """Records of the trials that worked, (key, cell, reason) of those that did not, and what was warned of."""
