@@ -1,6 +1,6 @@
 """A paper of its own in a project of its own, for the tests of commands that look at all artefacts and claims."""
 
-from provlab.claims.evidence import artefact_datasets, artefact_layout
+from provlab.claims.stored import artefact_datasets, artefact_layout
 
 CLAIMS = """
 paper: made2000

@@ -334,7 +334,7 @@ def test_verify_from_nothing_to_complete(paper, capsys):
 
 def test_rankings_are_drawn_where_that_is_asked_for(paper, monkeypatch):
     drawn = []
-    monkeypatch.setattr("provlab.claims.judged.draw_rankings", lambda *found: drawn.append(found))
+    monkeypatch.setattr("provlab.claims.verdicts.draw_rankings", lambda *found: drawn.append(found))
     verdicts(*SMALL)
     assert drawn == []
     verdicts("--figures", *SMALL)

@@ -15,9 +15,9 @@ import pytest
 
 from made_paper import ARTEFACT, SCRIPT, made_paper
 from provlab.claims import VERDICTS
-from provlab.claims.decisions import RULES_VERSION
-from provlab.claims.judged import all_claim_files, claims_about
-from provlab.claims.made_with import Versions
+from provlab.claims.provenance import Versions
+from provlab.claims.rules import RULES_VERSION
+from provlab.claims.schema import all_claim_files, claims_about
 from provlab.cli import main
 from provlab.frames import StoreSnapshot
 from provlab.plan import compose_artefact, trials_of, unique_cells

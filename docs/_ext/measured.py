@@ -66,10 +66,10 @@ def claims_of(theorem: type[Theorem]) -> list[Claim]:
     """Return the claims that read a theorem's columns; of several theorems with these, the artefact names the one."""
     found = []
     for claim in claims():
-        read = set(claim.evaluator.reads)
+        read = set(claim.rule.reads)
         about = [each for each in theorems() if read & set(each.columns())]
         if len(about) > 1:
-            artefact = claim.evaluator.artefact.rpartition("/")[2]
+            artefact = claim.rule.artefact.rpartition("/")[2]
             about = [each for each in about if artefact in re.sub(r"\W", "", each.source.lower())]
         found += [claim] if theorem in about else []
     return found
@@ -81,7 +81,7 @@ def claim_lines(chosen: list[Claim]) -> list[str]:
     for claim in chosen:
         line = verdicts()[claim.id]
         effect = f"{float(line['effect']):.4g} {line['unit']}" if line["effect"] else ""
-        cells = [claim.text, claim.where, f"`{claim.evaluator.artefact}`", effect, line["n"], line["verdict"]]
+        cells = [claim.text, claim.where, f"`{claim.rule.artefact}`", effect, line["n"], line["verdict"]]
         rows.append([cell.replace("|", "\\|") for cell in cells])
     counts = Counter(verdicts()[claim.id]["verdict"] for claim in chosen)
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())

@@ -21,9 +21,10 @@ import numpy as np
 import pandas as pd
 from timing import report
 
-from provlab.claims.decisions import better, comparable, needed, not_worse
-from provlab.claims.outcome import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED
-from provlab.claims.statistics import CorrectedT, DisjointT, DyadicT, SignedRank, holm
+from provlab.claims.comparison import better, comparable, not_worse
+from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank
+from provlab.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, needed
+from provlab.claims.statistics import holm
 
 BENCH = {
     "bench": ["--samples", "400"],
@@ -91,7 +92,7 @@ def share(n_samples, draw):
 
 
 def verdict(test, rule, alpha=ALPHA):
-    """Return what `decisions.decide` does for one comparison, without the sample size, which takes longer."""
+    """Return what `rules.decide` does for one comparison, without the sample size, which takes longer."""
     return next((criterion.verdict for criterion in rule if p_value(test, criterion) < alpha), INCONCLUSIVE)
 
 

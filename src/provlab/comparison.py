@@ -16,7 +16,7 @@ from rich.console import Console
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from provlab.claims.statistics import CorrectedT
+from provlab.claims.paired_tests import CorrectedT
 from provlab.datasets.loaders.file import known_labels
 from provlab.frames import error_summary, planned_trials
 from provlab.identity.cell import Cell

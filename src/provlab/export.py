@@ -20,8 +20,9 @@ import pyarrow as pa
 
 from provlab import frames
 from provlab.claims import Evidence
-from provlab.claims.judged import all_claim_files, judge_files
-from provlab.claims.outcome import UnavailableError
+from provlab.claims.evidence import UnavailableError
+from provlab.claims.schema import all_claim_files
+from provlab.claims.verdicts import judge_files, write_verdicts
 from provlab.datasets import read_source, source_names
 from provlab.frames import StoreSnapshot
 from provlab.listing import artefact_title
@@ -114,7 +115,7 @@ def _results(folder: Path, evidence: Evidence) -> Iterator[tuple[str, str]]:
                 )
                 yield f"tables/{name}.csv", artefact_title(name)
     if claims := all_claim_files():
-        judge_files(claims, evidence).write(folder)
+        write_verdicts(folder, *judge_files(claims, evidence))
         yield "verdicts.csv", "Verdicts on the claims of the papers"
         yield "rankings.csv", "Rankings of methods"
     evidence.raise_if_nothing_fits()

@@ -20,9 +20,9 @@ from typing import Any, Self
 import pandas as pd
 
 from provlab.claims import INCONCLUSIVE, NOT_RUN, VERDICTS, Evidence, verdict_frame
-from provlab.claims.display import ranking_frame
-from provlab.claims.judged import Judged, all_claim_files, artefacts_of, claim_files, claims_about, judge_files
-from provlab.claims.made_with import COLUMNS, MadeWith, Versions, stored_trials
+from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
+from provlab.claims.schema import all_claim_files, claim_files, claims_about
+from provlab.claims.verdicts import RankingResult, draw_rankings, judge_files, ranking_frame
 from provlab.datasets import MissingDataError, source_names
 from provlab.documents import read_json
 from provlab.figures.style import only_formats
@@ -62,7 +62,7 @@ class Part:
 
     Attributes
     ----------
-    made : MadeWith
+    made : Provenance
     certificates : mapping
         How many trials are in each state, by certificate; what was not measured is left out.
     files : tuple of str
@@ -71,7 +71,7 @@ class Part:
         Keys of those of its trials whose records stand in the sample.
     """
 
-    made: MadeWith
+    made: Provenance
     certificates: Mapping[str, Mapping[str, int]]
     files: tuple[str, ...]
     sample: tuple[str, ...]
@@ -102,7 +102,7 @@ class Reference:
     """
 
     parts: dict[str, Part] = field(default_factory=dict)
-    readings: dict[str, MadeWith] = field(default_factory=dict)
+    readings: dict[str, Provenance] = field(default_factory=dict)
     verdicts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["id", "verdict"]))
     rankings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["artefact", "column"]))
     judged: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -123,9 +123,9 @@ class Reference:
         summary = read_json(path)
         parts = {}
         for name, found in summary["artefacts"].items():
-            made = MadeWith.from_json(found, f"{path}: {name}")
+            made = Provenance.from_json(found, f"{path}: {name}")
             parts[name] = Part(made, found["certificates"], tuple(found["files"]), tuple(found["sample"]))
-        readings = {name: MadeWith.from_json(found, f"{path}: {name}") for name, found in summary["readings"].items()}
+        readings = {name: Provenance.from_json(found, f"{path}: {name}") for name, found in summary["readings"].items()}
         benchmarks = read_json(folder / BENCHMARKS) if (folder / BENCHMARKS).is_file() else {}
         verdicts, rankings = texts(folder / "verdicts.csv"), texts(folder / "rankings.csv")
         return cls(parts, readings, verdicts, rankings, _judged(folder), benchmarks)
@@ -232,7 +232,8 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
         )
     names = [full_name(name) for name in artefacts]
     complete, files = _complete(names, store, overrides), claim_files()
-    judged = judge_files(files, Evidence(store, overrides, {n: a for n, (a, _) in complete.items()}), complete)
+    evidence = Evidence(store, overrides, {name: artefact for name, (artefact, _) in complete.items()})
+    verdicts, rankings = judge_files(files, evidence, complete)
     with replacing_folder(target) as folder:
         old, parts = Reference.read(target), dict[str, Part]()
         records: dict[str, dict[str, Any]] = {}
@@ -242,7 +243,8 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
                 artefact, trials = complete[name]
                 sample = {record["key"]: record for record in sample_records(artefact, store)}
                 versions = Versions.of_artefact(artefact, claims_about([name], files))
-                made, written = MadeWith.of(versions, trials, overrides), _write_files(folder, artefact, store, judged)
+                made = Provenance.of(versions, trials, overrides)
+                written = _write_files(folder, artefact, store, rankings)
                 parts[name] = Part(made, certificate_counts(trials), written, tuple(sorted(sample)))
             elif name in old.parts:
                 parts[name] = old.parts[name]
@@ -254,11 +256,11 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
         TrialStore(folder / SAMPLE).append([records[key] for key in sorted(records)])
         ids = [claim.id for file in files for claim in file.claims]
         ranked = [ranking.artefact for file in files for ranking in file.rankings]
-        verdicts = joined(old.verdicts, verdict_frame(judged.verdicts), "id", ids)
-        rankings = joined(old.rankings, ranking_frame(judged.rankings), "artefact", ranked)
+        verdict_lines = joined(old.verdicts, verdict_frame(verdicts), "id", ids)
+        ranking_lines = joined(old.rankings, ranking_frame(rankings), "artefact", ranked)
         if (target / BENCHMARKS).is_file():
             shutil.copy2(target / BENCHMARKS, folder / BENCHMARKS)
-        _finish(folder, target, Reference(parts, old.readings, verdicts, rankings), results, names)
+        _finish(folder, target, Reference(parts, old.readings, verdict_lines, ranking_lines), results, names)
     return target
 
 
@@ -363,7 +365,7 @@ def _together() -> list[set[str]]:
     """Return the artefacts in groups whose claims rest on them alone: verdicts on both must be on the same trials."""
     groups: list[set[str]] = []
     for claim in (claim for file in claim_files() for claim in file.claims):
-        group = {*artefacts_of(claim)}
+        group = {*claim.artefacts}
         for other in [other for other in groups if other & group]:
             group |= other
             groups.remove(other)
@@ -371,7 +373,9 @@ def _together() -> list[set[str]]:
     return groups
 
 
-def _write_files(folder: Path, artefact: Artefact, store: TrialReader, judged: Judged) -> tuple[str, ...]:
+def _write_files(
+    folder: Path, artefact: Artefact, store: TrialReader, rankings: Sequence[RankingResult]
+) -> tuple[str, ...]:
     """Write tables and figures of an artefact and of its rankings, and return their paths below the folder."""
     recipe, name = load_recipe(artefact.name), artefact.name
     with TemporaryDirectory(prefix=".part-", dir=folder) as temporary:
@@ -379,7 +383,7 @@ def _write_files(folder: Path, artefact: Artefact, store: TrialReader, judged: J
         with only_formats("svg"):
             frame = recipe.frame(artefact, store)
             recipe.write(artefact, store, frame, here / "tables" / name, here / "figures" / name)
-        Judged([], [each for each in judged.rankings if each.artefact == name]).draw(here)
+        draw_rankings([each for each in rankings if each.artefact == name], here / "figures")
         made = [path for path in sorted(here.rglob("*")) if path.suffix in KEPT and path.is_file()]
         names = tuple(path.relative_to(here).as_posix() for path in made)
         _copy_files(here, folder, names)
@@ -403,8 +407,8 @@ def _finish(folder: Path, target: Path, reference: Reference, results: Path, nam
 
 
 def _join_readings(
-    folder: Path, target: Path, old: Mapping[str, MadeWith], results: Path, names: Sequence[str]
-) -> dict[str, MadeWith]:
+    folder: Path, target: Path, old: Mapping[str, Provenance], results: Path, names: Sequence[str]
+) -> dict[str, Provenance]:
     """Write what `provsel readings` found about some artefacts, or all, beside what `target` has about the others.
 
     Returns
@@ -412,7 +416,7 @@ def _join_readings(
     dict
         As `old`, what the readings about each artefact were made with; of what is there then.
     """
-    new: dict[str, MadeWith] = {}
+    new: dict[str, Provenance] = {}
     for path in sorted((results / READINGS).glob("*/made.json")):
         new |= {name: each for name, each in stored_made(path.parent).items() if not names or name in names}
     files = {file.paper: file for file in all_claim_files()}
@@ -436,7 +440,7 @@ def _join_readings(
 
 
 def _judged(folder: Path) -> dict[str, tuple[int, int]]:
-    about = {claim.id: claim.evaluator.artefact for file in all_claim_files() for claim in file.claims}
+    about = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
     found: dict[str, tuple[int, int]] = {}
     for path in map(universes_file, sorted(folder.glob("readings/*"))):
         lines = texts(path)[["claim", "verdict", "state"]]
@@ -447,7 +451,7 @@ def _judged(folder: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _changes(name: str, made: MadeWith) -> list[str]:
+def _changes(name: str, made: Provenance) -> list[str]:
     if name not in artefact_names():
         return ["no artefact of the project any more"]
     try:

@@ -12,7 +12,7 @@ from small_runs import UNIFORM, small_cell
 
 
 class MadeArtefacts:
-    """Artefacts by name, and a store of their trials; `install` lets claims find both."""
+    """Artefacts by name, and a store of their trials."""
 
     def __init__(self, folder):
         self._store, self._waiting = TrialStore(folder), []
@@ -56,13 +56,5 @@ class MadeArtefacts:
         for data, mean in zip(datasets, means, strict=False):
             self.put(name, row, column, [mean / 100], data=data)
 
-    def install(self, monkeypatch):
-        def layout(name):
-            entries = self.artefacts[name].entries
-            return tuple({e.row: 0 for e in entries}), tuple({e.column: 0 for e in entries})
-
-        monkeypatch.setattr("provlab.claims.evidence.compose_artefact", lambda name, _: self.artefacts[name])
-        monkeypatch.setattr("provlab.claims.schema.artefact_layout", layout)
-
     def evidence(self):
-        return Evidence(StoreSnapshot.take(self.store))
+        return Evidence(StoreSnapshot.take(self.store), artefacts=self.artefacts)

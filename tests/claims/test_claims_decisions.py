@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from provlab.claims.decisions import above, better, comparable, decide, not_worse, slightly_worse
-from provlab.claims.outcome import (
+from provlab.claims.comparison import better, comparable, not_worse, slightly_worse
+from provlab.claims.counting import CountAbove
+from provlab.claims.paired_tests import CorrectedT, SignedRank
+from provlab.claims.rules import (
     CONTRADICTED,
     INCONCLUSIVE,
     NO_DIFFERENCE,
@@ -14,10 +16,10 @@ from provlab.claims.outcome import (
     REPLICATED,
     VACUOUS,
     Finding,
-    deciding,
-    verdict_of,
+    decide,
 )
-from provlab.claims.statistics import CorrectedT, SignedRank
+from provlab.claims.verdicts import headline as deciding
+from provlab.claims.verdicts import verdict_of
 
 
 def differences(mean, spread=1.0, n=40):
@@ -51,7 +53,15 @@ def test_verdicts(make, mean, spread, better_is, comparable_is, slightly_is, not
 
 @pytest.mark.parametrize(("number", "verdict"), [(-1.0, REPLICATED), (1.0, CONTRADICTED), (0.01, INCONCLUSIVE)])
 def test_above_a_number(number, verdict):
-    assert decide("r", CorrectedT(differences(0.0), ratio=0.0), above(number), alpha=0.05).verdict == verdict
+    assert (
+        decide(
+            "r",
+            CorrectedT(differences(0.0), ratio=0.0),
+            CountAbove(artefact="a", columns=("r",), row="A", over="folds", above=number).criteria,
+            alpha=0.05,
+        ).verdict
+        == verdict
+    )
 
 
 def test_each_criterion_is_corrected_for_its_own_family():

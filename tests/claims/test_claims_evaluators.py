@@ -20,11 +20,12 @@ from provlab.claims import (
     rank,
     verdict_frame,
 )
-from provlab.claims.display import draw_rankings, ranking_frame
-from provlab.claims.evaluators import evaluator_class, evaluator_names
-from provlab.claims.evaluators.faster import log_ratio
-from provlab.claims.evaluators.grows_like import slope_of
-from provlab.claims.statistics import CorrectedT, DisjointT, DyadicT, SignedRank, holm
+from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank
+from provlab.claims.schema import RULES
+from provlab.claims.statistics import difference_interval as log_ratio
+from provlab.claims.statistics import holm
+from provlab.claims.statistics import slope_interval as slope_of
+from provlab.claims.verdicts import draw_rankings, ranking_frame
 
 SETS = [f"set{k}" for k in range(20)]
 FIGURE, COLUMNS = "made/figure", ["r=1", "r=2"]
@@ -37,13 +38,12 @@ def made(tmp_path, monkeypatch):
     artefacts.add("made/other", ["A"], COLUMNS, SETS, n_splits=2)
     artefacts.add("made/one", ["A", "B"], COLUMNS, ["ccat"])
     artefacts.add("made/noise", ["A"], COLUMNS, ["noise"], dataset={"n_relevant": 5})
-    artefacts.install(monkeypatch)
     return artefacts
 
 
 def claim(test, name="made.claim", artefact=FIGURE, **parameters):
     config = {"artefact": artefact, "columns": COLUMNS, **parameters}
-    return Claim(name, "made", "Figure 1", "what is claimed", evaluator_class(test).from_config(config))
+    return Claim(name, "made", "Figure 1", "what is claimed", RULES[test].from_config(config))
 
 
 def verdict_on(made, *claims):
@@ -70,7 +70,7 @@ def base(made, row="B"):
 
 
 def test_the_folder_is_the_registry():
-    assert set(evaluator_names()) >= {"better", "comparable", "slightly_worse", "certificates", "count_above"}
+    assert set(RULES) >= {"better", "comparable", "slightly_worse", "certificates", "count_above"}
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_an_inconclusive_claim_says_what_would_decide_all_of_its_parts(made):
     put(made, "A", 0.8, 6.0, columns=COLUMNS[1:])
     found = verdict_on(made, compare("better", margin=0.1))
     assert found.verdict == INCONCLUSIVE
-    parts = [part.needed for part, _ in found.parts]
+    parts = [part.needed for part in found.parts]
     assert parts[0] > parts[1] > len(SETS)
     assert found.needed == parts[0]
     frame = verdict_frame([found])
@@ -312,7 +312,7 @@ def test_most_frequent_relevant(made):
 
 def test_always_selected(made, monkeypatch):
     names = np.array(["opera", "music", "tickets", "navy"], dtype=object)
-    monkeypatch.setattr("provlab.claims.evaluators.always_selected.feature_names_of", lambda config: names)
+    monkeypatch.setattr("provlab.claims.counting.feature_names_of", lambda config: names)
 
     def words(*features):
         parameters = {"row": "A", "dataset": "set3", "features": list(features), "columns": ["r=1"]}
@@ -332,7 +332,7 @@ def test_always_selected(made, monkeypatch):
 
 def test_ties_and_draws_are_counted_as_the_artefact_says(made, monkeypatch):
     names = np.array(["opera", "music"], dtype=object)
-    monkeypatch.setattr("provlab.claims.evaluators.always_selected.feature_names_of", lambda config: names)
+    monkeypatch.setattr("provlab.claims.counting.feature_names_of", lambda config: names)
     found = {}
     for ties, draws in (("higher_index", "each"), ("earlier_place", "union")):
         name, options = f"made/{ties}", {"columns": ["r=1"], "rows": ["A"]}

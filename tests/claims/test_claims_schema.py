@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from provlab.claims import load_claims
-from provlab.claims.evidence import artefact_layout
+from provlab.claims.stored import artefact_layout
 from small_runs import REPO
 
 LAYOUT = (("BSS", "Lvg"), ("r=30", "r=40"))
@@ -21,14 +21,18 @@ CLAIM = {
 MARGINS = {"same": {"points": 1, "why": "Less would not\n  be seen."}}
 
 
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    def layout(name):
-        if name != "made/table":
-            raise ValueError(f"artefact: expected one of made/table, got {name!r}.")
-        return LAYOUT
+def layout(name):
+    if name != "made/table":
+        raise ValueError(f"artefact: expected one of made/table, got {name!r}.")
+    return LAYOUT
 
-    monkeypatch.setattr("provlab.claims.schema.artefact_layout", layout)
+
+def load(path):
+    return load_claims(path, layout)
+
+
+@pytest.fixture
+def write(tmp_path):
 
     def written(content):
         path = tmp_path / "claims.yaml"
@@ -48,13 +52,13 @@ def changed(**entries):
 
 def test_reading(write):
     ranking = {"artefact": "made/table", "rows": ["BSS", "Lvg"], "columns": ["r=30", "r=40"]}
-    file = load_claims(write({"paper": "made", "claims": [CLAIM], "rankings": [ranking]}))
+    file = load(write({"paper": "made", "claims": [CLAIM], "rankings": [ranking]}))
     [claim] = file.claims
     assert (claim.id, claim.paper, claim.text) == ("made.one", "made", "BSS is better.")
-    assert claim.evaluator.margin == 1.0
+    assert claim.rule.margin == 1.0
     assert claim.margin == "Less would not be seen."
-    assert claim.evaluator.columns == ("r=30",)
-    assert claim.evaluator.alpha == 0.05
+    assert claim.rule.columns == ("r=30",)
+    assert claim.rule.alpha == 0.05
     assert file.rankings[0].columns == ("r=30", "r=40")
 
 
@@ -66,13 +70,13 @@ def test_what_counts_in_the_headline(write):
         changed(id="made.certain", certain=True, repeats="made.one"),
         changed(id="made.again", repeats="made.one"),
     ]
-    found = load_claims(write({"paper": "made", "claims": claims})).claims
+    found = load(write({"paper": "made", "claims": claims})).claims
     assert [claim.kind for claim in found] == ["paper", "alternative", "control", "certain", "repeated"]
     for wrong in ("made.again", "made.nothing"):
         claims[3] = changed(id="made.certain", repeats=wrong)
         path = write({"paper": "made", "claims": claims})
         with pytest.raises(ValueError, match=rf"made\.certain: expected repeats to name a claim .*got '{wrong}'"):
-            load_claims(path)
+            load(path)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,7 @@ def test_what_counts_in_the_headline(write):
 )
 def test_messages(write, claim, message):
     with pytest.raises(ValueError, match=rf"claims\.yaml: .*{message}"):
-        load_claims(write({"paper": "made", "claims": [claim]}))
+        load(write({"paper": "made", "claims": [claim]}))
 
 
 def test_messages_of_single_tests(write):
@@ -115,13 +119,13 @@ def test_messages_of_single_tests(write):
         ("certificates", {"row": "BSS", "columns": ["r=30"], "quantity": "width"}, r"quantity: .*got 'width'"),
     ):
         with pytest.raises(ValueError, match=message):
-            load_claims(write({"paper": "made", "claims": [{**CLAIM, "test": test, "parameters": parameters}]}))
+            load(write({"paper": "made", "claims": [{**CLAIM, "test": test, "parameters": parameters}]}))
 
 
 def test_a_file_without_declared_margins_states_numbers(write):
     claim = {**CLAIM, "parameters": {**CLAIM["parameters"], "margin": 2.0}}
-    [found] = load_claims(write({"paper": "made", "claims": [claim], "margins": {}})).claims
-    assert (found.evaluator.margin, found.margin) == (2.0, "")
+    [found] = load(write({"paper": "made", "claims": [claim], "margins": {}})).claims
+    assert (found.rule.margin, found.margin) == (2.0, "")
 
 
 @pytest.mark.parametrize(
@@ -137,12 +141,12 @@ def test_a_file_without_declared_margins_states_numbers(write):
 )
 def test_a_margin_is_declared_with_its_reason(write, margins, message):
     with pytest.raises(ValueError, match=message):
-        load_claims(write({"paper": "made", "claims": [CLAIM], "margins": margins}))
+        load(write({"paper": "made", "claims": [CLAIM], "margins": margins}))
 
 
 def test_an_id_twice(write):
     with pytest.raises(ValueError, match=r"claim made\.one: expected each id once, got it twice"):
-        load_claims(write({"paper": "made", "claims": [CLAIM, CLAIM]}))
+        load(write({"paper": "made", "claims": [CLAIM, CLAIM]}))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +168,7 @@ def test_an_id_twice(write):
 )
 def test_messages_of_files(write, content, message):
     with pytest.raises(ValueError, match=message):
-        load_claims(write(content))
+        load(write(content))
 
 
 def test_an_artefact_that_is_not_there():
@@ -182,4 +186,4 @@ def test_the_claims_of_this_project(path: Path):
     for claim in file.claims:
         assert claim.where
         assert claim.text.endswith(".")
-        assert bool(claim.margin) == hasattr(claim.evaluator, "margin")  # each with its reason
+        assert bool(claim.margin) == hasattr(claim.rule, "margin")  # each with its reason

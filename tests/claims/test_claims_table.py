@@ -12,7 +12,7 @@ import pytest
 import yaml
 from scipy.stats import t, wilcoxon
 
-from provlab.claims.judged import judge_table
+from provlab.claims.table import judge_table
 from provlab.cli import main
 
 WIDE = """Name,Train,ED (w=0),DTW (learned_w),DTW (w=100)
@@ -83,7 +83,7 @@ def walsh(values):
 
 
 def test_a_method_a_column(here):
-    [made] = judged(here).verdicts
+    [made] = judged(here)[0]
     frame = pd.read_csv(io.StringIO(WIDE))
     points = 100 * frame["DTW (learned_w)"] - 100 * frame["ED (w=0)"]
     p_value = wilcoxon(points.round(9), zero_method="zsplit").pvalue
@@ -93,15 +93,15 @@ def test_a_method_a_column(here):
     assert made.finding.effect == pytest.approx(walsh(points))
     assert (made.finding.n, made.finding.unit, made.state) == (12, "percentage points", "complete")
     # the claim the other way round is contradicted by the same numbers
-    [made] = judged(here, changed(parameters={"row": "ED (w=0)", "than": "DTW (learned_w)"})).verdicts
+    [made] = judged(here, changed(parameters={"row": "ED (w=0)", "than": "DTW (learned_w)"}))[0]
     assert made.verdict == "contradicted"
 
 
 def test_one_table_in_four_layouts_and_three_formats(here):
-    [wide] = judged(here).verdicts
+    [wide] = judged(here)[0]
     long = pd.read_csv(io.StringIO(WIDE)).drop(columns="Train").melt("Name", var_name="method", value_name="rate")
     results = {"dataset": "Name", "row": "method", "error": "rate"}
-    [found] = judged(here, changed(results=results), long.to_csv(index=False)).verdicts
+    [found] = judged(here, changed(results=results), long.to_csv(index=False))[0]
     assert found == wide
     long["accuracy"] = 100 * (1 - long["rate"])
     results = {"dataset": "Name", "row": "method", "score": "accuracy", "unit": "percent"}
@@ -110,18 +110,18 @@ def test_one_table_in_four_layouts_and_three_formats(here):
     written(here, claims)
     for name, write in (("t.tsv", lambda path: shuffled.to_csv(path, sep="\t")), ("t.parquet", shuffled.to_parquet)):
         write(here / name)
-        [found] = judge_table(here / name, here / "claims.yaml", {}).verdicts
+        [found] = judge_table(here / name, here / "claims.yaml", {})[0]
         assert found.verdict == wide.verdict
         assert found.finding.effect == pytest.approx(wide.finding.effect)
         assert found.finding.p_value == pytest.approx(wide.finding.p_value)
     turned = long.pivot(index="method", columns="Name", values="rate").reset_index()
     results = {"row": "method", "dataset": "*", "error": [name for name in turned if name != "method"]}
-    [found] = judged(here, changed(results=results), turned.to_csv(index=False)).verdicts
+    [found] = judged(here, changed(results=results), turned.to_csv(index=False))[0]
     assert found == wide
 
 
 def test_the_ranking_of_a_table(here):
-    [made] = judged(here).rankings
+    [made] = judged(here)[1]
     ranks = pd.read_csv(io.StringIO(WIDE)).iloc[:, 2:].round(6).rank(axis=1).mean()
     assert made.ranking.n == 12
     assert made.ranking.ranks.to_dict() == pytest.approx(ranks.to_dict())
@@ -150,7 +150,7 @@ def test_cross_validation_of_scikit_learn(here, cv_results):
     }  # fmt: skip
     parameters = {"row": "5", "than": "1", "columns": ["1.0"], "over": "folds"}
     claims = changed(results=results, rankings=[], parameters=parameters)
-    [made] = judged(here, claims, cv_results.to_csv()).verdicts
+    [made] = judged(here, claims, cv_results.to_csv())[0]
     splits = [f"split{k}_test_score" for k in range(10)]
     at = cv_results[cv_results["param_logisticregression__C"] == 1.0].set_index("param_selectkbest__k")[splits]
     points = 100 * (at.loc[1] - at.loc[5]).to_numpy(float)  # errors: 1 - accuracy
@@ -160,7 +160,7 @@ def test_cross_validation_of_scikit_learn(here, cv_results):
     assert (made.finding.n, made.state) == (10, "complete")
     # the wrong number of rows is another test: no size is assumed
     roles = {"n_train": 50, "n_test": 50}
-    [other] = judged(here, claims, cv_results.to_csv(), roles=roles).verdicts
+    [other] = judged(here, claims, cv_results.to_csv(), roles=roles)[0]
     assert other.finding.p_value > made.finding.p_value
     assert made.verdict == ("replicated" if made.finding.p_value < 0.05 and points.mean() < 0 else "inconclusive")
 
@@ -181,7 +181,7 @@ def test_counts_and_units_of_ones_own(here, cv_results):
             ("falls", {"row": small, "quantity": "n_selected", "columns": ["error", "error"]}),
         )
     ]
-    zero, falls = judged(here, claims, frame.to_csv()).verdicts
+    zero, falls = judged(here, claims, frame.to_csv())[0]
     assert (zero.verdict, zero.finding.effect, zero.finding.unit) == ("replicated", 3.0, "squared error error")
     assert falls.verdict == "inconclusive"
 
@@ -193,18 +193,18 @@ def test_seconds_of_a_table(here, factor, verdict):
     results = {"row": "m", "fold": "f", "error": "e", "seconds": "took"}
     parameters = {"row": "A", "than": ["B"], "share": 0.5, "over": None, "margin": None}
     claims = changed(results=results, rankings=[], test="faster", parameters=parameters)
-    [made] = judged(here, claims, "m,f,e,took\n" + "".join(lines)).verdicts
+    [made] = judged(here, claims, "m,f,e,took\n" + "".join(lines))[0]
     assert made.verdict == verdict
     assert made.finding.effect == (100 if factor < 1 else 0)
     # one time of each says nothing of how times vary
-    [made] = judged(here, claims, "m,f,e,took\n" + lines[0]).verdicts
+    [made] = judged(here, claims, "m,f,e,took\n" + lines[0])[0]
     assert (made.verdict, made.finding.low, made.finding.high) == ("inconclusive", 0, 100)
     assert f"{factor:.2f} times" in made.finding.note
 
 
 def test_what_is_missing_is_partial_and_left_out_on_both_sides(here):
-    [whole] = judged(here, table=WIDE.replace("Trace,100,0.240,0.010,0.000\n", "")).verdicts
-    [made] = judged(here, table=WIDE.replace("0.240,0.010", "0.240,NaN")).verdicts
+    [whole] = judged(here, table=WIDE.replace("Trace,100,0.240,0.010,0.000\n", ""))[0]
+    [made] = judged(here, table=WIDE.replace("0.240,0.010", "0.240,NaN"))[0]
     assert made.state == "partial (23 of 24)"
     assert made.finding == whole.finding
 

@@ -7,9 +7,8 @@ import pytest
 
 from provlab.agreement import DIFFERENT, IDENTICAL
 from provlab.audit import run_audit
-from provlab.claims.evidence import Evidence
-from provlab.claims.judged import columns_read
-from provlab.claims.schema import load_claims
+from provlab.claims.schema import columns_read, load_claims
+from provlab.claims.stored import Evidence
 from provlab.claims.verdicts import judge
 from provlab.frames import StoreSnapshot
 from provlab.plan import cells_of, compose_artefact, compose_config

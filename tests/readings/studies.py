@@ -1,6 +1,6 @@
 """A paper with a known truth: of its open places one turns the claim, the others do not."""
 
-from provlab.claims.evidence import artefact_datasets, artefact_layout
+from provlab.claims.stored import artefact_datasets, artefact_layout
 
 ARTEFACT = """# @package _global_
 defaults:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from studies import READINGS, made_study
 
-from provlab.claims.made_with import MadeWith
+from provlab.claims.provenance import Provenance
 from provlab.cli import main
 from provlab.readings import readings_versions, stored_outcome
 from provlab.readings.letter import write_letter
@@ -84,7 +84,7 @@ def test_universes_share_cells_and_resume(study, capsys):
 
 def test_it_states_what_it_was_made_with(study, monkeypatch):
     stated = json.loads((study / "made.json").read_text())
-    made = MadeWith.from_json(stated["known2000/table"], "made.json")
+    made = Provenance.from_json(stated["known2000/table"], "made.json")
     assert (list(stated), made.settings) == (["known2000/table"], ())
     assert made.trials == 100, made
     assert made.versions.algorithm_versions["SVMRFESelector"] == SVMRFESelector.algorithm_version

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from studies import made_study
 
-from provlab.claims.judged import all_claim_files
+from provlab.claims.schema import all_claim_files
 from provlab.cli import main
 from provlab.readings import stored_outcome
 from provlab.report.build import build_report

@@ -2,7 +2,7 @@
 
 import json
 
-from provlab.claims.evidence import artefact_datasets, artefact_layout
+from provlab.claims.stored import artefact_datasets, artefact_layout
 from provlab.cli import main
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;{{ 7*7 }}</script><!-- ]]> ünï ✓ 数 "

@@ -1,7 +1,6 @@
-"""Executable claims: each claim of a paper is an entry with a test, and `provsel verify` gives its verdict."""
+"""Executable claims: each claim of a paper is an entry with a rule, and `provsel verify` gives its verdict."""
 
-from provlab.claims.evidence import Evidence
-from provlab.claims.outcome import (
+from provlab.claims.rules import (
     CONTRADICTED,
     DEPENDS,
     INCONCLUSIVE,
@@ -10,12 +9,14 @@ from provlab.claims.outcome import (
     REPLICATED,
     VACUOUS,
     VERDICTS,
+    Finding,
 )
 from provlab.claims.schema import Claim, ClaimFile, RankingRequest, load_claims
+from provlab.claims.stored import Evidence
 from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, verdict_frame
 
 __all__ = [
     "CONTRADICTED", "DEPENDS", "INCONCLUSIVE", "NOT_RUN", "NO_DIFFERENCE", "REPLICATED", "VACUOUS", "VERDICTS", "Claim",
-    "ClaimFile", "Evidence", "RankingRequest", "RankingResult", "Verdict", "judge", "load_claims", "rank",
+    "ClaimFile", "Evidence", "Finding", "RankingRequest", "RankingResult", "Verdict", "judge", "load_claims", "rank",
     "verdict_frame",
 ]  # fmt: skip

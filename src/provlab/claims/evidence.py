@@ -1,209 +1,340 @@
-"""What the store knows about an artefact: the trials behind each of its numbers, and how many are planned."""
+"""Evidence: what a source of results says about an artefact, as samples of errors and the tests over them.
+
+`Evidence` of `stored` reads the trials of a store, `TableEvidence` of `table` the lines of a file.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
-from typing import Any
+import copy
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from provlab.claims.outcome import UnavailableError
-from provlab.claims.pairing import AbstractEvidence, Place, Rows
-from provlab.datasets import MissingDataError
-from provlab.frames import StoreSnapshot, planned_trials
-from provlab.plan import Artefact, Entry, artefact_part, compose_artefact
-from provlab.project import paper_of
-from provlab.project.components import component_class
-from provlab.protocols import InverseKFold
-from provlab.summaries import DRAWS, selections_of
-from provsel.certificates import Theorem
+from provlab.claims.paired_tests import (
+    AbstractPairedTest,
+    Alternative,
+    CorrectedT,
+    DisjointT,
+    DyadicT,
+    Floats,
+    SignedRank,
+)
+from provlab.plan import Entry
+from provlab.plan.composition import MAX_COUNT
 
+Ints = NDArray[np.int64]
 Selections = list[NDArray[np.int32]]
 """The features that trials selected."""
 
-FOLD_COLUMNS = ("error", "n_train", "n_test")
-"""Columns of the records that `Evidence` itself reads; tests name theirs."""
+T = TypeVar("T")
+
+Place = tuple[str, str, str]
+"""Artefact, row, column."""
+
+POINTS = "percentage points"
 
 
-@cache
-def artefact_layout(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return rows and columns of an artefact; needs no data."""
-    paper_of(name)  # which it must be of
-    stated = artefact_part(name)
-    return tuple(map(str, stated["rows"])), tuple(map(str, stated["columns"]))
+class UnavailableError(Exception):
+    """Evidence that cannot be had now; the message says why. It makes a claim "not run", and never fails a command."""
 
 
-@cache
-def artefact_theorems(name: str) -> dict[str, str]:
-    """Return the project's own theorems that an artefact measures, by name, with the columns of their states."""
-    try:
-        paper_of(name)
-    except ValueError:  # which the layout says, of the same claim
-        return {}
-    measures = [component_class("measure", config) for config in artefact_part(name, "protocol").get("measures") or ()]
-    return {each.name: each.state_column() for each in measures if issubclass(each, Theorem)}
+class Rows(NamedTuple):
+    """Rows of a source behind a number of an artefact, and the data set of each, which counts in `names`."""
+
+    rows: Ints
+    names: tuple[str, ...]
+    dataset: Ints
 
 
-@cache
-def artefact_datasets(name: str) -> dict[str, tuple[str, ...]]:
-    """Return the data sets that an artefact lists itself, and the columns of each; needs no data."""
-    stated = artefact_part(name)
-    return {
-        str(label): tuple(map(str, chosen.get("columns", stated["columns"])))
-        for label, chosen in stated.get("datasets", {}).items()
-    }
+@dataclass(frozen=True)
+class Sample:
+    """Values with what each is of: a data set, a fold of one, or a draw.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+    names : tuple of str
+        Data sets, sorted.
+    dataset : ndarray of shape (n,)
+        Which of `names`.
+    numbers : dict
+        Name of a level, such as "fold", and its numbers, of shape (n,).
+    sizes : dict
+        n_train and n_test of folds, of shape (n,).
+    """
+
+    values: Floats
+    names: tuple[str, ...]
+    dataset: Ints
+    numbers: Mapping[str, Ints]
+    sizes: Mapping[str, Floats]
+
+    @classmethod
+    def of_folds(cls, found: Rows, places: Ints, values: Floats, sizes: Mapping[str, Floats]) -> Self:
+        """Average draws fold by fold, in their order, without those that have no value.
+
+        Parameters
+        ----------
+        found : Rows
+        places : ndarray of shape (2, n)
+            Repeat and fold of each row.
+        values : ndarray of shape (n,)
+        sizes : mapping
+        """
+        known = ~np.isnan(values)
+        dataset, repeat, fold = np.array([found.dataset, *places], dtype=np.int64)[:, known]
+        _, first, of = np.unique(_code(dataset, repeat, fold), return_index=True, return_inverse=True)
+        n = np.bincount(of)
+        means = {name: np.bincount(of, each[known], n.size) / n for name, each in sizes.items()}
+        numbers = {"repeat": repeat[first], "fold": fold[first]}
+        return cls(np.bincount(of, values[known], n.size) / n, found.names, dataset[first], numbers, means)
+
+    def __len__(self) -> int:
+        return self.values.size
+
+    def named(self) -> tuple[tuple[str, float], ...]:
+        """Return each value with a name for people."""
+        numbers = [[f"{level} {number}" for number in found.tolist()] for level, found in self.numbers.items()]
+        datasets = [] if "draw" in self.numbers else [[self.names[k] for k in self.dataset.tolist()]]
+        names = map(", ".join, zip(*datasets, *numbers, strict=True))
+        return tuple(zip(names, self.values.tolist(), strict=True))
+
+    def means(self) -> Sample:
+        """Return the mean of each data set."""
+        found, of = np.unique(self.dataset, return_inverse=True)
+        means = np.bincount(of, self.values) / np.bincount(of)
+        return Sample(means, tuple(self.names[k] for k in found), np.arange(found.size), {}, {})
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the two categories that each data set is a pair of, from its name, ..._<one>_<other>."""
+        parts = [self.names[k].split("_") for k in self.dataset.tolist()]
+        if wrong := next((part for part in parts if len(part) < 3), None):
+            raise ValueError(
+                f"dependence: expected data sets named like Exp_<one>_<other> for dyadic, got {'_'.join(wrong)!r}."
+            )
+        return [(part[-2], part[-1]) for part in parts]
+
+    def of_one_data_set(self) -> Sample:
+        """Return the sample, or refuse folds of several data sets, which have no common scale."""
+        n_sets = np.unique(self.dataset).size
+        if n_sets > 1:
+            raise ValueError(f"over: expected datasets for an artefact with {n_sets} data sets, got folds.")
+        return self
+
+    def at_least_two(self, what: str) -> Floats:
+        """Return the values, or say that a test needs more of them."""
+        if self.values.size < 2:
+            raise UnavailableError(f"needs at least 2 {what} with both sides, found {self.values.size}")
+        return self.values
+
+    def only(self, rows: Ints) -> Self:
+        """Return some values."""
+        numbers = {level: found[rows] for level, found in self.numbers.items()}
+        sizes = {name: found[rows] for name, found in self.sizes.items()}
+        return replace(self, values=self.values[rows], dataset=self.dataset[rows], numbers=numbers, sizes=sizes)
+
+    def codes(self, names: Sequence[str]) -> Ints:
+        """Return one number a fold, the same for the same fold of a data set in `names`, which are sorted."""
+        places = np.searchsorted(names, self.names) if self.names else np.zeros(0, np.int64)
+        return _code(places[self.dataset], *self.numbers.values())
 
 
-def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefact | str]:
-    """Return some artefacts under the user's settings; `Evidence` says of those that are left out what is wrong."""
-    found: dict[str, Artefact | str] = {}
-    for name in names:
-        try:
-            found[name] = compose_artefact(name, overrides)
-        except (MissingDataError, ValueError):
-            continue
-    return found
+def common_folds(samples: Sequence[Sample]) -> list[Sample]:
+    """Return of each sample the folds that all of them have."""
+    names = sorted({name for sample in samples for name in sample.names})
+    codes = [sample.codes(names) for sample in samples]
+    if all(np.array_equal(code, codes[0]) for code in codes):  # as where everything is stored
+        return [*samples]
+    shared = reduce(np.intersect1d, codes)
+    return [sample.only(np.searchsorted(code, shared)) for sample, code in zip(samples, codes, strict=True)]
 
 
-class Evidence(AbstractEvidence):
-    """Stored trials of artefacts, read once.
+def _code(dataset: Ints, repeat: Ints, fold: Ints) -> Ints:
+    return (dataset * (MAX_COUNT + 1) + repeat) * (MAX_COUNT + 1) + fold
+
+
+class AbstractEvidence(ABC):
+    """Results of artefacts, read once: the trials of a store, or the lines of a table.
 
     Parameters
     ----------
-    store : StoreSnapshot
-        With `FOLD_COLUMNS`, and the columns that the tests in question read.
     overrides : sequence of str
-        The user's settings. Trials that are stored are counted as far as these settings plan them.
-    artefacts : mapping, optional
-        Artefacts that are taken as they are here, or why one is not there, rather than composed with these settings.
+        The user's settings.
+    scale : float
+        From the column `error` to `unit`.
+    unit : str
+        Of errors and their differences.
     """
 
-    def __init__(
-        self, store: StoreSnapshot, overrides: Sequence[str] = (), artefacts: Mapping[str, Artefact | str] | None = None
-    ) -> None:
-        super().__init__(overrides)
-        self.store = store
-        self.unfitting: dict[str, Exception] = {}
-        self._given = dict(artefacts or {})
-        self._artefacts: dict[str, Artefact | str] = {}
-        self._entries: dict[str, dict[tuple[str, str], list[Entry]]] = {}
-        self._columns: dict[str, NDArray[np.float64]] = {}
-        self._selections: dict[tuple[Place, str], Future[dict[Place, Selections]]] = {}
+    def __init__(self, overrides: Sequence[str] = (), *, scale: float = 100.0, unit: str = POINTS) -> None:
+        self.overrides = list(overrides)
+        self.scale, self.unit = scale, unit
+        self.dataset = ""
+        self._memory: dict[tuple[Any, ...], Any] = {}
 
-    def artefact(self, name: str) -> Artefact:
-        """Return an artefact under the user's settings.
+    @abstractmethod
+    def column(self, name: str) -> Floats:
+        """Return a column of numbers, of shape (n_rows,), of the whole source."""
+
+    @abstractmethod
+    def texts(self, name: str, rows: Ints) -> pd.Series | None:
+        """Return some rows of a column of texts; None where it is one of numbers."""
+
+    @abstractmethod
+    def find(self, place: Place) -> Rows:
+        """Return the rows behind a number of an artefact, of all data sets or of `dataset`."""
+
+    @abstractmethod
+    def counts(self, places: Iterable[Place]) -> tuple[int, int]:
+        """Return how many results behind some numbers there are, and how many there should be."""
+
+    @abstractmethod
+    def inverse_folds(self, place: Place) -> bool:
+        """Return whether each fold trains on one part and tests on all others, so that training sets are disjoint."""
+
+    @abstractmethod
+    def entries(self, place: Place) -> list[Entry]:
+        """Return the entries, one a data set, of a number of an artefact."""
+
+    @abstractmethod
+    def summary(self, artefact: str) -> Mapping[str, Any]:
+        """Return what an artefact says about counting, `artefact.summary`."""
+
+    @abstractmethod
+    def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
+        """Return the features that were selected behind some numbers."""
+
+    def on(self, dataset: str) -> Self:
+        """Return what is known of one data set alone; "" is all of them."""
+        part = copy.copy(self)  # shares what was read
+        part.dataset = dataset
+        return part
+
+    def once(self, make: Callable[[], T], *key: Any) -> T:
+        """Return what `make` gives, computed once for a key and data set: families of claims ask again and again."""
+        found = (self.dataset, *key)
+        if found not in self._memory:
+            self._memory[found] = make()
+        return self._memory[found]
+
+    def rows_of(self, place: Place) -> Rows:
+        """Return `find`, remembered."""
+        return self.once(lambda: self.find(place), "rows", place)
+
+    def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
+        """Return what is behind a number of an artefact, line by line: `dataset`, and `columns`."""
+        found = self.rows_of(place)
+        texts = {name: self.texts(name, found.rows) for name in columns}
+        values = {name: self.column(name)[found.rows] if text is None else text for name, text in texts.items()}
+        return pd.DataFrame({"dataset": np.array(found.names, dtype=object)[found.dataset], **values})
+
+    def folds(self, place: Place, column: str = "error") -> Sample:
+        """Return the means of a column over the draws of each fold, as records have them."""
+        return self.once(lambda: self._folds(place, column), "folds", place, column)
+
+    def _folds(self, place: Place, column: str) -> Sample:
+        found = self.rows_of(place)
+        places = np.array([self.column(name)[found.rows] for name in ("repeat", "fold")])
+        sizes = {name: self.column(name)[found.rows] for name in ("n_train", "n_test")}
+        return Sample.of_folds(found, places, self.column(column)[found.rows], sizes)
+
+    def fold_errors(self, place: Place) -> Sample:
+        """Return the errors of the folds, in `unit`."""
+        folds = self.folds(place)
+        return replace(folds, values=self.scale * folds.values)
+
+    def paired_test(self, place: Place, other: Place, over: str) -> AbstractPairedTest:
+        """Return the test of error(place) - error(other), in `unit`, on the folds that both have.
+
+        Parameters
+        ----------
+        place, other : (artefact, row, column)
+        over : {"datasets", "dyadic", "folds", "draws"}
+            Differences of the data sets' mean errors (signed rank; dyadic-robust t where these are pairs of
+            categories), or of the folds of one data set (t, corrected for what folds share); where all rows are
+            clustered, a fold is a seed. Or of the draws of `place` on the only fold, against the one error of `other`,
+            which draws nothing (t): then the test is about the randomness of the method alone.
 
         Raises
         ------
         UnavailableError
-            When its data are missing, or the settings do not fit it; the second is kept in `unfitting`.
+            With fewer than two differences.
         """
-        if name not in self._artefacts:
-            self._artefacts[name] = self._compose(name)
-        found = self._artefacts[name]
-        if isinstance(found, str):
-            raise UnavailableError(found)
-        return found
+        return self.once(lambda: self._test(place, other, over), "test", place, other, over)
 
-    def entries(self, place: Place) -> list[Entry]:
-        """Return the entries, one a data set, of a number of an artefact."""
-        name, *cell = place
-        if name not in self._entries:
-            grouped: dict[tuple[str, str], list[Entry]] = defaultdict(list)
-            for entry in self.artefact(name).entries:
-                grouped[entry.row, entry.column].append(entry)
-            self._entries[name] = grouped
-        found = self._entries[name].get((cell[0], cell[1]), [])
-        return [entry for entry in found if entry.dataset == self.dataset] if self.dataset else found
+    def differences(self, place: Place, other: Place, over: str) -> Sample:
+        """Return what `paired_test` is over, in `unit`."""
+        of = self._draw_differences if over == "draws" else self._fold_differences
+        return self.once(lambda: of(place, other, over), "differences", place, other, over)
 
-    def column(self, name: str) -> NDArray[np.float64]:
-        """See the base class."""
-        if name not in self._columns:
-            self._columns[name] = self.store.column(name).to_numpy().astype(float)
-        return self._columns[name]
+    def p_value(self, place: Place, other: Place, over: str, shift: float, side: Alternative) -> float:
+        """Return a p-value of `paired_test`."""
+        return self.once(
+            lambda: self.paired_test(place, other, over).p_value(shift, side), "p", place, other, over, shift, side
+        )
 
-    def texts(self, name: str, rows: NDArray[np.int64]) -> pd.Series | None:
-        """See the base class."""
-        found = self.store.column(name)
-        if not pa.types.is_dictionary(found.type):
-            return None
-        # plain texts: which others the store has, and in which order, must not show
-        return found.take(pa.array(rows)).cast(pa.string()).to_pandas()
+    def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
+        """Return mean errors in `unit`, data sets x those rows that have any, on the folds that these all have."""
+        found = {row: folds for row in rows if len(folds := self.fold_errors((name, row, column)))}
+        means = [sample.means() for sample in common_folds([*found.values()])]
+        return pd.DataFrame(
+            {row: pd.Series(each.values, index=each.names) for row, each in zip(found, means, strict=True)}
+        )
 
-    def find(self, place: Place) -> Rows:
-        """See the base class."""
-        entries = self.entries(place)
-        names = sorted({entry.dataset for entry in entries})
-        rows = [self.store.rows(entry.cell) for entry in entries]
-        which = np.repeat([names.index(entry.dataset) for entry in entries], [found.size for found in rows])
-        joined = np.concatenate([np.empty(0, np.int64), *rows])
-        return Rows(joined, tuple(names), which.astype(np.int64))
+    def overlap(self, folds: Sample) -> float:
+        """Return the mean of rows for testing over rows for training, which stands for what folds share.
 
-    def summary(self, artefact: str) -> Mapping[str, Any]:
-        """See the base class."""
-        return self.artefact(artefact).summary
-
-    def counts(self, places: Iterable[Place]) -> tuple[int, int]:
-        """Return how many trials behind some numbers are stored, and how many are planned."""
-        found = planned = 0
-        for place in places:
-            found += self.rows_of(place).rows.size
-            planned += sum(entry.cell.n_trials for entry in self.entries(place))
-        return found, planned
-
-    def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
-        """Return the features that each stored trial behind some numbers selected, where it says that.
-
-        Where the artefact says `summary.draws: union`, the draws of a fold are one selection.
+        Raises
+        ------
+        UnavailableError
+            Where the source does not say how many rows there are.
         """
-        self.begin_selections(places)
-        return {place: self._selections[place, self.dataset].result()[place] for place in places}
+        ratio = float((folds.sizes["n_test"] / folds.sizes["n_train"]).mean())
+        if math.isnan(ratio):
+            raise UnavailableError(
+                "not all trials say n_train and n_test, which a test over folds needs, as these overlap"
+            )
+        return ratio
 
-    def begin_selections(self, places: Sequence[Place]) -> None:
-        """Begin to read features, beside what the caller does: most of it decodes files, without Python's lock."""
-        missing = [place for place in places if (place, self.dataset) not in self._selections]
-        if missing:
-            reader = ThreadPoolExecutor(1)
-            read = reader.submit(self._read_selections, missing)
-            self._selections |= {(place, self.dataset): read for place in missing}
-            reader.shutdown(wait=False)  # it ends when it has read
+    def _test(self, place: Place, other: Place, over: str) -> AbstractPairedTest:
+        differences = self.differences(place, other, over)
+        values = differences.at_least_two("data sets" if over in ("datasets", "dyadic") else over)
+        if over == "datasets":
+            return SignedRank(values)
+        if over == "dyadic":
+            return DyadicT(values, pairs=differences.pairs())
+        if over == "draws":
+            return CorrectedT(values, ratio=0.0)
+        own, against = common_folds([self.folds(place), self.folds(other)])
+        if not self.inverse_folds(place):
+            return CorrectedT(values, ratio=self.overlap(own))
+        errors = [self.scale * float(part.values.mean()) for part in (own, against)]
+        variance = 100 * sum(errors) - (errors[0] - errors[1]) ** 2
+        n_rows = float((own.sizes["n_train"] + own.sizes["n_test"]).mean())
+        return DisjointT(values, n_folds=np.unique(own.numbers["fold"]).size, shared=max(0.0, variance) / n_rows)
 
-    def _read_selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
-        asked = [(place, entry.cell) for place in places for entry in self.entries(place)]
-        stored = planned_trials(self.store, [cell for _, cell in asked], ["features"]).dropna()
-        found: dict[Place, Selections] = {place: [] for place in places}
-        for k, trials in stored.groupby("place", sort=False):
-            place = asked[k][0]
-            found[place] += selections_of(trials, draws=self.summary(place[0]).get("draws", DRAWS[0]))
-        return found
+    def _fold_differences(self, place: Place, other: Place, over: str) -> Sample:
+        own, against = common_folds([self.fold_errors(place), self.fold_errors(other)])
+        differences = replace(own, values=own.values - against.values)
+        return differences.of_one_data_set() if over == "folds" else differences.means()
 
-    def inverse_folds(self, place: Place) -> bool:
-        """Return whether each fold trains on one part and tests on all others, so that training sets are disjoint."""
-        return any(entry.cell.protocol["split"] == InverseKFold.name for entry in self.entries(place))
+    def _draw_differences(self, place: Place, other: Place, over: str) -> Sample:
+        own, against = (self._with_error(self.rows_of(side)) for side in (place, other))
+        errors, folds, draws = (self.column(name)[own.rows] for name in ("error", "fold", "draw"))
+        baseline = self.column("error")[against.rows]
+        sample = Sample(self.scale * errors, own.names, own.dataset, {"draw": draws.astype(np.int64)}, {})
+        sample.of_one_data_set()
+        if baseline.size != 1 or np.unique(folds).size != 1:
+            raise UnavailableError(f"needs draws on one fold, and one trial of {other[1]}, found {baseline.size}")
+        return replace(sample, values=sample.values - self.scale * baseline[0])
 
-    def raise_if_nothing_fits(self) -> None:
-        """Raise the first error of settings when they fit none of the artefacts that were asked for."""
-        if self.unfitting and len(self.unfitting) == len(self._artefacts):
-            raise next(iter(self.unfitting.values()))
-
-    def _compose(self, name: str) -> Artefact | str:
-        artefact = self._given.get(name)
-        if isinstance(artefact, str):
-            return artefact
-        try:
-            artefact = artefact or compose_artefact(name, self.overrides)
-            artefact.check_data(self.store.has_any(artefact.cells))
-        except MissingDataError as error:
-            return f"data missing: provsel fetch {error.dataset}"
-        except ValueError as error:
-            if not self.overrides:
-                raise
-            self.unfitting[name] = error
-            return f"the settings do not fit {name}: {str(error).splitlines()[0]}"
-        return artefact
+    def _with_error(self, found: Rows) -> Rows:
+        known = ~np.isnan(self.column("error")[found.rows])
+        return Rows(found.rows[known], found.names, found.dataset[known])

@@ -9,7 +9,7 @@ claims:
     where: Section 6.3.2, Figure 1
     claim: BSS has the lower error.               # our words
     artefact: smith2020/figure1
-    test: better                                  # a module of provlab.claims.evaluators
+    test: better                                  # a rule: its class in provlab.claims, in small letters
     origin: paper           # whose statement: the paper's (default), an alternative of ours, or a control that it lacks
     certain: false          # true: mathematics forces it, so that only a bug could contradict it
     repeats: smith2020.x    # it is the same statement as that claim, asked at another place
@@ -26,35 +26,54 @@ margin is a number. Headline counts are of the paper's own claims that are neith
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from provlab.claims.evaluators import AbstractEvaluator, evaluator_class
-from provlab.claims.evidence import artefact_datasets, artefact_layout
+from provlab.claims.bounds import Certificates, Within, ZeroError
+from provlab.claims.comparison import Better, BetterSomewhere, Comparable, NotWorse, SlightlyWorse
+from provlab.claims.counting import AlwaysSelected, CountAbove, CountNear, MostFrequentRelevant
+from provlab.claims.growth import Falls, Faster, GrowsLike
+from provlab.claims.rules import AbstractRule
+from provlab.claims.stored import FOLD_COLUMNS, artefact_datasets, artefact_layout
 from provlab.documents import check_keys, one_line, read_listing
 from provlab.messages import did_you_mean
+from provlab.project import current_project, papers
 
 KEYS = ("id", "where", "claim", "artefact", "test", "parameters")
-
 OPTIONAL = ("origin", "certain", "repeats")
-
 ORIGINS = ("paper", "alternative", "control")
+
+RULES: dict[str, type[AbstractRule]] = {
+    re.sub("(?!^)([A-Z])", r"_\1", rule.__name__).lower(): rule
+    for rule in (
+        AlwaysSelected, Better, BetterSomewhere, Certificates, Comparable, CountAbove, CountNear, Falls, Faster,
+        GrowsLike, MostFrequentRelevant, NotWorse, SlightlyWorse, Within, ZeroError,
+    )
+}  # fmt: skip
+"""The rules by what a claim's `test` calls them, such as `better_somewhere`."""
+
+Layout = Callable[[str], tuple[Sequence[str], Sequence[str]]]
+"""Rows and columns of an artefact; ValueError where there is none of that name."""
+
+DataSets = Callable[[str], Mapping[str, Sequence[str]]]
+"""The data sets that an artefact lists, and the columns of each; none where it lists none."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One atomic statement of a paper, and the test of it; origin, certain and repeats as in the YAML.
+    """One atomic statement of a paper, and the rule that judges it; origin, certain and repeats as in the YAML.
 
-    `margin` is why the test has the margin that it has; "" where it has none.
+    `margin` is why the rule has the margin that it has; "" where it has none.
     """
 
     id: str
     paper: str
     where: str
     text: str
-    evaluator: AbstractEvaluator
+    rule: AbstractRule
     origin: str = "paper"
     certain: bool = False
     repeats: str = ""
@@ -67,21 +86,10 @@ class Claim:
             return self.origin
         return "certain" if self.certain else "repeated" if self.repeats else "paper"
 
-
-@dataclass(frozen=True)
-class Margin:
-    """Errors that differ by no more count as the same.
-
-    Attributes
-    ----------
-    points : float
-        Percentage points.
-    why : str
-        What it follows from.
-    """
-
-    points: float
-    why: str
+    @property
+    def artefacts(self) -> frozenset[str]:
+        """The artefacts that it rests on."""
+        return frozenset(place[0] for place in self.rule.places())
 
 
 @dataclass(frozen=True)
@@ -105,30 +113,47 @@ class ClaimFile:
         """Return the claims with one of some texts in their id; all where there are no texts."""
         return [claim for claim in self.claims if not texts or any(text in claim.id for text in texts)]
 
-
-class Layout(Protocol):
-    """What claims can be about: the artefacts of the project, or a table of results."""
-
-    def names(self, artefact: str) -> tuple[Sequence[str], Sequence[str]]:
-        """Return rows and columns of an artefact, or raise ValueError where there is none of that name."""
-
-    def datasets(self, artefact: str) -> Mapping[str, Sequence[str]]:
-        """Return the data sets that an artefact lists, and the columns of each; none where it lists none."""
+    def about(self, artefacts: Collection[str]) -> list[Claim]:
+        """Return the claims that rest on some artefacts, alone or with others."""
+        return [claim for claim in self.claims if claim.artefacts & {*artefacts}]
 
 
-class ProjectLayout:
-    """The artefacts of the project at hand; needs no data."""
-
-    def names(self, artefact: str) -> tuple[Sequence[str], Sequence[str]]:
-        """See `Layout`."""
-        return artefact_layout(artefact)
-
-    def datasets(self, artefact: str) -> Mapping[str, Sequence[str]]:
-        """See `Layout`."""
-        return artefact_datasets(artefact)
+def all_claim_files() -> list[ClaimFile]:
+    """Return the claims of all papers; none outside a project."""
+    return [load_claims(path) for path in _paths().values()]
 
 
-PROJECT = ProjectLayout()
+def claim_files(paper: str | None = None) -> list[ClaimFile]:
+    """Return the claims of one paper, or of all.
+
+    Raises
+    ------
+    ValueError
+        When there are none: outside a project, or for an unknown paper.
+    """
+    found = _paths()
+    if not found or paper not in (None, *found):
+        raise ValueError(
+            f"claims: expected those of {paper or 'any paper'} in the project {current_project().root}, "
+            f"got {', '.join(found) or 'none'}; run it in a project, and name one of its papers"
+            + (did_you_mean(paper or "", found) or ".")
+        )
+    return [load_claims(found[paper])] if paper else all_claim_files()
+
+
+def claims_about(names: Collection[str], files: Iterable[ClaimFile]) -> list[Claim]:
+    """Return the claims of some files that rest on some artefacts, alone or with others."""
+    return [claim for file in files for claim in file.about(names)]
+
+
+def columns_read(claims: Iterable[Claim]) -> set[str]:
+    """Return the columns of the records that some claims are about."""
+    return {*FOLD_COLUMNS, *(name for claim in claims for name in claim.rule.reads)}
+
+
+def _paths() -> dict[str, Path]:
+    files = {paper.name: paper.folder / "claims.yaml" for paper in papers().values()}
+    return {name: path for name, path in sorted(files.items()) if path.is_file()}
 
 
 def stated_results(path: Path) -> dict[str, Any]:
@@ -147,19 +172,19 @@ def stated_results(path: Path) -> dict[str, Any]:
     return stated
 
 
-def load_claims(path: Path, layout: Layout = PROJECT) -> ClaimFile:
+def load_claims(path: Path, layout: Layout = artefact_layout, datasets: DataSets = artefact_datasets) -> ClaimFile:
     """Read and check a file of claims.
 
     Parameters
     ----------
     path : Path
-    layout : Layout
-        What the claims can be about.
+    layout, datasets : callable
+        What the claims can be about: by default the artefacts of the project.
 
     Raises
     ------
     ValueError
-        Names the file and the claim: broken YAML, a missing or unknown key, a repeated id, an unknown test,
+        Names the file and the claim: broken YAML, a missing or unknown key, a repeated id, an unknown rule,
         artefact, row or column, or a parameter of the wrong kind.
     """
     content = read_listing(path, "claims", __name__)
@@ -168,7 +193,8 @@ def load_claims(path: Path, layout: Layout = PROJECT) -> ClaimFile:
     claims: dict[str, Claim] = {}
     for number, entry in enumerate(content["claims"], 1):
         subject = f"{path}: claim {entry.get('id', number) if isinstance(entry, dict) else number}"
-        claim = _claim(subject, paper, entry, layout, margins)
+        claim = _claim(subject, paper, entry, margins)
+        _check_places(subject, claim.rule, layout, datasets)
         if claim.id in claims:
             raise ValueError(f"{subject}: expected each id once, got it twice.")
         claims[claim.id] = claim
@@ -183,21 +209,8 @@ def load_claims(path: Path, layout: Layout = PROJECT) -> ClaimFile:
     return ClaimFile(paper, tuple(claims.values()), checked)
 
 
-def _check_names(subject: str, artefact: str, rows: Sequence[str], columns: Sequence[str], layout: Layout) -> None:
-    try:
-        known_rows, known_columns = layout.names(artefact)
-    except ValueError as error:
-        raise ValueError(f"{subject}: {error}") from error
-    for kind, names, known in (("row", rows, known_rows), ("column", columns, known_columns)):
-        for name in names:
-            if name not in known:
-                raise ValueError(
-                    f"{subject}: expected a {kind} of {artefact} ({'; '.join(known)}), got {name!r}"
-                    + (did_you_mean(name, known) or ".")
-                )
-
-
-def _margins(subject: str, entries: Any) -> dict[str, Margin]:
+def _margins(subject: str, entries: Any) -> dict[str, tuple[float, str]]:
+    """Return the declared margins, points and reason of each, by name."""
     if not isinstance(entries, dict):
         raise ValueError(f"{subject}: expected names with points and why, got {entries!r}.")
     margins = {}
@@ -206,11 +219,11 @@ def _margins(subject: str, entries: Any) -> dict[str, Margin]:
         points, why = entry["points"], one_line(entry["why"] or "")
         if not isinstance(points, int | float) or isinstance(points, bool) or not points > 0 or not why:
             raise ValueError(f"{subject}: {name}: expected points above 0 and a reason, got {points!r}, {why!r}.")
-        margins[str(name)] = Margin(float(points), why)
+        margins[str(name)] = float(points), why
     return margins
 
 
-def _claim(subject: str, paper: str, entry: Any, layout: Layout, margins: Mapping[str, Margin]) -> Claim:
+def _claim(subject: str, paper: str, entry: Any, margins: Mapping[str, tuple[float, str]]) -> Claim:
     check_keys(subject, entry, KEYS, OPTIONAL)
     origin, certain, repeats = entry.get("origin", "paper"), entry.get("certain", False), entry.get("repeats", "")
     if origin not in ORIGINS or not isinstance(certain, bool) or not isinstance(repeats, str):
@@ -220,33 +233,50 @@ def _claim(subject: str, paper: str, entry: Any, layout: Layout, margins: Mappin
         )
     if not str(entry["id"]).startswith(f"{paper}."):
         raise ValueError(f"{subject}: expected an id that starts with {paper + '.'!r}, got {entry['id']!r}.")
-    parameters = entry["parameters"]
+    parameters, why = entry["parameters"], ""
     if not isinstance(parameters, dict) or "artefact" in parameters:
         raise ValueError(f"{subject}: expected parameters as a mapping without artefact, got {parameters!r}.")
-    margin = None
     if "margin" in parameters and (margins or isinstance(parameters["margin"], str)):
-        margin = margins.get(str(parameters["margin"]))
-        if margin is None:
+        if str(parameters["margin"]) not in margins:
             raise ValueError(
                 f"{subject}: margin: expected one that the file declares under margins, with its reason "
                 f"({', '.join(margins) or 'none yet'}), got {parameters['margin']!r}."
             )
-        parameters = {**parameters, "margin": margin.points}
+        points, why = margins[str(parameters["margin"])]
+        parameters = {**parameters, "margin": points}
+    if entry["test"] not in RULES:
+        raise ValueError(f"{subject}: test: expected one of {', '.join(RULES)}, got {entry['test']!r}.")
     try:
-        evaluator = evaluator_class(entry["test"]).from_config({**parameters, "artefact": entry["artefact"]})
+        rule = RULES[entry["test"]].from_config({**parameters, "artefact": entry["artefact"]})
     except ValueError as error:
         raise ValueError(f"{subject}: {error}") from error
-    for name, row, column in evaluator.places((*evaluator.columns, *evaluator.also)):
-        _check_names(subject, name, (row,), (column,), layout)
-    listed = layout.datasets(entry["artefact"]) if evaluator.dataset else {}
-    if listed and not set(evaluator.columns) <= set(listed.get(evaluator.dataset, ())):
-        raise ValueError(
-            f"{subject}: expected a data set of {entry['artefact']} and columns that it has, of {listed}, "
-            f"got {evaluator.dataset!r} with {', '.join(evaluator.columns)}."
-        )
     text, where = one_line(entry["claim"]), str(entry["where"])
-    why = margin.why if margin else ""
-    return Claim(str(entry["id"]), paper, where, text, evaluator, origin, certain, repeats, why)
+    return Claim(str(entry["id"]), paper, where, text, rule, origin, certain, repeats, why)
+
+
+def _check_places(subject: str, rule: AbstractRule, layout: Layout, datasets: DataSets) -> None:
+    for name, row, column in rule.places():
+        _check_names(subject, name, (row,), (column,), layout)
+    listed = datasets(rule.artefact) if rule.dataset else {}
+    if listed and not set(rule.columns) <= set(listed.get(rule.dataset, ())):
+        raise ValueError(
+            f"{subject}: expected a data set of {rule.artefact} and columns that it has, of {listed}, "
+            f"got {rule.dataset!r} with {', '.join(rule.columns)}."
+        )
+
+
+def _check_names(subject: str, artefact: str, rows: Sequence[str], columns: Sequence[str], layout: Layout) -> None:
+    try:
+        known_rows, known_columns = layout(artefact)
+    except ValueError as error:
+        raise ValueError(f"{subject}: {error}") from error
+    for kind, names, known in (("row", rows, known_rows), ("column", columns, known_columns)):
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"{subject}: expected a {kind} of {artefact} ({'; '.join(known)}), got {name!r}"
+                    + (did_you_mean(name, known) or ".")
+                )
 
 
 def _ranking(subject: str, entry: Any, layout: Layout) -> RankingRequest:

@@ -1,25 +1,34 @@
-"""Judge claims, rank methods, and lay both out as frames."""
+"""Verdicts on claims and rankings of methods, as objects, and as frames for files."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
 import pandas as pd
 
-from provlab.claims.outcome import INCONCLUSIVE, NOT_RUN, Finding, UnavailableError, deciding, verdict_of
-from provlab.claims.pairing import AbstractEvidence
-from provlab.claims.schema import Claim, RankingRequest
+from provlab.claims.evidence import AbstractEvidence, UnavailableError
+from provlab.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, NOT_RUN, Finding
+from provlab.claims.schema import Claim, ClaimFile, RankingRequest
 from provlab.claims.statistics import Ranking, rank_methods
 from provlab.plan import counted_state
+from provlab.tables import write_frame
 
 COLUMNS = [
-    "id", "paper", "verdict", "effect", "low", "high", "p_value", "n", "test",
-    "where", "claim", "unit", "detail", "state", "needed", "detectable", "smallest_margin",
-    "kind",
+    "id", "paper", "verdict", "effect", "low", "high", "p_value", "n", "test", "where", "claim", "unit", "detail",
+    "state", "needed", "detectable", "smallest_margin", "kind",
 ]  # fmt: skip
 """Columns of results/verdicts.csv."""
+
+RANKING_COLUMNS = [
+    "artefact", "column", "method", "rank", "n", "friedman_p", "critical_difference", "p_against_best", "note",
+]  # fmt: skip
+"""Columns of results/rankings.csv."""
 
 
 @dataclass(frozen=True)
@@ -29,26 +38,34 @@ class Verdict:
     Attributes
     ----------
     claim : Claim
-    verdict : str
-    finding : Finding
-        The part that decided; its numbers are shown.
-    lines : tuple of str
-        All parts, and what was tested beside.
+    parts : tuple of Finding
+        Its parts, all of which the claim speaks of; () where it was not run.
+    beside : tuple of Finding
+        What was tested beside, without a say.
     state : str
         "complete", "partial (k of n)" or "not run": trials behind the claim.
     settings : str
         The user's settings that `state` is about: complete under them need not be the paper's protocol.
-    parts : tuple of (Finding, bool)
-        The same as `lines`; False for what was tested beside, without a say.
+    reason : str
+        Why it was not run; "" otherwise.
     """
 
     claim: Claim
-    verdict: str
-    finding: Finding
-    lines: tuple[str, ...]
-    state: str
+    parts: tuple[Finding, ...] = ()
+    beside: tuple[Finding, ...] = ()
+    state: str = NOT_RUN
     settings: str = ""
-    parts: tuple[tuple[Finding, bool], ...] = ()
+    reason: str = ""
+
+    @cached_property
+    def verdict(self) -> str:
+        """One of `VERDICTS`; see `verdict_of`."""
+        return verdict_of(self.parts)
+
+    @cached_property
+    def finding(self) -> Finding:
+        """The part whose numbers stand for the claim; see `headline`."""
+        return headline(self.parts)
 
     @property
     def full_state(self) -> str:
@@ -57,17 +74,21 @@ class Verdict:
 
     @property
     def needed(self) -> float:
-        """The n at which each part that is inconclusive would be decided with a power of 0.9; NaN if none is."""
-        if self.verdict != INCONCLUSIVE:
-            return math.nan
-        open_parts = [part.needed for part, decides in self.parts if decides and part.verdict == INCONCLUSIVE]
+        """The n with which each inconclusive part has a power of 0.9 at the observed effect; NaN if none is."""
+        open_parts = [part.needed for part in self.parts if part.verdict == self.verdict == INCONCLUSIVE]
         return max((needed for needed in open_parts if not math.isnan(needed)), default=math.nan)
 
     @property
     def smallest_margin(self) -> float:
         """The smallest margin with which all parts would be shown to be the same, or not worse; NaN if none has one."""
-        margins = [part.smallest_margin for part, decides in self.parts if decides]
+        margins = [part.smallest_margin for part in self.parts]
         return max((margin for margin in margins if not math.isnan(margin)), default=math.nan)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All parts in words, and what was tested beside; or why there are none."""
+        found = (*(part.line() for part in self.parts), *(f"beside, {part.line()}" for part in self.beside))
+        return found or ((self.reason,) if self.reason else ())
 
     @property
     def detail(self) -> str:
@@ -85,25 +106,51 @@ class RankingResult:
     note: str
 
 
+def verdict_of(findings: Sequence[Finding]) -> str:
+    """Return the verdict of a claim that speaks of all its parts.
+
+    Replicated or vacuous where every part is; contradicted as soon as one part is, since the claim is then wrong there;
+    else no difference as soon as one part shows none, for the same reason; not run where no part has evidence; else
+    inconclusive.
+    """
+    verdicts = {finding.verdict for finding in findings}
+    if verdicts <= {NOT_RUN}:
+        return NOT_RUN
+    for one_suffices in (CONTRADICTED, NO_DIFFERENCE):
+        if one_suffices in verdicts:
+            return one_suffices
+    return verdicts.pop() if len(verdicts) == 1 else INCONCLUSIVE
+
+
+def headline(findings: Sequence[Finding]) -> Finding:
+    """Return the part whose numbers stand for the claim: the clearest contradiction, else the weakest support.
+
+    For a claim about all parts the largest p-value is that of the whole (intersection-union test).
+    """
+    verdict = verdict_of(findings)
+    same = [finding for finding in findings if finding.verdict == verdict]
+    candidates = same or [finding for finding in findings if finding.verdict != NOT_RUN]
+
+    def order(finding: Finding) -> tuple[float, float]:
+        p_value = 1.0 if math.isnan(finding.p_value) else finding.p_value
+        size = 0.0 if math.isnan(finding.effect) else abs(finding.effect)
+        return (p_value if verdict in (CONTRADICTED, NO_DIFFERENCE) else -p_value), -size
+
+    return min(candidates, key=order, default=Finding("", NOT_RUN))
+
+
 def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[Claim] | None = None) -> list[Verdict]:
     """Return the verdict on each claim.
 
     Parameters
     ----------
     claims : sequence of Claim
-    evidence : Evidence
+    evidence : AbstractEvidence
     family : sequence of Claim, optional
         All claims of the paper, which corrections for many comparisons refer to; by default `claims`.
     """
-    everything = claims if family is None else family
-    read_selections(claims, evidence)
-    return [_judge(claim, evidence, everything) for claim in claims]
-
-
-def read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> None:
-    """Read the features that some claims are about at once, as each reading goes through the whole store."""
-    tests = [claim.evaluator for claim in claims if "features" in claim.evaluator.reads and not claim.evaluator.dataset]
-    evidence.read_selections(place for test in tests for place in test.places((*test.columns, *test.also)))
+    _read_selections(claims, evidence)
+    return [_judge(claim, evidence, claims if family is None else family) for claim in claims]
 
 
 def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> list[RankingResult]:
@@ -125,6 +172,52 @@ def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> list
     return results
 
 
+def judge_files(
+    files: Iterable[ClaimFile], evidence: AbstractEvidence, about: Collection[str] | None = None
+) -> tuple[list[Verdict], list[RankingResult]]:
+    """Judge the claims and rank the methods of some papers, on what is stored or on a table of results.
+
+    Parameters
+    ----------
+    files : iterable of ClaimFile
+    evidence : AbstractEvidence
+    about : collection of str, optional
+        Artefacts: only claims that rest on one of these, and only rankings of these. Corrections for many comparisons
+        refer to all claims even so.
+    """
+    chosen = [(file, file.claims if about is None else file.about(about)) for file in files]
+    _read_selections([claim for _, claims in chosen for claim in claims], evidence)
+    verdicts: list[Verdict] = []
+    rankings: list[RankingResult] = []
+    for file, claims in chosen:
+        verdicts += judge(claims, evidence, file.claims)
+        rankings += rank([each for each in file.rankings if about is None or each.artefact in about], evidence)
+    return verdicts, rankings
+
+
+def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> None:
+    """Read the features that some claims are about at once, as each reading goes through the whole store."""
+    known = []
+    for rule in (claim.rule for claim in claims if "features" in claim.rule.reads and not claim.rule.dataset):
+        with suppress(UnavailableError):  # which the claim's own verdict says
+            evidence.counts(rule.places())
+            known += rule.places()
+    if known:
+        evidence.selections(known)
+
+
+def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) -> Verdict:
+    rule, evidence = claim.rule, evidence.on(claim.rule.dataset)
+    peers = [other.rule for other in family if type(other.rule) is type(rule)]
+    try:
+        findings = rule.findings(rule.columns, evidence, peers)
+        beside = rule.findings(rule.also, evidence, peers) if rule.also else []
+        state = counted_state(*evidence.counts(rule.places(rule.columns)))
+    except UnavailableError as reason:
+        return Verdict(claim, reason=str(reason))
+    return Verdict(claim, tuple(findings), tuple(beside), state, " ".join(evidence.overrides))
+
+
 def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     """Return one line a claim, with `COLUMNS`."""
     lines = []
@@ -137,17 +230,39 @@ def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _judge(claim: Claim, evidence: AbstractEvidence, family: Sequence[Claim]) -> Verdict:
-    evaluator, evidence = claim.evaluator, evidence.on(claim.evaluator.dataset)
-    peers = [other.evaluator for other in family if type(other.evaluator) is type(evaluator)]
-    try:
-        findings = evaluator.findings(evaluator.columns, evidence, peers)
-        beside = evaluator.findings(evaluator.also, evidence, peers) if evaluator.also else []
-        found, planned = evidence.counts(evaluator.places(evaluator.columns))
-    except UnavailableError as reason:
-        finding = Finding("", NOT_RUN)
-        return Verdict(claim, NOT_RUN, finding, (str(reason),), NOT_RUN)
-    lines = (*(finding.line() for finding in findings), *(f"beside, {finding.line()}" for finding in beside))
-    state, settings = counted_state(found, planned), " ".join(evidence.overrides)
-    parts = (*((finding, True) for finding in findings), *((finding, False) for finding in beside))
-    return Verdict(claim, verdict_of(findings), deciding(findings), lines, state, settings, parts)
+def ranking_frame(results: Iterable[RankingResult]) -> pd.DataFrame:
+    """Return one line a method and ranking, with Nemenyi's p-value against the best-ranked method."""
+    lines = []
+    for made in results:
+        if made.ranking is not None:
+            best = made.ranking.ranks.index[0]
+            shared = (made.ranking.n, made.ranking.p_value, made.ranking.critical_difference)
+            lines += [
+                (made.artefact, made.column, method, rank, *shared, made.ranking.pairs.loc[method, best], made.note)
+                for method, rank in made.ranking.ranks.items()
+            ]
+    return pd.DataFrame(lines, columns=RANKING_COLUMNS)
+
+
+def write_verdicts(folder: Path, verdicts: Iterable[Verdict], rankings: Iterable[RankingResult]) -> None:
+    """Write verdicts.csv and rankings.csv."""
+    write_frame(verdict_frame(verdicts), folder / "verdicts.csv")
+    write_frame(ranking_frame(rankings), folder / "rankings.csv")
+
+
+def draw_rankings(results: Iterable[RankingResult], figures: Path) -> list[Path]:
+    """Draw a critical-difference diagram of each ranking below `figures`/<paper>/."""
+    from provlab.figures.ranks import draw_critical_difference  # Matplotlib: nobody else here draws
+
+    paths = []
+    for made in results:
+        if made.ranking is not None:
+            paper, artefact = made.artefact.split("/")
+            stem = figures / paper / f"critical_difference_{artefact}_{re.sub(r'[^A-Za-z0-9]+', '', made.column)}"
+            ranking = made.ranking
+            title = f"{made.artefact}, {made.column}: average rank over {ranking.n} data sets"
+            title += f", Friedman p = {ranking.p_value:.2g}" + (f"; {made.note}" if made.note else "")
+            paths += draw_critical_difference(
+                ranking.ranks, ranking.pairs, stem, title, difference=ranking.critical_difference
+            )
+    return paths

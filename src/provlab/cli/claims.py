@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from provlab.cli.arguments import DEFAULT_RESULTS, Command, add_store_arguments
 from provlab.cli.guard import wide_console
 
 if TYPE_CHECKING:
-    from provlab.claims import Verdict
-    from provlab.claims.judged import Judged
+    from rich.table import Table
+
+    from provlab.claims import RankingResult, Verdict
 
 TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results, from wherever. The section results of
 the file of claims says what its columns are, or --column does. Exit status: 0 all claims replicated; 1 one is
@@ -24,6 +25,11 @@ contradicted, or shows no difference; 3 none is, but one is open (any other verd
 files. Without --claims the status is 0 whatever the verdicts are."""
 
 FAILED, OPEN = 1, 3
+
+COLOURS = {
+    "replicated": "green", "contradicted": "red", "no difference": "blue", "depends on r": "blue",
+    "inconclusive": "yellow", "vacuous": "yellow", "not run": "dim",
+}  # fmt: skip
 
 
 def verify_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,10 +53,19 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
 def call_verify(options: argparse.Namespace) -> int:
     """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
     table = options.claims is not None or Path(options.results).is_file()
-    judged, beside = (_judge_table(options), {}) if table else _judge_store(options)
+    verdicts, rankings = _judge_table(options) if table else _judge_store(options)
     console = wide_console()
-    _print(console, judged, beside, options)
-    return exit_status(judged.verdicts) if table else 0
+    console.print(_verdict_table(verdicts, {} if table else _shares(Path(options.results))))
+    if options.detail:
+        for made in verdicts:
+            console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]")
+            for line in made.lines:
+                console.print(f"    {line}")
+    if rankings:
+        console.print(_ranking_table(rankings))
+    settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
+    console.print(_totals(verdicts) + settings)
+    return exit_status(verdicts) if table else 0
 
 
 def exit_status(verdicts: Sequence[Verdict]) -> int:
@@ -63,11 +78,11 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
     return OPEN if found - {REPLICATED} else 0
 
 
-def _judge_store(options: argparse.Namespace) -> tuple[Judged, dict[str, dict[str, str]]]:
-    """Return what became of the claims, and what other readings made of them."""
+def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], list[RankingResult]]:
     from provlab.claims import Evidence
-    from provlab.claims.evidence import composed
-    from provlab.claims.judged import artefacts_of, claim_files, columns_read, judge_files
+    from provlab.claims.schema import claim_files, columns_read
+    from provlab.claims.stored import composed
+    from provlab.claims.verdicts import draw_rankings, judge_files, write_verdicts
     from provlab.frames import StoreSnapshot
     from provlab.store import TrialStore
 
@@ -79,19 +94,19 @@ def _judge_store(options: argparse.Namespace) -> tuple[Judged, dict[str, dict[st
     store = TrialStore(results / "store")
     with ThreadPoolExecutor(1) as reader:  # which waits for the disk, and decodes without Python's lock
         taken = reader.submit(StoreSnapshot.take, store, columns_read(claims))
-        artefacts = composed(sorted({name for claim in claims for name in artefacts_of(claim)}), options.overrides)
+        artefacts = composed(sorted({name for claim in claims for name in claim.artefacts}), options.overrides)
     evidence = Evidence(taken.result(), options.overrides, artefacts)
-    judged = judge_files(files, evidence)
+    verdicts, rankings = judge_files(files, evidence)
     evidence.raise_if_nothing_fits()
-    judged.write(results)
+    write_verdicts(results, verdicts, rankings)
     if options.figures:
-        judged.draw(results)
-    return judged, {"under all readings": _shares(results)}
+        draw_rankings(rankings, results / "figures")
+    return verdicts, rankings
 
 
-def _judge_table(options: argparse.Namespace) -> Judged:
+def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], list[RankingResult]]:
     from provlab.claims import verdict_frame
-    from provlab.claims.judged import judge_table
+    from provlab.claims.table import judge_table
     from provlab.tables import write_frame
 
     results = Path(options.results)
@@ -106,34 +121,16 @@ def _judge_table(options: argparse.Namespace) -> Judged:
         raise ValueError(
             f"verify: expected nothing about a project beside --claims, got {', '.join(beside)}; leave it out."
         )
-    roles = {}
+    roles: dict[str, int | str] = {}
     for text in options.column:
         role, equals, name = text.partition("=")
         if not (role and equals and name):
             raise ValueError(f"--column: expected ROLE=NAME such as row=classifier, got {text!r:.80}.")
-        roles[role] = _number_or_name(name) if role in ("n_train", "n_test") else name
-    judged = judge_table(results, Path(options.claims), roles)
+        roles[role] = int(name) if role in ("n_train", "n_test") and name.isdecimal() else name
+    verdicts, rankings = judge_table(results, Path(options.claims), roles)
     if options.output:
-        write_frame(verdict_frame(judged.verdicts), Path(options.output))
-    return judged
-
-
-def _number_or_name(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
-
-
-def _print(
-    console: Console, judged: Judged, beside: Mapping[str, Mapping[str, str]], options: argparse.Namespace
-) -> None:
-    from provlab.claims.display import ranking_table, totals, verdict_table
-
-    console.print(verdict_table(judged.verdicts, beside))
-    if options.detail:
-        _print_details(console, judged.verdicts)
-    if judged.rankings:
-        console.print(ranking_table(judged.rankings))
-    settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
-    console.print(totals(judged.verdicts) + settings)
+        write_frame(verdict_frame(verdicts), Path(options.output))
+    return verdicts, rankings
 
 
 def _shares(results: Path) -> dict[str, str]:
@@ -145,11 +142,62 @@ def _shares(results: Path) -> dict[str, str]:
     return stored_shares(results)
 
 
-def _print_details(console: Console, verdicts: Sequence[Verdict]) -> None:
+def _verdict_table(verdicts: Sequence[Verdict], shares: Mapping[str, str]) -> Table:
+    """Return one line a claim; n needed is that of a power of 0.9 at the observed effect."""
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    from provlab.claims import NOT_RUN
+
+    table = Table(
+        Column("verdict", min_width=12), Column("claim", overflow="fold"), Column("effect [interval]", min_width=12),
+        "unit", Column("p", no_wrap=True), Column("n", no_wrap=True), "n needed", "trials",
+        *(["under all readings"] if shares else []),
+    )  # fmt: skip
     for made in verdicts:
-        console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]")
-        for line in made.lines:
-            console.print(f"    {line}")
+        finding = made.finding
+        shown = not math.isnan(finding.effect)
+        table.add_row(
+            Text(made.verdict, style=COLOURS[made.verdict]),
+            Text(made.claim.id),
+            Text(f"{finding.effect:.4g}{finding.interval}" if shown else ""),
+            finding.unit,
+            "" if math.isnan(finding.p_value) else f"{finding.p_value:.2g}",
+            str(finding.n) if shown else "",
+            "" if math.isnan(made.needed) else "no n" if math.isinf(made.needed) else f"{made.needed:.0f}",
+            Text(made.lines[0] if made.state == NOT_RUN and made.lines else made.state),
+            *([shares.get(made.claim.id, "")] if shares else []),
+        )
+    return table
+
+
+def _ranking_table(results: Sequence[RankingResult]) -> Table:
+    """Return one line a ranking: Friedman's p-value, critical difference, and the methods by average rank."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("ranking", "Friedman p", "critical difference", "n", "methods by average rank")
+    for made in results:
+        name = Text(f"{made.artefact}, {made.column}")
+        if made.ranking is None:
+            table.add_row(name, "", "", "", Text(made.note))
+            continue
+        ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in made.ranking.ranks.items())
+        text = Text(f"{ranks} ({made.note})" if made.note else ranks)
+        difference = f"{made.ranking.critical_difference:.2f}"
+        table.add_row(name, f"{made.ranking.p_value:.2g}", difference, str(made.ranking.n), text)
+    return table
+
+
+def _totals(verdicts: Sequence[Verdict]) -> str:
+    """Return how many of the papers' own claims have each verdict, and how many other ones stand beside."""
+    from provlab.claims import VERDICTS
+
+    own = Counter(made.verdict for made in verdicts if made.claim.kind == "paper")
+    beside = Counter(made.claim.kind for made in verdicts if made.claim.kind != "paper")
+    text = f"{own.total()} claim{'' if own.total() == 1 else 's'}: "
+    text += ", ".join(f"{own[verdict]} {verdict}" for verdict in VERDICTS)
+    return text + ("; beside: " if beside else "") + ", ".join(f"{n} {kind}" for kind, n in sorted(beside.items()))
 
 
 def readings_arguments(parser: argparse.ArgumentParser) -> None:

@@ -18,7 +18,6 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from provlab.claims import CONTRADICTED, REPLICATED
-from provlab.claims.judged import artefacts_of
 from provlab.project import papers
 from provlab.readings.prints import nearest
 from provlab.readings.robustness import count_text
@@ -120,7 +119,7 @@ def print_tables(outcome: Outcome) -> Iterator[Table]:
 
 def _parts(multiverse: Multiverse) -> dict[str, Part]:
     """Return of the artefacts that claims rest on the part of the data that is used, where it is not all."""
-    names = dict.fromkeys(name for claim in multiverse.claims for name in sorted(artefacts_of(claim)))
+    names = dict.fromkeys(name for claim in multiverse.claims for name in sorted(claim.artefacts))
     return {name: part for name in names if (part := multiverse.part(name)) is not None}
 
 

@@ -18,8 +18,8 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from provlab.claims import Claim
-from provlab.claims.evaluators import AbstractComparison
-from provlab.claims.evidence import artefact_layout
+from provlab.claims.comparison import AbstractComparison
+from provlab.claims.stored import artefact_layout
 from provlab.frames import TIMES
 from provlab.project import artefact_file
 from provlab.readings.schema import DISTANCE
@@ -53,7 +53,7 @@ def printed_rows(artefact: str) -> list[str]:
 
 def printed_effect(claim: Claim) -> float | None:
     """Return the mean printed difference of the two rows that a claim compares, None where it is not printed."""
-    test = claim.evaluator
+    test = claim.rule
     if not isinstance(test, AbstractComparison) or test.than_artefact or (recipe := _recipe(test.artefact)) is None:
         return None
     printed = recipe.printed()

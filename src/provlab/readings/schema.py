@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from provlab.claims.evidence import artefact_layout
+from provlab.claims.stored import artefact_layout
 from provlab.documents import check_keys, one_line, read_listing
 from provlab.messages import did_you_mean
 from provlab.plan.overrides import setting

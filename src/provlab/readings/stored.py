@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.claims import ClaimFile
-from provlab.claims.judged import claim_files
-from provlab.claims.made_with import MadeWith
+from provlab.claims.provenance import Provenance
+from provlab.claims.schema import claim_files
 from provlab.documents import read_json
 from provlab.readings.packing import packed_trials
 from provlab.readings.robustness import robustness_frame
@@ -40,12 +40,12 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
     What the folder has about other claims of the paper stays. Of an artefact that is asked in part now, the old
     statement of what it was made with stays: it is older.
     """
-    asked, old, made = outcome.multiverse, dict[str, pd.DataFrame](), dict[str, MadeWith]()
+    asked, old, made = outcome.multiverse, dict[str, pd.DataFrame](), dict[str, Provenance]()
     try:
         stored = stored_outcome(asked.readings.paper, folder.parents[1])
         if stored:
             old = {name: texts(folder / name) for name in (UNIVERSES, ROBUSTNESS)}
-            kept = {c.evaluator.artefact for name, c in stored.claims.items() if name not in outcome.claims}
+            kept = {c.rule.artefact for name, c in stored.claims.items() if name not in outcome.claims}
             made = {name: each for name, each in stored.made.items() if name in kept or name not in outcome.made}
     except ValueError as error:
         log.warning("readings of %s about other claims are not kept: %s", asked.readings.paper, error)
@@ -81,7 +81,7 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
             raise ValueError(f"{path}: expected {expected}, got {unknown[0]!r:.80}; {AGAIN}")
     chosen = [claims[name] for name in dict.fromkeys(frame["claim"])]
     prints = {}
-    for name in dict.fromkeys(claim.evaluator.artefact for claim in chosen):
+    for name in dict.fromkeys(claim.rule.artefact for claim in chosen):
         if (file_of := print_file(path.parent, name)).is_file():
             found = _frame(file_of, ["by_default"], [each for each in DISTANCE if each != "by_default"])
             found = found.assign(by_default=found["by_default"] == "True")
@@ -89,11 +89,11 @@ def stored_outcome(paper: str, results: Path) -> Outcome | None:
     return Outcome(Multiverse(readings, chosen, file.claims), frame, prints, stored_made(path.parent))
 
 
-def stored_made(folder: Path) -> dict[str, MadeWith]:
+def stored_made(folder: Path) -> dict[str, Provenance]:
     """Return what the readings of a paper were made with, by artefact, as `write_outcome` stated it; empty without."""
     path = folder / MADE
     stated = read_json(path) if path.is_file() else {}
-    return {name: MadeWith.from_json(each, f"{path}: {name}") for name, each in stated.items()}
+    return {name: Provenance.from_json(each, f"{path}: {name}") for name, each in stated.items()}
 
 
 def copy_readings(source: Mapping[str, Path], folder: Path, claims: ClaimFile) -> None:
@@ -108,7 +108,7 @@ def copy_readings(source: Mapping[str, Path], folder: Path, claims: ClaimFile) -
         All of the paper, in whose order the lines are.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    about = {claim.id: claim.evaluator.artefact for claim in claims.claims}
+    about = {claim.id: claim.rule.artefact for claim in claims.claims}
     for name, path in source.items():
         if print_file(path, name).is_file():
             shutil.copyfile(print_file(path, name), print_file(folder, name))

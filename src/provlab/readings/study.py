@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.claims import Claim
-from provlab.claims.judged import artefacts_of, claim_files, columns_read
-from provlab.claims.made_with import COLUMNS, MadeWith, Versions, stored_trials
+from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
+from provlab.claims.schema import claim_files, columns_read
 from provlab.frames import LARGE, StoreSnapshot, columns_with_sizes
 from provlab.messages import did_you_mean
 from provlab.plan import Entry, unique_cells
@@ -60,14 +60,14 @@ def asked(
     readings = paper_readings(paper)
     [file] = claim_files(paper)
     about = {full_name(name) for name in artefacts} or {name for place in readings.places for name in place.touches}
-    chosen = [claim for claim in file.named(claims) if claim.evaluator.artefact in about]
+    chosen = [claim for claim in file.named(claims) if claim.rule.artefact in about]
     if not chosen:
         raise ValueError(
             f"readings of {paper}: expected claims about {', '.join(sorted(about))} with "
             f"{' or '.join(claims) or 'any id'}, got none; provsel verify --paper {paper} lists the ids"
             + (did_you_mean(claims[0] if claims else "", [claim.id for claim in file.claims]) or ".")
         )
-    names = [] if claims else sorted({claim.evaluator.artefact for claim in chosen})
+    names = [] if claims else sorted({claim.rule.artefact for claim in chosen})
     printed = {name: rows for name in names if (rows := printed_rows(name))}
     return Multiverse(readings, chosen, file.claims, overrides, whole=whole, printed=printed)
 
@@ -80,7 +80,7 @@ def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path]
 def keep_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -> None:
     """Keep trials in a folder of readings: of artefacts of which all claims are asked, and no list of features."""
     asked_about = {claim.id for claim in multiverse.claims}
-    left = {claim.evaluator.artefact for claim in multiverse.family if claim.id not in asked_about}
+    left = {claim.rule.artefact for claim in multiverse.family if claim.id not in asked_about}
     left |= _with_lists(multiverse)
     entries = (entry for place, found in multiverse.entries.items() if place[0] not in left for entry in found)
     pack_trials(snapshot, unique_cells(entry.cell for entry in entries), _columns(multiverse), folder)
@@ -88,7 +88,7 @@ def keep_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -
 
 def _columns(multiverse: Multiverse) -> list[str]:
     """Return what is read of any trial of the paper, but for lists of features."""
-    artefacts = {claim.evaluator.artefact for claim in multiverse.family}
+    artefacts = {claim.rule.artefact for claim in multiverse.family}
     printed = {name for artefact in artefacts if printed_rows(artefact) for name in load_recipe(artefact).columns}
     columns = {*COLUMNS, *columns_read(multiverse.family), *columns_with_sizes([*printed])}
     return sorted(columns - {*LARGE})
@@ -96,10 +96,10 @@ def _columns(multiverse: Multiverse) -> list[str]:
 
 def _with_lists(multiverse: Multiverse) -> set[str]:
     """Return the artefacts of which a claim or the print is about lists of features."""
-    artefacts = {claim.evaluator.artefact for claim in multiverse.family}
+    artefacts = {claim.rule.artefact for claim in multiverse.family}
     reading = {name for name in artefacts if printed_rows(name) and {*LARGE} & {*load_recipe(name).columns}}
     for claim in multiverse.family:
-        reading |= artefacts_of(claim) if {*LARGE} & {*claim.evaluator.reads} else set()
+        reading |= claim.artefacts if {*LARGE} & {*claim.rule.reads} else set()
     return reading
 
 
@@ -121,7 +121,7 @@ class Outcome:
     multiverse: Multiverse
     universes: pd.DataFrame
     prints: dict[str, pd.DataFrame] = field(default_factory=dict)
-    made: dict[str, MadeWith] = field(default_factory=dict)
+    made: dict[str, Provenance] = field(default_factory=dict)
 
     @classmethod
     def of(cls, multiverse: Multiverse, store: StoreSnapshot) -> Outcome:
@@ -130,10 +130,10 @@ class Outcome:
         prints = {name: distances(multiverse, name, store) for name in multiverse.printed}
         settings = (*multiverse.overrides, *([WHOLE] if multiverse.whole else []))
         made = {}
-        for name in dict.fromkeys(claim.evaluator.artefact for claim in multiverse.claims):
+        for name in dict.fromkeys(claim.rule.artefact for claim in multiverse.claims):
             trials, _ = stored_trials((entry.cell for entry in _entries_about(multiverse, name)), store)
             if len(trials):
-                made[name] = MadeWith.of(versions_of(multiverse, name), trials, settings)
+                made[name] = Provenance.of(versions_of(multiverse, name), trials, settings)
         return cls(multiverse, judge_universes(multiverse, store), prints, made)
 
     @cached_property
@@ -153,7 +153,7 @@ class Outcome:
 
     def without(self, artefacts: Collection[str]) -> Outcome:
         """Return this outcome but for the claims about some artefacts, and what their print was compared with."""
-        left = [claim for claim in self.multiverse.claims if claim.evaluator.artefact not in artefacts]
+        left = [claim for claim in self.multiverse.claims if claim.rule.artefact not in artefacts]
         prints = {name: frame for name, frame in self.prints.items() if name not in artefacts}
         made = {name: each for name, each in self.made.items() if name not in artefacts}
         universes = self.universes[self.universes["claim"].isin([claim.id for claim in left])]
@@ -171,7 +171,7 @@ class Outcome:
             printed = printed_effect(claim)
             curve = specification_curve(
                 by_effect(found), places, unit=str(found["unit"].iloc[0]), alone=True,
-                margins=getattr(claim.evaluator, "margins", ()), printed=math.nan if printed is None else printed,
+                margins=getattr(claim.rule, "margins", ()), printed=math.nan if printed is None else printed,
             )  # fmt: skip
             if places and curve:
                 paths.append(folder / "curves" / f"{claim.id}.svg")
@@ -181,7 +181,7 @@ class Outcome:
 
 def versions_of(multiverse: Multiverse, artefact: str) -> Versions:
     """Return the versions of the claims of a multiverse that are about an artefact."""
-    claims = [claim for claim in multiverse.claims if claim.evaluator.artefact == artefact]
+    claims = [claim for claim in multiverse.claims if claim.rule.artefact == artefact]
     touching = {k for claim in claims for k in multiverse.touching(claim)}
     places = [multiverse.readings.places[k] for k in sorted(touching)]
     how = [[place.id, [[each.name, each.overrides, each.parameters] for each in place.options]] for place in places]
@@ -189,7 +189,7 @@ def versions_of(multiverse: Multiverse, artefact: str) -> Versions:
 
 
 def readings_versions(artefact: str, settings: Sequence[str] = ()) -> Versions:
-    """Return the versions that the readings of all claims about an artefact have now, as `MadeWith` states them.
+    """Return the versions that the readings of all claims about an artefact have now, as `Provenance` states them.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def readings_versions(artefact: str, settings: Sequence[str] = ()) -> Versions:
     )
 
 
-def readings_changes(artefact: str, made: MadeWith) -> list[str]:
+def readings_changes(artefact: str, made: Provenance) -> list[str]:
     """Return what has changed since the readings of the claims about an artefact were computed, in words."""
     try:
         return made.changes(readings_versions(artefact, made.settings))
@@ -212,7 +212,7 @@ def readings_changes(artefact: str, made: MadeWith) -> list[str]:
 
 def _entries_about(multiverse: Multiverse, artefact: str) -> list[Entry]:
     """Return the entries that the claims about an artefact, and comparing it with the print, need."""
-    claims = [claim for claim in multiverse.claims if claim.evaluator.artefact == artefact]
+    claims = [claim for claim in multiverse.claims if claim.rule.artefact == artefact]
     printed = {name: rows for name, rows in multiverse.printed.items() if name == artefact}
     return [
         entry

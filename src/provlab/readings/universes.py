@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from provlab.claims import NOT_RUN, Claim, Evidence, Verdict, judge
-from provlab.claims.evaluators import AbstractEvaluator
-from provlab.claims.evidence import artefact_layout
-from provlab.claims.outcome import Finding
+from provlab.claims import Claim, Evidence, Verdict, judge
+from provlab.claims.rules import AbstractRule
+from provlab.claims.stored import artefact_layout
 from provlab.frames import StoreSnapshot
 from provlab.identity.cell import Cell
 from provlab.plan import (
@@ -105,14 +104,14 @@ class Multiverse:
 
     def read(self, claim: Claim, universe: Universe) -> Claim:
         """Return a claim with the parameters of its test that a universe changes."""
-        test = _changed(claim.evaluator, (self.readings.places[k].options[universe[k]] for k in self.touching(claim)))
-        return claim if test is claim.evaluator else replace(claim, evaluator=test)
+        test = _changed(claim.rule, (self.readings.places[k].options[universe[k]] for k in self.touching(claim)))
+        return claim if test is claim.rule else replace(claim, rule=test)
 
-    def tests(self, claim: Claim) -> Iterator[AbstractEvaluator]:
+    def tests(self, claim: Claim) -> Iterator[AbstractRule]:
         """Yield the tests that a claim has in its universes."""
         places = [self.readings.places[k] for k in self.touching(claim)]
         for options in product(*(place.options for place in places if place.of_tests)):
-            yield _changed(claim.evaluator, options)
+            yield _changed(claim.rule, options)
 
     def rows(self, claim: Claim, universe: Universe) -> frozenset[tuple[str, str]]:
         """Return the rows that a claim reads in a universe, and those of the family that a correction can be about."""
@@ -195,8 +194,8 @@ class Multiverse:
         return replace(made, entries=tuple(found))
 
     def _find_touching(self, claim: Claim) -> tuple[int, ...]:
-        test = claim.evaluator
-        rows = {(artefact, row) for artefact, row, _ in test.places((*test.columns, *test.also))}
+        test = claim.rule
+        rows = {(artefact, row) for artefact, row, _ in test.places()}
         return tuple(
             k
             for k, place in enumerate(self.readings.places)
@@ -209,10 +208,10 @@ class Multiverse:
 
     def _find_rows(self, name: str, universe: Universe) -> frozenset[tuple[str, str]]:
         [claim] = [claim for claim in self.family if claim.id == name]
-        kind = type(claim.evaluator), claim.evaluator.artefact
-        peers = [peer for peer in self.family if (type(peer.evaluator), peer.evaluator.artefact) == kind]
-        tests = [self.read(peer, universe).evaluator for peer in (claim, *peers)]
-        return frozenset(place[:2] for test in tests for place in test.places((*test.columns, *test.also)))
+        kind = type(claim.rule), claim.rule.artefact
+        peers = [peer for peer in self.family if (type(peer.rule), peer.rule.artefact) == kind]
+        tests = [self.read(peer, universe).rule for peer in (claim, *peers)]
+        return frozenset(place[:2] for test in tests for place in test.places())
 
     def _find_stays(self, artefact: str, row: str, summary: bool) -> list[list[bool]]:
         """Return for each place, and each of its options, whether a row's trials, or its summary, depend on it."""
@@ -282,7 +281,7 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
         family = [multiverse.read(claim, universe) for claim in multiverse.family]
         here = judge([multiverse.read(claim, universe) for claim in claims if is_whole[claim.id]], evidence, family)
         verdicts = {verdict.claim.id: _measured(verdict) for verdict in here}
-        not_run = Verdict(claims[0], NOT_RUN, Finding("", NOT_RUN), (), NOT_RUN)
+        not_run = Verdict(claims[0])
         for claim in claims:
             touching = multiverse.touching(claim)
             names = [place.options[universe[k]].name if k in touching else "" for k, place in enumerate(places)]
@@ -325,13 +324,13 @@ def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
 
 def _measured(made: Verdict) -> tuple[Any, ...]:
     """Return `MEASURED` of a verdict."""
-    finding, effects = made.finding, [part.effect for part, decides in made.parts if decides]
+    finding, effects = made.finding, [part.effect for part in made.parts]
     mean = float(np.mean(effects)) if effects else np.nan  # NaN where one is not known
     values = (made.verdict, finding.effect, finding.low, finding.high, finding.part, finding.p_value, finding.n)
     return (*values, finding.unit, mean, made.state)
 
 
-def _changed(test: AbstractEvaluator, options: Iterable[Option]) -> AbstractEvaluator:
+def _changed(test: AbstractRule, options: Iterable[Option]) -> AbstractRule:
     """Return a test with the parameters that some options change."""
     parameters: dict[str, Any] = {}
     for option in options:

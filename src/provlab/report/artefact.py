@@ -162,7 +162,7 @@ def write_artefact(
         except Exception as error:
             log.warning("report: %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
             page.state, page.problem = BROKEN, _reason(error)
-    claims = [claim for claim in family if claim.evaluator.artefact == name]
+    claims = [claim for claim in family if claim.rule.artefact == name]
     absent = page.commands[0] if page.state == DATA_MISSING else ""
     given = artefact or (f"data missing: {absent}" if absent else page.problem)
     page.verdicts = judge(claims, Evidence(store, site.overrides, artefacts={name: given}), family)

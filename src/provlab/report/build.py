@@ -15,8 +15,8 @@ from markupsafe import Markup
 
 from provlab.audit import read_audits
 from provlab.claims import NOT_RUN, VERDICTS, Verdict
-from provlab.claims.decisions import POINTS
-from provlab.claims.judged import all_claim_files
+from provlab.claims.evidence import POINTS
+from provlab.claims.schema import all_claim_files
 from provlab.doctor import OK, examine
 from provlab.frames import StoreSnapshot
 from provlab.plan import COMPLETE

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import math
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from provlab.claims import ClaimFile, Verdict, decisions
+from provlab.claims import ClaimFile, Verdict
 from provlab.figures.specification import by_effect, specification_curve
 from provlab.readings import stored_outcome
 from provlab.readings.prints import printed_effect
@@ -37,7 +35,7 @@ def write_claim(site: Site, title: str, href: str, verdict: Verdict, readings: M
     readings : mapping, optional
         See `readings_of`.
     """
-    claim, parts = verdict.claim, [part for part, _ in verdict.parts]
+    claim, parts = verdict.claim, [*verdict.parts, *verdict.beside]
     drawn = {}
     for unit in dict.fromkeys(part.unit for part in parts):  # parts of one unit share an axis, which shows zero
         same = [part for part in parts if part.unit == unit]
@@ -58,39 +56,13 @@ def write_claim(site: Site, title: str, href: str, verdict: Verdict, readings: M
             readings["universes"], {place.id: names for place, names in readings["places"]}, unit=readings["unit"],
             margins=readings["margins"], printed=readings["printed"],
         )  # fmt: skip
-    parameters = [
-        (name, "; ".join(map(str, value)) if isinstance(value, tuple) else str(value))
-        for name, value in vars(claim.evaluator).items() if name != "artefact" and value not in ("", ())
-    ]  # fmt: skip
     site.write(
         f"claims/{claim.id}.html", "claim.html", claim.text, "claims", claim.id,
         above=[("Claims", "claims/index.html")], verdict=verdict, claim=claim, artefact=(title, href), drawn=drawn,
-        readings=readings, curve=curve, parameters=parameters,
-        rule=meaning(claim.evaluator), samples=samples[:MAX_SAMPLES],
+        readings=readings, curve=curve, parameters=claim.rule.parameters.items(),
+        rule=claim.rule.meaning, samples=samples[:MAX_SAMPLES],
         n_samples=len(samples),
     )  # fmt: skip
-
-
-def meaning(test: object) -> str:
-    """Return how a test decides, in words, with its values."""
-
-    def prose(thing: object) -> str:
-        return " ".join(re.split(r"\n\w[\w ]*\n-{3,}", inspect.getdoc(thing) or "")[0].split())
-
-    text = prose(type(test))
-    if named := re.search(r"[;:] see `decisions\.(\w+)`", text):
-        text = text.replace(named.group(0), "") + " " + prose(getattr(decisions, named.group(1)))
-    values = {name: value for name, value in vars(test).items() if value not in ("", ())}
-
-    def said(name: re.Match[str]) -> str:
-        value = values.get(name.group(1))
-        if value is None:
-            return f"“{name.group(1)}”" if hasattr(test, name.group(1)) else name.group(1)
-        if isinstance(value, tuple):
-            return "; ".join(map(str, value))
-        return f"{value:g}" if isinstance(value, float) else str(value)
-
-    return re.sub(r"`([^`]+)`", said, text)
 
 
 def readings_of(files: Iterable[ClaimFile], results: Path) -> dict[str, dict[str, Any]]:
@@ -124,8 +96,8 @@ def readings_of(files: Iterable[ClaimFile], results: Path) -> dict[str, dict[str
                     "places": [(places[name], chosen) for name, chosen in options.items()],
                     "universes": by_effect(lines),
                     "unit": str(lines["unit"].iloc[0]),
-                    "margins": tuple(getattr(claim.evaluator, "margins", ())),
+                    "margins": tuple(getattr(claim.rule, "margins", ())),
                     "printed": np.nan if printed is None else printed,
-                    "part": outcome.multiverse.part(claim.evaluator.artefact),
+                    "part": outcome.multiverse.part(claim.rule.artefact),
                 }
     return found

@@ -1,4 +1,4 @@
-"""What results were made with, so that they can say themselves whether the code has gone on since."""
+"""Provenance: what results were made with, so that they can say themselves whether the code has gone on since."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from provlab.claims.decisions import RULES_VERSION
+from provlab.claims.rules import RULES_VERSION
 from provlab.claims.schema import Claim
 from provlab.frames import StoreSnapshot
 from provlab.identity.cell import Cell
@@ -24,7 +24,7 @@ from provlab.summaries import value_counts, versions
 from provsel import __version__
 
 COLUMNS = ("task_cpu", "environment", "git_revision")
-"""Of the records, which `MadeWith.of` expects."""
+"""Of the records, which `Provenance.of` expects."""
 
 COMPONENTS = ("selector", "model")
 
@@ -65,7 +65,7 @@ class Versions:
         cells = [entry.cell for entry in entries]
         classes = {component_class(kind, getattr(cell, kind)) for kind in COMPONENTS for cell in cells}
         plan = sorted([each.row, each.column, each.dataset, each.cell.id, each.cell.n_trials] for each in entries)
-        tests = sorted([claim.id, type(claim.evaluator).__name__, asdict(claim.evaluator)] for claim in claims)
+        tests = sorted([claim.id, type(claim.rule).__name__, asdict(claim.rule)] for claim in claims)
         found = {each.__name__: int(getattr(each, "algorithm_version", 0)) for each in classes}
         return cls(RULES_VERSION, dict(sorted(found.items())), _digest([plan, how]), _digest(tests) if tests else "")
 
@@ -89,7 +89,7 @@ class Versions:
 
 
 @dataclass(frozen=True)
-class MadeWith:
+class Provenance:
     """What a table, a figure or verdicts were made with, and what they cost.
 
     Attributes

@@ -1,0 +1,216 @@
+"""Rules about bounds: of theorems, which each trial's certificate checks, of measured numbers, and of the error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from provlab.claims.evidence import POINTS, AbstractEvidence, Place
+from provlab.claims.paired_tests import observations_for_p
+from provlab.claims.rules import (
+    ALPHA,
+    CONTRADICTED,
+    INCONCLUSIVE,
+    REPLICATED,
+    VACUOUS,
+    AbstractRowRule,
+    Finding,
+    check_one_of,
+    nothing_stored,
+)
+from provlab.claims.statistics import holm, more_than_p_value
+from provlab.claims.stored import artefact_theorems
+from provsel.certificates import HELD, THEOREMS, VIOLATED
+from provsel.certificates import VACUOUS as VACUOUS_STATE
+
+STATES = {theorem.name: theorem.state_column() for theorem in THEOREMS}
+NUMBERS = tuple(
+    dict.fromkeys(name for theorem in THEOREMS for name, kind in theorem.columns().items() if kind is float)
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificates(AbstractRowRule):
+    """The bound on `quantity` holds in all trials of `row`, or in all but the share that the theorem lets fail.
+
+    Parameters
+    ----------
+    row : str
+    quantity : {"spectral", "margin", "soft", "radius", "scores", "cost", "partition", "recovery"}
+        Or the name of a theorem of the project's own, of the artefact's `protocol.measures`.
+    at_most : float
+        Probability of failure that the theorem allows.
+    """
+
+    quantity: str
+    at_most: float = 0.0
+    alpha: float = ALPHA
+
+    words = """The bound on {quantity} holds in all trials of {row}, or in all but the share {at_most} that the theorem
+        lets fail. One violation contradicts a theorem that holds surely; one that fails with some probability is
+        contradicted by significantly more violations than that (binomial test, on a data set or on all together,
+        corrected by Holm's method). A bound that says nothing supports nothing. So: contradicted, else replicated where
+        most of those that apply hold, else vacuous, as most are. The effect is the share that held of those that apply:
+        held, violated or vacuous."""
+
+    def __post_init__(self) -> None:
+        if self.quantity not in STATES and self.quantity not in (own := artefact_theorems(self.artefact)):
+            known = ", ".join((*STATES, *own))
+            raise ValueError(
+                f"quantity: expected one of {known}, got {self.quantity!r}; a theorem of your own is to be among the "
+                f"artefact's protocol.measures."
+            )
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return ((STATES.get(self.quantity) or artefact_theorems(self.artefact)[self.quantity]),)
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding, over all columns."""
+        column = self.reads[0]
+        trials = pd.concat([evidence.trials(place, self.reads) for place in self.places(columns)]).dropna()
+        if trials.empty:
+            return [nothing_stored(self.quantity, self.row)]
+        counts = trials.groupby("dataset", sort=True)[column].value_counts().unstack(fill_value=0)
+        note = ", ".join(f"{count} {state}" for state, count in counts.sum().items())
+        test = "certificate of every trial"
+        states = counts.reindex(columns=[HELD, VIOLATED, VACUOUS_STATE], fill_value=0)
+        held, violated, vacuous = (int(n) for n in states.sum())
+        applicable = held + violated + vacuous
+        if not applicable:
+            return [Finding(self.quantity, VACUOUS, test=test, note=f"applies to no trial: {note}")]
+        p_value = math.nan
+        contradicted = violated > 0
+        if self.at_most and held + violated:
+            worst, p_value = self._most_violated(states)
+            contradicted = p_value < self.alpha
+            test += f", more than {100 * self.at_most:g} % violated (binomial)"
+            if len(states) > 1:
+                test += f", Holm over {len(states)} data sets and all together"
+                note += f"; clearest on {worst}"
+        verdict = CONTRADICTED if contradicted else REPLICATED if 2 * held > applicable else VACUOUS
+        return [
+            Finding(self.quantity, verdict, 100 * held / applicable, p_value=p_value, n=applicable, test=test,
+                    unit="% of trials held", note=note)
+        ]  # fmt: skip
+
+    def _most_violated(self, states: pd.DataFrame) -> tuple[str, float]:
+        """Return where the bound is violated most clearly, and the corrected p-value of more than the share allowed.
+
+        Each data set is tested by itself, as one on which the theorem always fails would drown among many on which it
+        never does, and all of them together, as each may be a little above.
+        """
+        if len(states) > 1:
+            states = pd.concat([states, states.sum().to_frame("all together").T])
+        bound = states[HELD] + states[VIOLATED]
+        p_values = [
+            more_than_p_value(int(k), int(n), self.at_most) if n else 1.0
+            for k, n in zip(states[VIOLATED], bound, strict=True)
+        ]
+        adjusted = holm(p_values)
+        worst = int(np.argmin(adjusted))
+        return str(states.index[worst]), adjusted[worst]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Within(AbstractRowRule):
+    """`quantity` is at most `bound` in all but a share `at_most` of the trials, in every column on its own.
+
+    Parameters
+    ----------
+    row : str
+    quantity : str
+        A number of the certificates, such as "certificate_delta".
+    bound : float
+    at_most : float
+        Share of the trials that may be above.
+    trivial : str
+        Another number: where it is within the bound as well, this says nothing. "" for none.
+    """
+
+    quantity: str
+    bound: float
+    at_most: float = 0.0
+    trivial: str = ""
+    alpha: float = ALPHA
+
+    words = """{quantity} is at most {bound} in all but a share {at_most} of the trials, in every column on its own.
+        Contradicted: significantly more trials are above the bound (binomial test; where none may be above, one is
+        enough). Vacuous: the bound says nothing in half of the trials or more. Replicated: at most this share is above.
+        Else inconclusive. The effect is the share of trials within."""
+
+    def __post_init__(self) -> None:
+        check_one_of("quantity", self.quantity, NUMBERS)
+        if self.trivial:
+            check_one_of("trivial", self.trivial, NUMBERS)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return (self.quantity, *([self.trivial] if self.trivial else []))
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding a column."""
+        return [self._finding(place, evidence) for place in self.places(columns)]
+
+    def _finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
+        trials, column = evidence.trials(place, self.reads).dropna(subset=[self.quantity]), place[-1]
+        if trials.empty:
+            return nothing_stored(column, self.row)
+        n, above = len(trials), int((trials[self.quantity] > self.bound).sum())
+        p_value = math.nan
+        contradicted = above > 0
+        test = f"{self.quantity.removeprefix('certificate_')} at most {self.bound:g}"
+        if self.at_most:
+            p_value = more_than_p_value(above, n, self.at_most)
+            contradicted = p_value < self.alpha
+            test += f", more than {100 * self.at_most:g} % above (binomial)"
+        empty = int((trials[self.trivial] <= self.bound).sum()) if self.trivial else 0
+        if contradicted:
+            verdict = CONTRADICTED
+        else:
+            verdict = VACUOUS if 2 * empty >= n else REPLICATED if above <= self.at_most * n else INCONCLUSIVE
+        low, high = trials[self.quantity].min(), trials[self.quantity].max()
+        note = f"from {low:.4g} to {high:.4g}" + (f"; in {empty} of {n} it says nothing" if self.trivial else "")
+        needed = observations_for_p(n, p_value, self.alpha) if verdict == INCONCLUSIVE else math.nan
+        return Finding(column, verdict, 100 * (n - above) / n, p_value=p_value, n=n, test=test, unit="% within",
+                       note=note, needed=needed)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZeroError(AbstractRowRule):
+    """The mean test error of `row` is `at_most`, in every column.
+
+    Parameters
+    ----------
+    row : str
+    at_most : float
+        Percent; what still prints as the paper's number.
+    """
+
+    at_most: float
+
+    words = """The mean test error of {row} is at most {at_most}, in every column. A statement about these data: no
+        p-value."""
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding a column."""
+        return [self._finding(place, evidence) for place in self.places(columns)]
+
+    def _finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
+        errors, column = evidence.fold_errors(place), place[-1]
+        if not len(errors):
+            return nothing_stored(column, self.row)
+        mean = float(errors.values.mean())
+        verdict = REPLICATED if mean <= self.at_most else CONTRADICTED
+        note = f"{int((errors.values > 0).sum())} of {len(errors)} folds have errors"
+        unit = "%" if evidence.unit == POINTS else evidence.unit
+        test = f"mean at most {self.at_most:g} {unit}"
+        return Finding(column, verdict, mean, n=len(errors), test=test, unit=f"{unit} error", note=note,
+                       margins=(self.at_most,), sample=errors.named())  # fmt: skip

@@ -1,0 +1,263 @@
+"""Rules about how a quantity changes along the columns, and what a selection costs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from provlab.claims.evidence import AbstractEvidence, Floats, Place
+from provlab.claims.paired_tests import observations_for_p
+from provlab.claims.rules import (
+    ALPHA,
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NOT_RUN,
+    REPLICATED,
+    AbstractRowRule,
+    Finding,
+    check_one_of,
+    nothing_stored,
+)
+from provlab.claims.statistics import difference_interval, falling_trend, holm, rank_sum_p_value, slope_interval
+from provlab.frames import TIMES, selection_seconds
+
+SECONDS = "seconds"
+GROWING = (SECONDS, "peak_memory", "n_selected")
+FALLING = ("error", "objective", "scaled_objective", "n_selected", "certificate_delta", "certificate_objective")
+FASTER, SLOWER, OPEN, EITHER = "faster", "slower", "open", "depends"
+
+Interval = tuple[float, float, float]
+"""Estimate, low and high."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Falls(AbstractRowRule):
+    """`quantity` of `row` falls along the columns, in the order in which they are listed; over folds and draws.
+
+    Parameters
+    ----------
+    row : str
+    quantity : str
+        Number of a record.
+    """
+
+    quantity: str
+    alpha: float = ALPHA
+
+    words = """{quantity} of {row} falls along the columns, in the order in which they are listed; over folds and draws.
+        Contradicted: it is significantly higher in one column than in the one before (one-sided Mann-Whitney, Holm over
+        the steps). Replicated: it falls significantly over all columns together (one-sided Kendall). Else inconclusive.
+        The effect is Kendall's tau, -1 where every trial is below all of the columns before."""
+
+    def __post_init__(self) -> None:
+        check_one_of("quantity", self.quantity, FALLING)
+        if len(self.columns) < 2:
+            raise ValueError(f"columns: expected at least two, in their order, got {list(self.columns)}.")
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return (self.quantity,)
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding, over all columns."""
+        if len(columns) < 2:
+            return []
+        part = f"{columns[0]} to {columns[-1]}"
+        trials = [evidence.trials(place, self.reads)[self.quantity] for place in self.places(columns)]
+        samples = [found.dropna().to_numpy(float) for found in trials]
+        empty = [column for column, numbers in zip(columns, samples, strict=True) if not numbers.size]
+        if empty:
+            return [nothing_stored(part, self.row, *empty)]
+        n = sum(numbers.size for numbers in samples)
+        tau, trend = falling_trend(samples)
+        highest = min(holm([rank_sum_p_value(before, after) for before, after in pairwise(samples)]))
+        falls = trend < self.alpha  # not where all values tie: NaN
+        verdict = CONTRADICTED if highest < self.alpha else REPLICATED if falls else INCONCLUSIVE
+        p_value = highest if verdict == CONTRADICTED else trend
+        note = ", ".join(f"{np.median(numbers):.4g}" for numbers in samples)
+        needed = observations_for_p(n, trend, self.alpha) if verdict == INCONCLUSIVE else math.nan
+        how = "a step up (Mann-Whitney, Holm)" if verdict == CONTRADICTED else "trend (Kendall)"
+        return [
+            Finding(part, verdict, tau, p_value=p_value, n=n, test=how, unit="tau",
+                    note=f"medians {note}", needed=needed)
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrowsLike(AbstractRowRule):
+    """`quantity` of `row` grows at most like a size to the power of `exponent`; over trials.
+
+    Parameters
+    ----------
+    row : str
+    quantity : {"seconds", "peak_memory", "n_selected"}
+        CPU seconds of a selection, bytes of a training, features.
+    sizes : tuple of float
+        Of each column; with `datasets`, of each of these in the only column.
+    exponent, tolerance : float
+        A bound in O() is about the limit and has no tolerance; with the sizes that can be had, the exponent may be
+        above by the tolerance.
+    datasets : tuple of str
+    alpha : float
+        Of each side.
+    """
+
+    quantity: str
+    sizes: tuple[float, ...]
+    exponent: float
+    tolerance: float
+    datasets: tuple[str, ...] = ()
+    alpha: float = ALPHA
+
+    words = """{quantity} of {row} grows at most like a size to the power of {exponent}; over trials. The exponent is
+        the slope of a line through the logarithms of both (least squares), with an interval by Student's t. A bound in
+        O() is about the limit and has no tolerance; with the sizes that can be had, the exponent may be above by
+        {tolerance}. Replicated: it is shown to be at most that; contradicted: shown to be above; else inconclusive."""
+
+    def __post_init__(self) -> None:
+        check_one_of("quantity", self.quantity, GROWING)
+        if self.datasets and len(self.columns) != 1:
+            raise ValueError(f"columns: expected one, beside datasets, got {', '.join(self.columns)}.")
+        names = self.datasets or self.columns
+        if len(self.sizes) != len(names) or len(set(self.sizes)) < 3 or min(self.sizes) <= 0:
+            raise ValueError(
+                f"sizes: expected a positive number for each of {'; '.join(names)}, three different ones at least, "
+                f"got {list(self.sizes)}."
+            )
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return tuple(TIMES) if self.quantity == SECONDS else (self.quantity,)
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding, over all sizes."""
+        if tuple(columns) != self.columns:
+            return []
+        found = [evidence.trials(place, self.reads).assign(column=place[-1]) for place in self.places(columns)]
+        trials = pd.concat(found)
+        names = trials["dataset" if self.datasets else "column"]
+        sizes = names.map(dict(zip(self.datasets or self.columns, self.sizes, strict=True))).to_numpy(float)
+        costs = (selection_seconds(trials) if self.quantity == SECONDS else trials[self.quantity]).to_numpy(float)
+        known = np.isfinite(sizes) & (costs > 0)
+        sizes, costs = sizes[known], costs[known]
+        part = f"{self.quantity} at {min(self.sizes):g} to {max(self.sizes):g}"
+        missing = len({*self.sizes} - {*sizes})
+        if missing:
+            return [Finding(part, NOT_RUN, note=f"nothing stored for {missing} of {len({*self.sizes})} sizes")]
+        slope, low, high = slope_interval(np.log(sizes), np.log(costs), self.alpha)
+        most = self.exponent + self.tolerance
+        verdict = REPLICATED if high < most else CONTRADICTED if low > most else INCONCLUSIVE
+        medians = ", ".join(f"{np.median(costs[sizes == size]):.4g}" for size in sorted({*self.sizes}))
+        return [
+            Finding(part, verdict, slope, low, high, n=sizes.size, unit="exponent", note=f"medians {medians}",
+                    margins=(most,), test=f"least squares of logarithms, at most {most:g}, "
+                    f"{100 * (1 - 2 * self.alpha):g} % interval")
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Faster(AbstractRowRule):
+    """`row` takes less CPU time than each of `than`, in more than a share of the pairs of data set and method.
+
+    Parameters
+    ----------
+    row : str
+    than : tuple of str
+    share : float
+        0.5 for "most"; just below 1 for "all".
+    alpha : float
+    """
+
+    than: tuple[str, ...]
+    share: float
+    alpha: float = ALPHA
+
+    words = """{row} takes less CPU time than each of {than}, in more than {share} of the pairs of data set and method.
+        In each column of a pair the ratio of the geometric means of the times has an interval (Welch's t of the
+        logarithms, over runs): {row} is faster where it lies below 1, and slower where above. A pair is won where it is
+        faster in all its columns, lost where it is slower in all, and depends on r where it is each in some.
+        Replicated: more than the share of the pairs are won. Contradicted: even all that are not lost would not be.
+        Depends on r: not more than the share without the pairs that depend, and more with them, however the open ones
+        were decided. Else inconclusive. A statement about this machine and these implementations; the intervals are of
+        one pair and column each. The effect is the share of pairs that are won, its interval reaches to those that are
+        not lost."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return tuple(TIMES)
+
+    @property
+    def row_names(self) -> Sequence[str]:
+        """See the base class."""
+        return self.row, *self.than
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding."""
+        seconds = {place[1:]: self._logarithms(place, evidence) for place in self.places(columns)}
+        pairs: dict[str, dict[str, Interval]] = {}
+        for column in columns:
+            own = seconds[self.row, column]
+            for row in self.than:
+                for dataset in own.keys() & seconds[row, column].keys():
+                    ratio = difference_interval(own[dataset], seconds[row, column][dataset], self.alpha)
+                    pairs.setdefault(f"{row} on {dataset}", {})[column] = ratio
+        if not pairs:
+            return [nothing_stored("CPU time", f"{self.row} and {', '.join(self.than)}")]
+        outcomes = {name: _outcome(ratios.values()) for name, ratios in sorted(pairs.items())}
+        counts, n = Counter(outcomes.values()), len(pairs)
+        won, possible = counts[FASTER], n - counts[SLOWER]
+        notes = [
+            f"{outcome}: {name} ({'; '.join(_ratio_text(column, ratio) for column, ratio in pairs[name].items())})"
+            for name, outcome in outcomes.items()
+            if outcome != FASTER
+        ]
+        test = (
+            f"CPU seconds (Welch's t of logarithms, {100 * (1 - self.alpha):g} % intervals), in more than "
+            f"{100 * self.share:g} % of the pairs"
+        )
+        share = 100 * won / n
+        return [
+            Finding("CPU time", self._verdict(counts, n), share, share, 100 * possible / n, n=n, test=test,
+                    unit="% of pairs", note=", ".join(notes))
+        ]  # fmt: skip
+
+    def _verdict(self, counts: Counter[str], n: int) -> str:
+        enough = self.share * n
+        if counts[FASTER] > enough:
+            return REPLICATED
+        if n - counts[SLOWER] <= enough:
+            return CONTRADICTED
+        without = counts[FASTER] + counts[OPEN] <= enough
+        return DEPENDS if without and counts[FASTER] + counts[EITHER] > enough else INCONCLUSIVE
+
+    def _logarithms(self, place: Place, evidence: AbstractEvidence) -> dict[str, Floats]:
+        trials = evidence.trials(place, self.reads)
+        if trials.empty:
+            return {}
+        logarithms = np.log(selection_seconds(trials))
+        return {str(name): found.to_numpy(float) for name, found in logarithms.groupby(trials["dataset"])}
+
+
+def _outcome(ratios: Iterable[Interval]) -> str:
+    """Return what a pair is over its columns, from differences of logarithms with their intervals."""
+    ratios = list(ratios)
+    faster, slower = (sum(high < 0 for _, _, high in ratios), sum(low > 0 for _, low, _ in ratios))
+    if faster and slower:
+        return EITHER
+    return FASTER if faster == len(ratios) else SLOWER if slower == len(ratios) else OPEN
+
+
+def _ratio_text(column: str, ratio: Interval) -> str:
+    middle, low, high = (math.exp(min(value, 700)) for value in ratio)
+    return f"{column}: {middle:.2f} times" + ("" if math.isinf(ratio[1]) else f" [{low:.2f}, {high:.2f}]")

@@ -1,0 +1,401 @@
+"""Paired tests of one sample of differences, with intervals and power, so that verdicts do not depend on which is used.
+
+Student's t with the variances that folds and pairs of categories need, which SciPy does not have; and the signed rank,
+whose exact p-value with ties takes SciPy seconds: docs/decisions/claims.md has the measurements.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import nctdtr, ndtr, ndtri, stdtr, stdtrit
+
+Side = Literal["less", "greater"]
+Alternative = Literal["two-sided", "less", "greater"]
+Floats = NDArray[np.float64]
+
+POWER = 0.9
+"""The probability with which a sample that is called large enough decides."""
+
+MOST = 1_000_000
+"""Observations beyond which nobody would continue."""
+
+DECIMALS = 10
+"""Differences are rounded to it before they are ranked: means of the same errors in another order must tie."""
+
+EXACT, EXACT_TIED = 50, 13
+"""Differences up to which the signed-rank test is exact, and up to which it is with ties or zeros; as SciPy's."""
+
+NORMAL_FROM = 500
+"""Degrees of freedom from which power is that of the normal limit: SciPy's noncentral t takes seconds there."""
+
+
+class AbstractPairedTest(ABC):
+    """A location test of differences that can be shifted, and the interval that inverts it.
+
+    Attributes
+    ----------
+    n : int
+        Number of differences.
+    estimate : float
+        Their location; the unit of the differences.
+    """
+
+    name: ClassVar[str]
+    n: int
+    estimate: float
+
+    @abstractmethod
+    def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
+        """Return the p-value of the hypothesis that the location is `shift`."""
+
+    @abstractmethod
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the two-sided confidence interval of the location; infinite where n cannot give that level."""
+
+    @abstractmethod
+    def power(self, n: int, distance: float, level: float, side: Side) -> float:
+        """Return the power of the one-sided test at `level`, of n differences with the spread of these.
+
+        Parameters
+        ----------
+        n : int
+        distance : float
+            From the shift that is tested to the true location, in the direction of the alternative.
+        level : float
+        side : {"less", "greater"}
+            The alternative.
+        """
+
+    def detectable(self, level: float, side: Side) -> float:
+        """Return the smallest distance that the one-sided test at `level` shows with a power of `POWER`."""
+        far = max(1e-12, abs(self.interval(0.9)[0] - self.estimate))
+        if not math.isfinite(far):
+            return math.inf
+        while self.power(self.n, far, level, side) < POWER:
+            far *= 2
+            if far > 1e12:
+                return math.inf
+        near = 0.0
+        for _ in range(40):
+            middle = (near + far) / 2
+            near, far = (near, middle) if self.power(self.n, middle, level, side) >= POWER else (middle, far)
+        return far
+
+
+class SignedRank(AbstractPairedTest):
+    """Wilcoxon's signed-rank test of differences between two methods, one a data set.
+
+    The p-value is SciPy's, exact for small samples also with ties; SciPy goes through all 2^n signs there. The interval
+    needs the same exact distribution.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        Finite.
+
+    References
+    ----------
+    Demsar (2006), JMLR 7, section 3.1.3: zeros are split evenly between both signs. Hollander, Wolfe (1999),
+    sections 3.1-3.3: estimate and interval.
+    """
+
+    name = "Wilcoxon signed-rank"
+
+    def __init__(self, differences: Floats) -> None:
+        self.differences = differences
+        self.n = len(differences)
+        first, second = np.triu_indices(self.n)
+        self.walsh_averages = (differences[first] + differences[second]) / 2
+        self.estimate = float(np.median(self.walsh_averages))
+
+    def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
+        """Return the p-value: exact for small samples, with the normal approximation for large ones."""
+        shifted = np.round(self.differences - shift, DECIMALS)
+        if not shifted.any():
+            return 1.0
+        n = self.n
+        _, place, ties = np.unique(np.abs(shifted), return_inverse=True, return_counts=True)
+        doubled = (2 * np.cumsum(ties) - ties + 1)[place]  # twice the average ranks: integers
+        rises = int(doubled[shifted > 0].sum())
+        if n <= (EXACT if len(ties) == n and shifted.all() else EXACT_TIED):
+            chances = sums_of_signed(tuple(sorted(doubled[shifted != 0].tolist())))  # symmetric
+            low, high = (float(chances[: place + 1].sum()) for place in (rises, len(chances) - 1 - rises))
+            return min(1.0, {"less": low, "greater": high, "two-sided": 2 * min(low, high)}[alternative])
+        split = rises / 2 + doubled[shifted == 0].sum() / 4
+        sd = math.sqrt((n * (n + 1) * (2 * n + 1) - float((ties**3 - ties).sum()) / 2) / 24)
+        z = (split - n * (n + 1) / 4) / sd
+        if alternative == "two-sided":
+            return float(2 * ndtr(-abs(z)))
+        return float(ndtr(z if alternative == "less" else -z))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the order statistics of the Walsh averages that the exact null distribution (no ties) names."""
+        tail = (1 - level) / 2
+        below = np.cumsum(sums_of_signed(tuple(range(1, self.n + 1))))
+        k = int(np.searchsorted(below, tail))  # first k with P(W <= k) >= tail, so that P(W <= k - 1) < tail
+        if k == 0:
+            return -np.inf, np.inf
+        averages = np.sort(self.walsh_averages)
+        return float(averages[k - 1]), float(averages[len(averages) - k])
+
+    def power(self, n: int, distance: float, level: float, side: Side) -> float:
+        """See the base class: by the normal limit of the statistic, its mean and variance those of this sample, moved.
+
+        References
+        ----------
+        Lehmann (1975), Nonparametrics, section 4.2: mean and variance under any alternative.
+        """
+        if 2.0**-n >= level:
+            return 0.0
+        sign = 1.0 if side == "greater" else -1.0
+        one, two, three = _positive(sign * (self.differences - self.estimate) + distance)
+        mean = n * one + n * (n - 1) / 2 * two
+        variance = n * one * (1 - one) + n * (n - 1) * (
+            two * (1 - two) / 2 + one**2 + two - 2 * one * two + (n - 2) * (three - two**2)
+        )
+        null_sd = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        over = mean - n * (n + 1) / 4 - float(-ndtri(level)) * null_sd
+        return float(ndtr(over / math.sqrt(variance))) if variance > 0 else float(over > 0)
+
+
+@lru_cache(1000)
+def sums_of_signed(ranks: tuple[int, ...]) -> Floats:
+    """Return P(sum = s), s = 0, 1, ..., of the integer ranks whose sign is positive, when each has an even chance."""
+    weights = np.ones(1)
+    for rank in ranks:
+        taken = np.zeros(len(weights) + rank)
+        taken[: len(weights)] += weights / 2
+        taken[rank:] += weights / 2
+        weights = taken
+    return weights
+
+
+def _positive(values: Floats) -> tuple[float, float, float]:
+    """Return P(X > 0), P(X + Y > 0), and P(X + Y > 0 and X + Z > 0) of a sample; ties count half."""
+    n = len(values)
+    sums = np.sign(np.round(values[:, None] + values, DECIMALS)) / 2 + 0.5
+    one, with_others = float(np.diag(sums).mean()), sums.sum(axis=1) - np.diag(sums)
+    if n < 3:
+        two = float(with_others.sum()) / max(1, n * (n - 1))
+        return one, two, two**2
+    squares = (sums**2).sum(axis=1) - np.diag(sums) ** 2
+    three = float((with_others**2 - squares).sum()) / (n * (n - 1) * (n - 2))
+    return one, float(with_others.sum()) / (n * (n - 1)), three
+
+
+class AbstractStudentT(AbstractPairedTest):
+    """A t-test of the mean of some differences, shape (n,), finite, n >= 2; the variance of the mean is what differs.
+
+    Where nothing varies there is no t, and the sign test decides: three equal folds are no proof, a hundred are.
+    """
+
+    def __init__(self, differences: Floats) -> None:
+        self.n = len(differences)
+        self.estimate = float(np.mean(differences))
+        self.variance = 0.0 if np.ptp(differences) == 0 else float(np.var(differences, ddof=1))
+
+    @abstractmethod
+    def spread(self, n: int) -> tuple[float, float]:
+        """Return standard error and degrees of freedom of the mean of n differences like these."""
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean."""
+        return self.spread(self.n)[0]
+
+    def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
+        """Return the p-value from Student's t; the sign test's where nothing varies."""
+        distance, (error, df) = self.estimate - shift, self.spread(self.n)
+        if self.variance == 0:
+            return self._sign_test(distance, alternative)
+        statistic = distance / error
+        if alternative == "two-sided":
+            return float(2 * stdtr(df, -abs(statistic)))
+        return float(stdtr(df, -statistic if alternative == "greater" else statistic))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return estimate -+ quantile x standard error."""
+        error, df = self.spread(self.n)
+        if self.variance == 0 and self._sign_test(1.0, "two-sided") > 1 - level:
+            return -math.inf, math.inf
+        half = float(stdtrit(df, (1 + level) / 2)) * error
+        return self.estimate - half, self.estimate + half
+
+    def power(self, n: int, distance: float, level: float, side: Side) -> float:
+        """See the base class: by the noncentral t, the same on both sides."""
+        error, df = self.spread(n)
+        if self.variance == 0:
+            return float(distance > 0 and 2.0**-n < level)
+        if df > NORMAL_FROM:
+            return float(ndtr(distance / error + ndtri(level)))
+        # a tenth of the time of scipy.stats.nct, and thousands are asked for
+        found = 1.0 - float(nctdtr(df, distance / error, -stdtrit(df, level)))
+        return found if math.isfinite(found) else float(distance > 0)  # SciPy's series ends far out
+
+    def _sign_test(self, distance: float, alternative: Alternative) -> float:
+        """All n differences are on the same side."""
+        if distance == 0:
+            return 1.0
+        if alternative == "two-sided":
+            return float(2.0 ** (1 - self.n))
+        return float(2.0**-self.n) if (distance > 0) == (alternative == "greater") else 1.0
+
+
+class CorrectedT(AbstractStudentT):
+    """Corrected resampled t-test: the variance of the mean is (1 / n + ratio) s^2 instead of s^2 / n.
+
+    Folds share training rows, so that their differences are correlated; s^2 / n is too small, and the plain t-test
+    finds differences that are not there.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        One a fold.
+    ratio : float
+        Test rows per training row, n_test / n_train: 1/9 for ten-fold cross-validation. 0 gives the plain t-test,
+        for independent differences.
+
+    References
+    ----------
+    Nadeau, Bengio (2003), Machine Learning 52, section 3; Bouckaert, Frank (2004), PAKDD, for repeated folds.
+    """
+
+    name = "corrected resampled t"
+
+    def __init__(self, differences: Floats, *, ratio: float) -> None:
+        super().__init__(differences)
+        self.ratio = ratio
+
+    def spread(self, n: int) -> tuple[float, float]:
+        """See the base class."""
+        return math.sqrt((1 / n + self.ratio) * self.variance), n - 1
+
+
+class DisjointT(AbstractStudentT):
+    """The t-test for folds that train on one part each and test on all others: the inverse of cross-validation.
+
+    Training sets of a repeat are disjoint, so that the term n_test / n_train of the corrected test, which stands for
+    their overlap, is not theirs; it was derived for test sets that are small and disjoint, and 9 would make any
+    difference inconclusive. What these folds share are test rows: the variance of the mean is s^2 / n, which is that of
+    independent folds, plus their covariance, which is at most the variance v of one row's difference over the number of
+    rows. For the difference of two losses of 0 or 100 points, with means e and f in points, v <= 100 (e + f) - (e -
+    f)^2, as at most all errors of both are on different rows. A conservative bound: much of it is in s^2 already.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        One a fold, of all repeats.
+    n_folds : int
+        Folds of a repeat. Training sets of different repeats overlap, so that more repeats count as no more folds.
+    shared : float
+        Bound of the covariance: v over the number of rows.
+
+    References
+    ----------
+    Nadeau, Bengio (2003), Machine Learning 52, section 2: the variance of a mean over training and test
+    sets is s^2 / n and the covariance. Dietterich (1998), Neural Computation 10: v by the rows on which two
+    classifiers differ.
+    """
+
+    name = "t over disjoint training sets"
+
+    def __init__(self, differences: Floats, *, n_folds: int, shared: float) -> None:
+        super().__init__(differences)
+        self.repeats = max(1.0, self.n / n_folds)
+        self.shared = shared
+
+    def spread(self, n: int) -> tuple[float, float]:
+        """See the base class."""
+        n_folds = max(2.0, n / self.repeats)
+        return math.sqrt(self.variance / n_folds + self.shared), n_folds - 1
+
+
+class DyadicT(AbstractStudentT):
+    """Dyadic-robust t-test: differences of two pairs may be correlated where the pairs share a member.
+
+    With residuals u of the mean and A_ij = 1 where pairs i and j share a member (or are the same), the variance of the
+    mean is u' A u / n^2. Residuals are smaller than errors, and few members are in many pairs, so that in small samples
+    this is too small and varies much. Both are corrected as Bell and McCaffrey do for clusters: with B = M A M, M the
+    projection that takes the mean away, it is scaled by n / tr(B), which makes it unbiased for independent errors, and
+    t has tr(B)^2 / tr(B^2) degrees of freedom. A is no covariance matrix, so that the sum can be below that of
+    independent pairs, s^2 / n, or even negative: the larger of the two counts.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        One a pair.
+    pairs : sequence of (str, str)
+        Members of each pair.
+
+    References
+    ----------
+    Fafchamps, Gubert (2007), Journal of Development Economics 83; Cameron, Miller (2014), Robust inference
+    for dyadic data; Aronow, Samii, Assenova (2015), Political Analysis 23. Degrees of freedom: Bell, McCaffrey (2002),
+    Survey Methodology 28; Imbens, Kolesar (2016), Review of Economics and Statistics 98.
+    """
+
+    name = "dyadic-robust t"
+
+    def __init__(self, differences: Floats, *, pairs: Sequence[tuple[str, str]]) -> None:
+        super().__init__(differences)
+        members = {name: k for k, name in enumerate(sorted({name for pair in pairs for name in pair}))}
+        incidence = np.zeros((len(pairs), len(members)))
+        for k, pair in enumerate(pairs):
+            incidence[k, [members[name] for name in pair]] = 1
+        shared = (incidence @ incidence.T > 0).astype(float)
+        centred = shared - shared.mean(axis=0)
+        centred -= centred.mean(axis=1, keepdims=True)
+        trace = float(np.trace(centred))
+        self.df = min(self.n - 1.0, trace**2 / float((centred**2).sum())) if trace > 0 else 1.0
+        residuals = np.asarray(differences) - self.estimate
+        sandwich = float(residuals @ shared @ residuals) / (self.n * trace) if trace > 0 else math.inf
+        self.inflation = max(1.0, sandwich / (self.variance / self.n)) if self.variance else 1.0
+
+    def spread(self, n: int) -> tuple[float, float]:
+        """See the base class; more data sets are thought to share members as these do."""
+        return math.sqrt(self.inflation * self.variance / n), max(1.0, self.df * n / self.n)
+
+
+def observations_needed(powers: Sequence[Callable[[int], float]]) -> float:
+    """Return the smallest n at which all of some one-sided tests reject together with a power of `POWER`.
+
+    What they miss adds up at most (Bonferroni), which is exact where not both can miss. Infinite where even `MOST`
+    observations do not suffice, such as where folds of the same data say no more.
+    """
+
+    def enough(n: int) -> bool:
+        return sum(1 - power(n) for power in powers) <= 1 - POWER
+
+    high = 2
+    while not enough(high):
+        high *= 2
+        if high > MOST:
+            return math.inf
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return float(high)
+
+
+def observations_for_p(n: int, p_value: float, level: float) -> float:
+    """Return the n at which a one-sided test that has this p-value at n rejects at `level` with a power of `POWER`.
+
+    For statistics that are normal in the limit, and whose mean then grows like the root of n: binomial tests, ranks,
+    Kendall's tau. Infinite where the sample points the other way.
+
+    References
+    ----------
+    Noether (1987), Journal of the American Statistical Association 82.
+    """
+    seen = float(-ndtri(p_value))
+    if not seen > 0:
+        return math.inf
+    return math.ceil(n * ((float(ndtri(POWER)) - float(ndtri(level))) / seen) ** 2)

@@ -1,0 +1,193 @@
+"""Evidence of stored trials: what the store has behind each number of an artefact, and how much is planned."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from provlab.claims.evidence import AbstractEvidence, Floats, Ints, Place, Rows, Selections, UnavailableError
+from provlab.datasets import MissingDataError
+from provlab.frames import StoreSnapshot, planned_trials
+from provlab.plan import Artefact, Entry, artefact_part, compose_artefact
+from provlab.project import paper_of
+from provlab.project.components import component_class
+from provlab.protocols import InverseKFold
+from provlab.summaries import DRAWS, selections_of
+from provsel.certificates import Theorem
+
+FOLD_COLUMNS = ("error", "n_train", "n_test")
+"""Columns of the records that evidence itself reads; rules name theirs."""
+
+
+class Evidence(AbstractEvidence):
+    """Stored trials of artefacts, read once.
+
+    Parameters
+    ----------
+    store : StoreSnapshot
+        With `FOLD_COLUMNS`, and the columns that the rules in question read.
+    overrides : sequence of str
+        The user's settings. Trials that are stored are counted as far as these settings plan them.
+    artefacts : mapping, optional
+        Artefacts that are taken as they are here, or why one is not there, rather than composed with these settings.
+    """
+
+    def __init__(
+        self, store: StoreSnapshot, overrides: Sequence[str] = (), artefacts: Mapping[str, Artefact | str] | None = None
+    ) -> None:
+        super().__init__(overrides)
+        self.store = store
+        self.unfitting: dict[str, Exception] = {}
+        self._given = dict(artefacts or {})
+        self._artefacts: dict[str, Artefact | str] = {}
+        self._entries: dict[str, dict[tuple[str, str], list[Entry]]] = {}
+        self._columns: dict[str, Floats] = {}
+        self._selections: dict[tuple[str, Place], Selections] = {}
+
+    def artefact(self, name: str) -> Artefact:
+        """Return an artefact under the user's settings.
+
+        Raises
+        ------
+        UnavailableError
+            When its data are missing, or the settings do not fit it; the second is kept in `unfitting`.
+        """
+        if name not in self._artefacts:
+            self._artefacts[name] = self._compose(name)
+        found = self._artefacts[name]
+        if isinstance(found, str):
+            raise UnavailableError(found)
+        return found
+
+    def entries(self, place: Place) -> list[Entry]:
+        """See the base class."""
+        name, row, column = place
+        if name not in self._entries:
+            grouped: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+            for entry in self.artefact(name).entries:
+                grouped[entry.row, entry.column].append(entry)
+            self._entries[name] = grouped
+        found = self._entries[name].get((row, column), [])
+        return [entry for entry in found if self.dataset in ("", entry.dataset)]
+
+    def column(self, name: str) -> Floats:
+        """See the base class."""
+        if name not in self._columns:
+            self._columns[name] = self.store.column(name).to_numpy().astype(float)
+        return self._columns[name]
+
+    def texts(self, name: str, rows: Ints) -> pd.Series | None:
+        """See the base class."""
+        found = self.store.column(name)
+        if not pa.types.is_dictionary(found.type):
+            return None
+        # plain texts: which others the store has, and in which order, must not show
+        return found.take(pa.array(rows)).cast(pa.string()).to_pandas()
+
+    def find(self, place: Place) -> Rows:
+        """See the base class."""
+        entries = self.entries(place)
+        names = sorted({entry.dataset for entry in entries})
+        rows = [self.store.rows(entry.cell) for entry in entries]
+        which = np.repeat([names.index(entry.dataset) for entry in entries], [found.size for found in rows])
+        return Rows(np.concatenate([np.empty(0, np.int64), *rows]), tuple(names), which.astype(np.int64))
+
+    def summary(self, artefact: str) -> Mapping[str, Any]:
+        """See the base class."""
+        return self.artefact(artefact).summary
+
+    def counts(self, places: Iterable[Place]) -> tuple[int, int]:
+        """Return how many trials behind some numbers are stored, and how many are planned."""
+        found = planned = 0
+        for place in places:
+            found += self.rows_of(place).rows.size
+            planned += sum(entry.cell.n_trials for entry in self.entries(place))
+        return found, planned
+
+    def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
+        """Return the features that each stored trial behind some numbers selected, where it says that.
+
+        Where the artefact says `summary.draws: union`, the draws of a fold are one selection. Each reading goes through
+        the whole store: what is asked for at once is read at once.
+        """
+        missing = [place for place in dict.fromkeys(places) if (self.dataset, place) not in self._selections]
+        asked = [(place, entry.cell) for place in missing for entry in self.entries(place)]
+        self._selections |= {(self.dataset, place): [] for place in missing}
+        if asked:
+            stored = planned_trials(self.store, [cell for _, cell in asked], ["features"]).dropna()
+            for k, trials in stored.groupby("place", sort=False):
+                place = asked[k][0]
+                draws = self.summary(place[0]).get("draws", DRAWS[0])
+                self._selections[self.dataset, place] += selections_of(trials, draws=draws)
+        return {place: self._selections[self.dataset, place] for place in places}
+
+    def inverse_folds(self, place: Place) -> bool:
+        """See the base class."""
+        return any(entry.cell.protocol["split"] == InverseKFold.name for entry in self.entries(place))
+
+    def raise_if_nothing_fits(self) -> None:
+        """Raise the first error of settings when they fit none of the artefacts that were asked for."""
+        if self.unfitting and len(self.unfitting) == len(self._artefacts):
+            raise next(iter(self.unfitting.values()))
+
+    def _compose(self, name: str) -> Artefact | str:
+        artefact = self._given.get(name)
+        if isinstance(artefact, str):
+            return artefact
+        try:
+            artefact = artefact or compose_artefact(name, self.overrides)
+            artefact.check_data(self.store.has_any(artefact.cells))
+        except MissingDataError as error:
+            return f"data missing: provsel fetch {error.dataset}"
+        except ValueError as error:
+            if not self.overrides:
+                raise
+            self.unfitting[name] = error
+            return f"the settings do not fit {name}: {str(error).splitlines()[0]}"
+        return artefact
+
+
+def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefact | str]:
+    """Return some artefacts under the user's settings; `Evidence` says of those that are left out what is wrong."""
+    found: dict[str, Artefact | str] = {}
+    for name in names:
+        try:
+            found[name] = compose_artefact(name, overrides)
+        except (MissingDataError, ValueError):
+            continue
+    return found
+
+
+@cache
+def artefact_layout(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return rows and columns of an artefact; needs no data."""
+    paper_of(name)  # which it must be of
+    stated = artefact_part(name)
+    return tuple(map(str, stated["rows"])), tuple(map(str, stated["columns"]))
+
+
+@cache
+def artefact_datasets(name: str) -> dict[str, tuple[str, ...]]:
+    """Return the data sets that an artefact lists itself, and the columns of each; needs no data."""
+    stated = artefact_part(name)
+    return {
+        str(label): tuple(map(str, chosen.get("columns", stated["columns"])))
+        for label, chosen in stated.get("datasets", {}).items()
+    }
+
+
+@cache
+def artefact_theorems(name: str) -> dict[str, str]:
+    """Return the project's own theorems that an artefact measures, by name, with the columns of their states."""
+    try:
+        paper_of(name)
+    except ValueError:  # which the layout says, of the same claim
+        return {}
+    measures = [component_class("measure", config) for config in artefact_part(name, "protocol").get("measures") or ()]
+    return {each.name: each.state_column() for each in measures if issubclass(each, Theorem)}
