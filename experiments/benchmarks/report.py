@@ -2,9 +2,8 @@
 
 The store is made: the planned trials of every artefact whose data are here, up to the number of records, then trials of
 cells that no artefact has, as a large sweep leaves them. Numbers are drawn, keys and cells are the real ones, features
-are lists of up to 300. Goals: under a minute, no page above 3 MB. `provsel report` runs in a process of its own, with
-the number of processes that it takes on this machine; wall seconds and its peak memory (of the largest process). The
-limit is reading the store's files, all columns, in one process.
+are lists of up to 300. Goals: under a minute, no page above 3 MB. `provsel report` runs in a process of its own;
+wall seconds and its peak memory. The limit is reading the store's files, all columns, in one process.
 """
 
 import argparse

@@ -5,13 +5,14 @@ import math
 import re
 import shlex
 from itertools import pairwise
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from pages_reader import broken_links, read_pages
 from seen_paper import EVIL, enter, seen_report
 
-from provlab.cli import main
+from provlab.report.build import build_report
 from provlab.report.templating import (
     check_names,
     environment,
@@ -123,7 +124,7 @@ def test_foreign_text_is_shown_as_it_is_and_never_runs(evil):
     assert all(re.fullmatch(r"[a-z0-9./_-]+", name) for name in names), names
 
 
-def test_the_same_store_gives_the_same_pages(seen, monkeypatch):
+def test_the_same_store_gives_the_same_pages_in_any_number_of_processes(seen, monkeypatch):
     enter(seen.parents[1], monkeypatch)
 
     def contents():
@@ -133,7 +134,7 @@ def test_the_same_store_gives_the_same_pages(seen, monkeypatch):
         }  # fmt: skip
 
     before = contents()
-    assert main(["report"]) == 0
+    build_report(Path("results"), n_jobs=2)
     after = contents()
     assert [name for name in before if after.get(name) != before[name]] == []
     assert len(before) > 20

@@ -290,11 +290,12 @@ def compared(frame: pd.DataFrame) -> pd.DataFrame:
 def count_certificates(store: StoreSnapshot, cells: Sequence[Cell]) -> pd.DataFrame:
     """Return how many planned trials of distinct cells are in each state, see `ArtefactPage.certificates`."""
     found = planned_trials(store, cells, CERTIFICATES)
-    states = found.melt("cell", CERTIFICATES, "certificate", "state").dropna(subset="state")
-    states = states[states["state"] != "not measured"].assign(
-        certificate=lambda lines: lines["certificate"].str.removeprefix("certificate_")
-    )
-    return states.groupby(["cell", "certificate", "state"], sort=True).size().rename("n").reset_index()
+    counts = [NO_CERTIFICATES]
+    for column in CERTIFICATES:
+        lines = found.groupby(["cell", column]).size().rename("n").reset_index().rename(columns={column: "state"})
+        counts.append(lines.assign(certificate=column.removeprefix("certificate_"))[NO_CERTIFICATES.columns])
+    states = pd.concat([lines for lines in counts if len(lines)] or counts[:1])
+    return states[states["state"] != "not measured"]
 
 
 def counted(certificates: pd.DataFrame) -> dict[str, list[tuple[str, int]]]:

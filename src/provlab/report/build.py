@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
+from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from provlab.report.claim import readings_of
 from provlab.report.notes import render_notes
 from provlab.report.plots import margins_plot
 from provlab.report.templating import Site, check_names, listed, write_assets
+from provlab.run.executors import usable_cores
 from provlab.store import TrialStore
 from provlab.summaries import versions
 from provsel import __version__
@@ -38,7 +41,11 @@ MAX_DIFFERENT = 500
 """Trials listed that audits found to differ."""
 
 
-def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
+LARGE = 50_000
+"""Trials of a store from which on processes share the artefacts; below, they would take longer to start."""
+
+
+def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | None = None) -> Path:
     """Write `results`/report and return its index.html.
 
     The new pages take the place of the old ones when all are written; files of others there stay.
@@ -49,6 +56,8 @@ def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
         Results folder; nothing in it but report/ is changed.
     overrides : sequence of str
         The user's settings: states and verdicts are about these.
+    n_jobs : int, optional
+        Processes; by default one a core, at most 4, for a store of more than `LARGE` trials.
 
     Raises
     ------
@@ -67,9 +76,11 @@ def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
         site = Site(results, folder, tuple(overrides), made, __version__, len(store), known)
         audits, readings = read_audits(results), readings_of(files, results)
         families = {file.paper: file.claims for file in files}
-        pages = [
-            write_artefact(site, store, name, families.get(name.split("/")[0], ()), readings, audits) for name in names
-        ]
+
+        def write(name: str) -> ArtefactPage:
+            return write_artefact(site, store, name, families.get(name.split("/")[0], ()), readings, audits)
+
+        pages = _each(write, names, n_jobs or (min(usable_cores(), 4) if len(store) > LARGE else 1))
         unfit = [page for page in pages if page.problem.startswith("The settings")]
         if overrides and len(unfit) == len(pages):
             problem = unfit[0].problem.partition(": ")[2] if unfit else "there are no artefacts"
@@ -83,6 +94,28 @@ def build_report(results: Path, overrides: Sequence[str] = ()) -> Path:
         _write_environment(site, store, audits)
         write_assets(folder / "assets")
     return target / "index.html"
+
+
+_call: Callable[[str], ArtefactPage] | None = None
+"""What forked processes call: they share its snapshot of the store, which is too large to be sent."""
+
+
+def _each(write: Callable[[str], ArtefactPage], names: Sequence[str], n_jobs: int) -> list[ArtefactPage]:
+    """Return the page of each artefact; most of the time goes into their figures, so some processes share it."""
+    global _call
+    if n_jobs == 1 or "fork" not in get_all_start_methods():
+        return [write(name) for name in names]
+    _call = write
+    try:
+        with ProcessPoolExecutor(n_jobs, get_context("fork")) as pool:
+            return list(pool.map(_called, names))
+    finally:
+        _call = None
+
+
+def _called(name: str) -> ArtefactPage:
+    assert _call is not None
+    return _call(name)
 
 
 def _write_overview(site: Site, pages: list[ArtefactPage], verdicts: list[Verdict], readings: Any, audits: Any) -> None:

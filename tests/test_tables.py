@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
 from provlab.figures.curves import draw_curves, draw_error_bars
-from provlab.figures.style import TWO_COLUMNS, legend_below, only_formats, save_figure, style
+from provlab.figures.style import TWO_COLUMNS, legend_below, save_figure, style
 from provlab.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, printed_numbers, standard_error_scale
 from provlab.plan import Artefact, Entry
 from provlab.store import TrialStore
@@ -157,15 +157,6 @@ def test_frame_takes_the_trials_of_the_protocol_only(made):
     assert frame["value"].item() == pytest.approx(100 * np.mean(first))
 
 
-def test_frame_of_an_empty_store(made, tmp_path):
-    _, uniform, *_ = made
-    frame = artefact_frame(
-        artefact(("U", "c", uniform)), TrialStore(tmp_path / "none"), error_summary, columns=["error"]
-    )
-    assert frame["state"].tolist() == ["missing"]
-    assert list(frame.columns) == [*COLUMNS, *ORIGIN]
-
-
 def test_printed_numbers_are_merged(made, tmp_path):
     store, uniform, full, _ = made
     entries = artefact(("U", "c", uniform), ("F", "c", full))
@@ -282,25 +273,6 @@ def test_same_figure_same_bytes(tmp_path):
     assert b"<dc:date>" not in first[2].read_bytes()
 
 
-def test_dots_in_the_name_of_a_figure_stay(tmp_path):
-    assert [path.name for path in save(tmp_path / "eps=0.5")] == ["eps=0.5.pdf", "eps=0.5.png", "eps=0.5.svg"]
-
-
-def test_failed_figure_leaves_the_old_one(tmp_path, monkeypatch):
-    paths = save(tmp_path / "figure")
-    before = [path.read_bytes() for path in paths]
-
-    def half(self, path, **_):
-        path.write_bytes(b"half")
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(Figure, "savefig", half)
-    with pytest.raises(OSError, match="No space left"):
-        save(tmp_path / "figure")
-    assert [path.read_bytes() for path in paths] == before
-    assert len(list(tmp_path.iterdir())) == 3
-
-
 def test_text_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "deep" / "table.md"
     write_text(path, "± é\n")
@@ -368,11 +340,3 @@ def test_a_wide_legend_takes_more_lines_and_stays_inside(monkeypatch, tmp_path):
         assert legend._ncols < 7
         legend_below(figure, handles, list("abcdefg"))
         assert figure.legends[1]._ncols == 7
-
-
-def test_formats_can_be_chosen(tmp_path):
-    with style(), only_formats("svg"):
-        paths = save_figure(Figure(figsize=(1, 1)), tmp_path / "f")
-    assert [path.name for path in paths] == ["f.svg"]
-    with style():
-        assert len(save_figure(Figure(figsize=(1, 1)), tmp_path / "f")) == 3
