@@ -195,7 +195,7 @@ def merge_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_merge(options: argparse.Namespace) -> int:
     """Merge, and print the counts of each source and the conflicts."""
-    from provlab.exchange.merging import merge
+    from provlab.merge import merge
     from provlab.tables import write_frame
 
     sources = {name: Path(name) for name in options.sources}

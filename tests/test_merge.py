@@ -13,8 +13,8 @@ import pytest
 from made_paper import made_paper
 from provlab.cli import main
 from provlab.datasets import read_source
-from provlab.exchange import Merge, read_source_trials
 from provlab.export import data_sets, ro_crate
+from provlab.merge import Merge, read_source_trials
 from provlab.store import SCHEMA, TrialStore
 from provlab.trials_csv import read_trials, write_trials
 from small_runs import REPO, SMALL, fake_records, small_cell
