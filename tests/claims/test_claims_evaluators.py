@@ -22,9 +22,7 @@ from provlab.claims import (
 )
 from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank
 from provlab.claims.schema import RULES
-from provlab.claims.statistics import difference_interval as log_ratio
 from provlab.claims.statistics import holm
-from provlab.claims.statistics import slope_interval as slope_of
 from provlab.claims.verdicts import draw_rankings, ranking_frame
 
 SETS = [f"set{k}" for k in range(20)]
@@ -67,30 +65,6 @@ def put(made, row, mean, scale=0.3, columns=COLUMNS, artefact=FIGURE):
 def base(made, row="B"):
     for column in COLUMNS:
         made.put_means(FIGURE, row, column, np.full(len(SETS), 30.0))
-
-
-def test_the_folder_is_the_registry():
-    assert set(RULES) >= {"better", "comparable", "slightly_worse", "certificates", "count_above"}
-
-
-@pytest.mark.parametrize(
-    ("mean", "better", "comparable", "slightly_worse"),
-    [
-        (-3.0, REPLICATED, CONTRADICTED, CONTRADICTED),
-        (3.0, CONTRADICTED, CONTRADICTED, CONTRADICTED),
-        (1.5, CONTRADICTED, CONTRADICTED, REPLICATED),
-    ],
-)
-def test_comparisons_over_data_sets(made, mean, better, comparable, slightly_worse):
-    base(made)
-    put(made, "A", mean)
-    assert verdict_on(made, compare("better", margin=1.0)).verdict == better
-    assert verdict_on(made, compare("comparable", margin=1.0)).verdict == comparable
-    made_verdict = verdict_on(made, compare("slightly_worse", most=2.0))
-    assert made_verdict.verdict == slightly_worse
-    assert made_verdict.finding.effect == pytest.approx(mean, abs=0.01)
-    assert made_verdict.finding.low < mean < made_verdict.finding.high
-    assert made_verdict.finding.n == len(SETS)
 
 
 def test_a_claim_is_about_all_columns(made):
@@ -270,14 +244,6 @@ def test_comparison_over_folds(made, split):
     assert verdict.verdict == REPLICATED
 
 
-def test_one_fold_has_no_test(made):
-    for row in "AB":
-        made.put("made/one", row, "r=1", [0.1])
-    verdict = verdict_on(made, compare("comparable", artefact="made/one", over="folds", columns=["r=1"], margin=3.0))
-    assert verdict.verdict == INCONCLUSIVE
-    assert "needs at least 2 folds" in verdict.detail
-
-
 def test_folds_of_many_data_sets_are_refused(made):
     base(made)
     put(made, "A", 0.0)
@@ -350,12 +316,6 @@ def test_ties_and_draws_are_counted_as_the_artefact_says(made, monkeypatch):
     }
 
 
-def test_fewer_features_than_the_top(made):
-    made.put("made/noise", "A", "r=1", np.zeros(10), features=[[0, 4]] * 10)
-    few = claim("most_frequent_relevant", artefact="made/noise", rows=["A"], top=3, columns=["r=1"])
-    assert verdict_on(made, few).verdict == REPLICATED
-
-
 def test_relevance_needs_a_data_set_that_knows(made):
     made.put("made/one", "A", "r=1", np.zeros(10), features=[[200]] * 10)
     verdict = claim("most_frequent_relevant", artefact="made/one", rows=["A"], top=3)
@@ -381,15 +341,6 @@ def test_numbers_of_features(made, numbers, above, near):
     assert verdict.finding.n == 20
     assert verdict.finding.effect == pytest.approx(numbers.astype(int).mean())
     assert verdict_on(made, claim("count_near", near=300, within=50, **shared)).verdict == near
-
-
-def test_numbers_of_features_over_folds(made):
-    numbers = np.arange(1890, 1900)
-    made.put("made/one", "A", "r=1", np.zeros(10), n_selected=numbers)
-    counted = claim("count_near", artefact="made/one", row="A", over="folds", near=1898, within=50, columns=["r=1"])
-    verdict = verdict_on(made, counted)
-    assert verdict.verdict == REPLICATED
-    assert (verdict.finding.low, verdict.finding.high) == pytest.approx(CorrectedT(numbers, ratio=1 / 9).interval(0.9))
 
 
 @pytest.mark.parametrize(
@@ -478,25 +429,6 @@ def test_rankings_as_files(made, tmp_path):
     assert "nothing stored for D" in paths[2].read_text()
 
 
-def test_rankings_of_two_methods(made):
-    put(made, "A", 0.0, columns=["r=1"])
-    put(made, "B", 0.0, columns=["r=1"])
-    [result] = rank([RankingRequest(FIGURE, ("A", "B"), ("r=1",))], made.evidence())
-    assert result.ranking is None
-    assert result.note == "needs at least 2 data sets and 3 methods, found 20 and 2"
-
-
-@pytest.mark.parametrize(
-    ("mean", "verdict"), [(-4.0, REPLICATED), (1.0, REPLICATED), (3.0, INCONCLUSIVE), (6.0, CONTRADICTED)]
-)
-def test_not_worse(made, mean, verdict):
-    base(made)
-    put(made, "A", mean)
-    found = verdict_on(made, compare("not_worse", margin=3.0))
-    assert found.verdict == verdict
-    assert found.finding.effect == pytest.approx(mean, abs=0.01)
-
-
 def somewhere(made, first, second):
     base(made)
     put(made, "A", first, columns=COLUMNS[:1])
@@ -519,13 +451,6 @@ def test_better_nowhere(made, first, second, verdict):
     put(made, "A", first, columns=COLUMNS[:1])
     put(made, "A", second, scale=0.3 if verdict == CONTRADICTED else 6.0, columns=COLUMNS[1:])
     assert verdict_on(made, compare("better_somewhere", margin=1.0)).verdict == verdict
-
-
-def test_better_somewhere_needs_something(made):
-    base(made)
-    found = verdict_on(made, compare("better_somewhere", margin=1.0))
-    assert found.verdict == NOT_RUN
-    assert "nothing stored for A and B" in found.detail
 
 
 def put_seconds(made, row, seconds, data, pass_cpu=None, column="r=1"):
@@ -590,24 +515,6 @@ def test_noise_of_the_clock_and_single_runs_decide_nothing(made):
         put_times(made, row, (factor, factor), spread=0.5)
     assert verdict_on(made, claim("faster", **FASTER, share=0.5)).verdict == INCONCLUSIVE
     assert verdict_on(made, claim("faster", **FASTER, share=0.5, alpha=0.6)).verdict == REPLICATED
-
-
-def test_a_single_run_decides_nothing(made):
-    for row, seconds in (("A", 1.0), ("B", 9.0), ("C", 9.0)):
-        put_seconds(made, row, [seconds], SETS[0])
-    found = verdict_on(made, claim("faster", **FASTER, share=0.5, columns=["r=1"]))
-    assert found.verdict == INCONCLUSIVE
-    assert "open: B on set0 (r=1: 0.14 times)" in found.detail
-
-
-def test_intervals_of_ratios_are_those_of_welch():
-    from scipy.stats import ttest_ind
-
-    rng = np.random.default_rng(0)
-    for n, m in ((2, 5), (7, 3), (20, 20)):
-        own, other = rng.normal(0, 1, n), rng.normal(1, 3, m)
-        interval = ttest_ind(own, other, equal_var=False).confidence_interval(0.9)
-        assert log_ratio(own, other, 0.1) == pytest.approx((own.mean() - other.mean(), *interval))
 
 
 def test_a_claim_about_one_data_set(made):
@@ -688,16 +595,6 @@ def test_a_number_that_falls(made, second, verdict, tau):
     assert f"medians 8, {second[2]}" in found.finding.note
 
 
-def test_falls_needs_both_ends(made):
-    made.put("made/one", "A", "r=1", [0.1, 0.1], objective=[1.0, 2.0])
-    found = verdict_on(made, claim("falls", artefact="made/one", row="A", quantity="objective"))
-    assert found.verdict == NOT_RUN
-    with pytest.raises(ValueError, match=r"columns: expected at least two, in their order, got \['r=1'\]"):
-        claim("falls", artefact="made/one", row="A", quantity="objective", columns=["r=1"])
-    with pytest.raises(ValueError, match=r"quantity: expected one of error, .*, got 'key'"):
-        claim("falls", artefact="made/one", row="A", quantity="key")
-
-
 @pytest.mark.parametrize(("errors", "verdict"), [([0.10, 0.11, 0.105], REPLICATED), ([0.2, 0.21, 0.22], CONTRADICTED)])
 def test_draws_against_a_method_without_chance(made, errors, verdict):
     made.add("made/drawn", ["A", "B"], COLUMNS, ["ccat"], n_splits=2, draws=3)
@@ -752,16 +649,6 @@ def test_growth_over_data_sets(made):
     found = verdict_on(made, linear)
     assert (found.verdict, found.finding.n) == (REPLICATED, 3)
     assert found.finding.effect == pytest.approx(1.0)
-
-
-def test_a_slope_is_that_of_a_regression():
-    from scipy.stats import linregress, t
-
-    x, y = np.random.default_rng(1).standard_normal((2, 9))
-    known = linregress(x, y)
-    half = t.ppf(0.95, 7) * known.stderr
-    assert slope_of(x, y, 0.05) == pytest.approx((known.slope, known.slope - half, known.slope + half))
-    assert slope_of(x[:2], y[:2], 0.05)[1:] == (-math.inf, math.inf)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 import yaml
 
 from provlab.claims import load_claims
-from provlab.claims.stored import artefact_layout
 from small_runs import REPO
 
 LAYOUT = (("BSS", "Lvg"), ("r=30", "r=40"))
@@ -112,16 +111,6 @@ def test_messages(write, claim, message):
         load(write({"paper": "made", "claims": [claim]}))
 
 
-def test_messages_of_single_tests(write):
-    counting = {"row": "BSS", "columns": ["r=30"], "above": 1, "over": "rows"}
-    for test, parameters, message in (
-        ("count_above", counting, r"over: expected one of datasets, folds, got 'rows'"),
-        ("certificates", {"row": "BSS", "columns": ["r=30"], "quantity": "width"}, r"quantity: .*got 'width'"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            load(write({"paper": "made", "claims": [{**CLAIM, "test": test, "parameters": parameters}]}))
-
-
 def test_a_file_without_declared_margins_states_numbers(write):
     claim = {**CLAIM, "parameters": {**CLAIM["parameters"], "margin": 2.0}}
     [found] = load(write({"paper": "made", "claims": [claim], "margins": {}})).claims
@@ -171,11 +160,6 @@ def test_messages_of_files(write, content, message):
         load(write(content))
 
 
-def test_an_artefact_that_is_not_there():
-    with pytest.raises(ValueError, match=r"expected one of .*paul2016/certificates, .*got 'paul2016/table9'"):
-        artefact_layout("paul2016/table9")
-
-
 @pytest.mark.parametrize(
     "path", sorted((REPO / "experiments").glob("*/claims.yaml")), ids=lambda path: path.parent.name
 )
@@ -186,4 +170,6 @@ def test_the_claims_of_this_project(path: Path):
     for claim in file.claims:
         assert claim.where
         assert claim.text.endswith(".")
+        assert "{" not in claim.rule.meaning
+        assert all(name in claim.rule.meaning for name in claim.rule.row_names[:1])
         assert bool(claim.margin) == hasattr(claim.rule, "margin")  # each with its reason

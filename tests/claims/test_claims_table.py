@@ -120,13 +120,6 @@ def test_one_table_in_four_layouts_and_three_formats(here):
     assert found == wide
 
 
-def test_the_ranking_of_a_table(here):
-    [made] = judged(here)[1]
-    ranks = pd.read_csv(io.StringIO(WIDE)).iloc[:, 2:].round(6).rank(axis=1).mean()
-    assert made.ranking.n == 12
-    assert made.ranking.ranks.to_dict() == pytest.approx(ranks.to_dict())
-
-
 @pytest.fixture(scope="module")
 def cv_results():
     """`cv_results_` of a grid search, as CSV."""
@@ -163,27 +156,6 @@ def test_cross_validation_of_scikit_learn(here, cv_results):
     [other] = judged(here, claims, cv_results.to_csv(), roles=roles)[0]
     assert other.finding.p_value > made.finding.p_value
     assert made.verdict == ("replicated" if made.finding.p_value < 0.05 and points.mean() < 0 else "inconclusive")
-
-
-def test_counts_and_units_of_ones_own(here, cv_results):
-    frame = cv_results.assign(
-        kept=cv_results["param_selectkbest__k"], mse=[3.0, 1.0, 3.5, 1.5], data=["a", "a", "b", "b"]
-    )
-    frame["candidate"] = [f"{C:g} {k}" for C, k in zip(
-        frame["param_logisticregression__C"], frame["param_selectkbest__k"], strict=True)]  # fmt: skip
-    results = {"row": "candidate", "error": "mse", "unit": "squared error", "n_selected": "kept"}
-    small = f"{1e-6:g} 1"
-    claims = changed(results=results, rankings=[])
-    claims["claims"] = [
-        {**CLAIMS["claims"][0], "id": f"bench.{test}", "test": test, "parameters": {"columns": ["error"], **parameters}}
-        for test, parameters in (
-            ("zero_error", {"row": small, "at_most": 3.0}),
-            ("falls", {"row": small, "quantity": "n_selected", "columns": ["error", "error"]}),
-        )
-    ]
-    zero, falls = judged(here, claims, frame.to_csv())[0]
-    assert (zero.verdict, zero.finding.effect, zero.finding.unit) == ("replicated", 3.0, "squared error error")
-    assert falls.verdict == "inconclusive"
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(0.5, "replicated"), (2.0, "contradicted")])

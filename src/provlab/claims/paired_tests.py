@@ -1,7 +1,7 @@
 """Paired tests of one sample of differences, with intervals and power, so that verdicts do not depend on which is used.
 
 Student's t with the variances that folds and pairs of categories need, which SciPy does not have; and the signed rank,
-whose exact p-value with ties takes SciPy seconds: docs/decisions/claims.md has the measurements.
+whose exact p-value with ties takes SciPy seconds: docs/decisions/dependencies.md has the measurements.
 """
 
 from __future__ import annotations
