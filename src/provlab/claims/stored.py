@@ -50,6 +50,12 @@ class Evidence(AbstractEvidence):
         self._columns: dict[str, Floats] = {}
         self._selections: dict[tuple[str, Place], Selections] = {}
 
+    def with_artefacts(self, artefacts: Mapping[str, Artefact | str]) -> Evidence:
+        """Return evidence of other artefacts on the same trials; what was read of the store is shared."""
+        found = Evidence(self.store, self.overrides, artefacts)
+        found._columns = self._columns  # of millions of trials, and the same in thousands of universes
+        return found
+
     def artefact(self, name: str) -> Artefact:
         """Return an artefact under the user's settings.
 

@@ -269,7 +269,7 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
         for universe in multiverse.universes(claim):
             asked[universe].append(claim)
     order = {claim.id: k for k, claim in enumerate(multiverse.claims)}
-    lines = []
+    stored, lines = Evidence(store, multiverse.overrides), []
     for universe, claims in asked.items():
         is_whole = {
             claim.id: not any((*row, multiverse.restricted(universe, *row)) in lacking for row in rows)
@@ -277,7 +277,7 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
             for rows in [multiverse.rows(claim, universe)]
         }
         artefacts = {name: multiverse.artefact(name, universe) for name in multiverse.composed}
-        evidence = Evidence(store, multiverse.overrides, artefacts)
+        evidence = stored.with_artefacts(artefacts)
         family = [multiverse.read(claim, universe) for claim in multiverse.family]
         here = judge([multiverse.read(claim, universe) for claim in claims if is_whole[claim.id]], evidence, family)
         verdicts = {verdict.claim.id: _measured(verdict) for verdict in here}
