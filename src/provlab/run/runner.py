@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -16,7 +17,6 @@ from provlab.datasets import MissingDataError, describe_roots
 from provlab.identity.cell import Cell
 from provlab.plan import Task, files_missing, make_tasks, unique_cells
 from provlab.run.executors import execute
-from provlab.run.task import TaskResult
 from provlab.store import TrialStore
 from provlab.terminal import PlainConsole
 
@@ -141,13 +141,14 @@ def run_cells(
     asked after each task whether to end the run. The cells with the ids `known` are had from elsewhere than the store.
     """
     console = console or PlainConsole(stderr=True)
+    say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
     cells = list(cells)
     tasks = make_tasks([cell for cell in cells if cell.id not in known], done=store.keys())
     missing = sum(len(task.trials) for task in tasks)
     report = RunReport(n_planned=sum(cell.n_trials for cell in unique_cells(cells)))
     report.n_found = report.n_planned - missing
     if damaged := store.damaged_note():
-        console.print(damaged, highlight=False, markup=False, soft_wrap=True)
+        say(damaged)
     if not tasks:
         return report
     check_data(tasks, executor)
@@ -162,30 +163,30 @@ def run_cells(
                 is_first = not report.failures
                 report.failures += result.failures
                 for line in report.hear(result.warnings):
-                    console.print(line, highlight=False, markup=False, soft_wrap=True)
+                    say(line)
                 if is_first and result.failures and report.n_skipped:
                     _, where, reason = result.failures[0]
-                    said = FIRST.format(reason=reason.rstrip("."), where=where)
-                    console.print(said, highlight=False, markup=False, soft_wrap=True)
+                    say(FIRST.format(reason=reason.rstrip("."), where=where))
                 ticker.advance(len(result.records) + len(result.failures))
                 if stop is not None and report.n_skipped and stop(report):
                     report.stopped = True
                     break
     except KeyboardInterrupt:
-        console.print(
+        say(
             f"interrupted: {report.n_found + report.n_run} of {report.n_planned} trials are stored; "
             f"run the same command again to resume."
         )
         raise
     finally:
-        _close(results)
+        if isinstance(results, Generator):  # which ends the tasks that still run
+            results.close()
         for line in report.heard():
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            say(line)
         report.seconds = time.perf_counter() - start
     try:
         store.compact()
     except OSError as error:  # all is stored, and the next run merges
-        console.print(f"not merged: {error}", highlight=False, markup=False, soft_wrap=True)
+        say(f"not merged: {error}")
     return report
 
 
@@ -211,13 +212,6 @@ def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
         f"{dataset.get('set', '')}: expected {file} in {describe_roots()}, found none; run provsel fetch "
         f"{dataset['name']}{choice}."
     )
-
-
-def _close(results: Iterator[TaskResult]) -> None:
-    """End the tasks that still run."""
-    close = getattr(results, "close", None)
-    if close is not None:
-        close()
 
 
 class Ticker:
