@@ -346,10 +346,9 @@ def test_a_trial_that_fails_now_is_a_difference(results, monkeypatch):
     assert run.different[0][1] == [("fails now", "a record", "ValueError: out of order")]
 
 
-@pytest.mark.parametrize("executor", [SERIAL, {"name": "loky", "n_jobs": 1}], ids=lambda config: config["name"])
-def test_a_task_that_ends_in_an_error_stops_no_other(results, monkeypatch, executor):
+def test_a_task_that_ends_in_an_error_stops_no_other(results, monkeypatch):
     broken_at([2, 3], RuntimeError("no rows"), monkeypatch)  # in the run, and alone
-    run = audit(results, executor=executor)
+    run = audit(results)
     assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 1)
     assert run.different[0][1] == [("fails now", "a record", "RuntimeError: no rows")]
 
