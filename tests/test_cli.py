@@ -177,7 +177,6 @@ def test_render_of_a_part(capsys, monkeypatch):
         ("protocol.setting=both", r"protocol\.setting: expected one of .*supervised"),
         ("executor.name=threads", r"executor: expected one of dask, loky, serial, slurm, got 'threads'"),
         ("dataset.name=nope", r"nope.*synthetic"),
-        ("protocol.n_splits=40", r"expected at least n_splits = 40 rows of each class"),
     ],
 )
 def test_bad_settings_are_one_line(override, message, capsys):

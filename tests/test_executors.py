@@ -185,11 +185,14 @@ def test_warnings_that_are_errors_for_the_user_stay_errors(tmp_path):
             run_quietly([warning], TrialStore(tmp_path))
 
 
-def test_error_in_a_worker_reaches_the_caller(tmp_path):
-    cell = small_cell(dataset={"n_samples": 12}, n_splits=10)
+def test_a_data_set_without_the_folds_of_a_run_stops_no_other(tmp_path):
+    few, enough = small_cell(dataset={"n_samples": 12}, n_splits=10), small_cell(UNIFORM)
     for executor in ({"name": "serial"}, {"name": "loky", "n_jobs": 2}):
-        with pytest.raises(ValueError, match=r"expected at least n_splits = 10 rows of each class"):
-            run_quietly([cell], TrialStore(tmp_path), executor)
+        store = TrialStore(tmp_path / executor["name"])
+        report, _ = run_quietly([few, enough], store, executor)
+        assert len(store.keys()) == enough.n_trials
+        assert len(report.failures) == few.n_trials
+        assert "expected at least n_splits = 10 rows of each class" in str(report.failures[0])
 
 
 def test_unknown_executor_lists_the_known_ones():

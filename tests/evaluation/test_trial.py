@@ -1,6 +1,7 @@
 """One task: records, and numbers that plain scikit-learn code gives as well."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -161,10 +162,13 @@ def test_a_failing_cell_does_not_stop_the_others():
 def test_fewer_rows_of_a_class_than_folds():
     data = {"n_samples": 12, "n_features": 20}
     [task, *_] = make_tasks([small_cell(FULL, dataset=data, n_splits=10)])
-    with pytest.raises(
-        ValueError, match=r"synthetic: expected at least n_splits = 10 rows of each class, got \d; lower protocol"
-    ):
-        run_task(task)
+    result = run_task(task)
+    assert (len(result.records), len(result.failures)) == (0, len(task.trials))
+    for _, where, reason in result.failures:
+        assert where == "synthetic, repeat 0, fold 0"
+        assert re.match(
+            r"ValueError: .*synthetic: expected at least n_splits = 10 rows of each class, got \d; lower", reason
+        )
 
 
 @pytest.mark.parametrize("selector", [FULL, {**BSS, "n_features_to_select": 100}], ids=["full", "bss"])

@@ -46,7 +46,7 @@ def run_task(task: Task) -> TaskResult:
     """Run all trials of a task on one BLAS thread.
 
     Many small eigenproblems get slower with more threads, and the number of threads must not show in the results.
-    A trial that fails is reported and does not stop the others.
+    A trial that fails is reported and does not stop the others; where the data set has no such fold, all of them fail.
 
     Raises
     ------
@@ -57,7 +57,12 @@ def run_task(task: Task) -> TaskResult:
     with threadpool_limits(1):
         _check_identity(task)
         dataset = _load(canonical_json(dict(task.dataset)))
-        fold = _fold(task, dataset)
+        try:
+            fold = _fold(task, dataset)
+        except ValueError as error:  # such as fewer rows of a class than folds; other data sets of the run go on
+            where = f"{dataset.name}, repeat {task.repeat}, fold {task.fold}"
+            result.failures = [(trial.key, where, f"{type(error).__name__}: {error}") for trial in task.trials]
+            return result
         for trial in task.trials:
             cell = task.cells[trial.cell]
             try:
