@@ -140,8 +140,8 @@ class Within(AbstractRowRule):
     trivial: str = ""
     alpha: float = ALPHA
 
-    words = """{quantity} is at most {bound} in all but a share {at_most} of the trials, in every column on its own.
-        Contradicted: significantly more trials are above the bound (binomial test; where none may be above, one is
+    words = """{quantity} of {row} is at most {bound} in all but a share {at_most} of the trials, in every column on its
+        own. Contradicted: significantly more trials are above the bound (binomial test; where none may be above, one is
         enough). Vacuous: the bound says nothing in half of the trials or more. Replicated: at most this share is above.
         Else inconclusive. The effect is the share of trials within."""
 
