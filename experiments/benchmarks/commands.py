@@ -15,10 +15,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from report import make_store
 from timing import case, report
 
 from provlab.datasets import data_dir
+from report import make_store
 
 BENCH = {
     "bench": ["--records", "50000", "--repeats", "3"],
