@@ -127,7 +127,7 @@ coverage: $(DEV)
 # other tests there compare files with versions, digests of cells and claims, which are the same bytes (test_keys_and_seeds).
 ON_BOTH_KINDS := tests/test_reference.py::test_a_sample_of_its_trials_is_what_this_code_computes \
 	tests/test_reference.py::test_table_1_is_what_this_code_computes tests/test_determinism.py tests/test_audit.py
-ON_ONE_KIND := tests/test_executors.py tests/test_audit_command.py tests/test_audit_processes.py tests/store
+ON_ONE_KIND := tests/test_executors.py tests/store
 
 test-processors: $(DEV)
 	$(BIN)/python tests/kinds.py avx2 -- $(PYTEST) $(ON_BOTH_KINDS)
