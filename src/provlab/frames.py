@@ -106,7 +106,7 @@ class StoreSnapshot:
         read, chosen = list(dict.fromkeys(["cell", *NUMBERS, *read])), None if cells is None else sorted({*cells})
         tables = [store.encoded(read, chosen, complete=complete)]
         tables += [each.encoded(read, chosen, complete=True) for each in beside]
-        table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+        table = pa.concat_tables(_of_one_type(tables)).unify_dictionaries().combine_chunks()
         named = [pc.is_valid(table[name]) for name in ("key", "cell") if name in read]
         named += [pc.fill_null(pc.greater_equal(table[name], 0), False) for name in NUMBERS]
         whole, n_nameless = reduce(pc.and_, named), 0
@@ -212,6 +212,18 @@ def _cells(table: pa.Table) -> tuple[NDArray[np.str_], NDArray[np.int32]]:
     if isinstance(cells, pa.ChunkedArray):  # without any rows
         return np.empty(0, str), np.empty(0, np.int32)
     return np.array(cells.dictionary.to_pylist(), dtype=str), cells.indices.to_numpy()
+
+
+def _of_one_type(tables: Sequence[pa.Table]) -> list[pa.Table]:
+    """Return the tables that have rows: a column that one store has never written takes the type of the others."""
+    found = [table for table in tables if len(table)] or list(tables[:1])
+    for name in found[0].column_names:
+        types = [table[name].type for table in found if table[name].null_count < len(table)]
+        for k, table in enumerate(found):
+            if types and table[name].null_count == len(table) and table[name].type != types[0]:
+                place = table.column_names.index(name)
+                found[k] = table.set_column(place, name, pa.nulls(len(table), types[0]))
+    return found
 
 
 def _order(table: pa.Table) -> NDArray[np.intp]:

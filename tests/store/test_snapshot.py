@@ -141,6 +141,17 @@ def test_trials_of_another_store_stand_beside_and_ours_come_first(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("n_ours", [0, 2])
+def test_a_text_that_only_one_of_two_stores_has_stands_in_both(tmp_path, n_ours):
+    ours, theirs = TrialStore(tmp_path / "ours"), TrialStore(tmp_path / "theirs")
+    ours.append(fake_records(0, n_ours, "a"))
+    theirs.append([record | {"variance": "held"} for record in fake_records(5, 2, "a")])
+    for first, second in ((ours, theirs), (theirs, ours)):
+        both = StoreSnapshot.take(first, ["variance"], beside=[second])
+        found = both.query(["a"], ["variance"])["variance"].to_pylist()
+        assert sorted(found, key=str) == [None] * (n_ours if first is ours else 0) + ["held"] * 2
+
+
 def test_packed_trials_are_the_trials_without_what_only_a_store_needs(tmp_path):
     """Each once, to the bit but for seconds, and another call adds what came since."""
     store, cells = TrialStore(tmp_path / "store"), [small_cell(UNIFORM), small_cell(FULL)]
