@@ -14,7 +14,7 @@ from made_paper import made_paper
 from provlab.cli import main
 from provlab.datasets import read_source
 from provlab.export import data_sets, ro_crate
-from provlab.merge import Merge, read_source_trials
+from provlab.merge import Merge, source_trials
 from provlab.store import SCHEMA, TrialStore
 from provlab.trials_csv import read_trials, write_trials
 from small_runs import REPO, SMALL, fake_records, small_cell
@@ -176,10 +176,10 @@ def test_an_export_that_was_changed(stored, here, file, old, new, message):
     else:
         path.write_text(text.splitlines()[0] + "\n")
     if message is None:  # a name that is part of no key: it stands as it is
-        assert len(read_source_trials(path.parent)) > 0
+        assert len(source_trials(path.parent, {})) > 0
         return
     with pytest.raises(ValueError, match=message):
-        read_source_trials(path.parent)
+        source_trials(path.parent, {})
     assert main(["merge", "export", "--results", "again"]) == 2
     assert not Path("again").exists()
 
@@ -222,21 +222,21 @@ def test_another_environment_may_differ_in_the_last_digits(stored, here):
 
     n = changed(stored, "theirs", close)
     made = Merge()
-    made.add("ours", read_source_trials(stored / "results"))
-    made.add("theirs", read_source_trials(Path("theirs")))
+    made.add("ours", source_trials(stored / "results", {}))
+    made.add("theirs", source_trials(Path("theirs"), {}))
     assert made.counts["theirs"] == {"new": 0, "identical": 0, "close": n, "different": 0}
     assert made.conflicts.empty
     # in the same environment the same digits are a conflict
     changed(stored, "same", lambda k, record: {"error": record["error"] + 1e-12})
-    made.add("same", read_source_trials(Path("same")))
+    made.add("same", source_trials(Path("same"), {}))
     assert made.counts["same"]["different"] == n
 
 
 def test_columns_that_one_side_never_wrote_are_no_conflict(stored, here):
     n = changed(stored, "older", lambda k, record: {"certificate_cost": None, "nmi": None, "objective": None})
     made = Merge()
-    made.add("ours", read_source_trials(stored / "results"))
-    made.add("older", read_source_trials(Path("older")))
+    made.add("ours", source_trials(stored / "results", {}))
+    made.add("older", source_trials(Path("older"), {}))
     assert made.counts["older"]["identical"] == n
 
 
@@ -296,7 +296,7 @@ def test_an_export_that_lacks_a_column(name, stored, here):
         assert main(["merge", "export", "--results", "new"]) == 0
         return
     with pytest.raises(ValueError, match=rf"columns\.csv: expected the column {name}, .* got none; export again"):
-        read_source_trials(folder)
+        source_trials(folder, {})
 
 
 @pytest.mark.parametrize(
@@ -335,4 +335,4 @@ def test_registered_data_are_described_by_their_source(tmp_path):
 
 def test_the_reference_sample_is_a_source():
     sample = REPO / "results" / "reference" / "sample"
-    assert len(read_source_trials(sample)) == sum(pq.read_metadata(path).num_rows for path in sample.iterdir()) > 50
+    assert len(source_trials(sample, {})) == sum(pq.read_metadata(path).num_rows for path in sample.iterdir()) > 50

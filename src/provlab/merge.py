@@ -40,19 +40,16 @@ CONFLICT_COLUMNS = [
 """Of `Merge.conflicts`: where the trial came from first, where it is different, and both values."""
 
 
-def read_source_trials(folder: Path) -> pa.Table:
+def source_trials(folder: Path, known: dict[str, tuple[pa.DataType, Path]]) -> pa.Table:
     """Return the trials of a results folder, of a folder of a store, or of one that `provsel export` wrote.
+
+    Nothing is changed there; the types of the trials' own columns are noted in `known`.
 
     Raises
     ------
     ValueError
         When it is none of these, or a trial is not the one that its key says.
     """
-    return _read_source(folder, {})
-
-
-def _read_source(folder: Path, known: dict[str, tuple[pa.DataType, Path]]) -> pa.Table:
-    """Return the trials of a folder in which nothing is changed, and note the types of their own columns."""
     found = [path for path in (folder / "store", folder) if next(path.glob("*.parquet"), None) is not None]
     if (folder / TRIALS).is_file():
         trials = read_trials(folder)
@@ -182,7 +179,7 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Cal
         _check_keys(target, ours)
         made.add(str(target), _agreed(ours, store.own_columns(), known))
     for name, folder in sources.items():
-        fresh.append(made.add(name, _read_source(folder, known)))
+        fresh.append(made.add(name, source_trials(folder, known)))
         found = made.counts[name]
         told(
             f"{name}: {found['new']} new trials; known: {found[IDENTICAL]} identical, {found[CLOSE]} the same to the "
