@@ -21,8 +21,7 @@ from provlab.datasets.loaders.file import known_labels
 from provlab.frames import error_summary, planned_trials
 from provlab.identity.cell import Cell
 from provlab.identity.keys import digest
-from provlab.plan import Entry, compose_config, identity_of
-from provlab.plan.composition import cells_of
+from provlab.plan import Entry, cells_of, compose_config
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.runner import run_cells
 from provlab.store import TrialStore
@@ -170,7 +169,7 @@ def _cell(path: str, selector: dict[str, Any], model: dict[str, Any], protocol: 
     parts = compose_config(["dataset=file", "selector=any", "model=any", "protocol=tenfold"])
     parts["protocol"] = {**parts["protocol"], **protocol}
     parts["dataset"] = {**parts["dataset"], "path": path}
-    [cell] = cells_of({**parts, "selector": selector, "model": model}, identity_of)
+    [cell] = cells_of({**parts, "selector": selector, "model": model})
     return cell
 
 

@@ -10,8 +10,8 @@ from hostile_bytes import bounded, tree
 from provlab.cli.guard import guarded
 from provlab.datasets import dataset_members, load_dataset
 from provlab.plan import cells_of, compose_artefact, compose_config
-from provlab.plan.composition import results_folder
-from provlab.plan.overrides import check_plain, check_references, parse_override
+from provlab.plan.composition import resolved, results_folder
+from provlab.plan.overrides import check_references, parse_override
 from provlab.project import artefact_names
 from provlab.project.components import build, component_class, registered
 from provlab.store import TrialStore
@@ -206,7 +206,7 @@ def nested(levels):
 )
 def test_values_of_other_kinds_are_refused(value, message):
     with pytest.raises(ValueError, match=message) as error:
-        check_plain({"seed": value}, "dataset")
+        resolved({"dataset": {"seed": value}}, ["dataset"])
     assert str(error.value).startswith("dataset")
     assert len(str(error.value)) < 400
 
@@ -224,7 +224,18 @@ ODD = {
     "not a number": (["protocol.seed=nan"], "protocol.seed: expected a text, a finite number"),
     "to itself": (["dataset.name=${dataset.name}"], "Recursive interpolation detected"),
     "in a circle": (["dataset.seed=${dataset.n_samples}", "dataset.n_samples=${dataset.seed}"], "Recursive interp"),
-    "to its parent": (["dataset.name=${dataset}"], "Interpolation to parent node"),
+    "to its parent": (["dataset.name=${dataset}"], "expected at most 20 levels"),
+    "to ever more": (
+        [
+            "+artefact.a=[1,2,3,4,5,6,7,8,9]",
+            *(
+                f"+artefact.{b}=[{','.join([f'${{artefact.{a}}}'] * 9)}]"
+                for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+            ),
+            "dataset.seed=${artefact.i}",
+        ],
+        "expected at most 10000 values, got more",
+    ),
     "another package": (["+dataset@selector=digits"], "expected GROUP=NAME or GROUP"),
     "a tag": (["dataset.name='!!python/object/apply:os.mkdir [canary]'"], "unknown data set '!!python"),
     "a tag with a value": (["dataset.seed='!!python/object/apply:os.mkdir [canary]'"], "seed must be an integer"),

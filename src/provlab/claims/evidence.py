@@ -26,8 +26,7 @@ from provlab.claims.paired_tests import (
     Floats,
     SignedRank,
 )
-from provlab.plan import Entry
-from provlab.plan.composition import MAX_COUNT
+from provlab.plan import MAX_COUNT, Entry
 
 Ints = NDArray[np.int64]
 Selections = list[NDArray[np.int32]]

@@ -53,8 +53,7 @@ from provlab.claims.schema import load_claims, stated_results
 from provlab.claims.verdicts import RankingResult, Verdict, judge_files
 from provlab.frames import TIMES
 from provlab.messages import did_you_mean
-from provlab.plan import Entry
-from provlab.plan.composition import MAX_COUNT
+from provlab.plan import MAX_COUNT, Entry
 from provlab.store import SCHEMA
 from provsel.streams.sources import DAMAGED
 

@@ -12,11 +12,13 @@ from provlab.plan.artefact import (
     fitting,
     state_of,
 )
-from provlab.plan.composition import Composer, cells_of, compose_config, executor_settings, results_folder
+from provlab.plan.composition import Composer, compose_config, executor_settings, results_folder
 from provlab.plan.overrides import CELL_GROUPS
 from provlab.plan.plan import (
+    MAX_COUNT,
     Task,
     Trial,
+    cells_of,
     feature_names_of,
     files_missing,
     identity_of,
@@ -26,7 +28,8 @@ from provlab.plan.plan import (
 )
 
 __all__ = [
-    "CELL_GROUPS", "COMPLETE", "NOT_RUN", "PARTIAL", "Artefact", "Composer", "Entry", "Task", "Trial", "artefact_part",
-    "cells_of", "compose_artefact", "compose_config", "counted_state", "executor_settings", "feature_names_of",
-    "files_missing", "fitting", "identity_of", "make_tasks", "results_folder", "state_of", "trials_of", "unique_cells",
+    "CELL_GROUPS", "COMPLETE", "MAX_COUNT", "NOT_RUN", "PARTIAL", "Artefact", "Composer", "Entry", "Task", "Trial",
+    "artefact_part", "cells_of", "compose_artefact", "compose_config", "counted_state", "executor_settings",
+    "feature_names_of", "files_missing", "fitting", "identity_of", "make_tasks", "results_folder", "state_of",
+    "trials_of", "unique_cells",
 ]  # fmt: skip

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from provlab.datasets import MissingDataError
 from provlab.identity.cell import Cell
-from provlab.plan.composition import Composer, Parts, cells_of, compose_config, resolved
+from provlab.identity.keys import canonical_json
+from provlab.plan.composition import Composer, Parts, compose_config, resolved
 from provlab.plan.overrides import check_names, nearest_setting, setting
-from provlab.plan.plan import files_missing, identity_of
+from provlab.plan.plan import cells_of, files_missing, identity_of
 from provlab.project import paper_of
 from provlab.project.components import UNSET
 
@@ -87,9 +87,8 @@ class Artefact:
         if n_stored:
             return
         datasets = {cell.data: cell.dataset for cell in self.cells}.values()
-        missing = dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset))
-        if missing:
-            names = " ".join(missing)
+        names = " ".join(dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset)))
+        if names:
             error = MissingDataError(f"Nothing is stored, and the data are not here: provsel fetch {names}")
             error.dataset = names
             raise error
@@ -135,33 +134,26 @@ def compose_artefact(
     """
     paper_of(name)  # which it must be of
     base = [f"+experiment={name}", *overrides]
-    compose = Composer()
+    compose, identities = Composer(), dict[str, str]()
     config = compose(base)
-    artefact = resolved(config, ["artefact"])["artefact"]
-    identify = _Identities()
-    known = {kind: list(artefact[kind]) for kind in ("rows", "columns")}
-    entries, composed_rows, taken = [], [], set()
-    for label, chosen in _listed_datasets(name, artefact).items():
-        check_names(f"{name}: datasets.{label}", chosen, ["choose", *known])
-        for kind, names in known.items():
-            if other := [each for each in chosen.get(kind, []) if each not in names]:
-                raise ValueError(f"{name}: expected {kind} of {label} among {names}, got {other}; add them to {kind}.")
-        own = {row: artefact["rows"][row] for row in chosen.get("rows", known["rows"])}
-        shown = {column: artefact["columns"][column] for column in chosen.get("columns", known["columns"])}
-        for row, of_row in (rows or own).items():
-            before = [*chosen["choose"], *of_row]
-            composed_rows.append(compose([*base, *before]))
-            fits = {column: fitting(stated, composed_rows[-1]) for column, stated in shown.items()}
-            _check_sizes(name, row, of_row, shown, {text for settings in fits.values() for text in settings})
-            for column, settings in fits.items():
-                _check_agreement(
-                    name,
-                    {
-                        f"data set {label!r:.80}": chosen["choose"],
-                        f"row {row!r:.80}": of_row,
-                        f"column {column!r:.80}": settings,
-                    },
-                )
+    layout = resolved(config, ["artefact"])["artefact"]
+
+    def identify(dataset: Mapping[str, Any]) -> str:
+        """Look at each data set once: all rows and columns have the same ones."""
+        text = canonical_json(dataset)
+        if text not in identities:
+            identities[text] = identity_of(dataset)
+        return identities[text]
+
+    entries, plain, taken = [], [], set()
+    for label, part in _listed_datasets(name, layout).items():
+        for row, of_row in (rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}).items():
+            before = [*part["choose"], *of_row]
+            plain.append(compose([*base, *before]))
+            for column in part.get("columns", layout["columns"]):
+                settings = fitting(layout["columns"][column], plain[-1])
+                places = {f"data set {label!r:.80}": part["choose"], f"row {row!r:.80}": of_row}
+                _check_agreement(name, {**places, f"column {column!r:.80}": settings})
                 taken |= _kept(overrides, [*before, *settings])
                 alone = (*base, *before, *settings)
                 composed = compose(alone)
@@ -170,36 +162,29 @@ def compose_artefact(
                     entries.append(Entry(str(row), str(column), cell, label, (*alone, *member)))
     if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
         there, stated = {entry.row for entry in entries}, artefact_part(name)["rows"]  # columns may be for other rows
-        composed_rows += [compose([*base, *stated[row]]) for row in stated if row not in there]
-    _check_columns(name, artefact["columns"], composed_rows)
-    if lost := [text for text in overrides if text not in taken]:
-        raise ValueError(
-            f"{name}: expected settings that some entry takes, got {lost[0]!r:.120}, but the data set, row or column "
-            f"of each sets {setting(lost[0])} itself; leave it out, or change artefact.rows or artefact.columns."
-        )
-    return Artefact(name, str(artefact["title"]), tuple(entries), config)
+        plain += [compose([*base, *stated[row]]) for row in stated if row not in there]
+    _check_columns(name, layout["columns"], plain)
+    for text in overrides:
+        if text not in taken:
+            raise ValueError(
+                f"{name}: expected settings that some entry takes, got {text!r:.120}, but the data set, row or column "
+                f"of each sets {setting(text)} itself; leave it out, or change artefact.rows or artefact.columns."
+            )
+    return Artefact(name, str(layout["title"]), tuple(entries), config)
 
 
-class _Identities(dict[str, str]):
-    """Identities of data sets, each looked at once: all rows and columns of an artefact have the same ones."""
-
-    def __call__(self, dataset: Mapping[str, Any]) -> str:
-        text = repr(sorted(dataset.items()))
-        if text not in self:
-            self[text] = identity_of(dataset)
-        return self[text]
-
-
-def _listed_datasets(name: str, artefact: Parts) -> dict[str, Parts]:
+def _listed_datasets(name: str, layout: Parts) -> dict[str, Parts]:
     """Return the data sets that an artefact lists, or those of them that `only` names; "" is that of the config."""
-    listed = artefact.get("datasets", {"": {"choose": []}})
-    only = artefact.get("only")
-    if only is None:
-        return {str(label): chosen for label, chosen in listed.items()}
-    unknown = [label for label in only if label not in listed]
-    if unknown or not only:
-        raise ValueError(f"{name}: expected artefact.only to name some of {', '.join(listed)}, got {list(only)}.")
-    return {str(label): listed[label] for label in only}
+    listed = layout.get("datasets", {"": {"choose": []}})
+    only = layout.get("only")
+    chosen = [*listed] if only is None else only
+    if not chosen or not set(chosen) <= set(listed):
+        raise ValueError(f"{name}: expected artefact.only to name some of {', '.join(listed)}, got {only!r:.80}.")
+    for label in chosen:
+        check_names(f"{name}: datasets.{label}", listed[label], ["choose", "rows", "columns"])
+        for kind in ("rows", "columns"):
+            check_names(f"{name}: datasets.{label}.{kind}", listed[label].get(kind, []), layout[kind])
+    return {str(label): listed[label] for label in chosen}
 
 
 def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
@@ -221,15 +206,9 @@ def fitting(column: Sequence[str], row: Parts) -> list[str]:
 
 def _applies(override: str, row: Parts) -> bool:
     """Tell whether the selector or model of a row has the setting that a column changes, nested or not, or adds."""
-    group, *names = override.split("=", 1)[0].split(".")
-    if group not in ("selector", "model"):
-        return True
-    node: Any = row[group]
-    for name in names:
-        if not isinstance(node, dict) or name not in node:
-            return False
-        node = node[name]
-    return True
+    key = override.partition("=")[0]  # with the + of one that is added, which applies to each row
+    group = key.partition(".")[0]
+    return group not in ("selector", "model") or key in {group, *_settings(row[group], group)}
 
 
 def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequence[Parts]) -> None:
@@ -240,55 +219,38 @@ def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequen
             key = setting(text)
             group = key.split(".")[0]
             if group not in chosen and not any(_applies(text, row) for row in rows):
-                known = sorted({path for row in rows for path in _settings(row[group], group)})
+                paths = {path for row in rows for path in _settings(row[group], group)}
+                known = sorted(path for path in paths if not path.endswith("._target_"))
                 raise ValueError(
                     f"{name}: expected a setting that some row has, of {', '.join(known) or 'none'}, got {text!r:.120} "
                     f"in column {column!r:.80}, which no row takes; {nearest_setting(key, known)}."
                 )
 
 
-def _check_agreement(name: str, parts: Mapping[str, Sequence[str]]) -> None:
+def _check_agreement(name: str, places: Mapping[str, Sequence[str]]) -> None:
     """Refuse a setting to which two of a data set, a row and a column give different values: one would not show.
 
     A row leaves a value to the columns by `UNSET`; one that the column does not give is refused as well.
     """
     found: dict[str, tuple[str, str]] = {}
-    for part, overrides in parts.items():
+    for place, overrides in places.items():
         for key, text in {setting(text): text for text in overrides if _value(text) != UNSET}.items():
-            where, other = found.setdefault(key, (part, text))
+            where, other = found.setdefault(key, (place, text))
             if _value(other) != _value(text):
                 raise ValueError(
                     f"{name}: expected {key} from one place, got {other!r:.120} of {where} and {text!r:.120} of "
-                    f'{part}; leave one out, or write "+{key}={UNSET}" in the first.'
+                    f'{place}; leave one out, or write "+{key}={UNSET}" in the first.'
                 )
-    for part, text in ((part, text) for part, overrides in parts.items() for text in overrides):
+    for place, text in ((place, text) for place, overrides in places.items() for text in overrides):
         if setting(text) not in found:
             raise ValueError(
-                f"{name}: expected {setting(text)} of {[*parts][-1]}, got {text!r:.120} of {part} only; set it."
+                f"{name}: expected {setting(text)} of {[*places][-1]}, got {text!r:.120} of {place} only; set it."
             )
 
 
-def _check_sizes(
-    name: str, row: str, overrides: Sequence[str], columns: Mapping[str, Sequence[str]], fits: Collection[str]
-) -> None:
-    """Refuse a row that has another name for a number that columns differ in, and the number of one of them in all.
-
-    `fits` are the overrides of columns that the row has.
-    """
-    followed = {setting(text).split(".")[0] for text in fits}
-    given: dict[str, dict[str, str]] = {}
-    for column, texts in columns.items():
-        for text in texts:
-            given.setdefault(setting(text), {}).setdefault(_value(text), column)
-    own = {setting(text): text for text in overrides if _value(text).isdecimal() and setting(text).count(".") == 1}
-    for (key, text), (other, named) in itertools.product(own.items(), given.items()):
-        group, value = key.split(".")[0], _value(text)
-        if other.split(".")[0] == group and group not in followed and len(named) > 1 and value in named:
-            raise ValueError(
-                f"{name}: expected row {row!r:.80} to follow the columns, got {text!r:.120} under each, while column "
-                f'{named[value]!r:.80} has {other}={value}, which the row does not take; write "+{key}={UNSET}" '
-                f"in the row and {key}={value} in that column. Another number stands in conf/{group}/NAME.yaml."
-            )
+def _value(override: str) -> str:
+    """Return the text of the value that an override gives."""
+    return override.partition("=")[2].strip()
 
 
 def _kept(overrides: Iterable[str], later: Sequence[str]) -> set[str]:
@@ -302,16 +264,9 @@ def _chosen_groups(overrides: Iterable[str]) -> set[str]:
     return {key for key in map(setting, overrides) if "." not in key}
 
 
-@cache
-def _value(override: str) -> str:
-    """Return the text of the value that an override gives."""
-    return override.partition("=")[2].strip()
-
-
 def _settings(part: Any, where: str) -> Iterator[str]:
     """Yield the keys of all settings of a part of a config, nested ones as well."""
     if isinstance(part, Mapping):
         for name in part:
-            if name != "_target_":
-                yield f"{where}.{name!s}"
-                yield from _settings(part[name], f"{where}.{name!s}")
+            yield f"{where}.{name!s}"
+            yield from _settings(part[name], f"{where}.{name!s}")

@@ -1,20 +1,14 @@
-"""Overrides in Hydra's grammar, and what a config may say: plain values of bounded size, looked up nowhere else.
-
-Hydra's parser reads what is not a plain word, number or short list. It is slow to import, and an artefact has thousands
-of overrides.
-"""
+"""Overrides in Hydra's grammar, and which references to other settings a config may have."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 MAX_DEPTH = 20
-MAX_TEXT = 2000
-MAX_VALUES = 10_000
 MAX_OVERRIDE = 20_000
 
 CELL_GROUPS = ("dataset", "selector", "model", "protocol")
@@ -29,15 +23,9 @@ ELSEWHERE = ("results", "executor")
 KNOWN = (*CELL_GROUPS, "artefact")
 """What a reference may refer to."""
 
-WHOLE_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
-
 _REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)(?:\.\w+)*\}")
 _KEY = re.compile(r"(\+{0,2}|~)([A-Za-z_][\w$-]*(?:\.[\w$-]+)*)")
-_NUMBER = re.compile(r"[+-]?(?:(?P<whole>\d+)|\d+\.\d*(?:e[+-]?\d+)?|\.?\d+e[+-]?\d+)")
-_WORD = re.compile(r"(?!(?i:nan|inf)$)(?:[A-Za-z][\w./-]*|\d+/[a-z]+|\?\?\?)")
-_LIST = re.compile(r"\[ *(?:\d+|[A-Za-z]\w*)(?: *, *(?:\d+|[A-Za-z]\w*))* *\]")
-_CONSTANTS = {"null": None, "true": True, "false": False}
-_OPENING, _CLOSING = "([{", ")]}"
+_WORD = re.compile(r"(?!(?i:nan|inf|null|true|false)$)[A-Za-z][\w./-]*")
 
 
 class Override(NamedTuple):
@@ -100,10 +88,7 @@ def is_of_hydra(key: str) -> bool:
 
 def check_size(text: str) -> None:
     """Refuse an override that Hydra's parser would not come back from: nested too deeply, or too long."""
-    depth = deepest = 0
-    for char in text:
-        depth += (char in _OPENING) - (char in _CLOSING)
-        deepest = max(deepest, depth)
+    deepest = max(accumulate((char in "([{") - (char in ")]}") for char in text), default=0)
     if deepest > MAX_DEPTH or len(text) > MAX_OVERRIDE:
         raise ValueError(
             f"override {text!r:.80}: expected at most {MAX_DEPTH} levels and {MAX_OVERRIDE} characters, got "
@@ -112,15 +97,11 @@ def check_size(text: str) -> None:
 
 
 def _value(text: str, value: str) -> Any:
-    number = _NUMBER.fullmatch(value)
-    if number:
-        return int(value) if number["whole"] else float(value)
-    if value.lower() in _CONSTANTS:
-        return _CONSTANTS[value.lower()]
-    if WHOLE_REFERENCE.fullmatch(value) or _WORD.fullmatch(value):
+    """Return the value of an override; words and numbers, which most are, need no parser, which is slow to import."""
+    if _WORD.fullmatch(value):
         return value
-    if _LIST.fullmatch(value):
-        return [_value(text, item.strip()) for item in value[1:-1].split(",")]
+    if re.fullmatch(r"\d+", value, re.ASCII):
+        return int(value)
     parsed = parse_with_hydra(text)
     if parsed.is_sweep_override():
         raise ValueError(
@@ -135,6 +116,7 @@ def parse_with_hydra(text: str) -> Any:
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
+    check_size(text)
     try:
         return OverridesParser.create().parse_override(text)
     except HydraException as error:
@@ -157,34 +139,26 @@ def check_references(value: Any, where: str) -> None:
     ValueError
         For a resolver or another part. It is not looked up, so that what it stands for is in no message.
     """
-    for key, text in _leaves(value, where, 0):
-        if isinstance(text, str) and "${" in text:
-            unknown = [name for name in _REFERENCE.findall(text) if name not in KNOWN]
-            if unknown or "${" in _REFERENCE.sub("", text):
-                raise ValueError(
-                    f"{key}: expected a value, or a reference to another setting of the same cell such as "
-                    f"${{dataset.seed}}, got {text!r:.80}; the environment and other places stay out of results: "
-                    f"write the value itself."
-                )
+    for key, text in _texts(value, where):
+        unknown = [name for name in _REFERENCE.findall(text) if name not in KNOWN]
+        if unknown or "${" in _REFERENCE.sub("", text):
+            raise ValueError(
+                f"{key}: expected a value, or a reference to another setting of the same cell such as "
+                f"${{dataset.seed}}, got {text!r:.80}; the environment and other places stay out of results: "
+                f"write the value itself."
+            )
 
 
-def check_plain(part: Any, where: str) -> None:
-    """Refuse what is no mapping of texts, finite numbers, truth values, lists and mappings, in bounded number.
-
-    Raises
-    ------
-    ValueError
-        Names the key.
-    """
-    if not isinstance(part, Mapping):
-        raise ValueError(f"{where}: expected a mapping of names to values, got {part!r:.80}; see conf/{where}.")
-    for count, (key, value) in enumerate(_leaves(part, where, 0)):
-        if count > MAX_VALUES:
-            raise ValueError(f"{where}: expected at most {MAX_VALUES} values, got more; put data into a data set.")
-        if isinstance(value, str) and len(value) > MAX_TEXT:
-            raise ValueError(f"{key}: expected a text of at most {MAX_TEXT} characters, got {value!r:.80}; shorten it.")
-        if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
-            raise ValueError(f"{key}: expected a text, a finite number, true, false or null, got {value!r:.80}.")
+def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Yield the key and the text of everything that has a reference."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _texts(inner, f"{where}.{name}")
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from _texts(inner, f"{where}[{place}]")
+    elif isinstance(value, str) and "${" in value:
+        yield where, value
 
 
 def check_names(where: str, found: Iterable[Any], known: Iterable[str]) -> None:
@@ -195,7 +169,7 @@ def check_names(where: str, found: Iterable[Any], known: Iterable[str]) -> None:
     ValueError
         Names the first, and the nearest known one.
     """
-    known = [*known]
+    known = [*map(str, known)]
     for name in map(str, found):
         if name not in known:
             raise ValueError(f"{where}: expected {', '.join(known)}, got {name!r:.80}; {nearest_setting(name, known)}.")
@@ -208,19 +182,3 @@ def nearest_setting(name: str, known: Iterable[str]) -> str:
     by_end = {path.split(".", 1)[-1]: path for path in known}  # a group in common makes nothing near
     found = nearest(name.split(".", 1)[-1], by_end)
     return f"the nearest is {by_end[found]}" if found else "leave it out"
-
-
-def _leaves(value: Any, where: str, depth: int) -> Iterator[tuple[str, Any]]:
-    """Yield the key and the value of everything that is no mapping and no list."""
-    if depth > MAX_DEPTH:
-        raise ValueError(f"{where:.80}: expected at most {MAX_DEPTH} levels, got more; flatten it.")
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            if not isinstance(key, str):
-                raise ValueError(f"{where}: expected names as keys, got {key!r:.80}; write them as texts.")
-            yield from _leaves(inner, f"{where}.{key:.80}", depth + 1)
-    elif isinstance(value, list | tuple):
-        for place, inner in enumerate(value):
-            yield from _leaves(inner, f"{where}[{place}]", depth + 1)
-    else:
-        yield where, value

@@ -1,17 +1,30 @@
-"""From cells to trials and tasks, with their keys and seeds: what is to be computed, before anything is."""
+"""From configs to cells, trials and tasks, with their keys and seeds: what is to be computed, before anything is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provlab.datasets import MissingDataError, dataset_feature_names, dataset_identity, missing_files
+from provlab.datasets import (
+    MissingDataError,
+    dataset_feature_names,
+    dataset_identity,
+    dataset_members,
+    keyed_parameters,
+    missing_files,
+)
 from provlab.identity.cell import Cell
 from provlab.identity.keys import fold_keys, split_seed
+from provlab.plan.composition import Parts, resolved
+from provlab.plan.overrides import CELL_GROUPS, ELSEWHERE, check_names
+from provlab.protocols import protocol_named
+
+MAX_COUNT = 100_000
+"""Of repeats, folds or draws: each trial is listed before the first one is run."""
 
 
 class Trial(NamedTuple):
@@ -43,25 +56,60 @@ class Task:
 
 def identity_of(config: Mapping[str, Any]) -> str:
     """Return the identity of the data set of a config, which is not loaded: `name`, and its loader's parameters."""
-    parameters = dict(config)
-    name = parameters.pop("name")
     try:
-        return dataset_identity(name, **parameters)
+        return dataset_identity(config["name"], **_parameters(config))
     except MissingDataError as error:
-        error.dataset = str(name)
+        error.dataset = str(config["name"])
         raise
 
 
 def files_missing(config: Mapping[str, Any]) -> list[str]:
     """Return the registered files of the data set of a config that are in none of the searched folders."""
-    parameters = dict(config)
-    return missing_files(parameters.pop("name"), **parameters)
+    return missing_files(config["name"], **_parameters(config))
 
 
 def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
     """Return the names of the features of the data set of a config, without loading it where it was parsed before."""
-    parameters = dict(config)
-    return dataset_feature_names(parameters.pop("name"), **parameters)
+    return dataset_feature_names(config["name"], **_parameters(config))
+
+
+def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in config.items() if name != "name"}
+
+
+def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = identity_of) -> list[Cell]:
+    """Return the cells of a composed config: one, or one for each member of a collection of data sets.
+
+    Parameters
+    ----------
+    config : mapping
+    identify : callable, optional
+        Gives the identity of a data set's config; no data are loaded.
+    """
+    check_names("config", config, [*CELL_GROUPS, *ELSEWHERE, "fail_fast", "artefact"])
+    parts = resolved(config)
+    dataset, protocol = parts.pop("dataset"), parts["protocol"]
+    for name in ("repeats", "n_splits", "draws"):
+        number = protocol.get(name)
+        if isinstance(number, int | float) and number > MAX_COUNT:
+            raise ValueError(f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it.")
+    parts["protocol"] = protocol_named(protocol.get("split")).completed(protocol)
+    first, *others = (
+        {"name": each["name"], **keyed_parameters(each["name"], **_parameters(each))} for each in _members(dataset)
+    )
+    cell = Cell(dataset=first, data=identify(first), **parts)
+    return [cell, *(cell.on(each, identify(each)) for each in others)]
+
+
+def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the data sets of a config: itself, or the members of a collection that it names."""
+    name, chosen = dataset.get("name"), dataset.get("set", "")
+    if not isinstance(name, str):
+        raise ValueError(f"dataset.name: expected a text, got {name!r:.80}; choose with dataset=....")
+    if not isinstance(chosen, str) and not (isinstance(chosen, list) and all(isinstance(each, str) for each in chosen)):
+        raise ValueError(f"dataset.set: expected a name, all, or a list of names, got {chosen!r:.80}.")
+    names = dataset_members(name) if chosen == "all" else [] if isinstance(chosen, str) else chosen
+    return [{**dataset, "set": each} for each in names] or [dataset]  # of an empty list the loader says what it takes
 
 
 def unique_cells(cells: Iterable[Cell]) -> list[Cell]:
@@ -84,35 +132,35 @@ def trials_of(cell: Cell) -> Iterator[tuple[int, int, int, str]]:
 
 def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozenset()) -> list[Task]:
     """Group the trials that are not `done` into tasks, data set by data set, then repeat, then fold."""
-    groups: dict[tuple[str, str, int, int, int, int, int], tuple[list[Cell], list[Trial]]] = {}
-    datasets: dict[str, Mapping[str, Any]] = {}
-    for place_of_cell, cell in enumerate(unique_cells(cells)):
-        datasets.setdefault(cell.data, cell.dataset)
+    groups: dict[tuple[Any, ...], tuple[list[Cell], list[Trial]]] = {}
+    order: dict[str, int] = {}
+    for place, cell in enumerate(unique_cells(cells)):
         protocol = cell.protocol
-        alone = place_of_cell if cell.measured.repeats_are_seeds else 0
-        fixed = cell.data, protocol["split"], protocol["n_splits"], protocol["seed"]
+        alone = place if cell.measured.repeats_are_seeds else 0
+        split = protocol["split"], protocol["n_splits"], protocol["seed"]
+        of_data = order.setdefault(cell.data, len(order))
         for repeat, fold, keys in fold_keys(cell.json, *cell.counts):
             missing = [draw for draw, key in enumerate(keys) if key not in done]
             if missing:
-                members, trials = groups.setdefault((*fixed, repeat, fold, alone), ([], []))
+                members, trials = groups.setdefault((of_data, *split, repeat, fold, alone), ([], []))
                 trials += [Trial(keys[draw], len(members), draw) for draw in missing]
                 members.append(cell)
-    order = {data: place for place, data in enumerate(datasets)}
     tasks = []
-    for group in sorted(groups, key=lambda g: (order[g[0]], *g[1:])):
-        data, split, n_splits, seed, repeat, fold, _ = group
-        members, trials = groups[group]
-        tasks.append(
-            Task(
-                dataset=datasets[data],
-                data=data,
-                split=split,
-                n_splits=n_splits,
-                split_seed=split_seed(data, n_splits, seed, repeat),
-                repeat=repeat,
-                fold=fold,
-                cells=tuple(members),
-                trials=tuple(trials),
-            )
+    for (_, name, n_splits, seed, repeat, fold, _), (members, trials) in sorted(
+        groups.items(), key=lambda each: each[0]
+    ):
+        first = members[0]
+        its_seed = split_seed(first.data, n_splits, seed, repeat)
+        task = Task(
+            first.dataset,
+            first.data,
+            name,
+            n_splits,
+            its_seed,
+            repeat,
+            fold,
+            cells=tuple(members),
+            trials=tuple(trials),
         )
+        tasks.append(task)
     return tasks
