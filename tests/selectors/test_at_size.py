@@ -19,7 +19,6 @@ from provsel.selectors import (
     L1SVMSelector,
     LPSVMSelector,
     OnSupportVectors,
-    RRQRSelector,
     Selection,
     WithEnclosingBallCenter,
 )
@@ -183,31 +182,6 @@ def test_chance_is_that_of_the_selector(data):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"parameter": "C"},
-            r"expected a parameter of FeatureSelectiveSelector, one of c1, c2, .*, got 'C'; give",
-        ),
-        ({"parameter": "c2", "low": None}, "expected 0 < low < high, both finite, got None and 1.0"),
-        ({"selector": RRQRSelector(3), "parameter": None}, "expected a parameter of RRQRSelector, one of .* got None"),
-        ({"low": 0}, "expected 0 < low < high, both finite, got 0 and 1.0"),
-        ({"low": 2.0}, "expected 0 < low < high, both finite, got 2.0 and 1.0"),
-        ({"high": np.inf}, "expected 0 < low < high, both finite, got 1e-06 and inf"),
-        ({"high": "1"}, "expected 0 < low < high, both finite, got 1e-06 and '1'"),
-        ({"max_fits": 1}, "expected an integer max_fits of at least 2, both ends, got 1"),
-        ({"max_fits": 2.0}, "expected an integer max_fits of at least 2, both ends, got 2.0"),
-        ({"if_fewer": "warn"}, r"expected if_fewer in \('raise', 'keep'\), got 'warn'"),
-        ({"n_features_to_select": 91}, "expected n_features_to_select between 1 and .* got 91"),
-        ({"selector": "rfe"}, "expected a provsel selector, got str"),
-    ],
-)
-def test_bad_options_are_refused(options, message, data):
-    with pytest.raises(ValueError, match=f"AtSize: {message}"):
-        clone(FIRST).set_params(**options).fit(*data)
-
-
-@pytest.mark.parametrize(
     ("selector", "parameter"),
     [
         (L1SVMSelector(), "C"),
@@ -233,11 +207,6 @@ def test_every_selector_without_a_number_of_features_has_a_range():
         if inspect.isclass(cls) and issubclass(cls, BaseSelector) and cls not in without:
             counts = "n_features_to_select" in inspect.signature(cls).parameters
             assert counts != hasattr(cls, "size_range"), cls.__name__
-
-
-def test_labels_are_needed_as_the_selector_needs_them():
-    assert FIRST.needs_labels
-    assert not AtSize(RRQRSelector(3), 3, parameter="n_features_to_select", low=1, high=2).needs_labels
 
 
 CONFIG = {

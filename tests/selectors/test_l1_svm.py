@@ -95,21 +95,6 @@ def test_what_does_not_converge_says_so():
     assert fitted.gap_ > 1e-6
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"C": 0}, "expected a positive, finite C, got 0"),
-        ({"C": np.inf}, "expected a positive, finite C, got inf"),
-        ({"C": "1"}, "expected a positive, finite C, got '1'"),
-        ({"tol": -1.0}, "expected a positive, finite tol, got -1.0"),
-        ({"tol": True}, "expected a positive, finite tol, got True"),
-    ],
-)
-def test_bad_options_are_refused(options, message):
-    with pytest.raises(ValueError, match=f"L1SVMSelector: {message}"):
-        L1SVMSelector(**options).fit(*rows())
-
-
 def test_bad_labels_and_rows_are_refused():
     X, _ = rows()
     with pytest.raises(ValueError, match=r"L1SVMSelector: expected labels of two classes, got 3 classes \(.*\); fit"):

@@ -10,7 +10,6 @@ from provsel.kernels.spectral import spectral_basis
 from provsel.selectors import (
     ApproximateBSSSelector,
     BSSSelector,
-    LaplacianScoreSelector,
     LeverageScoreSelector,
     LPSVMSelector,
     SparseEmbedding,
@@ -66,23 +65,6 @@ def test_the_other_gain_promises_nothing(X, selector):
     assert not hasattr(other, "spectral_bound_")
     assert not hasattr(other, "eigenvalue_range_")
     assert set(other.indices_) != set(plain.indices_)
-
-
-@pytest.mark.parametrize(
-    ("selector", "message"),
-    [
-        (BSSSelector(R, gain="half"), r"BSSSelector: expected gain in \('inverse_mean', 'mean'\), got 'half'"),
-        (ApproximateBSSSelector(R, gain=1), "ApproximateBSSSelector: expected gain in .*, got 1"),
-        (BSSSelector(R, columns="U"), r"BSSSelector: expected columns in \('V', 'sigma_V'\), got 'U'"),
-        (LeverageScoreSelector(R, center="yes"), "LeverageScoreSelector: expected center True or False, got 'yes'"),
-        (LaplacianScoreSelector(R, edges="cosine"), r"LaplacianScoreSelector: expected edges in .*, got 'cosine'"),
-        (LaplacianScoreSelector(R, edges="binary", kernel_width=1.0), "expected kernel_width None with edges='binary'"),
-        (SparseEmbedding(R, signed=0), "SparseEmbedding: expected signed True or False, got 0"),
-    ],
-)
-def test_what_is_no_reading_is_refused(X, selector, message):
-    with pytest.raises(ValueError, match=message):
-        selector.fit(X)
 
 
 def test_sums_without_signs_are_sums(X):

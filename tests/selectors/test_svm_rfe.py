@@ -1,7 +1,6 @@
 """Recursive feature elimination: against scikit-learn, against plain refitting, and over orders of r."""
 
 import os
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -110,22 +109,13 @@ def test_liblinear_refits_on_the_remaining_columns(data, form):
     assert not np.array_equal(ranking, SVMRFESelector(12, step=0.3).fit(X, y).ranking_)  # another model
 
 
-@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_matrix])
-def test_sparse_equals_dense(data, form):
-    X, y = data
-    dense = SVMRFESelector(15, tol=TIGHT).fit(X, y)
-    as_sparse = SVMRFESelector(15, tol=TIGHT).fit(form(X), y)
-    np.testing.assert_array_equal(as_sparse.indices_, dense.indices_)
-    np.testing.assert_array_equal(as_sparse.ranking_, dense.ranking_)
-
-
 @pytest.mark.parametrize("solver", ["libsvm", "liblinear"])
 @pytest.mark.parametrize("shared_rounds", [128, 3])
 def test_neither_order_of_r_nor_sharing_matters(solver, shared_rounds, monkeypatch):
     monkeypatch.setattr(module, "SHARED_ROUNDS", shared_rounds)
     X, y = text()
     alone = {r: SVMRFESelector(r, solver=solver).fit(X, y) for r in (40, 200, 210, 400)}
-    for order in permutations(alone):
+    for order in ((40, 200, 210, 400), (400, 210, 200, 40), (210, 400, 40, 200), (200, 40, 400, 210)):
         view = TrainingView(X, y)
         for r in order:
             shared = SVMRFESelector(r, solver=solver).fit_view(view)
@@ -153,30 +143,6 @@ def test_a_path_is_walked_once(monkeypatch):
     assert len(calls) == 2 * max(rounds)  # another C is another path
 
 
-def test_only_the_last_round_keeps_its_columns():
-    X, y = gaussian()
-    view = TrainingView(X, y)
-    SVMRFESelector(100).fit_view(view)
-    rounds = [part for name, part in view._parts.items() if name.startswith("rfe")]
-    assert [part.columns is None for part in rounds] == [True] * (len(rounds) - 1) + [False]
-
-
-def test_indices_are_in_order_of_the_last_weights():
-    X, y = gaussian()
-    selector = SVMRFESelector(30, step=100, tol=TIGHT).fit(X, y)
-    trained_on = np.flatnonzero(selector.ranking_ <= 2)
-    w = hinge(X[:, trained_on], y)
-    np.testing.assert_array_equal(selector.indices_, trained_on[np.argsort(-w)][:30])
-
-
-def test_all_features_are_put_in_order():
-    X, y = gaussian()
-    selector = SVMRFESelector(300, tol=TIGHT).fit(X, y)
-    np.testing.assert_array_equal(selector.indices_, np.argsort(-hinge(X, y)))
-    assert (selector.ranking_ == 1).all()
-    assert selector.n_rounds_ == 1
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_copies_of_a_column_are_kept_lowest_index_first(form):
     X, y = gaussian()
@@ -191,68 +157,12 @@ def test_copies_of_a_column_are_kept_lowest_index_first(form):
         assert found == sorted(found)
 
 
-def test_informative_features_stay_and_without_labels_they_do_not():
-    X, y = gaussian()
-    X[:, :20] += 0.6 * y[:, None]
-    assert np.sum(SVMRFESelector(20).fit(X, y).indices_ < 20) >= 15  # 1.3 by chance
-    # control: with labels that say nothing about X, few of them stay
-    shuffled = np.random.default_rng(9).permutation(y)
-    assert np.sum(SVMRFESelector(20).fit(X, shuffled).indices_ < 20) <= 8
-
-
-def test_several_rounds_differ_from_one():
-    X, y = gaussian()
-    assert set(SVMRFESelector(20).fit(X, y).indices_) != set(SVMRFESelector(20, step=280).fit(X, y).indices_)
-
-
 def test_auto_goes_by_the_number_of_rows(monkeypatch):
     X, y = gaussian()
     by_gram, by_columns = (SVMRFESelector(20, solver=solver).fit(X, y) for solver in ("libsvm", "liblinear"))
     np.testing.assert_array_equal(SVMRFESelector(20).fit(X, y).ranking_, by_gram.ranking_)
     monkeypatch.setattr(module, "GRAM_ROWS", 59)
     np.testing.assert_array_equal(SVMRFESelector(20).fit(X, y).ranking_, by_columns.ranking_)
-
-
-@pytest.mark.parametrize("step", [0, -1, 1.0, 2.5, 0.0, -0.1, float("nan"), True, "0.1", None])
-def test_bad_steps_are_refused(step):
-    X, y = gaussian()
-    with pytest.raises(ValueError, match=rf"expected step an integer >= 1.* or a fraction in \(0, 1\).*got {step!r}"):
-        SVMRFESelector(10, step=step).fit(X, y)
-
-
-@pytest.mark.parametrize("C", [0, -1.0, float("nan"), float("inf"), True, "1"])
-def test_bad_weights_are_refused(C):
-    X, y = gaussian()
-    with pytest.raises(ValueError, match=f"SVMRFESelector: expected C positive and finite, got {C!r}"):
-        SVMRFESelector(10, C=C).fit(X, y)
-
-
-def test_other_bad_options_are_refused():
-    X, y = gaussian()
-    with pytest.raises(ValueError, match=r"expected solver in \('auto', 'libsvm', 'liblinear', .*\), got 'sgd'"):
-        SVMRFESelector(10, solver="sgd").fit(X, y)
-    with pytest.raises(ValueError, match="expected tol None or positive and finite, got 0"):
-        SVMRFESelector(10, tol=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"expected n_features_to_select between 1 and .* 300, got 301"):
-        SVMRFESelector(301).fit(X, y)
-
-
-def test_bad_labels_are_refused():
-    X, y = gaussian()
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        SVMRFESelector(10).fit(X)
-    with pytest.raises(ValueError, match="expected labels y, got None; it ranks features by an SVM"):
-        SVMRFESelector(10).fit_view(TrainingView(X))
-    with pytest.raises(ValueError, match=r"labels of at least two classes, got 1 class \(.*1.*\); check the labels"):
-        SVMRFESelector(10).fit(X, np.ones(60))
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
-        SVMRFESelector(10).fit(X, y + 0.5 * X[:, 0])
-
-
-@pytest.mark.parametrize("solver", ["libsvm", "liblinear"])
-def test_all_zeros_are_refused(solver):
-    with pytest.raises(ValueError, match="non-zero weight, got w = 0 on all 8 features; check that X is not all zeros"):
-        SVMRFESelector(3, solver=solver).fit(np.zeros((10, 8)), np.arange(10) % 2)
 
 
 def with_an_id(n, d=25):

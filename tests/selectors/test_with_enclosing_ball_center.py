@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
-from sklearn.feature_selection import SelectKBest
 
 from provsel.selectors import (
     BSSSelector,
     LeverageScoreSelector,
-    OnSupportVectors,
     RRQRSelector,
     UniformSelector,
     WithEnclosingBallCenter,
@@ -52,14 +50,6 @@ def test_the_selector_sees_the_row(X):
     made = WithEnclosingBallCenter(Spy(3)).fit(X)
     np.testing.assert_array_equal(seen[0][:-1], X)
     np.testing.assert_array_equal(seen[0][-1], made.center_)
-
-
-def test_needs_a_selector_without_labels(X):
-    y = np.arange(12) % 2
-    with pytest.raises(ValueError, match=r"expected a selector that needs no labels, got OnSupportVectors: the centre"):
-        WithEnclosingBallCenter(OnSupportVectors(UniformSelector(3))).fit(X, y)
-    with pytest.raises(ValueError, match=r"WithEnclosingBallCenter: expected a provsel selector, got SelectKBest"):
-        WithEnclosingBallCenter(SelectKBest(k=3)).fit(X, y)
 
 
 def test_many_rows_need_no_gram_matrix():

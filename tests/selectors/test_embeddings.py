@@ -1,0 +1,202 @@
+"""GaussianCompression and SparseEmbedding: their definitions, moments, streams, memory, and scikit-learn's contract."""
+
+import inspect
+import pickle
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import provsel.selectors
+from provlab.project.components import component_class
+from provsel.kernels.compression_bounds import loss_components, norm_components
+from provsel.models import LibsvmSVM
+from provsel.selectors import BaseSelector, GaussianCompression, SparseEmbedding
+from provsel.streams import row_chunks
+
+FORMS = [np.asarray, sparse.csr_array, sparse.csr_matrix, sparse.csc_array]
+BOTH = [GaussianCompression, SparseEmbedding]
+
+
+def matrix(n=20, d=300, seed=0):
+    return np.random.default_rng(seed).poisson(0.4, (n, d)).astype(float)
+
+
+def whole(fitted):
+    """Return the matrix that rows are multiplied by, shape (d, n_components)."""
+    if isinstance(fitted, GaussianCompression):
+        return fitted.blocks_.dense().T
+    S = np.zeros((fitted.n_features_in_, fitted.n_components))
+    S[np.arange(len(S)), fitted.buckets_] = fitted.signs_
+    return S
+
+
+def as_dense(X):
+    return X.toarray() if sparse.issparse(X) else X
+
+
+@parametrize_with_checks(
+    [
+        GaussianCompression(2, random_state=0),
+        GaussianCompression(3, variance="1/l", store=False),
+        SparseEmbedding(2, random_state=0),
+    ]
+)
+def test_scikit_learn_accepts(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_components", [1, 7, 60, 400])
+@pytest.mark.parametrize(
+    ("make", "options"), [(cls, {}) for cls in BOTH] + [(GaussianCompression, {"variance": "1/l"})]
+)
+def test_it_is_its_definition(make, options, n_components, form):
+    X = matrix()
+    fitted = make(n_components, random_state=3, **options).fit(form(X))
+    reduced = fitted.transform(form(X))
+    assert reduced.shape == (20, n_components)
+    assert sparse.issparse(reduced) == (form is not np.asarray and make is SparseEmbedding)
+    np.testing.assert_allclose(as_dense(reduced), X @ whole(fitted), rtol=1e-12, atol=1e-12)
+    single = fitted.transform(form(X.astype(np.float32)))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(as_dense(single), as_dense(reduced), rtol=1e-4, atol=1e-5)
+    if make is GaussianCompression:
+        assert fitted.compression_ratio_ == 300 / n_components
+        # five standard deviations of the variance of Gaussians
+        scaled = whole(fitted) * np.sqrt(n_components if options else 300)
+        assert abs((scaled**2).mean() - 1) < 5 * np.sqrt(2 / scaled.size)
+
+
+def test_buckets_and_signs():
+    selector = SparseEmbedding(5, random_state=0).fit(np.zeros((1, 10_000)))
+    assert selector.buckets_.dtype == np.int64
+    np.testing.assert_array_equal(np.unique(selector.signs_), [-1, 1])
+    # five standard deviations of counts that are binomial
+    assert np.abs(np.bincount(selector.buckets_, minlength=5) - 2000).max() < 5 * 40
+    assert abs(selector.signs_.sum()) < 5 * 100
+    assert abs(selector.signs_[selector.buckets_ == 0].sum()) < 5 * 45  # signs do not follow the buckets
+
+
+def test_squared_lengths_are_unbiased():
+    """E ||x S||^2 = ||x||^2 with variance at most 2 ||x||^4 / m; without signs a positive x is far off."""
+    x = np.random.default_rng(1).random((1, 50)) + 0.5
+    m, trials = 40, 600
+    lengths, unsigned = [], []
+    for seed in range(trials):
+        embedding = SparseEmbedding(m, random_state=seed).fit(x)
+        lengths.append((embedding.transform(x) ** 2).sum() / (x**2).sum())
+        unsigned.append((np.bincount(embedding.buckets_, x[0], minlength=m) ** 2).sum() / (x**2).sum())
+    error = np.sqrt(2 / m / trials)
+    assert abs(np.mean(lengths) - 1) < 5 * error
+    assert np.var(lengths) < 2 / m * 1.3
+    assert np.mean(unsigned) - 1 > 50 * error
+
+
+def test_distances_between_digits_are_kept_within_five_deviations():
+    """sqrt(2 / l) is that of a squared distance at variance 1 / l; at 1 / m all shrink alike."""
+    X = load_digits().data[:60]
+    pairs = np.triu_indices(60, 1)
+
+    def squared(Z):
+        return ((Z[:, None] - Z) ** 2).sum(axis=2)[pairs]
+
+    for variance, factor in (("1/l", 1), ("1/m", 1000 / 64)):
+        Z = GaussianCompression(1000, variance=variance, random_state=0).fit_transform(X)
+        assert np.abs(squared(Z) / squared(X) / factor - 1).max() < 5 * np.sqrt(2 / 1000)
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_values_do_not_matter_to_the_fit_and_seeds_do(make):
+    def drawn(seed, rows=0):
+        return whole(make(9, random_state=seed).fit(matrix(seed=rows)))
+
+    np.testing.assert_array_equal(drawn(0), drawn(0, rows=1))
+    np.testing.assert_array_equal(drawn(np.random.default_rng(0)), drawn(0))
+    np.testing.assert_array_equal(drawn(np.random.RandomState(0)), drawn(np.random.RandomState(0)))
+    assert (drawn(1) != drawn(0)).any()
+    assert (drawn(None) != drawn(None)).any()
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_names_frames_pipelines_and_kind(make):
+    X, y, name = matrix(), np.arange(20) % 2, make.__name__.lower()
+    words, names = [f"word{i}" for i in range(300)], [f"{name}{i}" for i in range(3)]
+    for library, frame in (("pandas", pd.DataFrame(X, columns=words)), ("polars", pl.DataFrame(X, schema=words))):
+        made = make(3, random_state=0).set_output(transform=library)
+        assert list(made.fit_transform(frame).columns) == list(made.get_feature_names_out()) == names
+    assert make_pipeline(make(15, random_state=0), LibsvmSVM()).fit(X, y).score(X, y) > 0.5
+    assert make.__name__ in provsel.selectors.__all__
+    assert not issubclass(make, BaseSelector)
+    first, *others = inspect.signature(make).parameters.values()
+    assert first.name == "n_components"
+    assert {other.kind for other in others} == {first.KEYWORD_ONLY}
+    assert component_class("selector", {"_target_": f"provsel.selectors.{make.__name__}"}) is make
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_other_columns_and_values_that_are_none_are_refused(form):
+    compression = GaussianCompression(3, random_state=0)
+    compression.partial_compress(form(matrix(d=60)))
+    embedding = SparseEmbedding(3, random_state=0).fit(form(matrix(d=60)))
+    for call in (compression.partial_compress, compression.transform, embedding.transform):
+        with pytest.raises(ValueError, match=r"X has 61 features, but .* is expecting 60 features"):
+            call(form(matrix(d=61)))
+        with pytest.raises(ValueError, match="NaN"):
+            call(form(np.full((2, 60), np.nan)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("size", [1, 7, 20])
+def test_chunks_give_the_rows_of_the_whole(form, size, tmp_path):
+    X = matrix()
+    expected = GaussianCompression(9, random_state=0).fit_transform(X)
+    streamed = GaussianCompression(9, random_state=0)
+    parts = [streamed.partial_compress(form(X[start : start + size])) for start in range(0, 20, size)]
+    np.testing.assert_allclose(np.concatenate(parts), expected, rtol=1e-12, atol=1e-13)
+    # what was fitted stays, also without a seed
+    unseeded = GaussianCompression(9).fit(form(X[:3]))
+    np.testing.assert_array_equal(unseeded.partial_compress(form(X)), unseeded.transform(form(X)))
+    np.save(tmp_path / "X.npy", X)
+    parts = [streamed.partial_compress(chunk) for chunk, _ in row_chunks(tmp_path / "X.npy", chunk_rows=size)]
+    np.testing.assert_allclose(np.concatenate(parts), expected, rtol=1e-12, atol=1e-13)
+
+
+def test_store_changes_no_bit_and_auto_keeps_what_is_small(monkeypatch):
+    X = matrix()
+    kept, again, auto = (GaussianCompression(9, store=store, random_state=0).fit(X) for store in (True, False, "auto"))
+    assert (kept.blocks_.store, again.blocks_.store, auto.blocks_.store) == (True, False, True)
+    for other in (again, auto, pickle.loads(pickle.dumps(kept))):  # noqa: S301
+        np.testing.assert_array_equal(other.transform(X), kept.transform(X))
+    for limit, store in ((8 * 9 * 300, True), (8 * 9 * 300 - 1, False)):
+        monkeypatch.setattr("provsel.kernels.gaussian_blocks.KEPT_BYTES", limit)
+        assert clone(auto).fit(X).blocks_.store is store
+
+
+def peak(make, X):
+    tracemalloc.start()
+    try:
+        make.fit_transform(X)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_is_far_below_that_of_the_matrix_and_of_dense_rows():
+    """Lambda would take 80 MB; `store` shows that the measure sees it."""
+    X = sparse.random_array((200, 50_000), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    assert peak(GaussianCompression(200, store=False, random_state=0), X) < 8 * 200 * 50_000 / 4
+    assert peak(GaussianCompression(200, store=True, random_state=0), X) >= 8 * 200 * 50_000
+    assert peak(SparseEmbedding(50_000, random_state=0), X) < 8 * 200 * 50_000 / 4
+
+
+def test_bounds_are_those_of_the_kernel():
+    assert GaussianCompression.n_components_for(99, 0.25) == loss_components(99, 0.25) == 1023
+    assert GaussianCompression.n_components_for_theorem5(2, 100, 0.21) == norm_components(2, 100, 0.21) == 4606
