@@ -137,7 +137,7 @@ def _wins(values: pd.Series, baseline: pd.Series) -> str:
 
 def value_counts(values: pd.Series) -> list[tuple[str, int]]:
     """Return the values of a column and their numbers, the most frequent first; "" where a record does not say."""
-    return [(str(name), int(n)) for name, n in values.fillna("").value_counts().items()]
+    return [(str(name), int(n)) for name, n in values.astype(object).fillna("").value_counts().items()]
 
 
 def versions(text: str) -> dict[str, Any]:

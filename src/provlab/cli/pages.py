@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -64,11 +65,8 @@ def call_explain(options: argparse.Namespace) -> int:
         return 0
     store, recipe = TrialStore(Path(options.results) / "store"), load_recipe(name)
     frame = recipe.frame(chosen, store)
-    [trace] = trace_numbers(
-        chosen, frame, store, recipe.columns,
-        results=options.results, list_trials=options.trials,
-    )  # fmt: skip
-    for part in describe(trace):
+    [trace] = trace_numbers(chosen, frame, store, recipe.columns, max_listed=math.inf if options.trials else 0)
+    for part in describe(trace, options.results):
         console.print(part)
     return 0
 
@@ -98,8 +96,8 @@ def choose(artefact: Artefact, row: str | None, column: str | None, dataset: str
     return replace(artefact, entries=entries)
 
 
-def describe(trace: Trace) -> list[RenderableType]:
-    """Return a trace as parts for a terminal; untrusted text in it is not read as markup."""
+def describe(trace: Trace, results: str) -> list[RenderableType]:
+    """Return a trace in a results folder as parts for a terminal; untrusted text in it is not read as markup."""
     from provlab.tables import value_text
 
     parts: list[RenderableType] = [Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")]
@@ -109,7 +107,10 @@ def describe(trace: Trace) -> list[RenderableType]:
         numbers.add_row(*(Text(text) for text in (line["column"], line["dataset"], *values)))
     parts.append(numbers)
     for cell in trace.cells:
-        parts += _cell(cell)
+        parts += _cell(cell, results)
+    if trace.silent:
+        text = f"some records do not say {', '.join(trace.silent)}: an older version wrote them"
+        parts.append(Text(text, style="yellow"))
     parts.append(Text("computed with", style="bold"))
     parts += [Text(f"  {n} trials: {_plain(versions)}") for versions, n in trace.environments]
     parts += [
@@ -120,7 +121,7 @@ def describe(trace: Trace) -> list[RenderableType]:
     return parts
 
 
-def _cell(cell: TracedCell) -> list[RenderableType]:
+def _cell(cell: TracedCell, results: str) -> list[RenderableType]:
     planned = cell.entry.cell
     parts: list[RenderableType] = [
         Text(f"\n{cell.entry.dataset}: {cell.n_found} of {planned.n_trials} trials", style="bold"),
@@ -146,11 +147,8 @@ def _cell(cell: TracedCell) -> list[RenderableType]:
                 *(str(trial[name]) for name in ("repeat", "fold", "draw", "seed")), *values, Text(trial["key"])
             )
         parts.append(table)
-    if cell.silent:
-        text = f"  some records do not say {', '.join(cell.silent)}: an older version wrote them"
-        parts.append(Text(text, style="yellow"))
     parts.append(Text(f"  compute it again:  {cell.command}"))
-    return parts + ([Text(f"  and compare:       {cell.audit_command}")] if cell.n_found else [])
+    return parts + ([Text(f"  and compare:       {cell.audit_command(results)}")] if cell.n_found else [])
 
 
 def _print_places(console: Console, artefact: Artefact) -> None:

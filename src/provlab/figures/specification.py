@@ -54,7 +54,7 @@ def specification_curve(
     *,
     unit: str = "",
     margins: Sequence[float] = (),
-    printed: float = math.nan,
+    printed: float | None = None,
     alone: bool = False,
 ) -> Markup:
     """Return the drawing; nothing where no universe has an effect.
@@ -70,7 +70,7 @@ def specification_curve(
         Of the effects.
     margins : sequence of float
         Lines where the verdict turns.
-    printed : float
+    printed : float, optional
         What the paper prints, as a line.
     alone : bool
         Make a file of its own, with its colours.
@@ -82,7 +82,8 @@ def specification_curve(
     shown = universes[np.isfinite(universes["effect"].astype(float))]
     if shown.empty:
         return Markup("")
-    low, high = _range(shown, [*margins, printed])
+    drawn = [] if printed is None else [printed]
+    low, high = _range(shown, [*margins, *drawn])
     bottom, step = TOP + HEIGHT, (RIGHT - LEFT) / len(shown)
 
     def y(value: float) -> float:
@@ -106,7 +107,7 @@ def specification_curve(
         if low <= tick <= high:
             pieces += [across("grid", tick), text("row", LEFT - 6, y(tick) + 4, f"{tick:g}")]
     pieces += [text("row", LEFT - 6, TOP - 10, unit), *(across("margin", at) for at in margins)]
-    pieces += [across("zero", 0.0), across("printed", printed)]
+    pieces += [across("zero", 0.0), *(across("printed", at) for at in drawn)]
     heights: dict[tuple[str, str], float] = {}
     at = bottom + 18
     for place, options in places.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -168,10 +167,9 @@ class Outcome:
         paths = []
         for name, found in self.universes.groupby("claim", sort=False):
             claim, places = self.claims[str(name)], self.places_of(str(name))
-            printed = printed_effect(claim)
             curve = specification_curve(
                 by_effect(found), places, unit=str(found["unit"].iloc[0]), alone=True,
-                margins=getattr(claim.rule, "margins", ()), printed=math.nan if printed is None else printed,
+                margins=getattr(claim.rule, "margins", ()), printed=printed_effect(claim),
             )  # fmt: skip
             if places and curve:
                 paths.append(folder / "curves" / f"{claim.id}.svg")

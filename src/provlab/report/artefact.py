@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from provlab.audit import AuditRun
 from provlab.claims import Evidence, Verdict, judge
 from provlab.claims.schema import Claim
 from provlab.datasets import MissingDataError
@@ -24,10 +22,10 @@ from provlab.identity.cell import Cell
 from provlab.listing import artefact_title
 from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, compose_artefact, state_of, unique_cells
 from provlab.project import reproduce_command, tool
-from provlab.recipe import Recipe, load_recipe
-from provlab.report.claim import write_claim
-from provlab.report.plots import numbers_plot, strip, trace_plot
-from provlab.report.templating import Site, number, settings, trace_href
+from provlab.recipe import load_recipe
+from provlab.report.claim import ClaimReadings, write_claim
+from provlab.report.plots import numbers_plot, strip
+from provlab.report.templating import Site, number, trace_href
 from provlab.report.trace import PERCENT, Trace, trace_numbers
 from provlab.store import SCHEMA
 from provlab.tables import value_text
@@ -47,10 +45,8 @@ CERTIFICATES = [
     field.name for field in SCHEMA if field.name.startswith("certificate_") and pa.types.is_string(field.type)
 ]
 
-NO_CERTIFICATES = pd.DataFrame(columns=["cell", "certificate", "state", "n"])
-
 FILES = {
-    ".csv": "CSV, every number", ".md": "Markdown", ".tex": "LaTeX", ".pdf": "PDF", ".svg": "SVG",
+    ".csv": "CSV, every number", ".md": "Markdown", ".tex": "LaTeX", ".svg": "SVG",
     ".json": "JSON, the table with the origin of its numbers",
 }  # fmt: skip
 
@@ -73,33 +69,33 @@ class ArtefactPage:
         Trials; n_planned is 0 where it is not known because data are missing.
     n_numbers, n_waiting : int
         Numbers, and of these the ones without trials.
-    certificates : DataFrame
-        `cell`, `certificate`, `state`, `n`: planned trials in each state.
+    certificates : Series
+        Planned trials by `certificate`, `cell`, `state`, see `count_certificates`.
     verdicts : list of Verdict
         On the claims that are tested on it.
     """
 
     name: str
     title: str
-    state: str
+    state: str = NOT_RUN
     problem: str = ""
     commands: list[str] = field(default_factory=list)
     n_found: int = 0
     n_planned: int = 0
     n_numbers: int = 0
     n_waiting: int = 0
-    certificates: pd.DataFrame = field(default_factory=lambda: NO_CERTIFICATES)
+    certificates: pd.Series | None = None
     verdicts: list[Verdict] = field(default_factory=list)
 
     @property
     def paper(self) -> str:
         """Name of the paper."""
-        return self.name.split("/")[0]
+        return self.name.partition("/")[0]
 
     @property
     def short(self) -> str:
         """Name without the paper; unique among all artefacts."""
-        return self.name.split("/")[1]
+        return self.name.partition("/")[2]
 
     @property
     def href(self) -> str:
@@ -109,24 +105,7 @@ class ArtefactPage:
     @property
     def state_text(self) -> str:
         """The state, with the percentage of what is stored; rounded down, as "100 %" is for what is complete."""
-        percent = math.floor(100 * self.n_found / self.n_planned) if self.n_planned else 0
-        return f"partial, {percent} %" if self.state == PARTIAL and self.n_planned else self.state
-
-    @property
-    def state_line(self) -> str:
-        """What the state means for the artefact."""
-        found = f"{self.n_found:,} of {self.n_planned:,} trials are stored" if self.n_planned else ""
-        return {
-            PARTIAL: f"{found or 'Not all trials are stored'}. Numbers below are of these.",
-            NOT_RUN: f"None of {self.n_planned:,} trials is stored." if self.n_planned else "No trial is stored.",
-            DATA_MISSING: f"Data are missing on this machine{', ' + found if found else ''}.",
-        }.get(self.state, "It could not be shown.")
-
-    @property
-    def numbers_text(self) -> str:
-        """How many numbers there are, and of how many where some wait for trials."""
-        found = self.n_numbers - self.n_waiting
-        return f"{found:,} of {self.n_numbers:,}" if self.n_waiting else f"{found:,}"
+        return f"partial, {math.floor(100 * self.n_found / self.n_planned)} %" if self.state == PARTIAL else self.state
 
 
 def write_artefact(
@@ -134,8 +113,8 @@ def write_artefact(
     store: StoreSnapshot,
     name: str,
     family: Sequence[Claim],
-    readings: Mapping[str, Mapping[str, Any]],
-    audits: Sequence[AuditRun],
+    readings: Mapping[str, ClaimReadings],
+    audited: Mapping[str, Mapping[str, int]],
 ) -> ArtefactPage:
     """Write the page of an artefact with its files, traces and claims.
 
@@ -150,40 +129,32 @@ def write_artefact(
     family : sequence of Claim
         All claims of the paper, which corrections for many comparisons refer to.
     readings : mapping
-        By claim, what its page shows of other readings: see `readings_of`.
-    audits : sequence of AuditRun
+        By claim, see `readings_of`.
+    audited : mapping
+        By cell, how many of its trials audits found to be identical, close and different.
     """
     artefact, page = _composed(site, store, name)
-    content: dict[str, Any] = {"tables": [], "figures": [], "downloads": [], "numbers": pd.DataFrame(), "unit": ""}
-    content |= {"plot_spec": None, "known": set()}
+    content: dict[str, Any] = {"numbers": pd.DataFrame(), "unit": "", "plot": None, "files": [], "tables": []}
     if artefact is not None:
         try:
-            content |= _shown(site, store, artefact, page, audits)
+            content |= _shown(site, store, artefact, page, audited)
         except Exception as error:
             log.warning("report: %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
             page.state, page.problem = BROKEN, _reason(error)
     claims = [claim for claim in family if claim.rule.artefact == name]
-    absent = page.commands[0] if page.state == DATA_MISSING else ""
-    given = artefact or (f"data missing: {absent}" if absent else page.problem)
-    page.verdicts = judge(claims, Evidence(store, site.overrides, artefacts={name: given}), family)
+    absent = f"data missing: {page.commands[0]}" if page.state == DATA_MISSING else page.problem
+    page.verdicts = judge(claims, Evidence(store, site.overrides, artefacts={name: artefact or absent}), family)
     for verdict in page.verdicts:
         write_claim(site, page.title, page.href, verdict, readings.get(verdict.claim.id))
-    numbers, known = content["numbers"], content["known"]
-
-    def href_of(cell: Mapping[str, str]) -> str:
-        """Return the trace of a cell of a formatted table, where it is a number of one cell or a mean of some."""
-        place = (cell.get("row", ""), cell.get("column", ""))
-        return trace_href(name, *place, cell.get("dataset", "")) if place in known and cell["text"] else ""
-
+    numbers = content.pop("numbers")
     printed = numbers[numbers["printed"] != ""] if len(numbers) else numbers
     site.write(
-        page.href, "artefact.html", page.title, page.paper, page.short, page=page, readings=readings,
-        counts=counted(page.certificates), certified=certified(page.certificates), n_printed=len(printed),
+        page.href, "artefact.html", page.title, page.paper, page.short, page=page, readings=readings, labels=FILES,
+        counts=counted([page]), numbers=numbers[:MAX_NUMBERS].to_dict("records"), n_printed=len(printed),
+        printed=printed[:MAX_PRINTED].to_dict("records"), plots=content["plot"] is not None,
         with_errors=len(printed) > 0 and np.isfinite(printed["standard_errors"]).any(),
-        by_dataset=len(numbers) > 0 and numbers["dataset"].ne("").any(),
-        plots=content["plot_spec"] is not None, href_of=href_of,
-        **{**content, "printed": printed[:MAX_PRINTED].to_dict("records"),
-           "numbers": numbers[:MAX_NUMBERS].to_dict("records")},
+        by_dataset=len(numbers) > 0 and numbers["dataset"].ne("").any(), trace_href=trace_href,
+        places={(entry.row, entry.column) for entry in artefact.entries} if artefact else set(), **content,
     )  # fmt: skip
     return page
 
@@ -202,11 +173,11 @@ def _composed(site: Site, store: StoreSnapshot, name: str) -> tuple[Artefact | N
             raise
         problem = f"The settings of this report do not fit it: {' '.join(str(error).split())}"
         return None, ArtefactPage(name, artefact_title(name), NOT_RUN, problem, [reproduce_command(name)])
-    return artefact, ArtefactPage(name, artefact.title, NOT_RUN, commands=[command])
+    return artefact, ArtefactPage(name, artefact.title, commands=[command])
 
 
 def _shown(
-    site: Site, store: StoreSnapshot, artefact: Artefact, page: ArtefactPage, audits: Sequence[AuditRun]
+    site: Site, store: StoreSnapshot, artefact: Artefact, page: ArtefactPage, audited: Mapping[str, Mapping[str, int]]
 ) -> dict[str, Any]:
     """Complete the page, write files and traces, and return what the template shows."""
     recipe, cells = load_recipe(artefact.name), unique_cells(artefact.cells)
@@ -218,55 +189,30 @@ def _shown(
     page.certificates = count_certificates(store, cells)
     stem = site.folder / "files" / page.short / page.short
     if page.n_found:
-        page.problem = _write_files(recipe, artefact, store, frame, stem)
+        try:
+            with only_formats("svg"):
+                recipe.write(artefact, store, frame, stem, stem)
+        except Exception as error:  # a renderer may need what a partial store does not have
+            log.warning("report: %s cannot be rendered: %s", artefact.name, error)
+            page.problem = f"The table or figure cannot be made from what is stored: {_reason(error)}"
     numbers = compared(frame)
-    numbers = numbers.assign(text=numbers["value"].map(value_text), printed=numbers["printed_value"].map(value_text))
     numbers["trace"] = [
         trace_href(artefact.name, *place)
-        for place in zip(*(frame[name] for name in ("of_row", "of_column", "dataset")), strict=True)
+        for place in zip(frame["of_row"], frame["of_column"], frame["dataset"], strict=True)
     ]
     numbers = numbers.sort_values("printed", key=lambda texts: texts == "", kind="stable")
-    traces = trace_numbers(
-        artefact, frame, store, recipe.columns, results=site.results, audits=audited(audits, artefact.cells)
-    )
-    for trace in traces:
-        _write_trace(site, page, trace)
-    columns = {entry.column: None for entry in artefact.entries}
-    paths = sorted(stem.parent.glob("*"), key=lambda path: (list(FILES).index(path.suffix), path.name))
+    for trace in trace_numbers(artefact, frame, store, recipe.columns):
+        _write_trace(site, page, trace, audited)
+    columns = dict.fromkeys(entry.column for entry in artefact.entries)
+    files = sorted(stem.parent.glob("*"), key=lambda path: (list(FILES).index(path.suffix), path.name))
     return {
-        "numbers": numbers, "unit": recipe.unit, "plot_spec": numbers_plot(numbers[:MAX_NUMBERS], columns, recipe.unit),
-        "known": {(entry.row, entry.column) for entry in artefact.entries},
-        "tables": [read_json(path) for path in paths if path.suffix == ".json"],
-        "figures": [
-            (f"{page.title}{f': {part}' if (part := _part(path, page)) else ''}", f"files/{page.short}/{path.stem}")
-            for path in paths if path.suffix == ".svg"
-        ],
-        "downloads": [
-            (FILES[path.suffix] + (f" ({part})" if (part := _part(path, page)) else ""),
-             path.relative_to(site.folder).as_posix(), path.stat().st_size)
-            for path in paths
-        ],
+        "numbers": numbers, "unit": recipe.unit, "plot": numbers_plot(numbers[:MAX_NUMBERS], columns, recipe.unit),
+        "files": files, "tables": [read_json(path) for path in files if path.suffix == ".json"],
     }  # fmt: skip
 
 
-def _part(path: Path, page: ArtefactPage) -> str:
-    return path.stem.removeprefix(page.short).strip("-_")
-
-
-def _write_files(recipe: Recipe, artefact: Artefact, store: StoreSnapshot, frame: pd.DataFrame, stem: Path) -> str:
-    """Write the files of the artefact; return why they cannot be made from what is stored, else ""."""
-    try:
-        with only_formats("pdf", "svg"):
-            recipe.write(artefact, store, frame, stem, stem)
-    except Exception as error:  # a renderer may need what a partial store does not have
-        log.warning("report: %s cannot be rendered: %s", artefact.name, error)
-        return f"The table or figure cannot be made from what is stored: {_reason(error)}"
-    return ""
-
-
 def _reason(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def compared(frame: pd.DataFrame) -> pd.DataFrame:
@@ -274,7 +220,8 @@ def compared(frame: pd.DataFrame) -> pd.DataFrame:
 
     The standard error of each side is its sd times the scale of ours, see `standard_error_scale`: the paper's protocol
     is ours. Where the paper prints no sd, its standard error counts as ours. NaN where a side is no number, or where
-    nothing is randomised: then any difference is real. `number` and `printed_number` are NaN for text.
+    nothing is randomised: then any difference is real. `number` and `printed_number` are NaN for text; `text` and
+    `printed` are both as text.
     """
     names = ("value", "printed_value", "scale", "sd", "printed_sd")
     ours, printed, scale, sd, printed_sd = (pd.to_numeric(frame[name], errors="coerce") for name in names)
@@ -283,51 +230,31 @@ def compared(frame: pd.DataFrame) -> pd.DataFrame:
     in_errors = (difference / error.where(error > 0)).where(difference != 0, 0.0 * error)
     return frame.assign(
         number=ours, printed_number=printed, sd=sd, printed_sd=printed_sd, difference=difference,
-        standard_errors=in_errors,
+        standard_errors=in_errors, text=frame["value"].map(value_text), printed=frame["printed_value"].map(value_text),
     )  # fmt: skip
 
 
-def count_certificates(store: StoreSnapshot, cells: Sequence[Cell]) -> pd.DataFrame:
-    """Return how many planned trials of distinct cells are in each state, see `ArtefactPage.certificates`."""
+def count_certificates(store: StoreSnapshot, cells: Sequence[Cell]) -> pd.Series:
+    """Return the number of planned trials by `certificate`, `cell` and `state`, of those that were measured."""
     found = planned_trials(store, cells, CERTIFICATES)
-    counts = [NO_CERTIFICATES]
-    for column in CERTIFICATES:
-        lines = found.groupby(["cell", column]).size().rename("n").reset_index().rename(columns={column: "state"})
-        counts.append(lines.assign(certificate=column.removeprefix("certificate_"))[NO_CERTIFICATES.columns])
-    states = pd.concat([lines for lines in counts if len(lines)] or counts[:1])
-    return states[states["state"] != "not measured"]
+    counts = {
+        name.removeprefix("certificate_"): found.groupby(["cell", found[name].rename("state")]).size()
+        for name in CERTIFICATES
+    }
+    return pd.concat(counts, names=["certificate"]).drop("not measured", level="state", errors="ignore")
 
 
-def counted(certificates: pd.DataFrame) -> dict[str, list[tuple[str, int]]]:
-    """Return by certificate (state, trials), of those with a bound; cells that two artefacts have count once."""
-    once = certificates.groupby(["cell", "certificate", "state"])["n"].max()
-    counts: dict[str, list[tuple[str, int]]] = {}
-    for (name, state), n in once.groupby(level=["certificate", "state"]).sum().items():  # type: ignore[misc, unused-ignore]
-        counts.setdefault(str(name), []).append((str(state), int(n)))
-    return {name: found for name, found in counts.items() if {state for state, _ in found} - {"no bound"}}
-
-
-def certified(certificates: pd.DataFrame) -> tuple[int, int]:
-    """Return how many trials meet a bound that says something, and how many have one."""
-    counts = [count for found in counted(certificates).values() for count in found]
-    held, violated = (sum(n for state, n in counts if state == wanted) for wanted in ("held", "violated"))
-    return held, held + violated
-
-
-def audited(audits: Iterable[AuditRun], cells: Iterable[Cell]) -> dict[str, tuple[int, int, int]]:
-    """Return how often planned trials of each audited cell were identical, close and different, over all audits."""
-    planned = {cell.id: cell.counts for cell in unique_cells(cells)}
-    counts: dict[str, tuple[int, int, int]] = {}
-    for run in audits:
-        for trial in run.trials[run.trials["cell"].isin(planned)].itertuples():
-            place = (trial.repeat, trial.fold, trial.draw)
-            if all(n < most for n, most in zip(place, planned[trial.cell], strict=True)):
-                same, close, other = counts.get(trial.cell, (0, 0, 0))
-                found = trial.outcome
-                counts[trial.cell] = (
-                    same + (found == "identical"), close + (found == "close"), other + (found == "different")
-                )  # fmt: skip
-    return counts
+def counted(pages: Sequence[ArtefactPage]) -> dict[str, dict[str, int]]:
+    """Return by certificate the trials in each state, where there is a bound; cells of two artefacts count once."""
+    found = [page.certificates for page in pages if page.certificates is not None]
+    if not found:
+        return {}
+    names = ["certificate", "cell", "state"]
+    once = pd.concat(found).groupby(level=names).max().groupby(level=["certificate", "state"]).sum()
+    counts: dict[str, dict[str, int]] = {}
+    for (name, state), n in once.items():  # type: ignore[misc, unused-ignore]
+        counts.setdefault(str(name), {})[str(state)] = int(n)
+    return {name: states for name, states in counts.items() if states.keys() != {"no bound"}}
 
 
 # ---- Traces
@@ -335,48 +262,23 @@ def audited(audits: Iterable[AuditRun], cells: Iterable[Cell]) -> dict[str, tupl
 PARTS = ("selector", "model", "protocol", "dataset")
 
 
-def _write_trace(site: Site, page: ArtefactPage, trace: Trace) -> None:
+def _write_trace(site: Site, page: ArtefactPage, trace: Trace, audited: Mapping[str, Mapping[str, int]]) -> None:
     """Write the page behind a row and column: what its cells share once, and each data set by itself."""
     identities = [cell.entry.cell.identity for cell in trace.cells]
-    found = {part: [identity.get(part) for identity in identities] for part in PARTS}
-    shared = {part: card(each[0]) for part, each in found.items() if all(other == each[0] for other in each)}
-    axes: dict[str, tuple[float, float]] = {}  # one axis for all data sets
-    for each in (each for cell in trace.cells for each in cell.measured):
-        low, high = axes.get(each["name"], (math.inf, -math.inf))
-        axes[each["name"]] = min(low, each["minimum"]), max(high, each["maximum"])
-    main = next(iter(axes), "")
+    shared = [part for part in PARTS if all(each.get(part) == identities[0].get(part) for each in identities)]
+    main = next((each["name"] for cell in trace.cells for each in cell.measured), "")
+    drawn = {cell.entry.dataset: each for cell in trace.cells for each in cell.measured if each["name"] == main}
+    ends = [each[end] for each in drawn.values() for end in ("minimum", "maximum")] or [0.0]
+    axis = min(ends), max(ends)  # one for all data sets
     strips = {}
-    for cell in trace.cells:
-        for each in (each for each in cell.measured if each["name"] == main):
-            where = f" on {cell.entry.dataset}" if cell.entry.dataset else ""
-            span = f"{number(each['minimum'])} to {number(each['maximum'])}, mean {number(each['mean'])}"
-            label = f"{each['n']} values{where}: {span}"
-            strips[cell.entry.dataset] = each, strip(each["points"], axes[main], label, mean=each["mean"])
+    for dataset, each in drawn.items():
+        words = f"{each['n']} values on {dataset or 'the data'}, mean {number(each['mean'])}"
+        strips[dataset] = each, strip(each["points"], axis, words, mean=each["mean"])
     title = ", ".join(part for part in (trace.row, trace.column) if part)
-    plot_spec = trace_plot(trace)
     site.write(
         trace_href(trace.artefact, trace.row, trace.column), "trace.html", f"{title} · {page.short}", page.paper, title,
-        above=[(page.short, page.href)], trace=trace, shared=shared,
-        differing=[part for part in found if part not in shared], main=main, unit="%" if main in PERCENT else "",
-        axis=axes.get(main, (0.0, 0.0)), strips=strips, card=card,
-        folded=len(trace.cells) > MAX_OPEN, plot_spec=plot_spec, plots=plot_spec is not None,
-        datasets={cell.entry.dataset for cell in trace.cells}, text_of=value_text,
-        **versions_content(trace.environments, trace.revisions),
+        above=[(page.short, page.href)], trace=trace, shared={part: identities[0].get(part) for part in shared},
+        differing=[part for part in PARTS if part not in shared], main=main, unit="%" if main in PERCENT else "",
+        axis=axis, strips=strips, folded=len(trace.cells) > MAX_OPEN, audited=audited,
+        environments=trace.environments, revisions=trace.revisions,
     )  # fmt: skip
-
-
-def versions_content(environments: Sequence[tuple[dict[str, Any], int]], revisions: object) -> dict[str, Any]:
-    """Return what versions.html shows."""
-    names = list(dict.fromkeys(name for versions, _ in environments for name in versions))
-    return {"environments": environments, "version_names": names, "revisions": revisions}
-
-
-def card(config: Any) -> tuple[str, list[tuple[str, str]]]:
-    """Return the class of a part of a cell, and its settings: what it is given first."""
-    if not isinstance(config, dict):
-        return ("none", []) if config is None else ("", [("value", str(config))])
-    named = "_target_" if "_target_" in config else "name"
-    flat = settings({name: value for name, value in config.items() if name != named})
-    # the level "arguments" says nothing to readers
-    pairs = [(name.replace("arguments.", ""), text) for name, text in flat]
-    return str(config.get(named, "")).rpartition(".")[2], sorted(pairs, key=lambda pair: pair[0] == "algorithm_version")

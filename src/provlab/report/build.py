@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import pyarrow.compute as pc
 from markupsafe import Markup
 
-from provlab.audit import read_audits
+from provlab.audit import AuditRun, read_audits
 from provlab.claims import NOT_RUN, VERDICTS, Verdict
-from provlab.claims.evidence import POINTS
 from provlab.claims.schema import all_claim_files
 from provlab.doctor import OK, examine
 from provlab.frames import StoreSnapshot
 from provlab.plan import COMPLETE
 from provlab.project import artefact_names, papers
-from provlab.report.artefact import NO_CERTIFICATES, ArtefactPage, certified, counted, versions_content, write_artefact
-from provlab.report.claim import readings_of
+from provlab.report.artefact import ArtefactPage, counted, write_artefact
+from provlab.report.claim import ClaimReadings, readings_of
 from provlab.report.notes import render_notes
-from provlab.report.plots import margins_plot
-from provlab.report.templating import Site, check_names, listed, write_assets
+from provlab.report.templating import Site, check_names, write_assets
 from provlab.run.executors import usable_cores
 from provlab.store import TrialStore
-from provlab.summaries import versions
-from provsel import __version__
+from provlab.summaries import value_counts, versions
 from provsel.files import replacing_folder
 
 SHOWN = {"Python and packages", "Machine", "BLAS"}
@@ -39,7 +34,6 @@ SHOWN = {"Python and packages", "Machine", "BLAS"}
 
 MAX_DIFFERENT = 500
 """Trials listed that audits found to differ."""
-
 
 LARGE = 50_000
 """Trials of a store from which on processes share the artefacts; below, they would take longer to start."""
@@ -70,15 +64,19 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     with replacing_folder(target, keep=True) as folder:
         store = StoreSnapshot.take(TrialStore(results / "store"))
         names, files = artefact_names(), all_claim_files()
-        made = datetime.now(UTC).isoformat(timespec="seconds")
         known = tuple(dict.fromkeys(name.split("/")[0] for name in names))
         check_names(known, names, [claim.id for file in files for claim in file.claims])
-        site = Site(results, folder, tuple(overrides), made, __version__, len(store), known)
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        site = Site(results, folder, tuple(overrides), made, len(store), known)
         audits, readings = read_audits(results), readings_of(files, results)
         families = {file.paper: file.claims for file in files}
+        audited: dict[str, Counter[str]] = {}
+        for run in audits:
+            for cell, outcome in zip(run.trials["cell"], run.trials["outcome"], strict=True):
+                audited.setdefault(cell, Counter())[outcome] += 1
 
         def write(name: str) -> ArtefactPage:
-            return write_artefact(site, store, name, families.get(name.split("/")[0], ()), readings, audits)
+            return write_artefact(site, store, name, families.get(name.split("/")[0], ()), readings, audited)
 
         pages = _each(write, names, n_jobs or (min(usable_cores(), 4) if len(store) > LARGE else 1))
         unfit = [page for page in pages if page.problem.startswith("The settings")]
@@ -118,41 +116,36 @@ def _called(name: str) -> ArtefactPage:
     return _call(name)
 
 
-def _write_overview(site: Site, pages: list[ArtefactPage], verdicts: list[Verdict], readings: Any, audits: Any) -> None:
+def _write_overview(
+    site: Site,
+    pages: Sequence[ArtefactPage],
+    verdicts: Sequence[Verdict],
+    readings: Mapping[str, ClaimReadings],
+    audits: Sequence[AuditRun],
+) -> None:
     """Write the overview, the list of claims, and the page of each paper."""
-    titles = {}
+    titles: dict[str, str] = {}
+    shared: dict[str, Any] = {"tally": tally, "counted": counted, "readings": readings}
     for name in site.papers:
         own = [page for page in pages if page.paper == name]
         claims = [verdict for verdict in verdicts if verdict.claim.paper == name]
         titles[name], notes = _notes(name)
-        certificates = _certificates(own)
-        compared = [each for each in claims if each.claim.kind == "paper" and each.finding.unit == POINTS]
-        spec = margins_plot([each.smallest_margin for each in compared], POINTS)
         site.write(
             f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name, pages=own,
-            verdicts=claims, tally=tally(claims), notes=Markup(notes), certificates=counted(certificates),
-            readings=readings, certified=certified, tally_of=tally, plot_spec=spec, plots=spec is not None,
+            verdicts=claims, notes=Markup(notes), **shared,
         )  # fmt: skip
     site.write(
         "index.html", "index.html", "Overview", "index", pages=pages, titles=titles, verdicts=verdicts,
-        tally=tally(verdicts), tally_of=tally, certified=certified, held=certified(_certificates(pages)),
-        n_complete=sum(page.state == COMPLETE for page in pages), audit=audits[0] if audits else None,
+        n_complete=sum(page.state == COMPLETE for page in pages), audit=audits[0] if audits else None, **shared,
     )  # fmt: skip
     decided_first = sorted(verdicts, key=lambda verdict: verdict.verdict == NOT_RUN)
-    site.write(
-        "claims/index.html", "claims.html", "Claims", "claims", "Claims", verdicts=decided_first, tally=tally(verdicts),
-        readings=readings,
-    )  # fmt: skip
+    site.write("claims/index.html", "claims.html", "Claims", "claims", "Claims", verdicts=decided_first, **shared)
 
 
 def tally(verdicts: Iterable[Verdict]) -> list[tuple[str, int]]:
     """Return how many of the papers' own claims have each verdict; the others stand beside, in the lists."""
     counts = Counter(verdict.verdict for verdict in verdicts if verdict.claim.kind == "paper")
     return [(verdict, counts[verdict]) for verdict in VERDICTS]
-
-
-def _certificates(pages: Iterable[ArtefactPage]) -> pd.DataFrame:
-    return pd.concat([NO_CERTIFICATES, *(each.certificates for each in pages)])
 
 
 def _notes(paper: str) -> tuple[str, str]:
@@ -163,7 +156,7 @@ def _notes(paper: str) -> tuple[str, str]:
     return (heading[1].strip(), render_notes(text[heading.end() :])) if heading else (paper, render_notes(text))
 
 
-def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[Any]) -> None:
+def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditRun]) -> None:
     """Write the page about machines, versions, the store and audits."""
     checks = examine(site.results)
     stored = [check for check in checks if check.group == "Store" and check.name not in ("folder", "writable")]
@@ -171,22 +164,12 @@ def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[Any]) 
     if store.n_nameless:
         without = "without a key or a cell, or a repeat, fold or draw,"
         problems.append(f"{store.n_nameless:,} records {without} belong to no number and are left out")
-    machine = [check for check in checks if check.group in SHOWN and "disk" not in check.name]
-    environments = [(versions(text), n) for text, n in _counts(store, "environment")]
+    environments, revisions = (value_counts(store.column(name).to_pandas()) for name in ("environment", "git_revision"))
     different = [(run.when, where, each) for run in audits for where, each in run.different]
     site.write(
         "environment.html", "environment.html", "Environment", "environment", "Environment", problems=problems,
-        store=[(check.name, check.value) for check in stored if check.state == OK],
-        machine=[(f"BLAS {check.name}" if check.group == "BLAS" else check.name, check.value) for check in machine],
-        audits=audits, processors={run.when: listed(versions(run.environment).get("cpu", "")) for run in audits},
+        store=[check for check in stored if check.state == OK], audits=audits, versions=versions,
+        machine=[check for check in checks if check.group in SHOWN and "disk" not in check.name],
         different=different[:MAX_DIFFERENT], n_different=len(different),
-        **versions_content(environments, _counts(store, "git_revision")),
+        environments=[(versions(text), n) for text, n in environments], revisions=revisions,
     )  # fmt: skip
-
-
-def _counts(store: StoreSnapshot, column: str) -> list[tuple[str, int]]:
-    """Return the values of a column by how many trials have them; "" where a record does not say."""
-    counts: Counter[str] = Counter()
-    for item in pc.value_counts(store.column(column).combine_chunks()).to_pylist():
-        counts[item["values"] or ""] += item["counts"]
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-import numpy as np
+from markupsafe import Markup
 
 from provlab.claims import ClaimFile, Verdict
+from provlab.claims.rules import Finding
 from provlab.figures.specification import by_effect, specification_curve
-from provlab.readings import stored_outcome
+from provlab.readings import Outcome, stored_outcome
 from provlab.readings.prints import printed_effect
+from provlab.readings.robustness import Robustness
 from provlab.report.plots import strip
 from provlab.report.templating import Site, number
 
@@ -23,60 +25,56 @@ MAX_SAMPLES = 3000
 """Values of the samples of a claim that its table lists."""
 
 
-def write_claim(site: Site, title: str, href: str, verdict: Verdict, readings: Mapping[str, Any] | None) -> None:
-    """Write the page of a claim.
+class ClaimReadings(NamedTuple):
+    """What `provsel readings` found of a claim: its robustness, and the outcome that has its universes."""
 
-    Parameters
-    ----------
-    site : Site
-    title, href : str
-        Of the artefact that it is tested on.
-    verdict : Verdict
-    readings : mapping, optional
-        See `readings_of`.
-    """
-    claim, parts = verdict.claim, [*verdict.parts, *verdict.beside]
+    robustness: Robustness
+    outcome: Outcome
+
+
+def write_claim(site: Site, title: str, href: str, verdict: Verdict, readings: ClaimReadings | None) -> None:
+    """Write the page of a claim; title and href are those of the artefact that it is tested on."""
+    claim, parts, shown = verdict.claim, [*verdict.parts, *verdict.beside], {}
+    samples = [(part.part, name, value) for part in parts for name, value in part.sample]
+    if readings:
+        outcome, options, printed = readings.outcome, readings.outcome.places_of(claim.id), printed_effect(claim)
+        universes = by_effect(outcome.universes[outcome.universes["claim"] == claim.id])
+        shown = {
+            "places": [place for place in outcome.multiverse.readings.places if place.id in options],
+            "universes": universes, "printed": printed, "data": outcome.multiverse.part(claim.rule.artefact),
+            "curve": specification_curve(
+                universes, options, unit=str(universes["unit"].iloc[0]), margins=getattr(claim.rule, "margins", ()),
+                printed=printed,
+            ),
+        }  # fmt: skip
+    site.write(
+        f"claims/{claim.id}.html", "claim.html", claim.text, "claims", claim.id,
+        above=[("Claims", "claims/index.html")], verdict=verdict, claim=claim, artefact=(title, href),
+        drawn=_strips(parts), readings=readings, samples=samples[:MAX_SAMPLES], n_samples=len(samples), **shown,
+    )  # fmt: skip
+
+
+def _strips(parts: Sequence[Finding]) -> dict[str, Markup]:
+    """Return a drawing of each part; those of one unit share an axis, which shows zero."""
     drawn = {}
-    for unit in dict.fromkeys(part.unit for part in parts):  # parts of one unit share an axis, which shows zero
+    for unit in dict.fromkeys(part.unit for part in parts):
         same = [part for part in parts if part.unit == unit]
         ends = [end for part in same for end in (part.effect, part.low, part.high, *part.margins)]
         ends += [value for part in same for _, value in part.sample]
         finite = [0.0, *(end for end in ends if math.isfinite(end))]
-        axis = min(finite), max(finite)
+        low, high = min(finite), max(finite)
         for part in same:
-            label = f"{part.part}: {part.verdict}, effect {number(part.effect)}; axis {number(axis[0])} to "
+            words = f"{part.part}: {part.verdict}, effect {number(part.effect)}; axis {number(low)} to {number(high)}"
             drawn[part.part] = strip(
-                (value for _, value in part.sample), axis, label + number(axis[1]), mean=part.effect,
+                (value for _, value in part.sample), (low, high), words, mean=part.effect,
                 interval=(part.low, part.high), margins=part.margins, verdict=part.verdict,
             )  # fmt: skip
-    samples = [(part.part, name, value) for part in parts for name, value in part.sample]
-    curve = ""
-    if readings:
-        curve = specification_curve(
-            readings["universes"], {place.id: names for place, names in readings["places"]}, unit=readings["unit"],
-            margins=readings["margins"], printed=readings["printed"],
-        )  # fmt: skip
-    site.write(
-        f"claims/{claim.id}.html", "claim.html", claim.text, "claims", claim.id,
-        above=[("Claims", "claims/index.html")], verdict=verdict, claim=claim, artefact=(title, href), drawn=drawn,
-        readings=readings, curve=curve, parameters=claim.rule.parameters.items(),
-        rule=claim.rule.meaning, samples=samples[:MAX_SAMPLES],
-        n_samples=len(samples),
-    )  # fmt: skip
+    return drawn
 
 
-def readings_of(files: Iterable[ClaimFile], results: Path) -> dict[str, dict[str, Any]]:
-    """Return what `provsel readings` found of the claims that it was asked about, for their pages.
-
-    What cannot be read is left out with a warning.
-
-    Returns
-    -------
-    dict
-        By claim: `robustness`; `places`, (place, its options) of those that touch it; `universes`, see `by_effect`;
-        `unit`, `margins` and `printed` of the effects; `part` of the data that they are about, or None.
-    """
-    found: dict[str, dict[str, Any]] = {}
+def readings_of(files: Iterable[ClaimFile], results: Path) -> dict[str, ClaimReadings]:
+    """Return by claim what `provsel readings` found; what cannot be read is left out with a warning."""
+    found: dict[str, ClaimReadings] = {}
     for file in files:
         try:
             outcome = stored_outcome(file.paper, results)
@@ -85,19 +83,7 @@ def readings_of(files: Iterable[ClaimFile], results: Path) -> dict[str, dict[str
             continue
         if outcome is None:
             continue
-        places = {place.id: place for place in outcome.multiverse.readings.places}
-        universes = dict(iter(outcome.universes.groupby("claim", sort=False)))
         for robustness in outcome.robustness:
-            claim, options = outcome.claims[robustness.claim], outcome.places_of(robustness.claim)
-            if robustness.n_run and options:
-                printed, lines = printed_effect(claim), universes[robustness.claim]
-                found[claim.id] = {
-                    "robustness": robustness,
-                    "places": [(places[name], chosen) for name, chosen in options.items()],
-                    "universes": by_effect(lines),
-                    "unit": str(lines["unit"].iloc[0]),
-                    "margins": tuple(getattr(claim.rule, "margins", ())),
-                    "printed": np.nan if printed is None else printed,
-                    "part": outcome.multiverse.part(claim.rule.artefact),
-                }
+            if robustness.n_run and outcome.places_of(robustness.claim):
+                found[robustness.claim] = ClaimReadings(robustness, outcome)
     return found
