@@ -19,7 +19,6 @@ from provlab.claims.provenance import Versions
 from provlab.claims.rules import RULES_VERSION
 from provlab.claims.schema import all_claim_files, claims_about
 from provlab.cli import main
-from provlab.frames import StoreSnapshot
 from provlab.plan import compose_artefact, trials_of, unique_cells
 from provlab.project import current_project
 from provlab.reference import (
@@ -36,6 +35,7 @@ from provlab.reference import (
     write_reference,
 )
 from provlab.run.environment import environment
+from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from provlab.summaries import versions
 from provsel.selectors import LeverageScoreSelector

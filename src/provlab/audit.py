@@ -44,7 +44,7 @@ from provlab.run.environment import environment, git_revision
 from provlab.run.executors import execute
 from provlab.run.runner import Ticker
 from provlab.run.task import ClusterError, TaskResult
-from provlab.store import TrialStore, record_schema
+from provlab.store import TrialStore, records_table
 from provlab.terminal import PlainConsole
 from provsel import __version__
 from provsel.files import replacing
@@ -346,7 +346,7 @@ def _compared(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the frames of an `AuditRun` from what was computed again."""
     # through the schema, as stored ones went: the same types on both sides
-    now = pa.Table.from_pylist(records, schema=record_schema(records)).sort_by("key")
+    now = records_table(records).sort_by("key")
     before = stored.filter(pc.is_in(stored["key"], now["key"].combine_chunks()))
     lines = differences(before, now, compared(now.column_names))
     revision = before["git_revision"].take(pa.array(lines["row"])).to_pylist()

@@ -24,10 +24,10 @@ from provlab.claims.evidence import UnavailableError
 from provlab.claims.schema import all_claim_files
 from provlab.claims.verdicts import judge_files, write_verdicts
 from provlab.datasets import read_source, source_names
-from provlab.frames import StoreSnapshot
 from provlab.listing import artefact_title
 from provlab.project import artefact_names
 from provlab.recipe import load_recipe
+from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from provlab.tables import write_frame, write_text
 from provlab.trials_csv import CELLS, COLUMNS, ENVIRONMENTS, TRIALS, write_trials

@@ -26,13 +26,14 @@ from provlab.claims.verdicts import RankingResult, draw_rankings, judge_files, r
 from provlab.datasets import MissingDataError, source_names
 from provlab.documents import read_json
 from provlab.figures.style import only_formats
-from provlab.frames import StoreSnapshot, planned_trials
+from provlab.frames import planned_trials
 from provlab.plan import Artefact, compose_artefact, counted_state, unique_cells
 from provlab.project import artefact_names, full_name
 from provlab.readings import readings_changes, stored_made, stored_outcome
 from provlab.readings.letter import write_letter
 from provlab.readings.stored import copy_readings, joined, texts, universes_file
 from provlab.recipe import load_recipe
+from provlab.snapshot import StoreSnapshot
 from provlab.store import SCHEMA, TrialReader, TrialStore
 from provlab.summaries import ALL_CERTIFICATES
 from provlab.tables import write_frame, write_text

@@ -3,7 +3,7 @@
 A file is named by the SHA-256 of its bytes, as `sha256sum` prints it. It appears by an atomic rename of a complete,
 synced temporary file, so that a reader, a second writer, or a run after a crash only ever sees whole files. Each file
 is compared with its name before anything of it is believed. One that is damaged is set aside, and its trials count as
-not run. Files of earlier versions have other names, and checksums of their own; they are read as well.
+not run. Files with other names, of earlier versions and of other programs, are read as far as Parquet can check them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,10 @@ import hashlib
 import logging
 import os
 import re
-import zlib
-from bisect import bisect_left
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from io import BufferedReader
-from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -49,11 +46,21 @@ TIMING = tuple(column.name for column in COLUMNS if column.kind == "seconds")
 VOLATILE = tuple(column.name for column in COLUMNS if column.kind in ("seconds", "volatile bytes"))
 """The only columns that differ between two runs of the same trial on the same machine."""
 
+LARGE = ("features",)
+"""Lists, which take most of the memory: what reads millions of trials leaves them on disk until it needs them."""
+
 SCHEMA = pa.schema([(column.name, TYPES[column.kind]) for column in COLUMNS], metadata={"provsel_schema": str(VERSION)})
-"""The union of what trials, protocols and theorems declare: primitives and lists only, so that no code is read."""
+"""The union of what trials, protocols and theorems declare: primitives and lists only, so that no code is read.
+
+The columns of a project's own measures stand beside these. They are text or numbers, and of Arrow's type null where no
+trial has a value.
+"""
 
 NUMBERS = ("repeat", "fold", "draw")
 """Which trial of its cell a record is of."""
+
+ENCODED = pa.dictionary(pa.int32(), pa.string())
+"""Texts of which each is stored once."""
 
 LOOSE_FILES = 512
 """`compact` merges when there are more small files than this."""
@@ -77,9 +84,6 @@ STEPS = {
 _DIGEST = re.compile(r"(?:.*-)?([0-9a-f]{64})")
 """Stem of a file that is named by its bytes."""
 
-OwnColumns = dict[str, tuple[pa.DataType, Path]]
-"""Columns that `SCHEMA` does not have: the type of each, null where no record has a value, and a file that has it."""
-
 
 class DamagedFileError(Exception):
     """A file of the store whose bytes are not those that were written."""
@@ -94,13 +98,6 @@ class TrialReader(Protocol):
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the records of some cells, each trial once, those of a cell sorted by key."""
-
-
-class _Whole(NamedTuple):
-    """A file that was compared with its checksum: which file it was then, and the types of its own columns."""
-
-    state: tuple[int, int, int]
-    own: dict[str, pa.DataType]
 
 
 class TrialStore:
@@ -124,11 +121,11 @@ class TrialStore:
     def __init__(self, folder: Path | str, *, read_only: bool = False) -> None:
         self.folder, self.read_only = Path(folder), read_only
         self.passed_over: dict[str, str] = {}
-        self._whole: dict[Path, _Whole] = {}
+        self._verified: dict[Path, tuple[int, int, int]] = {}
 
     def keys(self) -> set[str]:
         """Return the keys of all trials that are stored whole."""
-        return {key for table in self._tables(["key"]) for key in table["key"].to_pylist()}
+        return {*self.read(["key"])["key"].to_pylist()}
 
     def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the records of some cells, sorted by key, each trial once.
@@ -138,65 +135,68 @@ class TrialStore:
         cells : iterable of str, optional
             Cell ids; None takes all.
         columns : sequence of str, optional
-            None takes all. One that nobody has written is a number that is not there.
+            None takes all that somebody has written. Another one has no values.
         """
-        wanted = list(self.columns() if columns is None else columns)
-        read = list(dict.fromkeys(["key", "cell", *wanted]))
-        chosen = None if cells is None else sorted(cells)
-        tables = self._tables(read, chosen)
-        if chosen is not None:
-            tables = [table.filter(pc.is_in(table["cell"], pa.array(chosen, pa.string()))) for table in tables]
-        found = pa.concat_tables([self._schema(read).empty_table(), *tables])
+        found = self.read(None if columns is None else ["key", *columns], cells)
         order = pc.sort_indices(found["key"])
         keys = found["key"].take(order).combine_chunks()
         if len(keys) > 1:  # rows are copied once, in their order and without repetitions
             first = pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1))
             order = order.filter(pa.concat_arrays([pa.array([True]), first]))
-        return found.select(wanted).take(order)
+        return found.select(found.column_names if columns is None else columns).take(order)
 
-    def encoded(
-        self, columns: Sequence[str], cells: Sequence[str] | None = None, *, complete: bool = False
+    def read(
+        self,
+        columns: Sequence[str] | None = None,
+        cells: Iterable[str] | None = None,
+        *,
+        encoded: bool = False,
+        complete: bool = False,
     ) -> pa.Table:
-        """Return columns of all files as they come, a trial perhaps twice, each string stored once.
+        """Return columns of all files as they come, a trial perhaps twice.
+
+        Others may add, merge and remove files meanwhile. A listing made during a merge may lack the large file and the
+        small ones that are in it already. Whatever the first of two listings lacks for that reason, the second one has.
 
         Parameters
         ----------
-        columns : sequence of str
-            `cell` among them, where some cells are asked for.
-        cells : sequence of str, optional
-            Sorted cell ids; None takes all.
+        columns, cells
+            As in `query`.
+        encoded : bool, default=False
+            Store each text once, except for keys, which never repeat; all columns are those that are not `LARGE`.
         complete : bool, default=False
             Pass over files that lack one of the columns, rather than have nulls there.
-        """
-        tables = self._tables(columns, cells, encoded=True, complete=complete)
-        if cells is not None:
-            tables = [table.filter(pc.is_in(table["cell"], pa.array(cells, pa.string()))) for table in tables]
-        empty = _encoded(self._schema(columns)).empty_table()
-        return pa.concat_tables([empty, *tables]).unify_dictionaries().combine_chunks()
-
-    def columns(self) -> list[str]:
-        """Return the names of all columns: those of `SCHEMA`, and what own measures and other versions have written."""
-        return [*SCHEMA.names, *sorted(self.own_columns())]
-
-    def own_columns(self) -> OwnColumns:
-        """Return the columns that `SCHEMA` does not have.
 
         Raises
         ------
         ValueError
-            When two files have a column with two types, or no measure can have it.
+            When a file has a column of a type that does not fit: names it.
+        OSError
+            When a file cannot be read for another reason than damage.
         """
-        self._tables([])
-        found: OwnColumns = {}
-        for path in self._files():
-            if path in self._whole:
-                for name, kind in self._whole[path].own.items():
-                    agree(found, name, kind, path)
-        return found
+        wanted = None if columns is None else list(dict.fromkeys(columns))
+        chosen = None if cells is None else sorted(cells)
+        tables: dict[Path, pa.Table] = {}
+        n_complete = 0
+        for _ in range(LISTINGS):
+            is_gone = False
+            for path in self._files():
+                if path not in tables:
+                    table = self._read_file(path, wanted, chosen, encoded=encoded, complete=complete)
+                    is_gone = is_gone or table is None
+                    if table is not None:
+                        tables[path] = table
+            n_complete = 0 if is_gone else n_complete + 1
+            if n_complete == 2:
+                return _joined(tables, wanted, encoded=encoded)
+        raise OSError(
+            f"store {self.folder}: expected files that stay while they are read, got some that went away {LISTINGS} "
+            f"times; wait for what merges or removes them."
+        )
 
-    def append(self, records: Sequence[dict[str, Any]]) -> None:
+    def append(self, records: Sequence[Mapping[str, Any]]) -> None:
         """Write records as one new file; see `write`."""
-        self.write(pa.Table.from_pylist(list(records), schema=record_schema(records)).sort_by("key"), prefix="")
+        self.write(records_table(records).sort_by("key"), prefix="")
 
     def add(self, trials: pa.Table) -> None:
         """Write many records, such as those of another store, sorted by cell; see `write`."""
@@ -221,7 +221,8 @@ class TrialStore:
         if not len(trials):
             return
         sink = pa.BufferOutputStream()
-        pq.write_table(trials, sink, **{"compression": "zstd", "row_group_size": GROUP, **options})
+        written = trials.drop_columns([field.name for field in trials.schema if field.type == pa.null()])
+        pq.write_table(written, sink, **{"compression": "zstd", "row_group_size": GROUP, **options})
         content = memoryview(sink.getvalue())
         path = self.folder / f"{prefix}{hashlib.sha256(content).hexdigest()}.parquet"
         for again in (True, False):
@@ -262,29 +263,23 @@ class TrialStore:
         loose = [path for path in self._files() if not path.name.startswith("merged-")]
         if len(loose) <= minimum:
             return 0
-        columns = self.columns()  # those that only others know are kept
-        types = self._schema(columns)
         n_merged, tables, size = 0, dict[Path, pa.Table](), 0
         loose.sort(key=_written)  # those of one cell come together
         for path in loose:
-            table = self._read(path, types)
+            table = self._read_file(path)
             if table is not None and len(table):  # another process may have merged it
                 tables[path] = table
                 size += table.nbytes
             if tables and (size >= at_once or path is loose[-1]):
-                self.add(pa.concat_tables(tables.values()))
+                self.add(_joined(tables))
                 for merged in tables:
                     merged.unlink(missing_ok=True)
                 n_merged, tables, size = n_merged + len(tables), {}, 0
         return n_merged
 
-    def damaged_files(self) -> list[str]:
-        """Return the names of the files that were set aside and not deleted since."""
-        return sorted(path.name for path in self.folder.glob("*.damaged"))
-
     def damaged_note(self) -> str:
         """Return in one line how many files were set aside, and what that means; empty when there are none."""
-        names = self.damaged_files()
+        names = sorted(path.name for path in self.folder.glob("*.damaged"))
         if not names:
             return ""
         shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
@@ -297,99 +292,62 @@ class TrialStore:
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("*.parquet"))
 
-    def _schema(self, columns: Sequence[str]) -> pa.Schema:
-        """Return the types of some columns; one that nobody has written is a number."""
-        others = {} if {*columns} <= {*SCHEMA.names} else self.own_columns()
-        known = {name: kind for name, (kind, _) in others.items() if kind != pa.null()}
-        return pa.schema(
-            [
-                SCHEMA.field(name) if name in SCHEMA.names else pa.field(name, known.get(name, pa.float64()))
-                for name in columns
-            ],
-            metadata=SCHEMA.metadata,
-        )
-
-    def _tables(
+    def _read_file(
         self,
-        columns: Sequence[str],
+        path: Path,
+        columns: Sequence[str] | None = None,
         cells: Sequence[str] | None = None,
         *,
         encoded: bool = False,
         complete: bool = False,
-    ) -> list[pa.Table]:
-        """Read columns of all files, while others may be added, merged and removed.
-
-        A listing made during a merge may lack the large file and the small ones that are in it already. Whatever the
-        first of two listings lacks for that reason, the second one has.
-        """
-        types = self._schema(columns)
-        types = _encoded(types) if encoded else types
-        tables: dict[Path, pa.Table] = {}
-        n_whole = 0
-        for _ in range(LISTINGS):
-            gone = False
-            for path in self._files():
-                if path not in tables:
-                    table = self._read(path, types, cells, complete=complete)
-                    gone = gone or table is None
-                    if table is not None:
-                        tables[path] = table
-            n_whole = 0 if gone else n_whole + 1
-            if n_whole == 2:
-                return [tables[path] for path in sorted(tables)]
-        raise OSError(
-            f"store {self.folder}: expected files that stay while they are read, got some that went away {LISTINGS} "
-            f"times; wait for what merges or removes them."
-        )
-
-    def _read(
-        self, path: Path, types: pa.Schema, cells: Sequence[str] | None = None, *, complete: bool = False
     ) -> pa.Table | None:
-        """Return columns of a file, of the row groups that may hold some sorted cells.
-
-        Nothing of a damaged file; None when it is not there any more.
-        """
+        """Return what a file has of some columns and cells; nothing of a damaged file, None of one that went away."""
         state: tuple[int, int, int] | None = None
+        named = _DIGEST.fullmatch(path.stem)
         try:
             with path.open("rb") as file:
                 state = _state(os.fstat(file.fileno()))
-                known = self._whole.get(path)
-                is_known = known is not None and known.state == state
-                if is_known and not len(types):
-                    return types.empty_table()
-                strings = [field.name for field in types if pa.types.is_dictionary(field.type)]
-                parquet = _opened(path, file, is_known=is_known, strings=strings)
-                if not is_known:
-                    self._whole[path] = _Whole(state, _own_columns(parquet))
-                present = [name for name in parquet.schema_arrow.names if name in types.names]
-                groups = [] if complete and len(present) < len(types) else _groups(parquet, cells)
-                table = parquet.read_row_groups(groups, present)
+                if named and self._verified.get(path) != state:
+                    if hashlib.file_digest(file, "sha256").hexdigest() != named[1]:
+                        raise DamagedFileError("bytes with another SHA-256 than when it was written")
+                    self._verified[path] = state
+                file.seek(0)
+                schema = pq.read_schema(file)
+                _check_schema(path, schema)
+                present = [name for name in columns or schema.names if name in schema.names]
+                if encoded and columns is None:
+                    present = [name for name in present if name not in LARGE]
+                if complete and columns is not None and len(present) < len(columns):
+                    return pa.table({})
+                options: dict[str, Any] = {"columns": present, "page_checksum_verification": True}
+                if encoded:
+                    options["read_dictionary"] = [name for name in present if schema.field(name).type == pa.string()]
+                if cells is not None:  # row groups of other cells are not read
+                    options["filters"] = pc.field("cell").isin(pa.array(cells, pa.string()))
+                table = pq.read_table(file, **options)
         except NewerFileError:
             raise
-        except FileNotFoundError:
-            return None
         except (DamagedFileError, pa.ArrowException, ValueError, MemoryError, OSError) as error:
-            self._whole.pop(path, None)
-            if (number := getattr(error, "errno", None)) == errno.ESTALE:
-                return None  # as a server says that it is not there any more
+            number = getattr(error, "errno", None)
+            if number in (errno.ENOENT, errno.ESTALE):  # the second is a server's word for it
+                return None
             if number:  # Arrow's errors about content have none
                 raise OSError(
                     number,
                     f"store file {path}: expected to read it, got {os.strerror(number)!r}; it stays where it is: mend "
                     f"that, or move it out of the store, then run the same command again.",
                 ) from error
-            if isinstance(error, MemoryError) and _DIGEST.fullmatch(path.stem):
-                raise  # the sizes in a damaged footer ask for any amount of memory; this one's are right
-            return types.empty_table() if state is None or self._set_aside(path, state, error) else None
-        return _cast(path, table, types)
+            if named and not isinstance(error, DamagedFileError):
+                raise  # whatever it is, the bytes are those that were written
+            return pa.table({}) if state is None or self._set_aside(path, state, error) else None
+        return _fitted(path, table, encoded=encoded)
 
     def _set_aside(self, path: Path, state: tuple[int, int, int], error: Exception) -> bool:
         """Rename a damaged file, so that nobody reads it and nothing is lost; False when it is another one by now.
 
-        It takes a name that no file has. Where the folder is read-only it stays, and is passed over by every reader.
+        Where the folder is read-only it stays, and is passed over by every reader.
         """
-        numbers = (f".{number}" if number > 1 else "" for number in count(1))
-        aside = next(to for k in numbers if not os.path.lexists(to := path.with_name(f"{path.stem}{k}.damaged")))
+        aside = path.with_name(f"{path.stem}-{secrets.token_hex(4)}.damaged")
         done, step = "left where it is", "its trials will be run again"
         try:
             if _state(path.stat()) != state:
@@ -397,7 +355,7 @@ class TrialStore:
             if self.read_only:
                 step = "its trials are left out"
             else:
-                os.replace(path, aside)
+                path.rename(aside)
                 done = f"moved to {aside.name}"
         except FileNotFoundError:
             return False  # another reader was faster
@@ -418,187 +376,77 @@ class TrialStore:
         )
 
 
-def record_schema(records: Iterable[Mapping[str, Any]]) -> pa.Schema:
-    """Return the schema of some records: `SCHEMA`, and after it the columns of the project's own measures."""
-    own: dict[str, pa.DataType] = {}
-    for record in records:
-        for name in record.keys() - {*SCHEMA.names}:
-            own[name] = pa.string() if isinstance(record[name], str) else own.get(name, pa.float64())
-    return pa.schema([*SCHEMA, *(pa.field(name, own[name]) for name in sorted(own))], metadata=SCHEMA.metadata)
+def records_table(records: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return records as a table: the columns of `SCHEMA`, and after them those of the project's own measures."""
+    own = sorted({name for record in records for name in record} - {*SCHEMA.names})
+    types = pa.Table.from_pylist([{name: record.get(name) for name in own} for record in records]).schema
+    return pa.Table.from_pylist(list(records), schema=pa.schema([*SCHEMA, *types], metadata=SCHEMA.metadata))
 
 
-def agree(known: OwnColumns, name: str, kind: pa.DataType, path: Path) -> None:
-    """Note the type of a column that `SCHEMA` does not have.
-
-    Raises
-    ------
-    ValueError
-        When no measure can have such a column, or another file has it with another type: names both.
-    """
-    if not name.isidentifier() or kind not in (*TYPES.values(), pa.null()):
-        raise ValueError(
-            f"store file {path}: expected own columns to have a name of letters and digits and to be text or numbers, "
-            f"got {name!r:.80} as {kind!s:.80}; it was not written by provsel: leave it out, or move it out of the "
-            f"store."
-        )
-    first, where = known.get(name, (pa.null(), path))
-    if pa.null() not in (first, kind) and first != kind:
-        raise ValueError(
-            f"store file {path}: expected the column {name} as {first}, as in {where}, got {kind}; a column has one "
-            f"type: rename the measure's field in one of the projects, or leave out one of the files."
-        )
-    if name not in known or first == pa.null():
-        known[name] = kind, path
-
-
-def _opened(path: Path, file: BufferedReader, *, is_known: bool, strings: Sequence[str] = ()) -> pq.ParquetFile:
-    """Open a file that is as it was written; `is_known` says that it was compared with its checksum before."""
-    digest = _DIGEST.fullmatch(path.stem)
-    if not is_known:
-        if digest is None:
-            _check_earlier(file)
-        elif hashlib.file_digest(file, "sha256").hexdigest() != digest[1]:
-            raise DamagedFileError("bytes with another SHA-256 than when it was written")
-    file.seek(0)
-    metadata = pq.read_metadata(file)
-    schema = metadata.schema.to_arrow_schema()
+def _check_schema(path: Path, schema: pa.Schema) -> None:
+    """Check that a file is one of trials, and of no newer version."""
     stated = (schema.metadata or {}).get(b"provsel_schema", b"0")
     if schema.names.count("cell") != 1 or len({*schema.names}) < len(schema.names) or not stated.isdigit():
         raise DamagedFileError(f"a footer without the column cell, with one twice, or schema version {stated!r}")
-    encoded = [name for name in strings if name in schema.names]
+    if wrong := [name for name in schema.names if not name.isidentifier()]:
+        raise DamagedFileError(f"a column {wrong[0]!r:.80}, which no measure can have")
     if int(stated) > VERSION:
         raise NewerFileError(
             f"store file {path}: expected schema version up to {VERSION}, got {int(stated)}; "
             f"it was written by a newer provsel: upgrade, or use another results folder."
         )
-    return pq.ParquetFile(file, metadata=metadata, read_dictionary=encoded)
 
 
-def _check_earlier(file: BufferedReader) -> None:
-    """Compare a file with the checksums that it holds itself, as earlier versions wrote them.
-
-    They stand where Parquet's readers never look: after the pages a CRC-32 of each column chunk, their number, and the
-    CRC-32 of these and of the footer, 4 bytes each, then a mark of 8 bytes. A file without that mark, as the first
-    version and other programs write it, has checksums of its pages at most.
-    """
-
-    def at(start: int, length: int) -> bytes:
-        file.seek(max(0, start))
-        return file.read(length)
-
-    size = file.seek(0, os.SEEK_END)
-    end = at(size - 8, 8)
-    footer = size - 8 - int.from_bytes(end[:4], "little")
-    if not end.endswith(b"PAR1") or footer < 4:
-        raise DamagedFileError(f"a file of {size} bytes that does not end as one")
-    head = at(footer - 16, 16)
-    if footer < 16 or not head.endswith(b"provsel1"):
-        file.seek(0)
-        parquet = pq.ParquetFile(file, page_checksum_verification=True)
-        for group in range(parquet.num_row_groups):
-            parquet.read_row_group(group)
-        return
-    n = int.from_bytes(head[:4], "little")
-    sums, tail = at(footer - 16 - 4 * n, 4 * n + 4), at(footer, size - footer)
-    if zlib.crc32(tail, zlib.crc32(sums)) != int.from_bytes(head[4:8], "little"):
-        raise DamagedFileError("a footer with another checksum than when it was written")
-    file.seek(0)
-    groups = pq.read_metadata(file)
-    chunks = [
-        groups.row_group(group).column(k) for group in range(groups.num_row_groups) for k in range(groups.num_columns)
-    ]
-    if len(chunks) != n:
-        raise DamagedFileError(f"checksums of {n} column chunks, and {len(chunks)} of these")
-    for k, chunk in enumerate(chunks):
-        start = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
-        if zlib.crc32(at(start, chunk.total_compressed_size)) != int.from_bytes(sums[4 * k : 4 * k + 4], "little"):
-            raise DamagedFileError(f"column {chunk.path_in_schema} with another checksum than when it was written")
-
-
-def _groups(parquet: pq.ParquetFile, cells: Sequence[str] | None) -> list[int]:
-    """Return the row groups that can hold one of some sorted cells, by the range that the footer states for each."""
-    every = list(range(parquet.num_row_groups))
-    if cells is None:
-        return every
-    found = []
-    for group in every:
-        stated = _statistics(parquet, "cell", group)
-        if stated is None or not stated.has_min_max or not isinstance(stated.min, str):
-            found.append(group)
-        else:
-            place = bisect_left(cells, stated.min)
-            if place < len(cells) and cells[place] <= stated.max:
-                found.append(group)
-    return found
-
-
-def _own_columns(parquet: pq.ParquetFile) -> dict[str, pa.DataType]:
-    """Return the types of the columns that `SCHEMA` does not have, null for one without any value."""
-    found = {}
-    for field in parquet.schema_arrow:
-        if field.name not in SCHEMA.names:
-            kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-            stated = [_statistics(parquet, field.name, group) for group in range(parquet.num_row_groups)]
-            has_values = not all(each is not None and each.has_null_count and not each.num_values for each in stated)
-            kind = pa.string() if pa.types.is_large_string(kind) else kind
-            found[field.name] = kind if has_values else pa.null()
-    return found
-
-
-def _statistics(parquet: pq.ParquetFile, column: str, group: int) -> Any:
-    """Return what the footer says of a column in a row group; None where there is nothing, as of a nested column."""
-    place = next((k for k in range(len(parquet.schema)) if parquet.schema.column(k).path == column), None)
-    return None if place is None else parquet.metadata.row_group(group).column(place).statistics
-
-
-def _cast(path: Path, table: pa.Table, types: pa.Schema) -> pa.Table:
-    """Return a file's columns with the types of a schema; those that the file lacks are null.
-
-    Raises
-    ------
-    ValueError
-        Names the file, and the columns of other types.
-    """
-    columns, wrong = [], []
-    for field in types:
-        found = table[field.name] if field.name in table.column_names else None
-        if found is not None and found.type == field.type:
-            columns.append(found)
-            continue
-        if found is None or found.null_count == len(table):  # of whatever type, there is no value to convert
-            columns.append(pa.nulls(len(table), field.type))
-            continue
+def _fitted(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
+    """Return the columns of a file with the types that a store has; one without any value has the type null."""
+    columns = []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        found = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        own = pa.float64() if pa.types.is_integer(found) or pa.types.is_floating(found) else pa.string()
+        kind = SCHEMA.field(field.name).type if field.name in SCHEMA.names else own
         try:
-            if _kind(found.type) != _kind(field.type):  # a text that reads as a number would become one
-                raise pa.ArrowTypeError("another type")
-            columns.append(found.cast(field.type))
+            if column.null_count == len(column):
+                columns.append(pa.nulls(len(column)))
+                continue
+            # or a cast would make numbers of texts that read as such
+            both = [pa.schema([(field.name, each)]) for each in (found, kind)]
+            pa.unify_schemas(both, promote_options="permissive")
+            if encoded and kind == pa.string() and field.name != "key":
+                columns.append(column if field.type == ENCODED else column.cast(kind).dictionary_encode())
+            else:
+                columns.append(column.cast(kind))
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            wrong.append(f"{field.name} as {field.type}, got {found.type} ({error})")
-    if wrong:
-        raise ValueError(
-            f"store file {path}: expected the column {'; '.join(wrong)}; it was not written by provsel, or is "
-            f"damaged: move it out of the store, its trials will be run again."
-        )
-    return pa.table(columns, schema=types)
+            raise ValueError(
+                f"store file {path}: expected the column {field.name} as {kind}, got {found!s:.80} ({error!s:.200}); "
+                f"it was not written by provsel, or is damaged: move it out of the store, its trials will be run again."
+            ) from error
+    return pa.table(columns, names=table.column_names)
 
 
-def _kind(found: pa.DataType) -> str:
-    """Return what a type holds, however it is stored."""
-    if pa.types.is_dictionary(found):
-        return _kind(found.value_type)
-    if pa.types.is_list(found) or pa.types.is_large_list(found):
-        return f"list of {_kind(found.value_type)}"
-    if found in (pa.string(), pa.large_string(), pa.binary()):  # bytes become text where they are UTF-8
-        return "text"
-    return "number" if pa.types.is_integer(found) or pa.types.is_floating(found) else str(found)
+def _joined(
+    tables: Mapping[Path, pa.Table], columns: Sequence[str] | None = None, *, encoded: bool = False
+) -> pa.Table:
+    """Return the rows of all files, with nulls in the columns that one of them lacks."""
+    names = columns or [name for name in SCHEMA.names if not (encoded and name in LARGE)]
+    schema = pa.schema([(name, _type_of(name, encoded=encoded)) for name in names], metadata=SCHEMA.metadata)
+    found = schema.empty_table()
+    for path in sorted(tables):
+        try:
+            schema = pa.unify_schemas([schema, tables[path].schema], promote_options="permissive")
+        except pa.ArrowTypeError as error:
+            raise ValueError(
+                f"store file {path}: expected columns of the types that they have in other files, got another: "
+                f"{error}; a column has one type: rename the measure's field in one of the projects, or move the file "
+                f"out of the store."
+            ) from error
+    found = pa.concat_tables([found, *(tables[path] for path in sorted(tables))], promote_options="permissive")
+    return found.select([*names, *sorted({*found.column_names} - {*names})])
 
 
-def _encoded(schema: pa.Schema) -> pa.Schema:
-    """Return a schema with dictionary-encoded strings, except for keys, which never repeat."""
-    code = pa.dictionary(pa.int32(), pa.string())
-    return pa.schema(
-        [field.with_type(code) if field.type == pa.string() and field.name != "key" else field for field in schema]
-    )
+def _type_of(name: str, *, encoded: bool) -> pa.DataType:
+    """Return the type of a column that nobody may have written."""
+    kind = SCHEMA.field(name).type if name in SCHEMA.names else pa.null()
+    return ENCODED if encoded and kind == pa.string() and name != "key" else kind
 
 
 def _state(found: os.stat_result) -> tuple[int, int, int]:

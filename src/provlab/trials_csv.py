@@ -25,7 +25,7 @@ TRIALS, CELLS, ENVIRONMENTS, COLUMNS = "trials.csv", "cells.csv", "environments.
 
 TYPES = {
     "text": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "number": pa.float64(),
-    "features": pa.list_(pa.int32()),
+    "features": pa.list_(pa.int32()), "nothing": pa.null(),
 }  # fmt: skip
 """Types by their names in columns.csv."""
 

@@ -5,8 +5,8 @@ from itertools import count
 import numpy as np
 
 from provlab.claims import Evidence
-from provlab.frames import StoreSnapshot
 from provlab.plan import Artefact, Entry
+from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from small_runs import UNIFORM, small_cell
 

@@ -17,9 +17,9 @@ from rich.console import Console
 from made_paper import made_paper
 from provlab.audit import AuditRun, read_audits
 from provlab.cli import main
-from provlab.frames import StoreSnapshot
 from provlab.report.build import build_report
 from provlab.run import executors, runner
+from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from provlab.tables import write_text
 from provsel.files import ABANDONED, probe

@@ -12,10 +12,10 @@ import pytest
 from fault_tools import LIMIT, leftovers, outcome, reproduce, small_artefact, start, wait
 
 from cluster_processes import wait_until
-from provlab.frames import StoreSnapshot
 from provlab.plan import make_tasks
 from provlab.run import executors
 from provlab.run.task import run_task
+from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from small_runs import fake_records, rows, run_python, script_environment
 

@@ -164,7 +164,7 @@ def store_of(path):
     store.keys()
     found = store.query(["c" * 64])
     assert set(found["cell"].to_pylist()) <= {"c" * 64}
-    store.encoded(["cell", "error"])
+    store.read(["cell", "error"], encoded=True)
 
 
 TEXT = {

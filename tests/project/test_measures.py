@@ -10,9 +10,9 @@ from provlab.audit import run_audit
 from provlab.claims.schema import columns_read, load_claims
 from provlab.claims.stored import Evidence
 from provlab.claims.verdicts import judge
-from provlab.frames import StoreSnapshot
 from provlab.plan import cells_of, compose_artefact, compose_config
 from provlab.project import components
+from provlab.snapshot import StoreSnapshot
 from provlab.store import SCHEMA, TrialStore
 from small_runs import fake_records, run_quietly
 
@@ -113,7 +113,7 @@ def test_they_are_stored_beside_ours_and_audited(project):
     chosen = cell("{_target_:measuring_study.Both,least:2.0}", "Rank")
     report, _ = run_quietly([chosen], store)
     assert report.failures == []
-    assert store.columns() == [*SCHEMA.names, "balanced_error", "rank_of_kept", "state"]
+    assert store.query().column_names == [*SCHEMA.names, "balanced_error", "rank_of_kept", "state"]
     found = store.query(columns=["error", "balanced_error", "state", "rank_of_kept"]).to_pandas()
     assert (np.abs(found["error"] - found["balanced_error"]) < 0.2).all()
     assert set(found["state"]) == {"violated"}

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from studies import made_study
 
 from provlab.cli import main
-from provlab.frames import StoreSnapshot, planned_trials
+from provlab.frames import planned_trials
 from provlab.identity.keys import canonical_json, trial_key
+from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from small_runs import UNIFORM, fake_records, small_cell
 

@@ -15,11 +15,11 @@ import pyarrow as pa
 
 from provlab.claims.rules import RULES_VERSION
 from provlab.claims.schema import Claim
-from provlab.frames import StoreSnapshot
 from provlab.identity.cell import Cell
 from provlab.plan import Artefact, Entry, unique_cells
 from provlab.plan.overrides import ELSEWHERE, setting
 from provlab.project.components import component_class
+from provlab.snapshot import StoreSnapshot
 from provlab.summaries import value_counts, versions
 from provsel import __version__
 

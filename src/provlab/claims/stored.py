@@ -13,11 +13,12 @@ import pyarrow as pa
 
 from provlab.claims.evidence import AbstractEvidence, Floats, Ints, Place, Rows, Selections, UnavailableError
 from provlab.datasets import MissingDataError
-from provlab.frames import StoreSnapshot, planned_trials
+from provlab.frames import planned_trials
 from provlab.plan import Artefact, Entry, artefact_part, compose_artefact
 from provlab.project import paper_of
 from provlab.project.components import component_class
 from provlab.protocols import InverseKFold
+from provlab.snapshot import StoreSnapshot
 from provlab.summaries import DRAWS, selections_of
 from provsel.certificates import Theorem
 

@@ -126,9 +126,9 @@ def status_arguments(parser: argparse.ArgumentParser) -> None:
 def call_status(options: argparse.Namespace) -> int:
     """Print one line an artefact: trials stored, its state, and the command for what is missing."""
     from provlab.datasets import MissingDataError
-    from provlab.frames import StoreSnapshot
     from provlab.plan import COMPLETE, compose_artefact, state_of, unique_cells
     from provlab.project import full_name, reproduce_command, some_artefacts
+    from provlab.snapshot import StoreSnapshot
     from provlab.store import TrialStore
 
     names = [full_name(name) for name in options.artefact or some_artefacts()]

@@ -83,7 +83,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], list[Ranki
     from provlab.claims.schema import claim_files, columns_read
     from provlab.claims.stored import composed
     from provlab.claims.verdicts import draw_rankings, judge_files, write_verdicts
-    from provlab.frames import StoreSnapshot
+    from provlab.snapshot import StoreSnapshot
     from provlab.store import TrialStore
 
     if options.column or options.output:

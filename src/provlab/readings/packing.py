@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from provlab.frames import LARGE, StoreSnapshot
 from provlab.identity.cell import Cell
-from provlab.store import NUMBERS, TIMING, TrialStore
+from provlab.snapshot import StoreSnapshot
+from provlab.store import LARGE, NUMBERS, TIMING, TrialStore
 
 
 def packed_trials(folder: Path) -> TrialStore:

@@ -12,7 +12,7 @@ import pandas as pd
 from provlab.claims import Claim
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.claims.schema import claim_files, columns_read
-from provlab.frames import LARGE, StoreSnapshot, columns_with_sizes
+from provlab.frames import columns_with_sizes
 from provlab.messages import did_you_mean
 from provlab.plan import Entry, unique_cells
 from provlab.project import full_name, paper_of
@@ -22,7 +22,8 @@ from provlab.readings.robustness import Robustness, robustness_of
 from provlab.readings.schema import paper_readings
 from provlab.readings.universes import Multiverse, judge_universes
 from provlab.recipe import load_recipe
-from provlab.store import TrialStore
+from provlab.snapshot import StoreSnapshot
+from provlab.store import LARGE, TrialStore
 from provlab.tables import write_text
 
 WHOLE = "--whole"

@@ -20,7 +20,6 @@ import pandas as pd
 from provlab.claims import Claim, Evidence, Verdict, judge
 from provlab.claims.rules import AbstractRule
 from provlab.claims.stored import artefact_layout
-from provlab.frames import StoreSnapshot
 from provlab.identity.cell import Cell
 from provlab.plan import (
     Artefact,
@@ -34,6 +33,7 @@ from provlab.plan import (
 )
 from provlab.plan.overrides import setting
 from provlab.readings.schema import MEASURED, Option, Part, Place, Readings
+from provlab.snapshot import StoreSnapshot
 
 Universe = tuple[int, ...]
 """Which option of each place of the readings is chosen; 0 is the default."""

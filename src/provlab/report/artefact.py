@@ -17,7 +17,7 @@ from provlab.claims.schema import Claim
 from provlab.datasets import MissingDataError
 from provlab.documents import read_json
 from provlab.figures.style import only_formats
-from provlab.frames import NO_TRIALS, StoreSnapshot, planned_trials
+from provlab.frames import NO_TRIALS, planned_trials
 from provlab.identity.cell import Cell
 from provlab.listing import artefact_title
 from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, compose_artefact, state_of, unique_cells
@@ -27,6 +27,7 @@ from provlab.report.claim import ClaimReadings, write_claim
 from provlab.report.plots import numbers_plot, strip
 from provlab.report.templating import Site, number, trace_href
 from provlab.report.trace import PERCENT, Trace, trace_numbers
+from provlab.snapshot import StoreSnapshot
 from provlab.store import SCHEMA
 from provlab.tables import value_text
 

@@ -17,7 +17,6 @@ from provlab.audit import AuditRun, read_audits
 from provlab.claims import NOT_RUN, VERDICTS, Verdict
 from provlab.claims.schema import all_claim_files
 from provlab.doctor import OK, examine
-from provlab.frames import StoreSnapshot
 from provlab.plan import COMPLETE
 from provlab.project import artefact_names, papers
 from provlab.report.artefact import ArtefactPage, counted, write_artefact
@@ -25,6 +24,7 @@ from provlab.report.claim import ClaimReadings, readings_of
 from provlab.report.notes import render_notes
 from provlab.report.templating import Site, check_names, write_assets
 from provlab.run.executors import usable_cores
+from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from provlab.summaries import value_counts, versions
 from provsel.files import replacing_folder

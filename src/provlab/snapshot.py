@@ -1,0 +1,192 @@
+"""Trials of a store in memory: what judges, draws and writes pages asks for the same ones again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from functools import reduce
+from typing import Self
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from provlab.identity.cell import Cell
+from provlab.store import LARGE, NUMBERS, SCHEMA, TrialStore
+
+
+class StoreSnapshot:
+    """Trials of a store in memory, without the lists of features: half a kilobyte each where all columns are.
+
+    A query takes the slices of its cells, so that its time does not depend on the size of the store.
+
+    Parameters
+    ----------
+    store : TrialStore
+        Of the lists of features.
+    table : Table
+        Its other columns, as `take` gives them.
+    has_all : bool
+        Whether these are all columns, so that another one has no values.
+    n_nameless : int
+
+    Attributes
+    ----------
+    table : Table
+        One row a trial, those of a cell together and sorted by repeat, fold and draw; texts are dictionary-encoded.
+    n_nameless : int
+        Records that do not say which trial they are: without a key, a cell, a repeat, fold or draw. They belong to
+        nothing and are left out.
+    """
+
+    def __init__(self, store: TrialStore, table: pa.Table, *, has_all: bool, n_nameless: int = 0) -> None:
+        self.store, self.table, self.n_nameless = store, table, n_nameless
+        self._has_all = has_all
+        self._lists: tuple[frozenset[str], StoreSnapshot] | None = None
+        self._numbers = _numbers(table)
+        names, codes = _cells(table)
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        ends = np.append(starts[1:], codes.size)
+        places = map(slice, starts.tolist(), ends.tolist())
+        self._slices = dict(zip((names[code] for code in codes[starts]), places, strict=False))
+        # where no number of a cell is above the planned ones, as in most, nobody has to look at each
+        highest = [np.maximum.reduceat(found, starts).tolist() if starts.size else [] for found in self._numbers]
+        self._highest = dict(zip(self._slices, zip(*highest, strict=True), strict=True))
+
+    @classmethod
+    def take(
+        cls,
+        store: TrialStore,
+        columns: Iterable[str] | None = None,
+        *,
+        cells: Iterable[str] | None = None,
+        beside: Iterable[TrialStore] = (),
+        complete: bool = False,
+    ) -> Self:
+        """Read a store as it is now.
+
+        Parameters
+        ----------
+        store : TrialStore
+        columns : iterable of str, optional
+            Beside cell, repeat, fold and draw. By default all that are not `LARGE`.
+        cells : iterable of str, optional
+            Cell ids; None takes all.
+        beside : iterable of TrialStore
+            Stores whose trials count where the first one does not have them; these have all columns.
+        complete : bool, default=False
+            Pass over files that lack one of the columns, rather than have nulls there.
+        """
+        read = None if columns is None else ["cell", *NUMBERS, *columns]
+        chosen = None if cells is None else sorted({*cells})
+        tables = [store.read(read, chosen, encoded=True, complete=complete)]
+        tables += [each.read(read, chosen, encoded=True, complete=True) for each in beside]
+        table = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
+        named = [pc.is_valid(table[name]) for name in ("key", "cell") if name in table.column_names]
+        named += [pc.fill_null(pc.greater_equal(table[name], 0), False) for name in NUMBERS]
+        is_named, n_nameless = reduce(pc.and_, named), 0
+        if not pc.all(is_named, min_count=0).as_py():
+            table, n_nameless = table.filter(is_named).combine_chunks(), pc.sum(pc.invert(is_named)).as_py()
+        ordered = table.take(pa.array(_order(table))).combine_chunks()
+        return cls(store, ordered, has_all=columns is None, n_nameless=n_nameless)
+
+    def with_large(self, cells: Iterable[str]) -> StoreSnapshot:
+        """Return this snapshot with the lists of features of some cells, for what asks for them again and again."""
+        found, chosen = copy(self), frozenset({*cells} & self._slices.keys())
+        found._lists = chosen, StoreSnapshot.take(self.store, LARGE, cells=chosen)
+        return found
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def count(self, cells: Iterable[Cell]) -> int:
+        """Return how many of the planned trials of some distinct cells are stored.
+
+        A key is the hash of a cell and these numbers: counting them is counting keys, which takes seconds to make.
+        """
+        return sum(self.rows(cell).size for cell in cells)
+
+    def has_any(self, cells: Iterable[Cell]) -> bool:
+        """Return whether a planned trial of one of some cells is stored."""
+        return any(self.rows(cell).size for cell in cells)
+
+    def rows(self, cell: Cell) -> NDArray[np.int64]:
+        """Return the rows of `table` with the planned trials of a cell, in their order."""
+        if cell.id not in self._slices:
+            return np.empty(0, np.int64)
+        place, highest = self._slices[cell.id], self._highest[cell.id]
+        if all(number < limit for number, limit in zip(highest, cell.counts, strict=True)):
+            return np.arange(place.start, place.stop)
+        return place.start + np.flatnonzero((self._numbers[:, place] < np.array(cell.counts)[:, None]).all(axis=0))
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return a column of `table`; one that no record has is one of nulls.
+
+        A measure's columns are such before its first trial.
+
+        Raises
+        ------
+        KeyError
+            When the column was not read.
+        """
+        if self._has_all and name not in self.table.column_names and name not in LARGE:
+            return pa.chunked_array([pa.nulls(len(self))])
+        return self.table[name]
+
+    def cpu(self, cell: Cell) -> NDArray[np.float64]:
+        """Return the CPU seconds of each stored trial of a cell, NaN where its record does not say them."""
+        return self.table["task_cpu"].to_numpy()[self.rows(cell)].astype(float)
+
+    def query(self, cells: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the records of some cells, sorted as `table` is, each once; see `TrialStore.query` and `column`."""
+        own = [name for name in self.table.column_names if name not in SCHEMA.names]
+        chosen = sorted(self._slices if cells is None else {*cells} & self._slices.keys())
+        lines = self._lines(chosen)
+        rows, found = pa.array(lines["row"]), dict[str, pa.ChunkedArray]()
+        for name in [*SCHEMA.names, *own] if columns is None else columns:
+            if name in LARGE:
+                found[name] = self._list_column(name, chosen, lines)
+            else:
+                column = self.column(name).take(rows)
+                found[name] = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+        return pa.table(found)
+
+    def _lines(self, cells: Sequence[str]) -> pd.DataFrame:
+        """Return the `row` of each trial of some cells, the place of its cell in the list, repeat, fold and draw."""
+        places = [self._slices.get(name, slice(0, 0)) for name in cells]
+        rows = np.concatenate([np.empty(0, np.int64), *(np.arange(each.start, each.stop) for each in places)])
+        which = np.repeat(np.arange(len(places)), [each.stop - each.start for each in places])
+        return pd.DataFrame({"row": rows, "which": which, **dict(zip(NUMBERS, self._numbers[:, rows], strict=True))})
+
+    def _list_column(self, name: str, cells: Sequence[str], lines: pd.DataFrame) -> pa.ChunkedArray:
+        """Return the lists of the trials of some cells; null of one that has gone from the store since."""
+        known, held = self._lists or (frozenset(), None)
+        if held is None or not known.issuperset(cells):
+            held = StoreSnapshot.take(self.store, LARGE, cells=cells)
+        rows = lines.drop(columns="row").merge(held._lines(cells), on=["which", *NUMBERS], how="left")["row"]
+        return held.table[name].take(pa.array(rows.astype("Int64"), pa.int64()))
+
+
+def _numbers(table: pa.Table) -> NDArray[np.int64]:
+    """Return repeat, fold and draw of each trial, shape (3, n_trials)."""
+    return np.array([table[name].to_numpy() for name in NUMBERS], dtype=np.int64)
+
+
+def _cells(table: pa.Table) -> tuple[list[str], NDArray[np.int32]]:
+    """Return the distinct cells of some trials, and which of them each trial is of."""
+    cells = table["cell"].combine_chunks()
+    if isinstance(cells, pa.ChunkedArray):  # without any rows
+        return [], np.empty(0, np.int32)
+    return cells.dictionary.to_pylist(), cells.indices.to_numpy()
+
+
+def _order(table: pa.Table) -> NDArray[np.intp]:
+    """Return the rows of some trials by cell, repeat, fold and draw: of the same trial the first."""
+    _, codes = _cells(table)
+    columns = np.array([*_numbers(table)[::-1], codes])
+    order = np.lexsort(columns)
+    is_new = np.ones(order.size, bool)
+    is_new[1:] = (columns[:, order[1:]] != columns[:, order[:-1]]).any(axis=0)
+    return order[is_new]
