@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from timing import report
 
-from provlab.claims.comparison import better, comparable, not_worse
+from provlab.claims.comparison import Better, Comparable, NotWorse
 from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank
 from provlab.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, needed
 from provlab.claims.statistics import holm
@@ -99,7 +99,7 @@ def verdict(test, rule, alpha=ALPHA):
 def false_verdicts(n_samples, rng):
     """Return the rows of the table about wrong verdicts."""
     directed, pairs = (REPLICATED, CONTRADICTED), techtc_pairs()
-    tiny = better(1e-9)
+    tiny = Better.criteria_at(1e-9)
 
     def on_folds():
         values = folds(rng, 0.0)
@@ -118,11 +118,15 @@ def false_verdicts(n_samples, rng):
 
     def on_columns():
         tests = columns_at(rng, MARGIN)
-        return tuple(wrong_somewhere(tests, not_worse(MARGIN), CONTRADICTED, corrected) for corrected in (True, False))
+        return tuple(
+            wrong_somewhere(tests, NotWorse.criteria_at(MARGIN), CONTRADICTED, corrected) for corrected in (True, False)
+        )
 
     def same_on_columns():
         tests = columns_at(rng, MARGIN)
-        return tuple(wrong_somewhere(tests, better(MARGIN), NO_DIFFERENCE, corrected) for corrected in (True, False))
+        return tuple(
+            wrong_somewhere(tests, Better.criteria_at(MARGIN), NO_DIFFERENCE, corrected) for corrected in (True, False)
+        )
 
     cases = [
         ("no difference, 10 x 10 folds", "better, corrected t", 100, on_folds, ALPHA),
@@ -131,9 +135,9 @@ def false_verdicts(n_samples, rng):
         ("no difference, data sets", "better, signed rank", 80, one(SignedRank, 80, 0.0, tiny, *directed), ALPHA),
         ("no difference, TechTC's pairs", "better, dyadic-robust t", len(pairs), on_pairs, ALPHA),
         ("at the margin, seeds", "comparable, TOST (t)", 10,
-         one(plain, 10, MARGIN, comparable(MARGIN), REPLICATED), ALPHA),
+         one(plain, 10, MARGIN, Comparable.criteria_at(MARGIN), REPLICATED), ALPHA),
         ("at the margin, data sets", "comparable, TOST (signed rank)", 80,
-         one(SignedRank, 80, MARGIN, comparable(MARGIN), REPLICATED), ALPHA),
+         one(SignedRank, 80, MARGIN, Comparable.criteria_at(MARGIN), REPLICATED), ALPHA),
         ("at the margin, 7 columns", "not worse, t, contradicted in one column", 20, on_columns, ALPHA),
         ("at the margin, 7 columns", "better, TOST (t), no difference in one column", 20, same_on_columns, ALPHA),
     ]  # fmt: skip
@@ -148,10 +152,10 @@ def is_decided(rng, make, n, mean, rule):
 def decided(n_samples, rng):
     """Return the rows of the table about the number of observations that is promised to decide."""
     cases = [
-        ("a difference of 0.3 sd", "better, t", plain, 0.3, better(0.01)),
-        ("a difference of 0.3 sd", "better, signed rank", SignedRank, 0.3, better(0.01)),
-        ("none, margin of 0.25 sd", "comparable, TOST (t)", plain, 0.0, comparable(0.25)),
-        ("none, margin of 0.25 sd", "comparable, TOST (signed rank)", SignedRank, 0.0, comparable(0.25)),
+        ("a difference of 0.3 sd", "better, t", plain, 0.3, Better.criteria_at(0.01)),
+        ("a difference of 0.3 sd", "better, signed rank", SignedRank, 0.3, Better.criteria_at(0.01)),
+        ("none, margin of 0.25 sd", "comparable, TOST (t)", plain, 0.0, Comparable.criteria_at(0.25)),
+        ("none, margin of 0.25 sd", "comparable, TOST (signed rank)", SignedRank, 0.0, Comparable.criteria_at(0.25)),
     ]
     for what, rule_name, make, mean, rule in cases:
         # As an inconclusive finding says it: the smallest n over the criteria, from a large pilot.

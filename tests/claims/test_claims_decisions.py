@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from provlab.claims.comparison import better, comparable, not_worse, slightly_worse
+from provlab.claims.comparison import Better, Comparable, NotWorse, SlightlyWorse
 from provlab.claims.paired_tests import CorrectedT, SignedRank
 from provlab.claims.rules import (
     CONTRADICTED,
@@ -27,6 +27,10 @@ def differences(mean, spread=1.0, n=40):
     return mean + np.concatenate([half, -half - 1e-4])
 
 
+def slightly_worse(most):
+    return SlightlyWorse(artefact="", columns=(), row="A", than="B", over="datasets", most=most).criteria
+
+
 TESTS = [SignedRank, lambda values: CorrectedT(values, ratio=1 / 9)]
 NOISE = 40.0
 
@@ -45,14 +49,14 @@ NOISE = 40.0
 )
 def test_verdicts(make, mean, spread, better_is, comparable_is, slightly_is, not_worse_is):
     test = make(differences(mean, spread))
-    rules = (better(1.0), comparable(1.0), slightly_worse(2.0), not_worse(1.0))
+    rules = (Better.criteria_at(1.0), Comparable.criteria_at(1.0), slightly_worse(2.0), NotWorse.criteria_at(1.0))
     expected = [better_is, comparable_is, slightly_is, not_worse_is]
     assert [decide("r", test, rule, alpha=0.05).verdict for rule in rules] == expected
 
 
 def test_each_criterion_is_corrected_for_its_own_family():
     test = SignedRank(differences(-0.4, 1.3))
-    rule = better(0.1)
+    rule = Better.criteria_at(0.1)
     p_value = min(1.0, 2 * test.p_value(0.0, "less"))
     assert p_value < 0.05
     assert decide("r", test, rule, alpha=0.05).verdict == REPLICATED
@@ -65,13 +69,13 @@ def test_each_criterion_is_corrected_for_its_own_family():
     assert decide("r", worse, rule, [many, [], []], alpha=0.05).verdict == CONTRADICTED
     assert decide("r", worse, rule, [[], many, []], alpha=0.05).verdict == INCONCLUSIVE
     same = SignedRank(differences(0.0, 1.3))
-    assert decide("r", same, better(0.5), alpha=0.05).verdict == NO_DIFFERENCE
-    assert decide("r", same, better(0.5), [[], [], [0.9] * 2000], alpha=0.05).verdict == INCONCLUSIVE
+    assert decide("r", same, Better.criteria_at(0.5), alpha=0.05).verdict == NO_DIFFERENCE
+    assert decide("r", same, Better.criteria_at(0.5), [[], [], [0.9] * 2000], alpha=0.05).verdict == INCONCLUSIVE
 
 
 def test_the_interval_shown_is_the_one_that_decides():
     for mean in np.linspace(0.5, 1.5, 21):
-        finding = decide("r", CorrectedT(differences(mean, 1.0), ratio=1 / 9), comparable(1.0), alpha=0.05)
+        finding = decide("r", CorrectedT(differences(mean, 1.0), ratio=1 / 9), Comparable.criteria_at(1.0), alpha=0.05)
         inside = finding.low > -1.0 and finding.high < 1.0
         outside = finding.low > 1.0 or finding.high < -1.0
         assert finding.verdict == (REPLICATED if inside else CONTRADICTED if outside else INCONCLUSIVE)
@@ -80,7 +84,7 @@ def test_the_interval_shown_is_the_one_that_decides():
 
 
 def test_better_by_less_than_the_margin_says_so():
-    finding = decide("r", SignedRank(differences(-0.5, 0.2)), better(1.0), alpha=0.05)
+    finding = decide("r", SignedRank(differences(-0.5, 0.2)), Better.criteria_at(1.0), alpha=0.05)
     assert finding.verdict == REPLICATED
     assert "smaller than the margin" in finding.note
 
@@ -88,26 +92,26 @@ def test_better_by_less_than_the_margin_says_so():
 @pytest.mark.parametrize("make", TESTS, ids=["over data sets", "over folds"])
 def test_the_smallest_margin_is_where_the_verdict_turns(make):
     test = make(differences(0.1, 1.0))
-    for rule, verdict in ((better, NO_DIFFERENCE), (comparable, REPLICATED), (not_worse, REPLICATED)):
-        margin = decide("r", test, rule(1.0), alpha=0.01).smallest_margin
-        assert decide("r", test, rule(margin * 1.02), alpha=0.01).verdict == verdict
-        assert decide("r", test, rule(margin * 0.98), alpha=0.01).verdict == INCONCLUSIVE
+    for rule, verdict in ((Better, NO_DIFFERENCE), (Comparable, REPLICATED), (NotWorse, REPLICATED)):
+        margin = decide("r", test, rule.criteria_at(1.0), alpha=0.01).smallest_margin
+        assert decide("r", test, rule.criteria_at(margin * 1.02), alpha=0.01).verdict == verdict
+        assert decide("r", test, rule.criteria_at(margin * 0.98), alpha=0.01).verdict == INCONCLUSIVE
     assert math.isnan(decide("r", test, slightly_worse(1.0), alpha=0.01).smallest_margin)
 
 
 def test_an_inconclusive_finding_says_the_number_that_would_decide():
     values = differences(-0.3, 3.0)
     test = CorrectedT(values, ratio=0.0)
-    finding = decide("r", test, better(0.1), alpha=0.05)
+    finding = decide("r", test, Better.criteria_at(0.1), alpha=0.05)
     assert finding.verdict == INCONCLUSIVE
     needed = int(finding.needed)
     assert test.power(needed, 0.3, 0.025, "less") >= 0.9 > test.power(needed - 1, 0.3, 0.025, "less")
     assert f"n={needed} would decide it with power 0.9; n=40 can show" in finding.line()
     assert test.power(40, finding.detectable, 0.025, "less") == pytest.approx(0.9, abs=1e-3)
-    family = decide("r", test, better(0.1), [[0.9] * 9, [0.9] * 9, [0.9] * 9], alpha=0.05)
+    family = decide("r", test, Better.criteria_at(0.1), [[0.9] * 9, [0.9] * 9, [0.9] * 9], alpha=0.05)
     assert family.needed > finding.needed
     assert family.detectable > finding.detectable
-    assert math.isnan(decide("r", CorrectedT(values - 9, ratio=0.0), better(0.1), alpha=0.05).needed)
+    assert math.isnan(decide("r", CorrectedT(values - 9, ratio=0.0), Better.criteria_at(0.1), alpha=0.05).needed)
 
 
 @pytest.mark.parametrize(

@@ -278,7 +278,7 @@ def test_most_frequent_relevant(made):
 
 def test_always_selected(made, monkeypatch):
     names = np.array(["opera", "music", "tickets", "navy"], dtype=object)
-    monkeypatch.setattr("provlab.claims.counting.feature_names_of", lambda config: names)
+    monkeypatch.setattr("provlab.claims.features.feature_names_of", lambda config: names)
 
     def words(*features):
         parameters = {"row": "A", "dataset": "set3", "features": list(features), "columns": ["r=1"]}
@@ -298,7 +298,7 @@ def test_always_selected(made, monkeypatch):
 
 def test_ties_and_draws_are_counted_as_the_artefact_says(made, monkeypatch):
     names = np.array(["opera", "music"], dtype=object)
-    monkeypatch.setattr("provlab.claims.counting.feature_names_of", lambda config: names)
+    monkeypatch.setattr("provlab.claims.features.feature_names_of", lambda config: names)
     found = {}
     for ties, draws in (("higher_index", "each"), ("earlier_place", "union")):
         name, options = f"made/{ties}", {"columns": ["r=1"], "rows": ["A"]}

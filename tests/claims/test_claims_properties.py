@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provlab.claims import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED
-from provlab.claims.comparison import better, comparable, not_worse
+from provlab.claims.comparison import Better, Comparable, NotWorse
 from provlab.claims.paired_tests import CorrectedT, SignedRank
 from provlab.claims.rules import decide
 from provlab.claims.table import judge_table
@@ -73,7 +73,13 @@ differences = st.lists(st.integers(-300, 300).map(lambda k: k / 100), min_size=6
 tests = st.sampled_from([SignedRank, lambda values: CorrectedT(values, ratio=1 / 9)])
 
 
-@given(differences, tests, st.floats(0.01, 4), st.floats(0, 4), st.sampled_from([comparable, not_worse]))
+@given(
+    differences,
+    tests,
+    st.floats(0.01, 4),
+    st.floats(0, 4),
+    st.sampled_from([Comparable.criteria_at, NotWorse.criteria_at]),
+)
 def test_a_wider_margin_loses_no_replication(values, make, margin, more, criteria):
     test = make(values)
     if decide("r", test, criteria(margin), alpha=0.05).verdict == REPLICATED:
@@ -82,8 +88,8 @@ def test_a_wider_margin_loses_no_replication(values, make, margin, more, criteri
 
 @given(differences, tests, st.floats(0.01, 4), st.lists(st.floats(0, 1), max_size=9))
 def test_a_larger_family_makes_no_verdict_easier(values, make, margin, others):
-    alone = decide("r", make(values), better(margin), alpha=0.05)
-    among = decide("r", make(values), better(margin), [others] * 3, alpha=0.05)
+    alone = decide("r", make(values), Better.criteria_at(margin), alpha=0.05)
+    among = decide("r", make(values), Better.criteria_at(margin), [others] * 3, alpha=0.05)
     assert among.verdict in (alone.verdict, NO_DIFFERENCE, INCONCLUSIVE)
     assert among.verdict != NO_DIFFERENCE or alone.verdict != INCONCLUSIVE
 
@@ -93,9 +99,10 @@ def test_without_an_effect_claims_are_wrong_at_most_at_their_level(make):
     """The control: no difference, one of the margin itself, and one that is there, which is found."""
     rng = np.random.default_rng(0)
     share = {}
+    better, comparable = Better.criteria_at(1e-9), Comparable.criteria_at(1.0)
     for mean, criteria, verdict in (
-        (0.0, better(1e-9), REPLICATED), (0.0, better(1e-9), CONTRADICTED), (1.0, comparable(1.0), REPLICATED),
-        (-1.0, better(1e-9), REPLICATED),
+        (0.0, better, REPLICATED), (0.0, better, CONTRADICTED), (1.0, comparable, REPLICATED),
+        (-1.0, better, REPLICATED),
     ):  # fmt: skip
         samples = mean + rng.standard_normal((400, 20))
         found = [decide("r", make(values), criteria, alpha=0.05).verdict == verdict for values in samples]

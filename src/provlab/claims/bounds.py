@@ -18,7 +18,7 @@ from provlab.claims.rules import (
     INCONCLUSIVE,
     REPLICATED,
     VACUOUS,
-    AbstractRowRule,
+    AbstractRule,
     Finding,
     check_one_of,
     nothing_stored,
@@ -35,7 +35,7 @@ NUMBERS = tuple(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Certificates(AbstractRowRule):
+class Certificates(AbstractRule):
     """The bound on `quantity` holds in all trials of `row`, or in all but the share that the theorem lets fail.
 
     Parameters
@@ -47,6 +47,7 @@ class Certificates(AbstractRowRule):
         Probability of failure that the theorem allows.
     """
 
+    row: str
     quantity: str
     at_most: float = 0.0
     alpha: float = ALPHA
@@ -119,7 +120,7 @@ class Certificates(AbstractRowRule):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Within(AbstractRowRule):
+class Within(AbstractRule):
     """`quantity` is at most `bound` in all but a share `at_most` of the trials, in every column on its own.
 
     Parameters
@@ -134,6 +135,7 @@ class Within(AbstractRowRule):
         Another number: where it is within the bound as well, this says nothing. "" for none.
     """
 
+    row: str
     quantity: str
     bound: float
     at_most: float = 0.0
@@ -155,11 +157,8 @@ class Within(AbstractRowRule):
         """See the base class."""
         return (self.quantity, *([self.trivial] if self.trivial else []))
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding a column."""
-        return [self._finding(place, evidence) for place in self.places(columns)]
-
-    def _finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
+    def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
+        """See the base class."""
         trials, column = evidence.trials(place, self.reads).dropna(subset=[self.quantity]), place[-1]
         if trials.empty:
             return nothing_stored(column, self.row)
@@ -184,7 +183,7 @@ class Within(AbstractRowRule):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZeroError(AbstractRowRule):
+class ZeroError(AbstractRule):
     """The mean test error of `row` is `at_most`, in every column.
 
     Parameters
@@ -194,23 +193,22 @@ class ZeroError(AbstractRowRule):
         Percent; what still prints as the paper's number.
     """
 
+    row: str
     at_most: float
 
     words = """The mean test error of {row} is at most {at_most}, in every column. A statement about these data: no
         p-value."""
 
-    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """See the base class; one finding a column."""
-        return [self._finding(place, evidence) for place in self.places(columns)]
-
-    def _finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
-        errors, column = evidence.fold_errors(place), place[-1]
-        if not len(errors):
+    def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
+        """See the base class."""
+        errors, column = evidence.by_fold([place]), place[-1]
+        if not errors:
             return nothing_stored(column, self.row)
-        mean = float(errors.values.mean())
+        values = np.array([*errors.values()])
+        mean = float(values.mean())
         verdict = REPLICATED if mean <= self.at_most else CONTRADICTED
-        note = f"{int((errors.values > 0).sum())} of {len(errors)} folds have errors"
+        note = f"{int((values > 0).sum())} of {len(errors)} folds have errors"
         unit = "%" if evidence.unit == POINTS else evidence.unit
         test = f"mean at most {self.at_most:g} {unit}"
         return Finding(column, verdict, mean, n=len(errors), test=test, unit=f"{unit} error", note=note,
-                       margins=(self.at_most,), sample=errors.named())  # fmt: skip
+                       margins=(self.at_most,), sample=tuple(errors.items()))  # fmt: skip

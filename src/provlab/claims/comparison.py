@@ -1,12 +1,11 @@
-"""Rules that compare the error of two methods, or of one method under two settings."""
+"""Rules about a location: of the difference in error of two methods, or of the number of features that one keeps."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from provlab.claims.evidence import AbstractEvidence, Place, UnavailableError
 from provlab.claims.rules import (
@@ -21,30 +20,11 @@ from provlab.claims.rules import (
     Criteria,
     Criterion,
     Finding,
-    check_dependence,
     check_one_of,
     decide,
     inside,
     nothing_stored,
 )
-
-
-def better(margin: float) -> Criteria:
-    """Return the criteria of `Better`."""
-    return (
-        Criterion(REPLICATED, (Bound("below", 0.0, 2),), all_columns=True),
-        Criterion(CONTRADICTED, (Bound("above", 0.0, 2),)),
-        Criterion(NO_DIFFERENCE, inside(-margin, margin)),
-    )
-
-
-def better_somewhere(margin: float) -> Criteria:
-    """Return the criteria of `BetterSomewhere`."""
-    return (
-        Criterion(REPLICATED, (Bound("below", 0.0),)),
-        Criterion(NO_DIFFERENCE, inside(-margin, margin), all_columns=True),
-        Criterion(CONTRADICTED, (Bound("above", -margin),), all_columns=True),
-    )
 
 
 def near(low: float, high: float) -> Criteria:
@@ -56,85 +36,45 @@ def near(low: float, high: float) -> Criteria:
     )
 
 
-def comparable(margin: float) -> Criteria:
-    """Return the criteria of `Comparable`."""
-    return near(-margin, margin)
-
-
-def not_worse(margin: float) -> Criteria:
-    """Return the criteria of `NotWorse`."""
-    return (
-        Criterion(REPLICATED, (Bound("below", margin),), all_columns=True),
-        Criterion(CONTRADICTED, (Bound("above", margin),)),
-    )
-
-
-def slightly_worse(most: float) -> Criteria:
-    """Return the criteria of `SlightlyWorse`."""
-    return (
-        Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", most)), all_columns=True),
-        Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),
-        Criterion(CONTRADICTED, (Bound("above", most, 2),)),
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
-class AbstractComparison(AbstractRule):
-    """Error of a row against the error of another, in each column on its own.
+class AbstractLocation(AbstractRule):
+    """A test of a location in each column on its own, decided by criteria.
 
     Parameters
     ----------
-    row, than : str
-    than_artefact : str
-        Where `than` stands, when not in the same artefact; its columns have the same names.
-    over : {"datasets", "folds", "draws"}
-        What the sample consists of: data sets (signed rank), folds of the only one (corrected resampled t), or draws
-        of a random `row` on one fold, where `than` draws nothing (t).
+    over : str
+        What the sample consists of, one of `samples`: data sets, folds of the only one (corrected resampled t), or
+        draws of a random `row` on one fold, where `than` draws nothing (t).
     alpha : float
     dependence : {"", "dyadic"}
         What data sets share. "dyadic": each is a pair of categories, named ..._<one>_<other>, and those with a category
-        in common may be correlated (dyadic-robust t in place of the signed rank).
+        in common may be correlated (dyadic-robust t).
     """
 
-    row: str
-    than: str
     over: str
-    than_artefact: str = ""
     alpha: float = ALPHA
     dependence: str = ""
 
+    samples: ClassVar[tuple[str, ...]] = ("datasets", "folds")
+    quantity: ClassVar[str]
+    """Column of the records."""
+
     def __post_init__(self) -> None:
-        check_one_of("over", self.over, ("datasets", "folds", "draws"))
-        check_dependence(self.dependence, self.over)
+        check_one_of("over", self.over, self.samples)
+        if self.dependence not in ("", "dyadic") or (self.dependence and self.over != "datasets"):
+            raise ValueError(
+                f"dependence: expected dyadic, over datasets, or nothing, got {self.dependence!r}, over {self.over!r}."
+            )
 
     @property
-    @abstractmethod
     def criteria(self) -> Criteria:
         """How a column is decided."""
-
-    @property
-    def row_names(self) -> Sequence[str]:
-        """See the base class; `than` may stand in another artefact."""
-        return self.row, self.than
-
-    def pair(self, column: str) -> tuple[Place, Place]:
-        """Return both numbers of a column."""
-        return (self.artefact, self.row, column), (self.than_artefact or self.artefact, self.than, column)
-
-    def places(self, columns: Sequence[str] | None = None) -> list[Place]:
-        """See the base class."""
-        chosen = (*self.columns, *self.also) if columns is None else columns
-        return [place for column in chosen for place in self.pair(column)]
+        raise NotImplementedError
 
     @property
     def margins(self) -> tuple[float, ...]:
-        """Differences at which the verdict turns, beside 0."""
+        """Locations at which the verdict turns, beside 0."""
         return tuple(sorted({bound.at for criterion in self.criteria for bound in criterion.bounds} - {0.0}))
-
-    @property
-    def family(self) -> tuple[str, ...]:
-        """Comparisons of one kind with the same family are corrected together."""
-        return self.artefact, self.than_artefact, self.sampling, self.dataset
 
     @property
     def sampling(self) -> str:
@@ -145,43 +85,42 @@ class AbstractComparison(AbstractRule):
         """See the base class; one finding a column."""
         return [self._finding(column, evidence, peers) for column in columns]
 
-    def _finding(self, column: str, evidence: AbstractEvidence, peers: Sequence[AbstractComparison]) -> Finding:
-        empty = [f"{place[1]} of {place[0]}" for place in self.pair(column) if not len(evidence.folds(place))]
-        if empty:
-            return nothing_stored(column, *empty)
+    def _finding(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> Finding:
+        places = self.places([column])
+        if empty := [place for place in places if not evidence.has(place, self.quantity)]:
+            return nothing_stored(column, *(row if len(places) == 1 else f"{row} of {name}" for name, row, _ in empty))
         try:
-            test = evidence.paired_test(*self.pair(column), self.sampling)
+            test = evidence.test(places, self.sampling, self.quantity)
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))
-        others = self._others(column, evidence, peers)
-        found = decide(column, test, self.criteria, others, alpha=self.alpha, unit=evidence.unit)
-        sample = evidence.differences(*self.pair(column), self.sampling).named()
-        return replace(found, margins=self.margins, sample=sample)
+        unit = evidence.unit if self.quantity == "error" else "features"
+        found = decide(column, test, self.criteria, self.others(column, evidence, peers), alpha=self.alpha, unit=unit)
+        sample = evidence.sample(places, self.sampling, self.quantity)
+        return replace(found, margins=self.margins, sample=tuple(sample.items()))
 
-    def _others(
-        self, column: str, evidence: AbstractEvidence, peers: Sequence[AbstractComparison]
-    ) -> list[list[float]]:
+    def others(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> list[list[float]]:
         """Return for each criterion the p-values of the rest of the family, see `rules`."""
-        members = {(self.row, self.than): self}
-        for peer in peers:
-            if peer.family == self.family:
-                members.setdefault((peer.row, peer.than), peer)
         beside = column not in self.columns
         found = []
         for k, criterion in enumerate(self.criteria):
             p_values = [
                 [
-                    member.p_values(evidence)[k][other]
+                    p_value
                     for other in (member.also if beside else member.columns)
                     if (member, other) != (self, column) and not (criterion.all_columns and member is self)
+                    if (p_value := member.p_values(evidence)[k][other]) is not None
                 ]
-                for member in members.values()
+                for member in self.family(peers)
             ]
             found.append([max(part) for part in p_values if part] if criterion.all_columns else [*chain(*p_values)])
         return found
 
-    def p_values(self, evidence: AbstractEvidence) -> list[dict[str, float]]:
-        """Return the uncorrected p-values of each criterion, by column; 1 where there is none."""
+    def family(self, peers: Sequence[Any]) -> Sequence[AbstractLocation]:
+        """Return the rules whose comparisons are corrected together, this one first."""
+        return (self,)
+
+    def p_values(self, evidence: AbstractEvidence) -> list[dict[str, float | None]]:
+        """Return the uncorrected p-values of each criterion, by column; `untested` where there is none."""
         columns = [*self.columns, *self.also]
         return evidence.once(
             lambda: [
@@ -191,17 +130,58 @@ class AbstractComparison(AbstractRule):
             self,
         )
 
-    def _p_value(self, criterion: Criterion, column: str, evidence: AbstractEvidence) -> float:
-        pair = self.pair(column)
+    def _p_value(self, criterion: Criterion, column: str, evidence: AbstractEvidence) -> float | None:
+        sample = self.places([column]), self.sampling, self.quantity
         try:
-            return criterion.p_value(lambda bound: evidence.p_value(*pair, self.sampling, bound.at, bound.alternative))
+            return criterion.p_value(lambda bound: evidence.p_value(*sample, bound.at, bound.alternative))
         except UnavailableError:
-            return 1.0
+            return self.untested
+
+    untested: ClassVar[float | None] = None
+    """What a column that could not be tested counts as in a correction: as none, or as its p-value."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Better(AbstractComparison):
-    """`row` has a lower error than `than`.
+class AbstractComparison(AbstractLocation):
+    """Error of a row against the error of another, in each column on its own; over data sets by the signed rank.
+
+    Parameters
+    ----------
+    row, than : str
+    than_artefact : str
+        Where `than` stands, when not in the same artefact; its columns have the same names.
+    """
+
+    row: str
+    than: str
+    than_artefact: str = ""
+
+    samples = ("datasets", "folds", "draws")
+    quantity = "error"
+    untested = 1.0
+
+    def places(self, columns: Sequence[str] | None = None) -> list[Place]:
+        """See the base class."""
+        chosen = (*self.columns, *self.also) if columns is None else columns
+        rows = (self.artefact, self.row), (self.than_artefact or self.artefact, self.than)
+        return [(*row, column) for column in chosen for row in rows]
+
+    def family(self, peers: Sequence[Any]) -> Sequence[AbstractLocation]:
+        """See the base class: all pairs of methods of claims of one kind on the same artefacts, data set and sample."""
+        members = {(self.row, self.than): self}
+        for peer in peers:
+            if _sample_of(peer) == _sample_of(self):
+                members.setdefault((peer.row, peer.than), peer)
+        return [*members.values()]
+
+
+def _sample_of(rule: AbstractComparison) -> tuple[str, ...]:
+    return rule.artefact, rule.than_artefact, rule.sampling, rule.dataset
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractWithMargin(AbstractComparison):
+    """A comparison with a margin.
 
     Parameters
     ----------
@@ -211,36 +191,49 @@ class Better(AbstractComparison):
 
     margin: float
 
+    @property
+    def criteria(self) -> Criteria:
+        """See the base class."""
+        return self.criteria_at(self.margin)
+
+    @staticmethod
+    def criteria_at(margin: float) -> Criteria:
+        """Return the criteria with a margin."""
+        raise NotImplementedError
+
+
+class Better(AbstractWithMargin):
+    """`row` has a lower error than `than`."""
+
     words = """{row} has a lower error than {than}. Replicated: significantly lower, two-sided, in every column.
         Contradicted: significantly higher in one. No difference: in one shown to be the same within the margin of
         {margin} (TOST), where it is neither."""
 
-    @property
-    def criteria(self) -> Criteria:
+    @staticmethod
+    def criteria_at(margin: float) -> Criteria:
         """See the base class."""
-        return better(self.margin)
+        return (
+            Criterion(REPLICATED, (Bound("below", 0.0, 2),), all_columns=True),
+            Criterion(CONTRADICTED, (Bound("above", 0.0, 2),)),
+            Criterion(NO_DIFFERENCE, inside(-margin, margin)),
+        )
 
 
-@dataclass(frozen=True, kw_only=True)
-class BetterSomewhere(AbstractComparison):
-    """`row` has a lower error than `than` in at least one column.
-
-    Parameters
-    ----------
-    margin : float
-        Percentage points.
-    """
-
-    margin: float
+class BetterSomewhere(AbstractWithMargin):
+    """`row` has a lower error than `than` in at least one column."""
 
     words = """{row} has a lower error than {than} in at least one column. Replicated: significantly lower in one,
         one-sided. No difference: shown to be the same within the margin of {margin} in every column (TOST).
         Contradicted: in every column shown to be lower by less than the margin, if at all."""
 
-    @property
-    def criteria(self) -> Criteria:
+    @staticmethod
+    def criteria_at(margin: float) -> Criteria:
         """See the base class."""
-        return better_somewhere(self.margin)
+        return (
+            Criterion(REPLICATED, (Bound("below", 0.0),)),
+            Criterion(NO_DIFFERENCE, inside(-margin, margin), all_columns=True),
+            Criterion(CONTRADICTED, (Bound("above", -margin),), all_columns=True),
+        )
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding, that of the column that says most."""
@@ -261,47 +254,32 @@ class BetterSomewhere(AbstractComparison):
         return [replace(best, verdict=verdict, note=note)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparable(AbstractComparison):
-    """`row` and `than` differ by less than a margin.
-
-    Parameters
-    ----------
-    margin : float
-        Percentage points.
-    """
-
-    margin: float
+class Comparable(AbstractWithMargin):
+    """`row` and `than` differ by less than a margin."""
 
     words = """{row} and {than} differ by less than {margin}. Replicated: shown to be the same within this margin in
         every column (TOST). Contradicted: shown to differ by more in one, which is where the interval lies wholly
         outside."""
 
-    @property
-    def criteria(self) -> Criteria:
+    @staticmethod
+    def criteria_at(margin: float) -> Criteria:
         """See the base class."""
-        return comparable(self.margin)
+        return near(-margin, margin)
 
 
-@dataclass(frozen=True, kw_only=True)
-class NotWorse(AbstractComparison):
-    """The error of `row` is less than a margin above that of `than`.
-
-    Parameters
-    ----------
-    margin : float
-        Percentage points.
-    """
-
-    margin: float
+class NotWorse(AbstractWithMargin):
+    """The error of `row` is less than a margin above that of `than`."""
 
     words = """The error of {row} is less than {margin} above that of {than}. Replicated: shown to be so in every
         column. Contradicted: shown to be more above in one."""
 
-    @property
-    def criteria(self) -> Criteria:
+    @staticmethod
+    def criteria_at(margin: float) -> Criteria:
         """See the base class."""
-        return not_worse(self.margin)
+        return (
+            Criterion(REPLICATED, (Bound("below", margin),), all_columns=True),
+            Criterion(CONTRADICTED, (Bound("above", margin),)),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,4 +301,52 @@ class SlightlyWorse(AbstractComparison):
     @property
     def criteria(self) -> Criteria:
         """See the base class."""
-        return slightly_worse(self.most)
+        return (
+            Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", self.most)), all_columns=True),
+            Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),
+            Criterion(CONTRADICTED, (Bound("above", self.most, 2),)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractCount(AbstractLocation):
+    """Mean number of features of `row`; the claims are about means, hence t-tests, also over data sets."""
+
+    row: str
+
+    quantity = "n_selected"
+    reads = ("n_selected",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountAbove(AbstractCount):
+    """The mean number of features is above `above`."""
+
+    above: float
+
+    words = """The mean number of features of {row} is above {above}: replicated where this is significant, two-sided,
+        in every column, contradicted where it is significantly below in one."""
+
+    @property
+    def criteria(self) -> Criteria:
+        """See the base class."""
+        return (
+            Criterion(REPLICATED, (Bound("above", self.above, 2),), all_columns=True),
+            Criterion(CONTRADICTED, (Bound("below", self.above, 2),)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountNear(AbstractCount):
+    """The mean number of features is within `within` of `near`."""
+
+    near: float
+    within: float
+
+    words = """The mean number of features of {row} is within {within} of {near}: replicated where two one-sided tests
+        show it in every column, contradicted where it is shown to be outside in one."""
+
+    @property
+    def criteria(self) -> Criteria:
+        """See the base class."""
+        return near(self.near - self.within, self.near + self.within)

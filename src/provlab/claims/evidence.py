@@ -8,25 +8,15 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.claims.paired_tests import (
-    AbstractPairedTest,
-    Alternative,
-    CorrectedT,
-    DisjointT,
-    DyadicT,
-    Floats,
-    SignedRank,
-)
-from provlab.plan import MAX_COUNT, Entry
+from provlab.claims.paired_tests import AbstractPairedTest, CorrectedT, DisjointT, DyadicT, Floats, Side, SignedRank
+from provlab.plan import MAX_COUNT, Artefact, Entry
 
 Ints = NDArray[np.int64]
 Selections = list[NDArray[np.int32]]
@@ -37,126 +27,43 @@ T = TypeVar("T")
 Place = tuple[str, str, str]
 """Artefact, row, column."""
 
+Sample = dict[str, float]
+"""Values by what each is of: a data set, a fold of one, or a draw."""
+
 POINTS = "percentage points"
+
+LIMIT = MAX_COUNT + 1
+"""Above every number of a repeat or fold."""
 
 
 class UnavailableError(Exception):
     """Evidence that cannot be had now; the message says why. It makes a claim "not run", and never fails a command."""
 
 
-class Rows(NamedTuple):
-    """Rows of a source behind a number of an artefact, and the data set of each, which counts in `names`."""
-
-    rows: Ints
-    names: tuple[str, ...]
-    dataset: Ints
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Values with what each is of: a data set, a fold of one, or a draw.
+class Folds(NamedTuple):
+    """All folds of a column of artefacts, each once and in order, and the results behind them.
 
     Attributes
     ----------
-    values : ndarray of shape (n,)
-    names : tuple of str
+    rows : dict
+        Number of each (artefact, row).
+    names : list of str
         Data sets, sorted.
-    dataset : ndarray of shape (n,)
-        Which of `names`.
-    numbers : dict
-        Name of a level, such as "fold", and its numbers, of shape (n,).
-    sizes : dict
-        n_train and n_test of folds, of shape (n,).
+    dataset, repeat, fold : ndarray of shape (n_folds,)
+        What each is; `dataset` counts in `names`.
+    results : ndarray of shape (n,)
+        Rows of the source.
+    cell : ndarray of shape (n,)
+        Where each counts, in an array of shape (n_rows, n_folds) that is read line by line.
     """
 
-    values: Floats
-    names: tuple[str, ...]
+    rows: dict[tuple[str, str], int]
+    names: list[str]
     dataset: Ints
-    numbers: Mapping[str, Ints]
-    sizes: Mapping[str, Floats]
-
-    @classmethod
-    def of_folds(cls, found: Rows, places: Ints, values: Floats, sizes: Mapping[str, Floats]) -> Self:
-        """Average draws fold by fold, in their order, without those that have no value.
-
-        Parameters
-        ----------
-        found : Rows
-        places : ndarray of shape (2, n)
-            Repeat and fold of each row.
-        values : ndarray of shape (n,)
-        sizes : mapping
-        """
-        known = ~np.isnan(values)
-        dataset, repeat, fold = np.array([found.dataset, *places], dtype=np.int64)[:, known]
-        _, first, of = np.unique(_code(dataset, repeat, fold), return_index=True, return_inverse=True)
-        n = np.bincount(of)
-        means = {name: np.bincount(of, each[known], n.size) / n for name, each in sizes.items()}
-        numbers = {"repeat": repeat[first], "fold": fold[first]}
-        return cls(np.bincount(of, values[known], n.size) / n, found.names, dataset[first], numbers, means)
-
-    def __len__(self) -> int:
-        return self.values.size
-
-    def named(self) -> tuple[tuple[str, float], ...]:
-        """Return each value with a name for people."""
-        numbers = [[f"{level} {number}" for number in found.tolist()] for level, found in self.numbers.items()]
-        datasets = [] if "draw" in self.numbers else [[self.names[k] for k in self.dataset.tolist()]]
-        names = map(", ".join, zip(*datasets, *numbers, strict=True))
-        return tuple(zip(names, self.values.tolist(), strict=True))
-
-    def means(self) -> Sample:
-        """Return the mean of each data set."""
-        found, of = np.unique(self.dataset, return_inverse=True)
-        means = np.bincount(of, self.values) / np.bincount(of)
-        return Sample(means, tuple(self.names[k] for k in found), np.arange(found.size), {}, {})
-
-    def pairs(self) -> list[tuple[str, str]]:
-        """Return the two categories that each data set is a pair of, from its name, ..._<one>_<other>."""
-        parts = [self.names[k].split("_") for k in self.dataset.tolist()]
-        if wrong := next((part for part in parts if len(part) < 3), None):
-            raise ValueError(
-                f"dependence: expected data sets named like Exp_<one>_<other> for dyadic, got {'_'.join(wrong)!r}."
-            )
-        return [(part[-2], part[-1]) for part in parts]
-
-    def of_one_data_set(self) -> Sample:
-        """Return the sample, or refuse folds of several data sets, which have no common scale."""
-        n_sets = np.unique(self.dataset).size
-        if n_sets > 1:
-            raise ValueError(f"over: expected datasets for an artefact with {n_sets} data sets, got folds.")
-        return self
-
-    def at_least_two(self, what: str) -> Floats:
-        """Return the values, or say that a test needs more of them."""
-        if self.values.size < 2:
-            raise UnavailableError(f"needs at least 2 {what} with both sides, found {self.values.size}")
-        return self.values
-
-    def only(self, rows: Ints) -> Self:
-        """Return some values."""
-        numbers = {level: found[rows] for level, found in self.numbers.items()}
-        sizes = {name: found[rows] for name, found in self.sizes.items()}
-        return replace(self, values=self.values[rows], dataset=self.dataset[rows], numbers=numbers, sizes=sizes)
-
-    def codes(self, names: Sequence[str]) -> Ints:
-        """Return one number a fold, the same for the same fold of a data set in `names`, which are sorted."""
-        places = np.searchsorted(names, self.names) if self.names else np.zeros(0, np.int64)
-        return _code(places[self.dataset], *self.numbers.values())
-
-
-def common_folds(samples: Sequence[Sample]) -> list[Sample]:
-    """Return of each sample the folds that all of them have."""
-    names = sorted({name for sample in samples for name in sample.names})
-    codes = [sample.codes(names) for sample in samples]
-    if all(np.array_equal(code, codes[0]) for code in codes):  # as where everything is stored
-        return [*samples]
-    shared = reduce(np.intersect1d, codes)
-    return [sample.only(np.searchsorted(code, shared)) for sample, code in zip(samples, codes, strict=True)]
-
-
-def _code(dataset: Ints, repeat: Ints, fold: Ints) -> Ints:
-    return (dataset * (MAX_COUNT + 1) + repeat) * (MAX_COUNT + 1) + fold
+    repeat: Ints
+    fold: Ints
+    results: Ints
+    cell: Ints
 
 
 class AbstractEvidence(ABC):
@@ -179,36 +86,40 @@ class AbstractEvidence(ABC):
         self._memory: dict[tuple[Any, ...], Any] = {}
 
     @abstractmethod
-    def column(self, name: str) -> Floats:
-        """Return a column of numbers, of shape (n_rows,), of the whole source."""
+    def find(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
+        """Return row, data set and results of each number in a column; of `dataset` alone, where that is given."""
 
     @abstractmethod
-    def texts(self, name: str, rows: Ints) -> pd.Series | None:
-        """Return some rows of a column of texts; None where it is one of numbers."""
-
-    @abstractmethod
-    def find(self, place: Place) -> Rows:
-        """Return the rows behind a number of an artefact, of all data sets or of `dataset`."""
+    def values(self, name: str, results: Ints) -> Any:
+        """Return a column of some results: an array of numbers, or a series of texts."""
 
     @abstractmethod
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
         """Return how many results behind some numbers there are, and how many there should be."""
 
-    @abstractmethod
-    def inverse_folds(self, place: Place) -> bool:
-        """Return whether each fold trains on one part and tests on all others, so that training sets are disjoint."""
+    def artefact(self, name: str) -> Artefact:
+        """Return what an artefact plans; ValueError where only numbers are known, as of a table."""
+        raise ValueError(
+            f"{name}: expected claims about numbers, got one about the selected features, which a table of results "
+            f"does not have; leave it out, or compute it: provsel reproduce, provsel verify."
+        )
 
-    @abstractmethod
     def entries(self, place: Place) -> list[Entry]:
-        """Return the entries, one a data set, of a number of an artefact."""
+        """Return the entries of a number of an artefact, one a data set."""
+        name, row, column = place
+        found = [entry for entry in self.artefact(name).entries if (entry.row, entry.column) == (row, column)]
+        return [entry for entry in found if self.dataset in ("", entry.dataset)]
 
-    @abstractmethod
-    def summary(self, artefact: str) -> Mapping[str, Any]:
-        """Return what an artefact says about counting, `artefact.summary`."""
-
-    @abstractmethod
     def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
-        """Return the features that were selected behind some numbers."""
+        """Return the features that were selected behind some numbers; errors as `artefact`."""
+        return {place: [] for place in places if self.artefact(place[0])}
+
+    def inverse_folds(self, place: Place) -> bool:
+        """Return whether each fold trains on one part and tests on all others, so that training sets are disjoint.
+
+        A table does not say it; overlap is the careful choice.
+        """
+        return False
 
     def on(self, dataset: str) -> Self:
         """Return what is known of one data set alone; "" is all of them."""
@@ -223,117 +134,186 @@ class AbstractEvidence(ABC):
             self._memory[found] = make()
         return self._memory[found]
 
-    def rows_of(self, place: Place) -> Rows:
+    def results(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
         """Return `find`, remembered."""
-        return self.once(lambda: self.find(place), "rows", place)
+        return self.once(lambda: self.find(artefact, column), "find", artefact, column)
 
     def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
         """Return what is behind a number of an artefact, line by line: `dataset`, and `columns`."""
-        found = self.rows_of(place)
-        texts = {name: self.texts(name, found.rows) for name in columns}
-        values = {name: self.column(name)[found.rows] if text is None else text for name, text in texts.items()}
-        return pd.DataFrame({"dataset": np.array(found.names, dtype=object)[found.dataset], **values})
+        found = [each for each in self.results(place[0], place[2]) if each[0] == place[1]]
+        results = np.concatenate([np.empty(0, np.int64), *(rows for *_, rows in found)])
+        dataset = np.repeat(np.array([name for _, name, _ in found], object), [rows.size for *_, rows in found])
+        return pd.DataFrame({"dataset": dataset, **{name: self.values(name, results) for name in columns}})
 
-    def folds(self, place: Place, column: str = "error") -> Sample:
-        """Return the means of a column over the draws of each fold, as records have them."""
-        return self.once(lambda: self._folds(place, column), "folds", place, column)
+    def has(self, place: Place, quantity: str = "error") -> bool:
+        """Return whether a quantity of some fold behind a number is known."""
+        return bool(self._common([place], quantity)[1].any())
 
-    def _folds(self, place: Place, column: str) -> Sample:
-        found = self.rows_of(place)
-        places = np.array([self.column(name)[found.rows] for name in ("repeat", "fold")])
-        sizes = {name: self.column(name)[found.rows] for name in ("n_train", "n_test")}
-        return Sample.of_folds(found, places, self.column(column)[found.rows], sizes)
+    def by_fold(self, places: Sequence[Place], quantity: str = "error") -> Sample:
+        """Return means over the draws of each fold, or the differences of two numbers; errors in `unit`."""
+        folds, known, values = self._common(places, quantity)
+        parts = (
+            each.tolist() for each in (folds.dataset[known], folds.repeat[known], folds.fold[known], _less(values))
+        )
+        return {f"{folds.names[k]}, repeat {repeat}, fold {fold}": x for k, repeat, fold, x in zip(*parts, strict=True)}
 
-    def fold_errors(self, place: Place) -> Sample:
-        """Return the errors of the folds, in `unit`."""
-        folds = self.folds(place)
-        return replace(folds, values=self.scale * folds.values)
+    def sample(self, places: Sequence[Place], over: str, quantity: str = "error") -> Sample:
+        """Return what `test` is over; errors in `unit`."""
+        return self.once(lambda: self._sample(places, over, quantity), "sample", *places, over, quantity)
 
-    def paired_test(self, place: Place, other: Place, over: str) -> AbstractPairedTest:
-        """Return the test of error(place) - error(other), in `unit`, on the folds that both have.
+    def test(self, places: Sequence[Place], over: str, quantity: str = "error") -> AbstractPairedTest:
+        """Return the test of the mean of a quantity, or of error(first) - error(second) on the folds that both have.
 
         Parameters
         ----------
-        place, other : (artefact, row, column)
+        places : sequence of (artefact, row, column)
+            One or two.
         over : {"datasets", "dyadic", "folds", "draws"}
-            Differences of the data sets' mean errors (signed rank; dyadic-robust t where these are pairs of
-            categories), or of the folds of one data set (t, corrected for what folds share); where all rows are
-            clustered, a fold is a seed. Or of the draws of `place` on the only fold, against the one error of `other`,
-            which draws nothing (t): then the test is about the randomness of the method alone.
+            Means of data sets (of errors the signed rank, else t; dyadic-robust t where these are pairs of categories).
+            Or the folds of one data set (t, corrected for what folds share); where all rows are clustered, a fold is a
+            seed. Or the draws of the first on the only fold, against the one error of the second, which draws nothing
+            (t): then the test is about the randomness of the method alone.
+        quantity : str
+            Column of the results.
 
         Raises
         ------
         UnavailableError
-            With fewer than two differences.
+            With fewer than two values.
         """
-        return self.once(lambda: self._test(place, other, over), "test", place, other, over)
+        return self.once(lambda: self._test(places, over, quantity), "test", *places, over, quantity)
 
-    def differences(self, place: Place, other: Place, over: str) -> Sample:
-        """Return what `paired_test` is over, in `unit`."""
-        of = self._draw_differences if over == "draws" else self._fold_differences
-        return self.once(lambda: of(place, other, over), "differences", place, other, over)
-
-    def p_value(self, place: Place, other: Place, over: str, shift: float, side: Alternative) -> float:
-        """Return a p-value of `paired_test`."""
-        return self.once(
-            lambda: self.paired_test(place, other, over).p_value(shift, side), "p", place, other, over, shift, side
-        )
+    def p_value(self, places: Sequence[Place], over: str, quantity: str, shift: float, side: Side) -> float:
+        """Return a p-value of `test`."""
+        key = "p", *places, over, quantity, shift, side
+        return self.once(lambda: self.test(places, over, quantity).p_value(shift, side), *key)
 
     def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
         """Return mean errors in `unit`, data sets x those rows that have any, on the folds that these all have."""
-        found = {row: folds for row in rows if len(folds := self.fold_errors((name, row, column)))}
-        means = [sample.means() for sample in common_folds([*found.values()])]
-        return pd.DataFrame(
-            {row: pd.Series(each.values, index=each.names) for row, each in zip(found, means, strict=True)}
-        )
+        places = [(name, row, column) for row in rows if self.has((name, row, column))]
+        if not places:
+            return pd.DataFrame()
+        folds, known, values = self._common(places)
+        means = [_data_set_means(folds, known, line) for line in values]
+        return pd.DataFrame({place[1]: pd.Series(found) for place, found in zip(places, means, strict=True)})
 
-    def overlap(self, folds: Sample) -> float:
-        """Return the mean of rows for testing over rows for training, which stands for what folds share.
+    def _sample(self, places: Sequence[Place], over: str, quantity: str) -> Sample:
+        if over == "draws":
+            return self._by_draw(*places)
+        folds, known, values = self._common(places, quantity)
+        if over != "folds":
+            return _data_set_means(folds, known, _less(values))
+        if (n_sets := np.unique(folds.dataset[known]).size) > 1:
+            raise ValueError(f"over: expected datasets for an artefact with {n_sets} data sets, got folds.")
+        return self.by_fold(places, quantity)
 
-        Raises
-        ------
-        UnavailableError
-            Where the source does not say how many rows there are.
-        """
-        ratio = float((folds.sizes["n_test"] / folds.sizes["n_train"]).mean())
-        if math.isnan(ratio):
+    def _by_draw(self, place: Place, other: Place) -> Sample:
+        own, against = (self.trials(each, ["error", "fold", "draw"]).dropna() for each in (place, other))
+        if (n_sets := own["dataset"].nunique()) > 1:
+            raise ValueError(f"over: expected datasets for an artefact with {n_sets} data sets, got draws.")
+        if len(against) != 1 or own["fold"].nunique() != 1:
+            raise UnavailableError(f"needs draws on one fold, and one trial of {other[1]}, found {len(against)}")
+        differences = self.scale * own["error"] - self.scale * against["error"].iloc[0]
+        return {f"draw {draw:.0f}": float(value) for draw, value in zip(own["draw"], differences, strict=True)}
+
+    def _test(self, places: Sequence[Place], over: str, quantity: str) -> AbstractPairedTest:
+        sample = self.sample(places, over, quantity)
+        if len(sample) < 2:
+            what = "data sets" if over in ("datasets", "dyadic") else over
+            raise UnavailableError(f"needs at least 2 {what} with both sides, found {len(sample)}")
+        values = np.array([*sample.values()])
+        if over == "dyadic":
+            return DyadicT(values, pairs=_category_pairs(sample))
+        if over != "folds":
+            return SignedRank(values) if (over, quantity) == ("datasets", "error") else CorrectedT(values, ratio=0.0)
+        folds, known, means = self._common(places, quantity)
+        row = folds.rows[places[0][:2]]
+        n_train, n_test = (self._fold_means(places, name)[row, known] for name in ("n_train", "n_test"))
+        if self.inverse_folds(places[0]):
+            if quantity != "error":  # what is selected depends on the training rows alone, and these are disjoint
+                return CorrectedT(values, ratio=0.0)
+            first, second = (float(each.mean()) for each in means)
+            variance = max(0.0, 100 * (first + second) - (first - second) ** 2)
+            shared = variance / float((n_train + n_test).mean())
+            return DisjointT(values, n_folds=np.unique(folds.fold[known]).size, shared=shared)
+        overlap = float((n_test / n_train).mean())
+        if math.isnan(overlap):
             raise UnavailableError(
                 "not all trials say n_train and n_test, which a test over folds needs, as these overlap"
             )
-        return ratio
+        return CorrectedT(values, ratio=overlap)
 
-    def _test(self, place: Place, other: Place, over: str) -> AbstractPairedTest:
-        differences = self.differences(place, other, over)
-        values = differences.at_least_two("data sets" if over in ("datasets", "dyadic") else over)
-        if over == "datasets":
-            return SignedRank(values)
-        if over == "dyadic":
-            return DyadicT(values, pairs=differences.pairs())
-        if over == "draws":
-            return CorrectedT(values, ratio=0.0)
-        own, against = common_folds([self.folds(place), self.folds(other)])
-        if not self.inverse_folds(place):
-            return CorrectedT(values, ratio=self.overlap(own))
-        errors = [self.scale * float(part.values.mean()) for part in (own, against)]
-        variance = 100 * sum(errors) - (errors[0] - errors[1]) ** 2
-        n_rows = float((own.sizes["n_train"] + own.sizes["n_test"]).mean())
-        return DisjointT(values, n_folds=np.unique(own.numbers["fold"]).size, shared=max(0.0, variance) / n_rows)
+    def _common(self, places: Sequence[Place], quantity: str = "error") -> tuple[Folds, NDArray[np.bool_], Floats]:
+        """Return folds, which of them all numbers have, and the values there, of shape (n_places, n_known)."""
+        folds = self._folds(places)
+        values = self._fold_means(places, quantity)[[folds.rows.get(place[:2], -1) for place in places]]
+        known = np.asarray(~np.isnan(values).any(axis=0))
+        return folds, known, (self.scale if quantity == "error" else 1.0) * values[:, known]
 
-    def _fold_differences(self, place: Place, other: Place, over: str) -> Sample:
-        own, against = common_folds([self.fold_errors(place), self.fold_errors(other)])
-        differences = replace(own, values=own.values - against.values)
-        return differences.of_one_data_set() if over == "folds" else differences.means()
+    def _fold_means(self, places: Sequence[Place], quantity: str) -> Floats:
+        """Return the mean of a quantity over the draws of each fold, NaN where there is none.
 
-    def _draw_differences(self, place: Place, other: Place, over: str) -> Sample:
-        own, against = (self._with_error(self.rows_of(side)) for side in (place, other))
-        errors, folds, draws = (self.column(name)[own.rows] for name in ("error", "fold", "draw"))
-        baseline = self.column("error")[against.rows]
-        sample = Sample(self.scale * errors, own.names, own.dataset, {"draw": draws.astype(np.int64)}, {})
-        sample.of_one_data_set()
-        if baseline.size != 1 or np.unique(folds).size != 1:
-            raise UnavailableError(f"needs draws on one fold, and one trial of {other[1]}, found {baseline.size}")
-        return replace(sample, values=sample.values - self.scale * baseline[0])
+        Returns
+        -------
+        ndarray of shape (n_rows + 1, n_folds)
+            The rows of `Folds`, and one without results.
+        """
 
-    def _with_error(self, found: Rows) -> Rows:
-        known = ~np.isnan(self.column("error")[found.rows])
-        return Rows(found.rows[known], found.names, found.dataset[known])
+        def find() -> Floats:
+            folds = self._folds(places)
+            values = self.values(quantity, folds.results)
+            known, shape = ~np.isnan(values), (len(folds.rows) + 1, folds.fold.size)
+            n = np.bincount(folds.cell[known], minlength=shape[0] * shape[1])
+            with np.errstate(invalid="ignore"):
+                return (np.bincount(folds.cell[known], values[known], n.size) / n).reshape(shape)
+
+        return self.once(find, "means", *_column(places), quantity)
+
+    def _folds(self, places: Sequence[Place]) -> Folds:
+        artefacts, column = _column(places)
+
+        def find() -> Folds:
+            found = [
+                ((name, row), dataset, results)
+                for name in artefacts
+                for row, dataset, results in self.results(name, column)
+            ]
+            rows = {label: k for k, label in enumerate(dict.fromkeys(label for label, *_ in found))}
+            names = sorted({dataset for _, dataset, _ in found})
+            places = {name: k for k, name in enumerate(names)}
+            results = np.concatenate([np.empty(0, np.int64), *(each for *_, each in found)])
+            numbers = np.array([(rows[label], places[name]) for label, name, _ in found], np.int64).reshape(-1, 2)
+            row, dataset = np.repeat(numbers, [each.size for *_, each in found], axis=0).T
+            repeat, fold = (self.values(name, results).astype(np.int64) for name in ("repeat", "fold"))
+            codes, of = np.unique((dataset * LIMIT + repeat) * LIMIT + fold, return_inverse=True)
+            parts = codes // LIMIT**2, codes // LIMIT % LIMIT, codes % LIMIT
+            return Folds(rows, names, *parts, results, row * codes.size + of)
+
+        return self.once(find, "folds", artefacts, column)
+
+
+def _less(values: Floats) -> Floats:
+    """Return the only line of an array, or the first less the second."""
+    return values[0] if len(values) == 1 else values[0] - values[1]
+
+
+def _category_pairs(sample: Sample) -> list[tuple[str, str]]:
+    """Return the two categories that each data set is a pair of, from its name, ..._<one>_<other>."""
+    parts = [name.split("_") for name in sample]
+    if wrong := next((part for part in parts if len(part) < 3), None):
+        raise ValueError(
+            f"dependence: expected data sets named like Exp_<one>_<other> for dyadic, got {'_'.join(wrong)!r}."
+        )
+    return [(part[-2], part[-1]) for part in parts]
+
+
+def _column(places: Sequence[Place]) -> tuple[tuple[str, ...], str]:
+    """Return the artefacts of some numbers, and the column of all of them."""
+    return tuple(dict.fromkeys(place[0] for place in places)), places[0][2]
+
+
+def _data_set_means(folds: Folds, known: NDArray[np.bool_], values: Floats) -> Sample:
+    """Return the mean of each data set over some folds."""
+    found, of = np.unique(folds.dataset[known], return_inverse=True)
+    means = np.bincount(of, values) / np.bincount(of)
+    return dict(zip([folds.names[k] for k in found], means.tolist(), strict=True))

@@ -21,7 +21,7 @@ from provlab.claims.rules import (
     INCONCLUSIVE,
     NOT_RUN,
     REPLICATED,
-    AbstractRowRule,
+    AbstractRule,
     Finding,
     check_one_of,
     nothing_stored,
@@ -39,7 +39,7 @@ Interval = tuple[float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Falls(AbstractRowRule):
+class Falls(AbstractRule):
     """`quantity` of `row` falls along the columns, in the order in which they are listed; over folds and draws.
 
     Parameters
@@ -49,6 +49,7 @@ class Falls(AbstractRowRule):
         Number of a record.
     """
 
+    row: str
     quantity: str
     alpha: float = ALPHA
 
@@ -93,7 +94,7 @@ class Falls(AbstractRowRule):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GrowsLike(AbstractRowRule):
+class GrowsLike(AbstractRule):
     """`quantity` of `row` grows at most like a size to the power of `exponent`; over trials.
 
     Parameters
@@ -111,6 +112,7 @@ class GrowsLike(AbstractRowRule):
         Of each side.
     """
 
+    row: str
     quantity: str
     sizes: tuple[float, ...]
     exponent: float
@@ -166,7 +168,7 @@ class GrowsLike(AbstractRowRule):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Faster(AbstractRowRule):
+class Faster(AbstractRule):
     """`row` takes less CPU time than each of `than`, in more than a share of the pairs of data set and method.
 
     Parameters
@@ -178,6 +180,7 @@ class Faster(AbstractRowRule):
     alpha : float
     """
 
+    row: str
     than: tuple[str, ...]
     share: float
     alpha: float = ALPHA
@@ -192,15 +195,7 @@ class Faster(AbstractRowRule):
         one pair and column each. The effect is the share of pairs that are won, its interval reaches to those that are
         not lost."""
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """See the base class."""
-        return tuple(TIMES)
-
-    @property
-    def row_names(self) -> Sequence[str]:
-        """See the base class."""
-        return self.row, *self.than
+    reads = tuple(TIMES)
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding."""

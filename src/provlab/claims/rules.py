@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -274,7 +273,7 @@ def needed(test: AbstractPairedTest, criteria: Criteria, levels: Sequence[float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AbstractRule(ABC):
+class AbstractRule:
     """A test of a claim, with its parameters as fields.
 
     Parameters
@@ -311,15 +310,21 @@ class AbstractRule(ABC):
         wrong += [f"the unknown {name}" for name in config if name not in fields]
         if wrong:
             raise ValueError(f"parameters: expected {', '.join(fields)}, got {', '.join(wrong)}.")
-        kinds = _kinds(cls)
+        kinds = cls._kinds()
         return cls(**{name: _typed(name, value, kinds[name]) for name, value in config.items()})
 
     def changed(self, parameters: Mapping[str, Any]) -> Self:
         """Return the rule with other values of those parameters that it has; errors as `from_config`."""
-        kinds = _kinds(type(self))
+        kinds = self._kinds()
         return dataclasses.replace(
             self, **{name: _typed(name, value, kinds[name]) for name, value in parameters.items() if name in kinds}
         )
+
+    @classmethod
+    @cache
+    def _kinds(cls) -> Mapping[str, Any]:
+        """Return the types of the fields: they are texts to be evaluated, and universes ask thousands of times."""
+        return get_type_hints(cls)
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -339,18 +344,18 @@ class AbstractRule(ABC):
         return ()
 
     @property
-    @abstractmethod
-    def row_names(self) -> Sequence[str]:
-        """Rows of the artefact that it reads."""
+    def row_names(self) -> tuple[str, ...]:
+        """Rows of the artefact that it reads: those that its parameters row, rows and than name."""
+        named = [getattr(self, name, ()) for name in ("row", "rows", "than")]
+        return tuple(row for each in named for row in ((each,) if isinstance(each, str) else each))
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
         """Return the numbers that it reads in some columns, by default in all of its own and those beside."""
         chosen = (*self.columns, *self.also) if columns is None else columns
         return [(self.artefact, row, column) for row in self.row_names for column in chosen]
 
-    @abstractmethod
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
-        """Return what the evidence says, part by part.
+        """Return what the evidence says, part by part; by default of each number that it reads.
 
         Parameters
         ----------
@@ -359,41 +364,17 @@ class AbstractRule(ABC):
         peers : sequence of rules
             All rules of the paper of the same class, for corrections over a family.
         """
+        return [self.finding(place, evidence) for place in self.places(columns)]
 
-
-@dataclass(frozen=True, kw_only=True)
-class AbstractRowRule(AbstractRule):
-    """A rule about one row of the artefact.
-
-    Parameters
-    ----------
-    row : str
-    """
-
-    row: str
-
-    @property
-    def row_names(self) -> Sequence[str]:
-        """See the base class."""
-        return (self.row,)
+    def finding(self, place: Place, evidence: AbstractEvidence) -> Finding:
+        """Return what the evidence says of one number, for rules that look at each on its own."""
+        raise NotImplementedError
 
 
 def check_one_of(name: str, value: str, known: Sequence[str]) -> None:
     """Check a parameter that names one of some things."""
     if value not in known:
         raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}.")
-
-
-def check_dependence(dependence: str, over: str) -> None:
-    """Check what the data sets of a sample share."""
-    if dependence not in ("", "dyadic") or (dependence and over != "datasets"):
-        raise ValueError(f"dependence: expected dyadic, over datasets, or nothing, got {dependence!r}, over {over!r}.")
-
-
-@cache
-def _kinds(cls: type) -> Mapping[str, Any]:
-    """Return the types of a rule's fields: they are texts to be evaluated, and universes ask thousands of times."""
-    return get_type_hints(cls)
 
 
 def _typed(name: str, value: Any, kind: Any) -> Any:
@@ -413,10 +394,6 @@ def _typed(name: str, value: Any, kind: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    return (
-        "; ".join(map(_text, value))
-        if isinstance(value, tuple)
-        else f"{value:g}"
-        if isinstance(value, float)
-        else str(value)
-    )
+    if isinstance(value, tuple):
+        return "; ".join(map(_text, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -33,8 +33,16 @@ from pathlib import Path
 from typing import Any
 
 from provlab.claims.bounds import Certificates, Within, ZeroError
-from provlab.claims.comparison import Better, BetterSomewhere, Comparable, NotWorse, SlightlyWorse
-from provlab.claims.counting import AlwaysSelected, CountAbove, CountNear, MostFrequentRelevant
+from provlab.claims.comparison import (
+    Better,
+    BetterSomewhere,
+    Comparable,
+    CountAbove,
+    CountNear,
+    NotWorse,
+    SlightlyWorse,
+)
+from provlab.claims.features import AlwaysSelected, MostFrequentRelevant
 from provlab.claims.growth import Falls, Faster, GrowsLike
 from provlab.claims.rules import AbstractRule
 from provlab.claims.stored import FOLD_COLUMNS, artefact_datasets, artefact_layout

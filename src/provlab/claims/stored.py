@@ -8,10 +8,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
-from provlab.claims.evidence import AbstractEvidence, Floats, Ints, Place, Rows, Selections, UnavailableError
+from provlab.claims.evidence import AbstractEvidence, Ints, Place, Selections, UnavailableError
 from provlab.datasets import MissingDataError
 from provlab.frames import planned_trials
 from provlab.plan import Artefact, Entry, artefact_part, compose_artefact
@@ -44,11 +43,10 @@ class Evidence(AbstractEvidence):
     ) -> None:
         super().__init__(overrides)
         self.store = store
-        self.unfitting: dict[str, Exception] = {}
-        self._given = dict(artefacts or {})
+        self._given = artefacts or {}
         self._artefacts: dict[str, Artefact | str] = {}
-        self._entries: dict[str, dict[tuple[str, str], list[Entry]]] = {}
-        self._columns: dict[str, Floats] = {}
+        self._unfitting: list[Exception] = []
+        self._columns: dict[str, Any] = {}
         self._selections: dict[tuple[str, Place], Selections] = {}
 
     def with_artefacts(self, artefacts: Mapping[str, Artefact | str]) -> Evidence:
@@ -63,7 +61,7 @@ class Evidence(AbstractEvidence):
         Raises
         ------
         UnavailableError
-            When its data are missing, or the settings do not fit it; the second is kept in `unfitting`.
+            When its data are missing, or the settings do not fit it.
         """
         if name not in self._artefacts:
             self._artefacts[name] = self._compose(name)
@@ -72,50 +70,53 @@ class Evidence(AbstractEvidence):
             raise UnavailableError(found)
         return found
 
+    def _compose(self, name: str) -> Artefact | str:
+        artefact = self._given.get(name)
+        if isinstance(artefact, str):
+            return artefact
+        try:
+            artefact = artefact or compose_artefact(name, self.overrides)
+            artefact.check_data(self.store.has_any(artefact.cells))
+        except MissingDataError as error:
+            return f"data missing: provsel fetch {error.dataset}"
+        except ValueError as error:
+            if not self.overrides:
+                raise
+            self._unfitting.append(error)
+            return f"the settings do not fit {name}: {str(error).splitlines()[0]}"
+        return artefact
+
+    def raise_if_nothing_fits(self) -> None:
+        """Raise the first error of settings when they fit none of the artefacts that were asked for."""
+        if self._unfitting and len(self._unfitting) == len(self._artefacts):
+            raise self._unfitting[0]
+
     def entries(self, place: Place) -> list[Entry]:
         """See the base class."""
         name, row, column = place
-        if name not in self._entries:
-            grouped: dict[tuple[str, str], list[Entry]] = defaultdict(list)
-            for entry in self.artefact(name).entries:
-                grouped[entry.row, entry.column].append(entry)
-            self._entries[name] = grouped
-        found = self._entries[name].get((row, column), [])
-        return [entry for entry in found if self.dataset in ("", entry.dataset)]
+        found = self.once(lambda: self._by_column(name), "entries", name)[column]
+        return [entry for entry in found if entry.row == row]
 
-    def column(self, name: str) -> Floats:
+    def find(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
+        """See the base class."""
+        entries = self.once(lambda: self._by_column(artefact), "entries", artefact)[column]
+        return [(entry.row, entry.dataset, self.store.rows(entry.cell)) for entry in entries]
+
+    def values(self, name: str, results: Ints) -> Any:
         """See the base class."""
         if name not in self._columns:
-            self._columns[name] = self.store.column(name).to_numpy().astype(float)
-        return self._columns[name]
-
-    def texts(self, name: str, rows: Ints) -> pd.Series | None:
-        """See the base class."""
-        found = self.store.column(name)
-        if not pa.types.is_dictionary(found.type):
-            return None
+            found = self.store.column(name)
+            self._columns[name] = found if pa.types.is_dictionary(found.type) else found.to_numpy().astype(float)
+        column = self._columns[name]
+        if isinstance(column, np.ndarray):
+            return column[results]
         # plain texts: which others the store has, and in which order, must not show
-        return found.take(pa.array(rows)).cast(pa.string()).to_pandas()
-
-    def find(self, place: Place) -> Rows:
-        """See the base class."""
-        entries = self.entries(place)
-        names = sorted({entry.dataset for entry in entries})
-        rows = [self.store.rows(entry.cell) for entry in entries]
-        which = np.repeat([names.index(entry.dataset) for entry in entries], [found.size for found in rows])
-        return Rows(np.concatenate([np.empty(0, np.int64), *rows]), tuple(names), which.astype(np.int64))
-
-    def summary(self, artefact: str) -> Mapping[str, Any]:
-        """See the base class."""
-        return self.artefact(artefact).summary
+        return column.take(pa.array(results)).cast(pa.string()).to_pandas()
 
     def counts(self, places: Iterable[Place]) -> tuple[int, int]:
         """Return how many trials behind some numbers are stored, and how many are planned."""
-        found = planned = 0
-        for place in places:
-            found += self.rows_of(place).rows.size
-            planned += sum(entry.cell.n_trials for entry in self.entries(place))
-        return found, planned
+        cells = [entry.cell for place in places for entry in self.entries(place)]
+        return self.store.count(cells), sum(cell.n_trials for cell in cells)
 
     def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
         """Return the features that each stored trial behind some numbers selected, where it says that.
@@ -130,7 +131,7 @@ class Evidence(AbstractEvidence):
             stored = planned_trials(self.store, [cell for _, cell in asked], ["features"]).dropna()
             for k, trials in stored.groupby("place", sort=False):
                 place = asked[k][0]
-                draws = self.summary(place[0]).get("draws", DRAWS[0])
+                draws = self.artefact(place[0]).summary.get("draws", DRAWS[0])
                 self._selections[self.dataset, place] += selections_of(trials, draws=draws)
         return {place: self._selections[self.dataset, place] for place in places}
 
@@ -138,26 +139,12 @@ class Evidence(AbstractEvidence):
         """See the base class."""
         return any(entry.cell.protocol["split"] == InverseKFold.name for entry in self.entries(place))
 
-    def raise_if_nothing_fits(self) -> None:
-        """Raise the first error of settings when they fit none of the artefacts that were asked for."""
-        if self.unfitting and len(self.unfitting) == len(self._artefacts):
-            raise next(iter(self.unfitting.values()))
-
-    def _compose(self, name: str) -> Artefact | str:
-        artefact = self._given.get(name)
-        if isinstance(artefact, str):
-            return artefact
-        try:
-            artefact = artefact or compose_artefact(name, self.overrides)
-            artefact.check_data(self.store.has_any(artefact.cells))
-        except MissingDataError as error:
-            return f"data missing: provsel fetch {error.dataset}"
-        except ValueError as error:
-            if not self.overrides:
-                raise
-            self.unfitting[name] = error
-            return f"the settings do not fit {name}: {str(error).splitlines()[0]}"
-        return artefact
+    def _by_column(self, artefact: str) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.artefact(artefact).entries:
+            if self.dataset in ("", entry.dataset):
+                found[entry.column].append(entry)
+        return found
 
 
 def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefact | str]:

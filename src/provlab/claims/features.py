@@ -1,0 +1,126 @@
+"""Rules about which features a method keeps; statements about these data, without a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from provlab.claims.evidence import AbstractEvidence, Place, Selections
+from provlab.claims.rules import CONTRADICTED, REPLICATED, AbstractRule, Finding, nothing_stored
+from provlab.plan import feature_names_of
+from provlab.summaries import TIES, most_frequent
+
+
+@dataclass(frozen=True, kw_only=True)
+class MostFrequentRelevant(AbstractRule):
+    """The `top` features selected most often are among the relevant ones, in every row and column.
+
+    The data sets must name their number of relevant features.
+
+    Parameters
+    ----------
+    rows : tuple of str
+    top : int
+    """
+
+    rows: tuple[str, ...]
+    top: int
+
+    words = """The {top} features selected most often by {rows} are among the relevant ones, in every column. A
+        statement about these data: no p-value."""
+
+    reads = ("features",)
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding a row, over the columns that are stored."""
+        selections = evidence.selections(self.places(columns))
+        return [
+            self._finding(row, {place: found for place, found in selections.items() if place[1] == row}, evidence)
+            for row in self.rows
+        ]
+
+    def _finding(self, row: str, selections: Mapping[Place, Selections], evidence: AbstractEvidence) -> Finding:
+        relevant: dict[str, tuple[int, int]] = {}
+        for place, found in selections.items():
+            if found:
+                ties = evidence.artefact(self.artefact).summary.get("ties", TIES[0])
+                features = most_frequent(found, self.top, ties=ties)
+                first_noise = self._n_relevant(place, evidence)
+                relevant[place[-1]] = sum(feature < first_noise for feature in features), len(features)
+        if not relevant:
+            return nothing_stored(row, row)
+        short = [f"{k} of {n} in {column}" for column, (k, n) in relevant.items() if k < n]
+        return Finding(
+            row,
+            CONTRADICTED if short else REPLICATED,
+            100 * (1 - len(short) / len(relevant)),
+            n=len(relevant),
+            test=f"all of the top {self.top} relevant",
+            unit="% of the columns",
+            note=", ".join(short),
+        )
+
+    def _n_relevant(self, place: Place, evidence: AbstractEvidence) -> int:
+        entries = evidence.entries(place)
+        if len(entries) != 1 or "n_relevant" not in entries[0].cell.dataset:
+            raise ValueError(
+                f"most_frequent_relevant: expected one data set with n_relevant in {', '.join(place)}, got "
+                f"{', '.join(entry.dataset for entry in entries)}; use it for generated data."
+            )
+        return int(entries[0].cell.dataset["n_relevant"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlwaysSelected(AbstractRule):
+    """All of `features` are in every selection of `row` on `dataset`, in each column.
+
+    The effect is the share of the features that were always selected; the note says of each other one in how many runs
+    it was.
+
+    Parameters
+    ----------
+    row : str
+    dataset : str
+    features : tuple of str
+        Names, as the data set has them.
+    """
+
+    row: str
+    dataset: str
+    features: tuple[str, ...]
+
+    words = """All of {features} are in every selection of {row} on {dataset}, in each column. The effect is the share
+        of these features that were always selected. A statement about these data: no p-value."""
+
+    reads = ("features",)
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding a column."""
+        selections = evidence.selections(self.places(columns))
+        return [self._finding(place, found, evidence) for place, found in selections.items()]
+
+    def _finding(self, place: Place, selections: Selections, evidence: AbstractEvidence) -> Finding:
+        if not selections:
+            return nothing_stored(place[-1], f"{self.row} on {self.dataset}")
+        numbers = self._numbers(place, evidence)
+        counts = {name: sum(number in chosen for chosen in selections) for name, number in numbers.items()}
+        short = {name: count for name, count in counts.items() if count < len(selections)}
+        return Finding(
+            place[-1],
+            CONTRADICTED if short else REPLICATED,
+            100 * (1 - len(short) / len(counts)),
+            n=len(selections),
+            test="in every selection",
+            unit="% of the features",
+            note=", ".join(f"{name} in {count} of {len(selections)}" for name, count in short.items()),
+        )
+
+    def _numbers(self, place: Place, evidence: AbstractEvidence) -> dict[str, int]:
+        """Return the column of each feature; one that the data set does not have cannot be selected: -1."""
+        [entry] = [entry for entry in evidence.entries(place) if entry.dataset == self.dataset]
+        names = feature_names_of(entry.cell.dataset)
+        found = {name: np.flatnonzero(names == name) for name in self.features}
+        return {name: int(where[0]) if where.size else -1 for name, where in found.items()}
