@@ -1,154 +1,42 @@
-"""Converters on made sources; test_fetch_everything runs them on the published ones."""
+"""Converters and the reader of R data, on made files and on the published ones."""
 
+import bz2
 import gzip
 import lzma
-import os
 import pickle
-import tarfile
+import struct
 
-import made_sources as made
 import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.datasets import read_source, source_names
-from provlab.datasets.converters import converter_names, run_converter
-from provlab.datasets.converters.rcv1 import CODES, Shift, repaired
-
-
-def written(folder, **contents):
-    paths = []
-    for name, content in contents.items():
-        paths.append(folder / name)
-        paths[-1].write_bytes(content)
-    return paths
-
-
-def test_all_converters_of_the_registry_are_known_and_no_others(tmp_path):
-    used = {file.converter for name in source_names() for file in read_source(name).files if file.converter}
-    assert used == {*converter_names()}
-    for name in ("os", "packing", "../techtc", "__init__", "", "pack_xz.lzma"):
-        with pytest.raises(ValueError, match=r"unknown converter .*; known converters are cifar10_jpeg, pack_gz"):
-            run_converter(name, [], tmp_path / "x")
+from provlab.datasets import converters, load_dataset, read_source
+from provlab.datasets.converters import CODES, N_DOCUMENTS, SHIFTS, Shift, repaired
+from provlab.datasets.files import difference
+from provlab.datasets.r_data import read_r_data
 
 
 @pytest.mark.parametrize(("name", "unpack"), [("pack_xz", lzma.decompress), ("pack_gz", gzip.decompress)])
-def test_plain_files_are_packed_the_same_every_time(name, unpack, tmp_path):
-    sources = written(tmp_path, plain=b"some text" * 99)
-    packed = []
-    for date in (1, 2_000_000_000):
-        os.utime(sources[0], (date, date))
-        run_converter(name, sources, tmp_path / "packed")
-        packed.append((tmp_path / "packed").read_bytes())
-    assert packed[0] == packed[1]
-    assert unpack(packed[0]) == b"some text" * 99
+def test_plain_files_are_packed(name, unpack, tmp_path):
+    (tmp_path / "plain").write_bytes(b"some text" * 99)
+    getattr(converters, name)([tmp_path / "plain"], tmp_path / "packed")
+    assert unpack((tmp_path / "packed").read_bytes()) == b"some text" * 99
 
 
-def test_the_archive_of_a_repository_is_the_same_however_it_was_packed(tmp_path):
-    images = [f"{part}/{kind}/{i:04}.jpg" for part in ("test", "train") for kind in ("cat", "dog") for i in range(2)]
-    folders = ["train/", "train/cat/", "train/dog/", "test/", "test/cat/", "test/dog/"]
-    archives = set()
-    for packing in ("w:gz", "w:xz", "w"):
-        names = [*images, "README.md", *folders]
-        sources = written(tmp_path, repository=made.repository(names, f"top-{packing[-2:]}/", mode=packing))
-        run_converter("cifar10_jpeg", sources, tmp_path / "out.tar.xz")
-        archives.add(lzma.decompress((tmp_path / "out.tar.xz").read_bytes()))
-    assert len(archives) == 1
-    with tarfile.open(tmp_path / "out.tar.xz") as archive:
-        assert [info.name for info in archive][:4] == ["train", "train/cat", "train/cat/0000.jpg", "train/cat/0001.jpg"]
-        assert [info.name for info in archive][-2:] == ["test/dog/0001.jpg", "README.md"]
-        assert {(info.mtime, info.uid, info.uname) for info in archive} == {(1577836800, 0, "")}
-        assert archive.extractfile("test/cat/0000.jpg").read() == b"test/cat/0000.jpg"
-
-
-# ---- TechTC
-
-
-def test_token_lists(tmp_path):
-    sources = written(tmp_path, pkl=made.token_pickle(*made.HALVES))
-    run_converter("techtc_tokens", sources, tmp_path / "new" / "Exp_1_2.txt.xz")
-    assert lzma.decompress((tmp_path / "new" / "Exp_1_2.txt.xz").read_bytes()) == made.TOKEN_TEXT
-
-
-class Canary:
-    """Makes a folder when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = str(path)
-
-    def __reduce__(self):
-        return (os.mkdir, (self.path,))
-
-
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_names_in_pickles_are_not_looked_up(protocol, tmp_path):
-    sources = written(tmp_path, pkl=pickle.dumps([Canary(tmp_path / "canary")], protocol))
-    with pytest.raises(ValueError, match=r"pkl: expected a pickle of two halves .*, got the name (posix|nt).mkdir"):
-        run_converter("techtc_tokens", sources, tmp_path / "out")
-    assert not (tmp_path / "canary").exists()
-    assert not (tmp_path / "out").exists()
-    pickle.loads(sources[0].read_bytes())  # noqa: S301 - the control: the canary sings where names are looked up
-    assert (tmp_path / "canary").is_dir()
-
-
-WHOLE = made.token_pickle(*made.HALVES)
-PICKLES = {
-    "a system call": b"cos\nsystem\n(S'x'\ntR.",
-    "getattr": b"c__builtin__\ngetattr\n(cnumpy\nndarray\nS'tofile'\ntR.",
-    "a submodule": WHOLE.replace(b"cnumpy\ndtype", b"cnumpy.lib\ndtype"),
-    "cut": WHOLE[:-40],
-    "empty": b"",
-    "no pickle": b"<html>",
-    "one half": b"(lp0\n.",
-    "numbers": b"I3\n.",
-}
-
-
-@pytest.mark.parametrize("case", PICKLES)
-def test_other_pickles_are_one_clear_error_and_keep_what_was_there(case, tmp_path):
-    (tmp_path / "out").write_bytes(b"kept")
-    with pytest.raises(ValueError, match=r"pkl: expected a pickle of two halves of documents and labels, got .*fetch"):
-        run_converter("techtc_tokens", written(tmp_path, pkl=PICKLES[case]), tmp_path / "out")
-    assert (tmp_path / "out").read_bytes() == b"kept"
-
-
-def lists(folder):
-    names = ("Exp_10341_14271.txt.xz", "Exp_10341_10755.txt.xz")
-    return written(folder, **dict.fromkeys(names, lzma.compress(made.TOKEN_TEXT)))
-
-
-ROWS = (made.page_row(1, 10341, 10755, 5), made.page_row(2, 10341, 14271, 5, "1"), made.page_row(3, 7, 8, 99))
-
-
-def test_the_table(tmp_path):
-    [page] = written(tmp_path, page=made.page(*ROWS))
-    run_converter("techtc_table", [page, *lists(tmp_path)], tmp_path / "out.tsv")
-    head, *rows = (line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines())
-    assert head[:2] == ["dataset", "documents"]
-    sha256 = read_source("techtc").find("techtc100/tokens/Exp_10341_10755.txt.xz").sha256
-    sizes = ["5", "3", "2", "6", "5", "1"]
-    assert rows[0] == ["Exp_10341_10755", *sizes, sha256, "Arts/10341", "Arts/10755", "0.75"]
-    assert [rows[1][0], *rows[1][-3:]] == ["Exp_10341_14271", "Arts/10341", "Arts/14271", "1"]
-    assert len(rows) == 2
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (ROWS[:1], r"Exp_10341_14271\.txt\.xz: expected 0 documents as in .*page, got 5"),
-        ((made.page_row(1, 10341, 10755, 6), ROWS[1]), "expected 6 documents as in .*page, got 5"),
-        ((ROWS[0].replace("dmoz.org", "example.org"), ROWS[1]), "expected 0 documents as in .*page, got 5"),
-    ],
+HALVES = (
+    ([[b"alpha", b"be'ta", b"gam\xa0ma"], [b"door"], []], np.array([1, 0, 1])),
+    ([[b"alpha", b"back\\slash"], [b"alpha", b'dou"ble']], np.array([0, 1])),
 )
-def test_pages_that_do_not_fit(rows, message, tmp_path):
-    (tmp_path / "out.tsv").write_text("kept")
-    [page] = written(tmp_path, page=made.page(*rows))
-    with pytest.raises(ValueError, match=message):
-        run_converter("techtc_table", [page, *lists(tmp_path)], tmp_path / "out.tsv")
-    assert (tmp_path / "out.tsv").read_text() == "kept"
+TOKEN_TEXT = b"+1 a alpha be'ta gam\xa0ma\n-1 b alpha back\\slash\n-1 a door\n+1 b alpha dou\"ble\n+1 a\n"
 
 
-# ---- RCV1
+def test_token_lists_and_no_names_of_others(tmp_path):
+    (tmp_path / "pkl").write_bytes(pickle.dumps(HALVES, 3))
+    converters.techtc_tokens([tmp_path / "pkl"], tmp_path / "out")
+    assert lzma.decompress((tmp_path / "out").read_bytes()) == TOKEN_TEXT
+    (tmp_path / "pkl").write_bytes(pickle.dumps(np.lib.format.open_memmap, 3))
+    with pytest.raises(pickle.UnpicklingError, match=r"numpy\.lib.*open_memmap in a pickle of tokens"):
+        converters.techtc_tokens([tmp_path / "pkl"], tmp_path / "out")
 
 
 @pytest.mark.parametrize("early", [0, 1, 3])
@@ -164,3 +52,127 @@ def test_labels_that_begin_early_are_moved_back(early):
     np.testing.assert_array_equal(X.toarray()[:, :9], features)
     assert X[:, 9:].nnz == 0
     np.testing.assert_array_equal(found, topics)
+
+
+# ---- the published files
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        *(("techtc", f"techtc100/tokens/{name}.txt.xz") for name in ("Exp_10341_10755", "Exp_8308_8366")),
+        ("cifar10", "cifar10/cifar10_labels.js.xz"),
+    ],
+)
+def test_what_is_made_of_the_published_files_is_what_is_registered(real_mirror, tmp_path, source, path):
+    file = read_source(source).find(path)
+    [raw] = [real_mirror / name for name in file.made_from]
+    if not raw.is_file():  # a mirror may keep raw files packed
+        packed = next((each for each in (raw.with_name(f"{raw.name}.xz"), real_mirror / path) if each.is_file()), None)
+        if packed is None:
+            pytest.skip(f"needs real data: the mirror has no {raw.name}")
+        raw = tmp_path / "raw"
+        raw.write_bytes(lzma.decompress(packed.read_bytes()))
+    made = tmp_path / path.rsplit("/", 1)[1]
+    getattr(converters, file.converter)([raw], made)
+    assert difference(file, made) == ""
+
+
+def test_a_sample_of_rcv1_is_the_first_part_of_the_registered_arrays(real_mirror, tmp_path, monkeypatch):
+    raw = real_mirror / "raw" / "rcv1" / "rcv1sub1.rda"
+    if not raw.is_file():
+        pytest.skip(f"needs real data: the mirror has no {raw.name}")
+    monkeypatch.setattr(converters, "SHIFTS", SHIFTS[:1])
+    converters.rcv1_subsets([raw], tmp_path / "first.npz")
+    with (
+        np.load(tmp_path / "first.npz") as ours,
+        np.load(real_mirror / "rcv1_subsets" / "rcv1v2_subsets_fixed.npz") as theirs,
+    ):
+        n_entries = theirs["indptr"][N_DOCUMENTS]
+        sizes = {"data": n_entries, "indices": n_entries, "indptr": N_DOCUMENTS + 1}
+        for name in ours:
+            expected = np.array([N_DOCUMENTS, 47236]) if name == "shape" else theirs[name]
+            if expected.shape and name not in ("shape", "topic_codes"):
+                expected = expected[: sizes.get(name, N_DOCUMENTS)]
+            assert ours[name].dtype == theirs[name].dtype
+            np.testing.assert_array_equal(ours[name], expected, err_msg=name)
+
+
+# ---- R data
+
+
+def integer(number):
+    return struct.pack(">i", number)
+
+
+def text(content):
+    return integer(9) + (integer(-1) if content is None else integer(len(content)) + content)
+
+
+def texts(*values):
+    return integer(16) + integer(len(values)) + b"".join(map(text, values))
+
+
+def pairs(**values):
+    """Return a pair list; each value begins with its name, as a symbol or as the number of one."""
+    return b"".join(integer(2 | 0x400) + value for value in values.values()) + integer(254)
+
+
+def symbol(name):
+    return integer(1) + text(name)
+
+
+def frame():
+    """Return the objects of a file: a data frame with a factor, a text, and nothing, as R's `save` writes them."""
+    numbers = integer(14) + integer(3) + np.array([0, 1.5, np.nan], ">f8").tobytes()
+    levels = pairs(levels=symbol(b"levels") + texts(b"n", b"t"))
+    factor = integer(13 | 0x200) + integer(3) + np.array([1, 2, 1], ">i4").tobytes() + levels
+    names = pairs(names=symbol(b"names") + texts(b"x", b"y"))
+    table = integer(19 | 0x200) + integer(2) + numbers + factor + names
+    again = integer(19 | 0x200) + integer(0) + pairs(names=integer(255 | 3 << 8) + texts())  # a symbol by its number
+    objects = {"frame": table, "note": texts(b"caf\xe9", None), "none": integer(254), "again": again}
+    return pairs(**{name: symbol(name.encode()) + value for name, value in objects.items()})
+
+
+@pytest.mark.parametrize("pack", [lzma.compress, gzip.compress, bz2.compress])
+@pytest.mark.parametrize("version", [2, 3])
+def test_objects_with_their_attributes(pack, version, tmp_path):
+    path = tmp_path / "made.RData"
+    head = b"RDX%d\nX\n" % version + integer(version) + bytes(8) + (integer(5) + b"UTF-8" if version == 3 else b"")
+    path.write_bytes(pack(head + frame()))
+    found = read_r_data(path)
+    assert [*found] == ["frame", "note", "none", "again"]
+    np.testing.assert_array_equal(found["frame"]["x"].values, [0, 1.5, np.nan])
+    assert found["frame"]["y"].values.tolist() == [1, 2, 1]
+    assert found["frame"]["y"].attributes["levels"].values == ["n", "t"]
+    assert found["note"].values == ["caf\xe9", None]
+    assert found["none"] is None
+    assert [*found["again"].attributes] == ["names"]
+    assert read_r_data(path, doubles=np.flatnonzero)["frame"]["x"].values.tolist() == [1, 2]
+    path.write_bytes(pack(head + integer(3)))
+    with pytest.raises(ValueError, match="expected R data of vectors and lists, got an R object of type 3"):
+        read_r_data(path)
+
+
+SHAPES = {"alon": (62, 2000, 2), "christensen": (217, 1413, 3), "golub": (72, 7129, 2), "gravier": (168, 2905, 2),
+          "sorlie": (85, 456, 5), "su": (102, 5565, 4)}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_published_microarrays(name, real_mirror):
+    path = real_mirror / "microarray" / f"{name}.RData"
+    if not path.is_file():
+        pytest.skip(f"needs real data: the mirror has no {path.name}")
+    n, d, classes = SHAPES[name]
+    x, y = (read_r_data(path)[name][part] for part in ("x", "y"))
+    shape = x.attributes["dim"].values if "dim" in x.attributes else (x.values[0].values.size, len(x.values))
+    assert (*shape, len(y.attributes["levels"].values)) == (n, d, classes)
+    assert np.unique(y.values).tolist() == [*range(1, classes + 1)]
+    values = np.concatenate([column.values for column in x.values]) if isinstance(x.values, list) else x.values
+    assert values.shape == (n * d,)
+    assert np.isfinite(values).all()
+    if name == "alon":  # is colon, which others have discretised in a MATLAB file
+        colon = load_dataset("colon")
+        np.testing.assert_array_equal(np.where(y.values == 1, 1, -1), colon.y)
+        logs = np.log(values.reshape(n, d, order="F"))
+        assert min(np.corrcoef(logs[:, j], colon.X[:, j])[0, 1] for j in range(0, d, 100)) > 0.7

@@ -1,19 +1,28 @@
-"""Files on this machine: which folder has them, and whether they are the registered ones."""
+"""Files on this machine: which folder has them, and whether they are the registered ones; and the registry itself."""
 
 import gzip
 import hashlib
 import io
 import lzma
 import os
+import re
 import tarfile
 import time
-import zipfile
 
 import numpy as np
 import pytest
 
-from provlab.datasets import DataIntegrityError, MissingDataError, SourceFile, files, locate, read_source
+from provlab.datasets import (
+    DataIntegrityError,
+    MissingDataError,
+    SourceFile,
+    converters,
+    locate,
+    read_source,
+    source_names,
+)
 from provlab.datasets.files import content_sha256, file_sha256
+from provlab.datasets.registry import RAW
 
 CONTENT = b"some content " * 1000
 PACKED = gzip.compress(CONTENT, mtime=0)
@@ -48,73 +57,60 @@ def test_the_mirror_is_searched_first(mirror, data_folder):
     assert locate(plain(size=None, max_size=10**6)) == theirs
 
 
-def test_a_missing_file_says_where_and_how(mirror, data_folder):
-    with pytest.raises(MissingDataError, match=r"thing: the file set/a.bin is missing") as caught:
-        locate(plain())
-    for piece in (str(mirror), str(data_folder), "https://example.org/a.bin", "`provsel fetch thing`"):
-        assert piece in str(caught.value)
-    with pytest.raises(MissingDataError, match=r"no public address .* set PROVSEL_DATA_MIRROR to a folder that holds"):
-        locate(plain(urls=()))
-    with pytest.raises(MissingDataError, match=r"is made from the published raw/a and 1 more : run `provsel fetch"):
-        locate(plain(urls=(), made_from=("raw/a", "raw/b")))
-
-
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("changes", "message"),
     [
-        (CONTENT[:-1], r"expected 13000 bytes .the source registry., found 12999 bytes. .* `provsel fetch thing`"),
-        (CONTENT[::-1], f"expected SHA-256 {sha(CONTENT)} .*found SHA-256 {sha(CONTENT[::-1])}"),
+        ({}, r"Searched .*mirror, then .*data\. It is published at https://example.org/a.bin : run `provsel fetch th"),
+        ({"urls": ()}, r"no public address .* set PROVSEL_DATA_MIRROR to a folder that holds set/a.bin"),
+        ({"urls": (), "made_from": ("raw/a", "raw/b")}, r"is made from the published raw/a : run `provsel fetch"),
     ],
 )
-def test_damaged_files_are_refused(mirror, content, message):
-    path = put(mirror, content)
-    with pytest.raises(DataIntegrityError, match=message) as caught:
-        locate(plain())
-    assert str(caught.value).startswith(str(path))
+def test_a_missing_file_says_where_and_how(mirror, changes, message):
+    with pytest.raises(MissingDataError, match=rf"thing: the file set/a.bin is missing\. .*{message}"):
+        locate(plain(**changes))
 
 
 def test_bytes_or_content_must_be_the_registered_ones(data_folder):
     for content in (PACKED, gzip.compress(CONTENT, 1), gzip.compress(CONTENT, mtime=7)):
         path = put(data_folder, content, "a.gz")
         assert locate(packed()) == locate(packed(sha256=None, size=None)) == path
-    assert packed().digest == sha(CONTENT)
-    with pytest.raises(DataIntegrityError, match=r"a\.gz: expected SHA-256 \w{64} \(the source registry\), found SHA"):
-        locate(packed(content_sha256=None))
+    assert (packed().digest, plain().digest) == (sha(CONTENT), sha(CONTENT))
+
+
+OTHER = gzip.compress(CONTENT[:-1], 1)
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("file", "content", "message"),
     [
-        (gzip.compress(CONTENT[:-1], 1), rf"or the content {sha(CONTENT)} .*found .*the content {sha(CONTENT[:-1])}"),
-        (b"no gz", r"found 5 bytes and the content that cannot be read \("),
-        (PACKED[:-9], r"the content that cannot be read \("),
+        (plain(), CONTENT[:-1], r"13000 bytes .the source registry., found 12999 bytes\. .*`provsel fetch th"),
+        (plain(), CONTENT[::-1], f"SHA-256 {sha(CONTENT)} .*found SHA-256 {sha(CONTENT[::-1])}"),
+        (plain(urls=()), b"", "replace it by an intact copy"),
+        (packed(content_sha256=None), gzip.compress(CONTENT, 1), "found"),
+        (packed(), OTHER, rf"or the content {sha(CONTENT)} .*found .*the content {sha(CONTENT[:-1])}"),
+        (packed(), b"no gz", r"found 5 bytes and the content that cannot be read \("),
+        (packed(), PACKED[:-9], r"the content that cannot be read \("),
     ],
 )
-def test_neither_bytes_nor_content(data_folder, content, message):
-    put(data_folder, content, "a.gz")
-    with pytest.raises(DataIntegrityError, match=message):
-        locate(packed())
+def test_other_files_are_refused(mirror, file, content, message):
+    path = put(mirror, content, file.path[4:])
+    with pytest.raises(DataIntegrityError, match=rf"^{path}: expected .*{message}"):
+        locate(file)
 
 
-def tar(path, members, *, mode="w:gz", kind=tarfile.REGTYPE):
+def tar(path, members, mode="w:gz"):
     with tarfile.open(path, mode) as archive:
         for name, content in members:
             info = tarfile.TarInfo(name)
-            info.size, info.type = len(content), kind
+            info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     return path
 
 
-def test_streams_are_known_by_their_content(tmp_path, monkeypatch):
+def test_packed_files_are_known_by_their_content(tmp_path):
     for kind, pack in (("gz", gzip.compress), ("xz", lzma.compress)):
         (tmp_path / "file").write_bytes(pack(CONTENT))
         assert content_sha256(tmp_path / "file", kind) == sha(CONTENT)
-    monkeypatch.setattr(files, "MAX_EXPANDED", len(CONTENT) - 1)
-    with pytest.raises(ValueError, match="expands to more than 12999 bytes"):
-        content_sha256(tmp_path / "file", "xz")
-
-
-def test_archives_are_their_members_in_any_order_and_below_any_folder(tmp_path):
     members = [("b/y", b"1"), ("a", b"2"), ("b/x", b"")]
     expected = hashlib.sha256()
     for name, content in sorted(members):
@@ -124,30 +120,12 @@ def test_archives_are_their_members_in_any_order_and_below_any_folder(tmp_path):
     assert {content_sha256(one, "tar.gz"), content_sha256(two, "tar.xz")} == {expected.hexdigest()}
     for other in (members[:2], [*members[1:], ("b/y", b"3")], [("c", b"1"), *members[1:]]):
         assert content_sha256(tar(tmp_path / "other", other), "tar.gz") != expected.hexdigest()
-
-
-def test_arrays_are_known_by_their_members(tmp_path):
     arrays = {"b": np.arange(1000), "a": np.eye(3)}
     np.savez(tmp_path / "stored.npz", **arrays)
     np.savez_compressed(tmp_path / "packed.npz", **dict(reversed(arrays.items())))
     np.savez(tmp_path / "other.npz", **arrays, c=np.eye(1))
-    stored, packed, other = (content_sha256(tmp_path / f"{n}.npz", "npz") for n in ("stored", "packed", "other"))
-    assert stored == packed != other
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_archives_that_no_content_names(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="the member 'a' occurs twice"):
-        content_sha256(tar(tmp_path / "twice", [("a", b"1"), ("a", b"2")]), "tar.gz")
-    with pytest.raises(ValueError, match="the member 'a' is a link or device"):
-        content_sha256(tar(tmp_path / "link", [("a", b"")], kind=tarfile.SYMTYPE), "tar.gz")
-    monkeypatch.setattr(files, "MAX_EXPANDED", 1999)
-    with pytest.raises(ValueError, match="expands to more than 1999 bytes"):
-        content_sha256(tar(tmp_path / "large", [("a", bytes(1000)), ("b", bytes(1000))]), "tar.gz")
-    with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.npy", bytes(1 << 20))
-    with pytest.raises(ValueError, match="expands to more than 1999 bytes"):
-        content_sha256(tmp_path / "bomb.npz", "npz")
+    stored, small, other = (content_sha256(tmp_path / f"{n}.npz", "npz") for n in ("stored", "packed", "other"))
+    assert stored == small != other
 
 
 def test_a_file_that_changes_has_another_hash(tmp_path):
@@ -161,7 +139,41 @@ def test_a_file_that_changes_has_another_hash(tmp_path):
     assert seen == [(sha(content),) * 2 for content in (b"one", b"two", b"six")]
 
 
-def test_the_mirrors_own_packing_of_mnist(real_mirror):
-    file = read_source("mnist").find("mnist/train-images-idx3-ubyte.gz")
-    assert locate(file).stat().st_size != file.size  # packed again: the publishers' file has other bytes
-    assert file.digest == file.content_sha256
+# ---- the registry
+
+
+def pinned(source, file):
+    at_commit = any(re.search(r"/[0-9a-f]{40}(/|$)", url) for url in file.urls)
+    return at_commit or (bool(file.made_from) and all(pinned(source, source.find(path)) for path in file.made_from))
+
+
+@pytest.mark.parametrize("name", source_names())
+def test_entries_of_the_registry(name):
+    source = read_source(name)
+    assert source.name == name
+    assert all((source.title, source.citation, source.licence, source.homepage))
+    used = {path for file in source.files for path in file.made_from}
+    assert len({file.path for file in source.files}) == len(source.files)
+    for file in source.files:
+        assert re.fullmatch(r"[\w.-]+(/[\w.-]+)+", file.path)
+        assert ".." not in file.path
+        assert re.fullmatch("[0-9a-f]{64}", file.digest)
+        assert file.sha256 or file.content_sha256
+        assert file.size or file.max_size
+        assert file.fetchable
+        assert all(url.startswith(("http://", "https://")) for url in file.urls)
+        assert not any("github" in url and not re.search(r"/[0-9a-f]{40}(/|$)", url) for url in file.urls)
+        assert not file.content_sha256 or file.format in ("gz", "npz", "tar.gz", "tar.xz", "xz")
+        assert all(source.find(path) for path in file.made_from)
+        assert bool(file.made_from) == hasattr(converters, str(file.converter))
+        assert file.path.startswith(RAW) <= (file.path in used)
+    # of a form that suffices, at least one address of each file is pinned: by a commit, or else by hash
+    assert any(all(pinned(source, file) for file in files) for files in source.forms.values())
+    assert source.published() == [file for file in source.files if file.path not in used]
+
+
+def test_unknown_sources():
+    with pytest.raises(ValueError, match=r"no source named 'mnis'; registered sources are allaml, .*mnist"):
+        read_source("mnis")
+    with pytest.raises(ValueError, match=r"no source named '../usps'"):
+        read_source("../usps")

@@ -1,7 +1,7 @@
 """Identity: known without data, the same everywhere, another one for whatever can change the data."""
 
 import inspect
-import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,58 +12,41 @@ from provlab.datasets import (
     dataset_identity,
     dataset_members,
     dataset_names,
+    identity,
     keyed_parameters,
     load_dataset,
+    loader,
     missing_files,
     read_source,
     source_names,
 )
-from provlab.datasets import identity as identity_module
-from provlab.datasets.identity import loader
 from provlab.identity.keys import canonical_json, digest
 
-ANY = {"techtc": {"set": "Exp_10341_10755"}}
-"""What a name alone does not say."""
 
-
-@pytest.fixture
-def nothing_here(tmp_path, monkeypatch):
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path))
-    return tmp_path
+@pytest.mark.parametrize("name", dataset_names())
+def test_it_is_known_without_data_and_holds_the_version(name, data_folder, monkeypatch):
+    before = dataset_identity(name)
+    assert len(before) == 64
+    files = dataset_files(name)
+    assert bool(files) == (name in source_names())
+    assert missing_files(name) == [file.path for file in files]
+    assert not data_folder.exists()
+    members = vars(loader(name))
+    for change, same in (({"load": None}, None), ({"VERSION": members["VERSION"] + 1}, False)):
+        other = SimpleNamespace(**{**members, **change})
+        with monkeypatch.context() as patch:
+            defaults = identity._defaults(name)
+            patch.setattr(identity, "_loader", lambda name, other=other: other)
+            patch.setattr(identity, "_defaults", lambda name, defaults=defaults: defaults)
+            assert (dataset_identity(name) == before) == (same is None)
 
 
 @pytest.mark.parametrize("name", dataset_names())
-def test_it_is_known_without_data_and_loads_nothing(name, nothing_here, monkeypatch):
-    module = loader(name)
-    identity = dataset_identity(name, **ANY.get(name, {}))
-    monkeypatch.setattr(module, "load", None)
-    assert dataset_identity(name, **ANY.get(name, {})) == identity
-    assert len(identity) == 64
-    assert list(nothing_here.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", source_names())
-def test_the_registry_knows_what_missing_files_hold(name, nothing_here):
-    files = dataset_files(name, **ANY.get(name, {}))
-    assert files
-    assert all(file.digest is not None for file in files)
-    assert missing_files(name, **ANY.get(name, {})) == [file.path for file in files]
-
-
-@pytest.mark.parametrize("name", dataset_names())
-def test_every_loader_has_a_version_that_is_part_of_it(name, nothing_here, monkeypatch):
-    module, before = loader(name), dataset_identity(name, **ANY.get(name, {}))
-    assert isinstance(module.VERSION, int)
-    monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
-    assert dataset_identity(name, **ANY.get(name, {})) != before
-
-
-@pytest.mark.parametrize("name", [name for name in dataset_names() if hasattr(loader(name), "files")])
-def test_files_takes_the_parameters_of_load(name):
-    assert list(inspect.signature(loader(name).files).parameters) == list(
-        inspect.signature(loader(name).load).parameters
-    )
+def test_parameters_are_keywords_with_defaults(name):
+    of_load = inspect.signature(loader(name).load).parameters.values()
+    positional = [each.name for each in of_load if each.kind is not each.KEYWORD_ONLY]
+    assert positional == (["paths", "digest"] if name in source_names() else [])
+    assert not any(each.default is each.empty for each in of_load if each.kind is each.KEYWORD_ONLY)
 
 
 def test_it_is_the_hash_of_what_it_names():
@@ -79,38 +62,29 @@ def test_it_is_the_hash_of_what_it_names():
     assert dataset_identity("colon", unit_rows=True) == digest(parts)
 
 
-def test_defaults_order_and_kinds_of_numbers_do_not_matter():
-    plain = dataset_identity("synthetic")
-    assert dataset_identity("synthetic", seed=0, n_samples=200) == plain
-    assert dataset_identity("synthetic", n_samples=np.int64(200)) == plain
-    # what any data set can have is named where it is no default, so that identities from before stay
-    assert dataset_identity("synthetic", column_scaling=None, shuffle_columns=None) == plain
-
-
 @pytest.mark.parametrize(
     ("name", "one", "other"),
     [
+        ("synthetic", {}, {"seed": 0, "n_samples": 200}),
+        # what any data set can have is named where it is no default, so that identities from before stay
+        ("synthetic", {}, {"column_scaling": None, "shuffle_columns": None}),
         ("gaussian_clusters", {"scale": 2}, {"scale": 2.0, "n_samples": 20}),
         ("sparse_rows", {"noise": 0}, {"noise": 0.0, "unit_rows": False}),
         ("digits", {"classes": [1, 2, 0]}, {"classes": [0, 1, 2]}),
         ("digits", {"classes": [*range(10)]}, {"column_scaling": None}),
         ("mnist", {"classes": [9, 8, 7]}, {"classes": [7, 9, 8], "part": "all"}),
-        ("techtc", {"set": "Exp_1_2"}, {"set": "Exp_1_2", "form": "auto"}),
+        ("techtc", {}, {"set": "Exp_10341_10755", "form": "auto"}),
         ("rcv1_ccat", {}, {"names": "terms"}),
     ],
 )
-def test_keys_have_one_spelling_of_equal_data(name, one, other):
-    assert keyed_parameters(name, **one) == keyed_parameters(name, **other)
+def test_equal_data_have_one_identity_and_one_key(name, one, other):
     assert canonical_json(keyed_parameters(name, **one)) == canonical_json(keyed_parameters(name, **other))
-    if name != "techtc":  # nobody knows that set
-        assert dataset_identity(name, **one) == dataset_identity(name, **other)
+    assert dataset_identity(name, **one) == dataset_identity(name, **other)
 
 
-def test_the_order_of_two_classes_says_their_labels():
+def test_all_else_has_another_one():
+    assert dataset_identity("synthetic", n_samples=np.int64(200)) == dataset_identity("synthetic")
     assert dataset_identity("digits", classes=[3, 8]) != dataset_identity("digits", classes=[8, 3])
-
-
-def test_all_else_does():
     changes = [{}, {"seed": 1}, {"n_relevant": 41}, {"unit_rows": True}, {"column_scaling": "norm"}]
     changes += [{"shuffle_columns": 0}, {"shuffle_columns": 1}]
     assert len({dataset_identity("synthetic", **change) for change in changes}) == len(changes)
@@ -131,47 +105,85 @@ def test_generated_data_have_the_same_identity_whatever_their_bits_are(monkeypat
     assert dataset_identity("gaussian_clusters", columns="lognormal", n_features=50) == before
 
 
+def test_a_set_that_is_not_registered_is_known_by_its_file(data_folder):
+    with pytest.raises(MissingDataError, match=r"the set Exp_1_2 is missing\. Searched .* Run `provsel fetch techtc`"):
+        dataset_identity("techtc", set="Exp_1_2")
+    path = data_folder / "techtc100" / "tokens" / "Exp_1_2.txt.xz"
+    path.parent.mkdir(parents=True)
+    seen = set()
+    for content in (b"one", b"another one"):
+        path.write_bytes(content)
+        seen.add(dataset_identity("techtc", set="Exp_1_2"))
+    assert len(seen) == 2
+    assert dataset_files("techtc", set="Exp_1_2") == [path]
+
+
+CLASSES = [
+    *(("at least two distinct digits from 0 to 9, got", few) for few in ([3], [3, 3], [3, 10])),
+    *(("must be a list of digits such as [3, 8], or null", no_list) for no_list in ("38", 3)),
+    *(("each of classes must be an integer of at least 0, got", [3, no]) for no in ("8", -1, True)),
+]
+
+
 @pytest.mark.parametrize(
     ("name", "params", "message"),
     [
         ("nosuch", {}, "unknown data set 'nosuch'; known data sets are allaml"),
-        ("synthetic", {"n_sample": 3}, "'synthetic' has no parameter n_sample; it accepts n_samples, n_features"),
-        ("synthetic", {"n_samples": -3}, "n_samples must be an integer of at least 1, got -3"),
-        ("synthetic", {"unit_rows": "yes"}, "unit_rows must be true or false, got 'yes'"),
-        ("digits", {"classes": [3]}, "classes must hold at least two distinct digits"),
-        ("gaussian_clusters", {"scale": 0}, "scale must be a positive finite number, got 0"),
-        ("sparse_rows", {"signal": 1.5}, "signal must be a number between 0 and 1, got 1.5"),
-        ("usps", {"part": "test"}, "part must be one of all, train, got 'test'"),
-        ("techtc", {"set": "Exp_1"}, "set must look like 'Exp_10341_10755', got 'Exp_1'"),
-        ("rcv1_ccat", {"form": "official", "n_train": 5}, "has 23149 training documents, got n_train=5"),
+        *((name, {}, "unknown data set") for name in ("_record", "synthetic.load", "..kernels", "os", "", None, 3)),
+        ("synthetic", {"n_sample": 3, "a": 1}, "'synthetic' has no parameter a, n_sample; it accepts n_samples, n_fea"),
         ("colon", {"set": "all"}, "'colon' has no parameter set; it accepts none"),
+        ("digits", {"unit_rows": 1}, "'digits': unit_rows must be true or false, got 1"),
+        ("digits", {"column_scaling": "max"}, "column_scaling must be one of standard, range, norm, got 'max'"),
+        *(
+            ("digits", {"shuffle_columns": seed}, f"shuffle_columns must be an integer of at least 0, got {seed}")
+            for seed in (True, -1)
+        ),
+        ("synthetic", {"n_samples": 0}, "n_samples must be an integer of at least 1, got 0"),
+        ("synthetic", {"n_features": 2.5}, "n_features must be an integer of at least 1, got 2.5"),
+        ("synthetic", {"n_relevant": True}, "n_relevant must be an integer of at least 1, got True"),
+        ("synthetic", {"n_features": 10, "n_relevant": 11}, "n_relevant must be at most n_features=10, got 11"),
+        ("synthetic", {"seed": -1}, "seed must be an integer of at least 0, got -1"),
+        ("gaussian_clusters", {"n_classes": 1}, "n_classes must be an integer of at least 2, got 1"),
+        ("gaussian_clusters", {"n_samples": 4, "n_classes": 5}, "n_samples must be at least n_classes=5, got 4. Raise"),
+        ("gaussian_clusters", {"columns": "cauchy"}, "columns must be one of gaussian, lognormal, disjoint, growing"),
+        *(
+            ("gaussian_clusters", {"scale": scale}, "gaussian_clusters: scale must be a positive finite number, got ")
+            for scale in (0, np.inf, np.nan, True, "1")
+        ),
+        ("sparse_rows", {"n_test": 0}, "n_test must be an integer of at least 1, got 0"),
+        ("sparse_rows", {"n_relevant": 100_001}, "n_relevant must be at most n_features=100000, got 100001"),
+        ("sparse_rows", {"nonzeros": 100_001}, "nonzeros must be at most n_features=100000, got 100001"),
+        *(
+            ("sparse_rows", {"signal": signal}, f"signal must be a number between 0 and 1, got {signal!r}")
+            for signal in (1.0, "0.5")
+        ),
+        ("sparse_rows", {"noise": np.nan}, "noise must be a number of at least 0, got nan"),
+        *(("sparse_rows", {name: 1}, f"{name} must be true or false, got 1") for name in ("dense", "mirrored")),
+        (
+            "sparse_rows",
+            {"mirrored": True, "n_samples": 301},
+            "n_samples must be even for mirrored rows, which come in",
+        ),
+        *((name, {"classes": few}, message) for name in ("digits", "mnist") for message, few in CLASSES),
+        *((name, {"part": "test"}, "part must be one of") for name in ("usps", "mnist", "cifar10", "dexter")),
+        ("cifar10", {"features": "sift"}, "features must be one of gist, pixels, got 'sift'"),
+        ("cifar10", {"form": "png"}, "form must be one of auto, binary, jpeg, got 'png'"),
+        *(
+            ("techtc", {"set": name}, f"set must look like 'Exp_10341_10755', got {name!r}")
+            for name in ("Exp_1", "../Exp_1_2", "Exp_1_2\n", None)
+        ),
+        ("techtc", {"min_word_length": 0}, "min_word_length must be an integer of at least 1, got 0"),
+        ("techtc", {"weighting": "idf"}, "weighting must be one of counts, binary, log, l2, log_l2, tfidf_l2, got 'i"),
+        ("techtc", {"form": "official"}, "form must be one of auto, tokens, got 'official'"),
+        ("rcv1_ccat", {"form": "sklearn"}, "form must be one of auto, subsets, official, got 'sklearn'"),
+        ("rcv1_ccat", {"part": "test"}, "part must be one of train, all, got 'test'"),
+        ("rcv1_ccat", {"n_train": True}, "n_train must be an integer"),
+        ("rcv1_ccat", {"names": "words"}, "names must be one of terms, stems, got 'words'"),
+        ("rcv1_ccat", {"form": "official", "n_train": 5}, "has 23149 training documents, got n_train=5"),
     ],
 )
 def test_bad_parameters_are_refused_before_anything_is_loaded(name, params, message):
-    with pytest.raises(ValueError, match=message.replace("[", r"\[")):
-        dataset_identity(name, **params)
-
-
-def test_a_set_that_nobody_knows_is_missing(nothing_here):
-    with pytest.raises(MissingDataError, match=r"the set Exp_1_2 is missing .* Run `provsel fetch techtc`"):
-        dataset_identity("techtc", set="Exp_1_2")
-
-
-def test_files_of_the_user_are_part_of_it_by_what_they_hold(nothing_here):
-    folder = nothing_here / "techtc100" / "tokens"
-    folder.mkdir(parents=True)
-    path = folder / "Exp_1_2.txt.xz"
-    seen = []
-    for content in (b"one", b"another one"):
-        path.write_bytes(content)
-        seen.append(dataset_identity("techtc", set="Exp_1_2"))
-    assert seen[0] != seen[1]
-    assert dataset_files("techtc", set="Exp_1_2") == [path]
-
-
-def test_it_holds_nothing_but_text_numbers_and_truth_values(monkeypatch, nothing_here):
-    seen = []
-    monkeypatch.setattr(identity_module, "digest", lambda parts: seen.append(json.dumps(parts)) or "x" * 64)
-    for name in dataset_names():
-        dataset_identity(name, **ANY.get(name, {}))
-    assert len(seen) == len(dataset_names())
+    for ask in (dataset_identity, keyed_parameters, load_dataset):
+        with pytest.raises(ValueError) as error:  # noqa: PT011 - compared below, as a text
+            ask(name, **params)
+        assert message in str(error.value)

@@ -1,14 +1,25 @@
 """Data sets of the real files: the content that stored trials have, and what publishers say of them."""
 
 import csv
+import tarfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.io
-from datasets_mirror import needs
+from PIL import Image
 
 from provlab.datasets import dataset_files, dataset_members, load_dataset, read_source
-from provlab.datasets.loaders import techtc
+from provsel.kernels.gist import gist
+
+REPO = Path(__file__).parents[2]
+
+
+def needs(mirror, *paths):
+    missing = [path for path in paths if not (mirror / path).is_file()]
+    if missing:
+        pytest.skip(f"needs real data: the mirror has no {missing[0]}")
+
 
 CONTENT = [
     ("allaml", {}, (72, 7129), "568178f6992e57b8048fdb7f886307d5d3b7f84cd1c4f89f7e757bd5e4354114"),
@@ -106,6 +117,22 @@ def test_mnist_of_two_digits(real_mirror):
     assert (data.X.min(), data.X.max()) == (0, 255)
 
 
+def test_gist_of_real_pictures_has_512_features(real_mirror):
+    """A part only: decoding all 60,000 images takes seconds, and their features a minute."""
+    needs(real_mirror, "cifar10/cifar10_jpeg.tar.xz")
+    decoded = []
+    with tarfile.open(real_mirror / "cifar10/cifar10_jpeg.tar.xz") as archive:
+        while len(decoded) < 20:
+            member = archive.next()
+            if member.name.endswith(".jpg"):
+                with Image.open(archive.extractfile(member)) as image:
+                    decoded.append(np.asarray(image.convert("L"), dtype=float))
+    features = gist(np.array(decoded))
+    assert features.shape == (20, 512)
+    assert features.min() > 0
+    assert np.linalg.matrix_rank(features) == 20
+
+
 def test_dexter_has_the_published_check_sums(real_mirror):
     needs(real_mirror, "dexter/dexter.param")
     lines = (real_mirror / "dexter" / "dexter.param").read_text().splitlines()
@@ -140,11 +167,12 @@ def test_sets_of_techtc_have_the_published_sizes_and_categories(real_mirror):
     with (real_mirror / "techtc100" / "datasets.tsv").open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle, delimiter="\t"))
     assert dataset_members("techtc") == sorted(row["dataset"] for row in rows)
+    with (REPO / "experiments" / "paul2016" / "techtc_categories.csv").open(encoding="utf-8", newline="") as handle:
+        named = [(row["dataset"], row["id1"], row["id2"]) for row in csv.DictReader(handle)]
+    assert named == sorted((row["dataset"], row["category_positive"], row["category_negative"]) for row in rows)
     for row in rows:
         file = read_source("techtc").find(f"techtc100/tokens/{row['dataset']}.txt.xz")
         assert file.sha256 == row["sha256"]
-        assert techtc.categories(row["dataset"]) == (row["category_positive"], row["category_negative"])
-    assert techtc.categories("Exp_1_2") is None
     for row in (row for i, row in enumerate(rows) if i % 9 == 0 or row["dataset"] in ALWAYS):
         short = load_dataset("techtc", set=row["dataset"], min_word_length=1)
         data = load_dataset("techtc", set=row["dataset"])

@@ -102,28 +102,22 @@ def make_dataset(
     Raises
     ------
     ValueError
-        When the parts are empty, do not fit each other, or hold NaN, infinities, broken labels or a split that
-        leaves one side empty.
+        When the parts are empty, do not fit each other, or hold NaN, infinities or broken labels.
     """
     X = _canonical(name, X)
-    labels = np.asarray(y)
-    names = np.array([*feature_names], dtype=object)
     n, d = X.shape
     if n == 0 or d == 0:
         raise ValueError(f"data set {name!r}: expected at least one sample and one feature, got shape {X.shape}")
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():
         raise ValueError(f"data set {name!r}: X holds NaN or infinite values; expected finite numbers. Clean it first")
-    if labels.shape != (n,):
-        raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {labels.shape}")
-    whole = labels.dtype.kind in "iub" or (labels.dtype.kind == "f" and (labels == np.round(labels)).all())
-    if not whole or not np.isfinite(labels).all():
-        raise ValueError(f"data set {name!r}: labels must be whole numbers, got dtype {labels.dtype}. Encode them")
-    if names.shape != (d,) or not all(isinstance(item, str) for item in names):
-        raise ValueError(f"data set {name!r}: expected {d} feature names of type str, one for each column")
-    if len(set(names)) != d:
-        raise ValueError(f"data set {name!r}: feature names must be distinct, {d - len(set(names))} are repeated")
-    labels = labels.astype(np.int64)
-    split = None if official_train is None else _check_split(official_train, n, name)
+    given, names = np.asarray(y), np.array([*feature_names], dtype=object)
+    with np.errstate(invalid="ignore"):  # NaN becomes some number, which it is not equal to
+        labels = given.astype(np.int64)
+    if labels.shape != (n,) or (labels != given).any():
+        raise ValueError(f"data set {name!r}: expected {n} labels that are whole numbers, got {given!r:.80}")
+    if names.shape != (d,) or len(set(names)) != d:
+        raise ValueError(f"data set {name!r}: expected {d} distinct feature names, got {len(set(names))}")
+    split = None if official_train is None else np.array(official_train, dtype=bool)
     return Dataset(X, labels, names, name, content_digest(X, labels, names, split), source, split, class_names)
 
 
@@ -164,22 +158,6 @@ def content_digest(
         digest.update(f"|official_train|{official_train.size}|".encode())
         digest.update(np.ascontiguousarray(official_train, dtype=np.uint8).data)
     return digest.hexdigest()
-
-
-def _check_split(official_train: Iterable[bool] | np.ndarray, n: int, name: str) -> np.ndarray:
-    """Return a copy of the official split; a list of row numbers in place of truth values is refused."""
-    split = np.array(official_train)
-    if split.dtype != np.bool_ or split.shape != (n,):
-        raise ValueError(
-            f"data set {name!r}: official_train must hold {n} truth values, one for each sample, got shape "
-            f"{split.shape} of dtype {split.dtype}. Give True for training rows, or None when there is no split"
-        )
-    if split.all() or not split.any():
-        raise ValueError(
-            f"data set {name!r}: official_train must name training and test rows, got {int(split.sum())} training "
-            f"rows of {n}. Give None when there is no split"
-        )
-    return split
 
 
 def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> np.ndarray | sparse.csr_array:
@@ -225,11 +203,6 @@ def of_identity(preparation: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in preparation.items() if key == "unit_rows" or value != NOTHING[key]}
 
 
-def column_order(n_features: int, seed: int | None) -> np.ndarray:
-    """Return the order of the columns, shape (n_features,), int64: that of the file, or shuffled by a seed."""
-    return np.arange(n_features) if seed is None else np.random.default_rng(seed).permutation(n_features)
-
-
 def prepared(dataset: Dataset, *, unit_rows: bool, column_scaling: str | None, shuffle_columns: int | None) -> Dataset:
     """Return the data set with its columns scaled, then its rows scaled to length 1, then its columns shuffled.
 
@@ -248,7 +221,7 @@ def prepared(dataset: Dataset, *, unit_rows: bool, column_scaling: str | None, s
 
         X = normalize(X, copy=True)
     if shuffle_columns is not None:
-        order = column_order(X.shape[1], shuffle_columns)
+        order = np.random.default_rng(shuffle_columns).permutation(X.shape[1])
         shuffled: Any = X[:, order]
         if sparse.issparse(shuffled):
             shuffled.sort_indices()

@@ -12,8 +12,7 @@ import os
 import tarfile
 import time
 import zipfile
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import IO
@@ -23,10 +22,6 @@ from .registry import SourceFile
 MIRROR_VARIABLE = "PROVSEL_DATA_MIRROR"
 DATA_VARIABLE = "PROVSEL_DATA"
 
-MAX_EXPANDED = 1 << 30
-"""Bytes that a packed file may expand to while its content is hashed: of time, as nothing is kept in memory."""
-
-_BLOCK = 1 << 20
 _SETTLED = 2.0
 """Seconds since the last change after which a hash is remembered: some file systems count time in steps of two."""
 
@@ -41,14 +36,6 @@ class DataIntegrityError(ValueError):
     """A file is there, but is not the registered one: other hash or other size."""
 
 
-def bad_line(where: object, number: int, expected: str, got: bytes) -> ValueError:
-    """Return the error for a line of a text file, counted from 1."""
-    shown = got[:60].decode("latin-1")
-    return ValueError(
-        f"{where}, line {number}: expected {expected}, got {shown!r}. The file is damaged: fetch it again"
-    )
-
-
 def mirror_dir() -> Path | None:
     """Return the folder `$PROVSEL_DATA_MIRROR`, or None when it is not set."""
     value = os.environ.get(MIRROR_VARIABLE, "")
@@ -60,40 +47,24 @@ def data_dir() -> Path:
     return Path(os.environ.get(DATA_VARIABLE) or "~/.cache/provsel").expanduser()
 
 
-def search_roots(data: Path | None = None) -> list[Path]:
-    """Return the folders that are searched, in order: the mirror, when one is set, then `data`, or the data folder."""
-    mirror = mirror_dir()
-    return ([] if mirror is None else [mirror]) + [data_dir() if data is None else data]
-
-
-def describe_roots(data: Path | None = None) -> str:
+def describe_roots() -> str:
     """Return the searched folders in words, for error messages."""
     mirror = mirror_dir()
     if mirror is None:
         first = f"${MIRROR_VARIABLE} (not set)"
     else:
         first = f"${MIRROR_VARIABLE}={mirror}" + ("" if mirror.is_dir() else " (no such folder)")
-    return f"{first}, then ${DATA_VARIABLE}={data_dir() if data is None else data}"
+    return f"{first}, then ${DATA_VARIABLE}={data_dir()}"
 
 
-def found(path: str, data: Path | None = None) -> Path | None:
-    """Return the first file of this relative path in the searched folders, whatever is in it; None without one."""
-    return next((root / path for root in search_roots(data) if (root / path).is_file()), None)
+def found(path: str) -> Path | None:
+    """Return the first file of this relative path, in the mirror or the data folder, whatever is in it."""
+    roots = [root for root in (mirror_dir(), data_dir()) if root is not None]
+    return next((root / path for root in roots if (root / path).is_file()), None)
 
 
-def locate(file: SourceFile, *, data: Path | None = None) -> Path:
-    """Return the verified path of a registered file.
-
-    Parameters
-    ----------
-    file : SourceFile
-    data : Path or None, default=None
-        Data folder in place of `$PROVSEL_DATA`.
-
-    Returns
-    -------
-    Path
-        In the mirror when it is there, else in the data folder.
+def locate(file: SourceFile) -> Path:
+    """Return the verified path of a registered file: in the mirror when it is there, else in the data folder.
 
     Raises
     ------
@@ -102,10 +73,10 @@ def locate(file: SourceFile, *, data: Path | None = None) -> Path:
     DataIntegrityError
         When the first file found is not the registered one.
     """
-    path = found(file.path, data)
+    path = found(file.path)
     if path is None:
         raise MissingDataError(
-            f"{file.source}: the file {file.path} is missing. Searched {describe_roots(data)}. {how_to_get(file)}"
+            f"{file.source}: the file {file.path} is missing. Searched {describe_roots()}. {_how_to_get(file)}"
         )
     if differs := difference(file, path):
         step = f"delete it and run `provsel fetch {file.source}`" if file.fetchable else "replace it by an intact copy"
@@ -113,17 +84,13 @@ def locate(file: SourceFile, *, data: Path | None = None) -> Path:
     return path
 
 
-def how_to_get(file: SourceFile) -> str:
+def _how_to_get(file: SourceFile) -> str:
     """Return the next step for a missing file, as a sentence."""
     from_mirror = f"set {MIRROR_VARIABLE} to a folder that holds {file.path}"
     if not file.fetchable:
         return f"It has no public address in the registry: {from_mirror}"
-    if file.urls:
-        where = f"It is published at {' , '.join(file.urls)}"
-    else:
-        more = f" and {len(file.made_from) - 1} more" if len(file.made_from) > 1 else ""
-        where = f"It is made from the published {file.made_from[0]}{more}"
-    return f"{where} : run `provsel fetch {file.source}`, or {from_mirror}"
+    where = f"published at {' , '.join(file.urls)}" if file.urls else f"made from the published {file.made_from[0]}"
+    return f"It is {where} : run `provsel fetch {file.source}`, or {from_mirror}"
 
 
 def difference(file: SourceFile, path: Path) -> str:
@@ -132,8 +99,6 @@ def difference(file: SourceFile, path: Path) -> str:
     Its size and SHA-256 decide, or else the content of a packed file.
     """
     size = path.stat().st_size
-    if file.digest is None and file.size is None:
-        return ""
     if file.sha256 is not None and file.size in (None, size):
         expected, got = f"SHA-256 {file.sha256}", f"SHA-256 {file_sha256(path)}"
     else:
@@ -152,7 +117,7 @@ def difference(file: SourceFile, path: Path) -> str:
 
 
 def file_sha256(path: Path, packed: str = "") -> str:
-    """Return the SHA-256 of a file, or with a format of `registry.PACKED` that of what it holds.
+    """Return the SHA-256 of a file, or with the format of a packed one that of what it holds.
 
     A process hashes a file once, as long as the file system says that it is the same.
     """
@@ -165,8 +130,8 @@ def file_sha256(path: Path, packed: str = "") -> str:
 def _computed(path: Path, packed: str, state: object) -> str:
     if packed:
         return content_sha256(path, packed)
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 _remembered = lru_cache(maxsize=4096)(_computed)
@@ -181,32 +146,20 @@ def content_sha256(path: Path, kind: str) -> str:
     Parameters
     ----------
     path : Path
-    kind : str
-        One of `registry.PACKED`. "gz", "xz": the hash of the uncompressed stream. The archives: the hash over all
-        members, sorted by name, of the name, a zero byte, and the 32 bytes of the member's SHA-256. A folder that all
-        members lie in is not part of their names: GitHub names it after the commit.
-
-    Returns
-    -------
-    str
+    kind : {"gz", "xz", "npz", "tar.gz", "tar.xz"}
+        "gz", "xz": the hash of the uncompressed stream. The archives: the hash over all files in them, sorted by name,
+        of the name, a zero byte, and the 32 bytes of the file's SHA-256. A folder that all of them lie in is not part
+        of their names: GitHub names it after the commit.
 
     Raises
     ------
-    ValueError
-        For one that expands to more than `MAX_EXPANDED`, or an archive with links, devices or repeated members.
     Exception
         For a damaged file, whatever its library raises.
     """
     if kind in ("gz", "xz"):
         with (gzip if kind == "gz" else lzma).open(path, "rb") as stream:
-            return _hashed(stream, MAX_EXPANDED)[0].hex()
-    hashes: dict[str, bytes] = {}
-    left = MAX_EXPANDED
-    with closing(members(path, kind)) as opened:
-        for name, stream in opened:
-            if name in hashes:
-                raise ValueError(f"{path}: the member {name!r:.80} occurs twice. Fetch the archive again")
-            hashes[name], left = _hashed(stream, left)
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    hashes = {name: hashlib.file_digest(stream, "sha256").digest() for name, stream in _members(path, kind)}  # type: ignore[arg-type]
     tops = {name.partition("/")[:2] for name in hashes}
     shared = "".join(tops.pop()) if len(tops) == 1 else ""
     top = shared if shared.endswith("/") else ""
@@ -216,30 +169,15 @@ def content_sha256(path: Path, kind: str) -> str:
     return digest.hexdigest()
 
 
-def members(path: Path, kind: str) -> Generator[tuple[str, IO[bytes]], None, None]:
+def _members(path: Path, kind: str) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield name and content of the files of a zip archive ("npz"), or of a tar archive, one after the other."""
     if kind == "npz":
         with zipfile.ZipFile(path) as archive:
-            for info in archive.infolist():
-                if not info.is_dir():
-                    with archive.open(info) as stream:
-                        yield info.filename, stream
+            for name in archive.namelist():
+                with archive.open(name) as stream:
+                    yield name, stream
         return
     with tarfile.open(path, "r|*") as archive:
         for member in archive:
-            content = archive.extractfile(member) if member.isreg() else None
-            if content is not None:
+            if content := member.isreg() and archive.extractfile(member):
                 yield member.name, content
-            elif not member.isdir():
-                raise ValueError(f"{path}: the member {member.name!r:.80} is a link or device, expected a file")
-
-
-def _hashed(stream: IO[bytes], left: int) -> tuple[bytes, int]:
-    """Return the SHA-256 of the rest of a stream, and how many bytes of `left` the others may have."""
-    digest = hashlib.sha256()
-    while block := stream.read(_BLOCK):
-        left -= len(block)
-        if left < 0:
-            raise ValueError(f"it expands to more than {MAX_EXPANDED} bytes")
-        digest.update(block)
-    return digest.digest(), left

@@ -3,14 +3,14 @@
 A loader is a module of `loaders/`, or stands for a source with a section `mat`. It has `load`, `VERSION`, and where
 there are any:
 
+- `load(*, ...)` returns the `Dataset`; it is called with checked parameters. Of a data set with a source it is
+  `load(paths, digest, *, ...)`: the verified files, and one SHA-256 for all of them, which goes into `Dataset.source`.
 - `VERSION` is raised when the same files and parameters give other data; stored trials of the old one no longer count.
-- `check(parameters)` refuses bad ones; `load` and all others are called with parameters that are checked.
-- `files(**parameters)` checks them as well, and returns what `load` reads; without it that is all that its source has.
-- `spelled(**parameters)` returns them in the one spelling of all that give equal data, which identities and keys hold.
+- `checked(**parameters)` refuses bad ones, and returns them in the one spelling of all that give equal data.
 - `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
+- `files(**parameters)` returns what `load` reads; without it that is all that its source has.
 - `members()` of a collection are the parts that `set: all` means.
 - `LATER` names parameters that keys leave out at their defaults, as they came later.
-- `PATHS` names those that say where data are.
 """
 
 import importlib
@@ -27,7 +27,8 @@ from provlab.identity.keys import digest
 
 from . import loaders
 from .dataset import NOTHING, of_identity, separated
-from .files import file_sha256, found, locate
+from .files import file_sha256, found
+from .matlab import mat_loader
 from .registry import SourceFile, read_source, source_names
 
 FileOfData = SourceFile | Path
@@ -53,8 +54,17 @@ def loader(name: str) -> Any:
 
 
 def is_place(name: str, parameter: str) -> bool:
-    """Tell whether a loader's parameter says where data are and not what: keys leave it out."""
-    return name in _names() and parameter in getattr(loader(name), "PATHS", ())
+    """Tell whether a loader's parameter says where data are and not what: keys and identities leave it out."""
+    return (name, parameter) == ("file", "path")
+
+
+def dataset_members(name: str) -> list[str]:
+    """Return the members of a collection that `set: all` means, sorted; [] when `name` is a single data set.
+
+    They are the same on every machine, whatever is downloaded there.
+    """
+    members = getattr(loader(name), "members", None)
+    return [] if members is None else members()
 
 
 def dataset_identity(name: str, /, **params: Any) -> str:
@@ -81,17 +91,14 @@ def dataset_identity(name: str, /, **params: Any) -> str:
     ValueError
         For an unknown name, an unknown parameter or a bad value.
     MissingDataError
-        When a file is needed whose SHA-256 nobody knows, and it is in none of the searched folders.
+        When a file is needed that the registry does not know, and it is in none of the searched folders.
     """
     preparation, _ = separated(name, params)
-    parameters = checked_parameters(name, params)
-    return identity_from(name, parameters, files_of(name, parameters), preparation=preparation)
+    return identity_from(name, checked_parameters(name, params), preparation)
 
 
-def identity_from(
-    name: str, parameters: Mapping[str, Any], files: Sequence[FileOfData], *, preparation: Mapping[str, Any] = NOTHING
-) -> str:
-    """Return the identity of what a loader makes of some files, with all its parameters, and what is done to that."""
+def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping[str, Any] = NOTHING) -> str:
+    """Return the identity of what a loader makes with all its parameters, checked, and of what is done to that."""
     plain = {
         key: value.item() if isinstance(value, np.generic) else value
         for key, value in parameters.items()
@@ -102,7 +109,7 @@ def identity_from(
             "loader": name,
             "version": loader(name).VERSION,
             "parameters": {**plain, **of_identity(preparation)},
-            "files": [_digest_of(file) for file in files],
+            "files": digests_of(files_of(name, parameters)),
         }
     )
 
@@ -136,32 +143,29 @@ def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
     """
     preparation, _ = separated(name, params)
     later = {**NOTHING, **{key: _defaults(name)[key] for key in getattr(loader(name), "LATER", ())}}
-    spelled = {**spelled_parameters(name, params), **preparation}
+    spelled = {**_spelled(name, params), **preparation}
     return {key: value for key, value in spelled.items() if key not in later or value != later[key]}
 
 
 def checked_parameters(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the loader's of some parameters, completed by its defaults, and with what "auto" stands for here."""
-    parameters = spelled_parameters(name, params)
+    """Return the loader's of some parameters, checked, completed, and with what "auto" stands for here."""
+    parameters = _spelled(name, params)
     settle = getattr(loader(name), "settled", None)
     return parameters if settle is None else settle(**parameters)
 
 
-def spelled_parameters(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+def _spelled(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the loader's of some parameters, checked, completed, and in one spelling: 1.0 for 1 of a real number."""
     _, own = separated(name, params)
     defaults = _defaults(name)
-    unknown = sorted(set(own) - set(defaults))
-    if unknown:
+    if unknown := sorted(own.keys() - defaults.keys()):
         raise ValueError(
             f"data set {name!r} has no parameter {', '.join(unknown):.200}; it accepts {', '.join(defaults) or 'none'}"
         )
     parameters = {**defaults, **own}
-    if (check := getattr(loader(name), "check", None)) is not None:
-        check(parameters)
-    parameters |= {key: float(parameters[key]) for key, value in defaults.items() if isinstance(value, float)}
-    spell = getattr(loader(name), "spelled", None)
-    return parameters if spell is None else spell(**parameters)
+    if (check := getattr(loader(name), "checked", None)) is not None:
+        parameters = check(**parameters)
+    return parameters | {key: float(parameters[key]) for key, value in defaults.items() if isinstance(value, float)}
 
 
 def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
@@ -172,29 +176,16 @@ def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
     return list(read_source(name).published()) if name in source_names() else []
 
 
-def content_of(files: Sequence[FileOfData]) -> str:
-    """Return one SHA-256 for the content of files, in their order: that of a single one is its own."""
-    digests = [_digest_of(file) for file in files]
-    return digests[0] if len(digests) == 1 else digest(digests)
-
-
-def paths_of(files: Sequence[FileOfData]) -> list[Path]:
-    """Return the verified paths of files; errors as `locate`."""
-    return [locate(file) if isinstance(file, SourceFile) else file for file in files]
-
-
-def _digest_of(file: FileOfData) -> str:
-    """Return the SHA-256 of a file: that of the registry where it knows one, else of the file that is there."""
-    if isinstance(file, Path):
-        return file_sha256(file)
-    return file.digest or file_sha256(locate(file))
+def digests_of(files: Sequence[FileOfData]) -> list[str]:
+    """Return the SHA-256 of each file: that of the registry where it knows one, else of the file that is there."""
+    return [file_sha256(file) if isinstance(file, Path) else file.digest for file in files]
 
 
 @cache
 def _loader(name: str) -> Any:
     if name in _modules():
         return importlib.import_module(f"{loaders.__name__}.{name}")  # asked for thousands of times while planning
-    return importlib.import_module(f"{__package__}.mat").loader_of(name)
+    return mat_loader(name, **(read_source(name).mat or {}))
 
 
 @cache
@@ -209,4 +200,6 @@ def _modules() -> set[str]:
 
 @cache
 def _defaults(name: str) -> dict[str, Any]:
-    return {parameter.name: parameter.default for parameter in inspect.signature(loader(name).load).parameters.values()}
+    """Return the parameters of a loader that a config can set, with their defaults."""
+    parameters = inspect.signature(loader(name).load).parameters.values()
+    return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}

@@ -7,6 +7,9 @@ anything asks for it.
 from __future__ import annotations
 
 import csv
+import math
+import struct
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,9 +22,6 @@ from scipy import sparse
 from provsel.streams import row_chunks
 from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
-from provsel.streams.sources import DAMAGED
-
-from .mat import mat_matrix, mat_shapes
 
 T = TypeVar("T")
 
@@ -34,6 +34,18 @@ LABELS_APART = (".npz", ".mat", *SVMLIGHT)
 
 OF_A_ROW, OF_A_COLUMN = 64, 256
 """Bytes that loading takes beside the numbers: labels as Python objects, and names with what tells them apart."""
+
+
+MAT_NUMBERS = frozenset(
+    {"double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
+)
+"""Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
+
+_MATRIX, _COMPRESSED = 14, 15
+_NUMERIC_CLASSES = range(6, 16)
+_ITEM_BYTES = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}
+"""Of the types that numbers are stored as."""
+_HEAD = 4096  # bytes; the tags of a variable take less
 
 
 @dataclass(frozen=True)
@@ -94,12 +106,12 @@ def _read_names(file: Path) -> list[str]:
 
 
 def _sound(file: Path, read: Callable[[Path], T]) -> T:
-    """Read a file, or say that it is damaged."""
+    """Read a file, or say that it is damaged: on damage SciPy raises nearly anything, UnboundLocalError among it."""
     try:
         return read(file)
     except (ImportError, MemoryLimitError, MemoryError):
         raise
-    except DAMAGED as error:
+    except Exception as error:
         if isinstance(error, ValueError) and str(error).startswith((str(file), "data set")):
             raise
         raise ValueError(
@@ -198,23 +210,22 @@ def _read_npy(file: Path) -> Table:
 
 
 def _read_mat(file: Path) -> Table:
-    shapes = _by_scipy(mat_shapes, file)
+    from scipy.io import loadmat, whosmat
+    from scipy.io.matlab import matfile_version
+
+    if matfile_version(str(file), appendmat=False)[0] == 1:  # format 4 has other headers, format 7.3 is refused below
+        _check_mat_numbers(file)
+    try:
+        listed = whosmat(str(file), appendmat=False)
+    except NotImplementedError as error:
+        raise ValueError("format 7.3, where 4 to 7 are read; save it with -v7") from error
+    shapes = {name: shape for name, shape, kind in listed if kind in MAT_NUMBERS}
     if not shapes.keys() >= {"X", "Y"}:
         found = ", ".join(shapes) or "none"
         raise ValueError(f"data set {file.name}: expected matrices X and Y of real numbers, got {found:.200}.")
     _check_size(file, shapes["X"], more=OF_A_ROW * np.prod(shapes["Y"], dtype=object))
-    X, y = (_by_scipy(mat_matrix, file, name) for name in "XY")
-    return Table(X, _numbered(X), y.ravel())
-
-
-def _by_scipy(read: Callable[..., T], *args: Any) -> T:
-    """Read a MATLAB file: on damage SciPy raises nearly anything, UnboundLocalError among it."""
-    try:
-        return read(*args)
-    except (ValueError, MemoryError):
-        raise
-    except Exception as error:
-        raise ValueError(str(error)) from error
+    arrays = loadmat(str(file), variable_names=["X", "Y"], appendmat=False)
+    return Table(arrays["X"], _numbered(arrays["X"]), arrays["Y"].ravel())
 
 
 def _read_svmlight(file: Path) -> Table:
@@ -224,6 +235,41 @@ def _read_svmlight(file: Path) -> Table:
     chunks = [*rows]
     X = sparse.vstack([X for X, _ in chunks], format="csr")
     return Table(X, _numbered(X), np.concatenate([y for _, y in chunks]))
+
+
+def _check_mat_numbers(path: Path) -> None:
+    """Raise unless the numbers of each variable have a type that is known, and as many bytes as their shape takes.
+
+    SciPy takes a type as an index into a C array, and a wrong one ends the process; a few packed bytes may state a
+    small shape and expand to gigabytes. All else it checks.
+    """
+    with path.open("rb") as file:
+        order = "<" if file.read(128)[126:] == b"IM" else ">"  # as SciPy takes it
+        while len(tag := file.read(8)) == 8:
+            kind, length = struct.unpack(f"{order}II", tag)
+            end = file.tell() + length
+            if end > path.stat().st_size:
+                raise ValueError(f"a variable that ends at byte {end}, the file has {path.stat().st_size}")
+            head = file.read(min(length, _HEAD))
+            if kind == _COMPRESSED:
+                head = zlib.decompressobj().decompress(head, 8 + _HEAD)[8:]
+            if kind in (_MATRIX, _COMPRESSED) and head[8 if order == "<" else 11] in _NUMERIC_CLASSES:
+                _, size, place, at = _tag(head, order, 16)
+                shape = struct.unpack_from(f"{order}{size // 4}i", head, place)
+                *_, at = _tag(head, order, at)  # after the name
+                kind, size, *_ = _tag(head, order, at)
+                if kind not in _ITEM_BYTES or size != math.prod(shape) * _ITEM_BYTES[kind]:
+                    raise ValueError(f"numbers of shape {shape} as {size} bytes of type {kind}")
+            file.seek(end)
+
+
+def _tag(head: bytes, order: str, at: int) -> tuple[int, int, int, int]:
+    """Return type, bytes and place of an element, and where the next one is."""
+    (word,) = struct.unpack_from(f"{order}I", head, at)
+    if word >> 16:  # up to four bytes in the tag itself
+        return word & 0xFFFF, word >> 16, at + 4, at + 8
+    (size,) = struct.unpack_from(f"{order}I", head, at + 4)
+    return word, size, at + 8, at + 8 + -(-size // 8) * 8
 
 
 def _is_number(text: str) -> bool:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from provlab.datasets import (
     MissingDataError,
-    dataset_feature_names,
     dataset_identity,
     dataset_members,
     keyed_parameters,
+    load_dataset,
     missing_files,
 )
 from provlab.identity.cell import Cell
@@ -69,8 +69,8 @@ def files_missing(config: Mapping[str, Any]) -> list[str]:
 
 
 def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
-    """Return the names of the features of the data set of a config, without loading it where it was parsed before."""
-    return dataset_feature_names(config["name"], **_parameters(config))
+    """Return the names of the features of the data set of a config, which is loaded."""
+    return load_dataset(config["name"], **_parameters(config)).feature_names
 
 
 def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.files import found
-from provlab.datasets.loading import parsed
 from provlab.datasets.registry import SourceFile, registered
 from provsel.checks import check_choice
 from provsel.kernels.gist import gist
@@ -35,7 +34,7 @@ _LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
 _CITATION = "CIFAR-10, Krizhevsky (2009), Learning Multiple Layers of Features from Tiny Images"
 
 
-def load(*, features: str = "gist", part: str = "all", form: str = "auto") -> Dataset:
+def load(paths: list[Path], digest: str, *, features: str = "gist", part: str = "all", form: str = "auto") -> Dataset:
     """Load 60,000 images of 32 by 32 pixels; the labels are 0 to 9, in the alphabetical order of the classes.
 
     Wang et al. (2018), Table 2, have 512 features and do not name them. GIST with 4 scales, 8 orientations and
@@ -59,34 +58,34 @@ def load(*, features: str = "gist", part: str = "all", form: str = "auto") -> Da
     Dataset
         Dense X of shape (n, 512) or (n, 3072).
     """
-    parameters = settled(features=features, part=part, form=form)
-
-    def build(paths: list[Path], digest: str) -> Dataset:
-        images, y, n_train = (read_binary if parameters["form"] == "binary" else read_jpeg)(*paths)
-        split = np.arange(len(y)) < n_train
-        if part == "train":
-            images, y = images[split], y[split]
-        X, names = (_gist if features == "gist" else _pixels)(images)
-        words = f"{_CITATION}; {parameters['form']} archive, {features}, part {part}, SHA-256 {digest}"
-        name = f"cifar10_{features}"
-        return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
-
-    return parsed("cifar10", parameters, build)
+    images, y, n_train = (read_binary if form == "binary" else read_jpeg)(*paths)
+    split = np.arange(len(y)) < n_train
+    if part == "train":
+        images, y = images[split], y[split]
+    X, names = (_gist if features == "gist" else _pixels)(images)
+    words = f"{_CITATION}; {form} archive, {features}, part {part}, SHA-256 {digest}"
+    name = f"cifar10_{features}"
+    return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
 
 
-def files(*, features: str, part: str, form: str) -> list[SourceFile]:
-    """Check the parameters of `load` and return the files that it reads."""
+def checked(*, features: str, part: str, form: str) -> dict[str, str]:
+    """Check the parameters of `load`."""
     check_choice("cifar10", "features", features, _FEATURES)
     check_choice("cifar10", "part", part, _PARTS)
-    return registered("cifar10", _FILES[form])
+    check_choice("cifar10", "form", form, _FORMS)
+    return {"features": features, "part": part, "form": form}
 
 
 def settled(*, form: str, **others: str) -> dict[str, str]:
     """Return the parameters with the form that is read: of "auto" the official one where it is there."""
-    check_choice("cifar10", "form", form, _FORMS)
     if form == "auto":
         form = "binary" if all(found(path) for path in _FILES["binary"]) else "jpeg"
     return {**others, "form": form}
+
+
+def files(*, form: str, **_: str) -> list[SourceFile]:
+    """Return the files that `load` reads."""
+    return registered("cifar10", _FILES[form])
 
 
 # The readers return images of shape (n, 32, 32, 3), uint8, labels, and how many are for training, which come first.
@@ -112,25 +111,22 @@ def read_jpeg(path: Path, labels_path: Path) -> _Images:
     """
     from PIL import Image  # comes with the extra "report", as this is all it is needed for here
 
-    found = {}
+    images = {}
     with tarfile.open(path) as archive:
         for member in archive:
             if member.name.endswith(".jpg"):
                 content = archive.extractfile(member).read()  # type: ignore[union-attr]
                 with Image.open(io.BytesIO(content), formats=["JPEG"]) as image:
-                    found[member.name] = np.asarray(image)
-    names = sorted(found)
+                    images["/".join(member.name.split("/")[-3:])] = np.asarray(image)  # GitHub puts all in a folder
+    names = sorted(images)
     train = {kind: iter([name for name in names if name.startswith(f"train/{kind}/")]) for kind in _CLASSES}
     test = [name for name in names if name.startswith("test/")]
     n_train = len(names) - len(test)
     with lzma.open(labels_path, "rt", encoding="ascii") as file:  # var labels=[6, 9, ...]; training labels come first
         order = json.loads(file.read().removeprefix("var labels=").rstrip().removesuffix(";"))[:n_train]
     names = [*(next(train[_CLASSES[label]]) for label in order), *test]
-    return (
-        np.stack([found[name] for name in names]),
-        np.array([_CLASSES.index(n.split("/")[1]) for n in names]),
-        n_train,
-    )
+    y = np.array([_CLASSES.index(name.split("/")[1]) for name in names])
+    return np.stack([images[name] for name in names]), y, n_train
 
 
 def _gist(images: np.ndarray) -> tuple[np.ndarray, list[str]]:

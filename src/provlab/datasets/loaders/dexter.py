@@ -6,18 +6,17 @@ import numpy as np
 from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provlab.datasets.loading import parsed
 from provlab.datasets.registry import SourceFile, registered
 from provsel.checks import check_choice
 
 VERSION = 1
 
-_PARTS = ("train", "all")
+_PARTS = {"train": ("train",), "all": ("train", "valid")}
 _N_FEATURES = 20000
 _CITATION = "DEXTER, Guyon, Gunn, Ben-Hur and Dror (2004), Result Analysis of the NIPS 2003 Feature Selection Challenge"
 
 
-def load(*, part: str = "train") -> Dataset:
+def load(paths: list[Path], digest: str, *, part: str = "train") -> Dataset:
     """Load 300 or 600 documents with 20,000 integer features, of which 10,053 are probes without meaning.
 
     Parameters
@@ -32,28 +31,25 @@ def load(*, part: str = "train") -> Dataset:
         Sparse X of shape (300, 20000) or (600, 20000); y is +1 for texts about acquisitions, else -1. The
         features are named "1" to "20000".
     """
+    X = sparse.vstack([read_data(path) for path in paths[::2]], format="csr")
+    labels = [np.loadtxt(path, dtype=np.int64) for path in paths[1::2]]
+    y = np.concatenate(labels)
+    split = np.arange(len(y)) < len(labels[0]) if part == "all" else None
+    names = [str(j) for j in range(1, _N_FEATURES + 1)]
+    words = f"{_CITATION}; parts {', '.join(_PARTS[part])}, SHA-256 {digest}"
+    return make_dataset(X, y, names, name="dexter", source=words, official_train=split)
 
-    def build(paths: list[Path], digest: str) -> Dataset:
-        X = sparse.vstack([read_data(path) for path in paths[::2]], format="csr")
-        labels = [np.loadtxt(path, dtype=np.int64) for path in paths[1::2]]
-        y = np.concatenate(labels)
-        split = np.arange(len(y)) < len(labels[0]) if part == "all" else None
-        names = [str(j) for j in range(1, _N_FEATURES + 1)]
-        words = f"{_CITATION}; parts {', '.join(_kinds(part))}, SHA-256 {digest}"
-        return make_dataset(X, y, names, name="dexter", source=words, official_train=split)
 
-    return parsed("dexter", {"part": part}, build)
+def checked(*, part: str) -> dict[str, str]:
+    """Check the parameter of `load`."""
+    check_choice("dexter", "part", part, _PARTS)
+    return {"part": part}
 
 
 def files(*, part: str) -> list[SourceFile]:
-    """Check the parameter of `load` and return the files that it reads."""
-    check_choice("dexter", "part", part, _PARTS)
-    names = [f"dexter/dexter_{kind}.{suffix}" for kind in _kinds(part) for suffix in ("data", "labels")]
+    """Return the files that `load` reads: documents and labels in turn."""
+    names = [f"dexter/dexter_{kind}.{suffix}" for kind in _PARTS[part] for suffix in ("data", "labels")]
     return registered("dexter", names)
-
-
-def _kinds(part: str) -> tuple[str, ...]:
-    return ("train", "valid") if part == "all" else ("train",)
 
 
 def read_data(path: Path) -> sparse.csr_array:

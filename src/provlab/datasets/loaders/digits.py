@@ -42,9 +42,9 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     return make_dataset(bunch.data[rows], y, bunch.feature_names, name=name, source=_SOURCE)
 
 
-def spelled(*, classes: Sequence[int] | None) -> dict[str, Any]:
+def checked(*, classes: Sequence[int] | None) -> dict[str, Any]:
     """Check the parameter of `load`, and return it in one spelling."""
-    return {"classes": spelled_classes("digits", classes)}
+    return {"classes": checked_classes("digits", classes)}
 
 
 def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[Any, np.ndarray, str]:
@@ -65,7 +65,7 @@ def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[
     return rows, labels, "_".join([name, *map(str, kept)])
 
 
-def spelled_classes(name: str, classes: Sequence[int] | None) -> list[int] | None:
+def checked_classes(name: str, classes: Sequence[int] | None) -> list[int] | None:
     """Return checked digits in one spelling: the order of two says their labels, that of more says nothing."""
     if classes is None:
         return None

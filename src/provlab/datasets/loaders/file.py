@@ -24,9 +24,6 @@ from provsel.streams.memory import within_memory
 
 VERSION = 1
 
-PATHS = ("path",)
-"""Parameters that say where data are and not what: they are no part of an identity or a key."""
-
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
 
@@ -68,27 +65,22 @@ def load(
         labels; contents that would take more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an eighth
         of the machine's.
     """
-    [file] = files(path=path, target=target, left_out=left_out, index=index)
+    [file] = files(path=path)
     with within_memory(f"data set {file.name}"):
         return _loaded(file, path, target, left_out, index)
 
 
-def files(*, path: str, target: Any, left_out: Any, index: Any) -> list[Path]:
-    """Check the parameters of `load`, and return its file."""
+def checked(*, path: str, target: Any, left_out: Any, index: Any) -> dict[str, Any]:
+    """Check the parameters of `load`; return columns by their names, and by numbers from 0 where several share one.
+
+    An index is no more than a column that is left out, so the first of all these is written as it.
+    """
     for name, value in (("target", target), ("index", index)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
             raise ValueError(f"dataset.{name}: expected a column's name or number, got {value!r:.80}.")
     if isinstance(left_out, str) or not isinstance(left_out, Sequence):
         raise ValueError(f"dataset.left_out: expected a list of columns such as [id, date], got {left_out!r:.80}.")
-    return [_file(path)]
-
-
-def spelled(*, path: str, target: Any, left_out: Any, index: Any) -> dict[str, Any]:
-    """Return the parameters of `load` with columns by their names, and by numbers from 0 where several share one.
-
-    An index is no more than a column that is left out, so the first of all these is written as it.
-    """
-    [file] = files(path=path, target=target, left_out=left_out, index=index)
+    [file] = files(path=path)
     apart = file.suffix.lower() in LABELS_APART
     if apart and index is None and not left_out:
         return {"path": path, "target": target, "left_out": [], "index": None}
@@ -108,7 +100,8 @@ def _spelled(names: Sequence[str], place: int) -> str | int:
     return names[place] if names.count(names[place]) == 1 else place
 
 
-def _file(path: Any) -> Path:
+def files(*, path: str, **_: Any) -> list[Path]:
+    """Return the file of the user, below the folder of the project."""
     root = current_project().root
     if not isinstance(path, str) or path in ("", "???"):
         raise ValueError(f"dataset.path: expected the path of a file, got {path!r:.80}; such as dataset.path=my.csv.")
@@ -121,7 +114,7 @@ def _file(path: Any) -> Path:
         raise ValueError(
             f"dataset.path: expected a file, got {path!r:.200}, which is none in {root}; correct the path."
         )
-    return file
+    return [file]
 
 
 def _loaded(file: Path, path: str, target: Any, left_out: Sequence[str | int], index: Any) -> Dataset:

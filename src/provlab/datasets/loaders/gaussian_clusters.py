@@ -1,6 +1,5 @@
 """Classes around Gaussian means with few rows and many columns, made from a seed to test guarantees on."""
 
-from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -71,7 +70,7 @@ def load(
     return make_dataset(X, 2 * codes - 1 if n_classes == 2 else codes, names, name=name, source=_SOURCE)
 
 
-def check(given: Mapping[str, Any]) -> None:
+def checked(**given: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
     check_integers("gaussian_clusters", given, n_samples=1, n_features=1, n_classes=2, seed=0)
     check_choice("gaussian_clusters", "columns", given["columns"], _COLUMNS)
@@ -82,6 +81,7 @@ def check(given: Mapping[str, Any]) -> None:
         )
     if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 < float(scale) < np.inf:
         raise ValueError(f"gaussian_clusters: scale must be a positive finite number, got {scale!r}")
+    return given
 
 
 def _factors(columns: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provlab.datasets.loading import parsed
 from provlab.datasets.registry import SourceFile, registered
 from provsel.checks import check_choice
 
-from .digits import keep_classes, spelled_classes
+from .digits import checked_classes, keep_classes
 
 VERSION = 1
 
@@ -21,7 +20,7 @@ _SIDE = 28
 _CITATION = "MNIST, LeCun, Bottou, Bengio and Haffner (1998), Proceedings of the IEEE 86(11)"
 
 
-def load(*, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
+def load(paths: list[Path], digest: str, *, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
     """Load 70,000 images of 28 by 28 grey levels from 0 to 255.
 
     All of them take 439 MB in memory, and as much in the cache; loading needs about 100 MB more.
@@ -40,28 +39,24 @@ def load(*, part: str = "all", classes: Sequence[int] | None = None) -> Dataset:
     Dataset
         Dense X of shape (n, 784); the features are named "pixel_<row>_<column>".
     """
-
-    def build(paths: list[Path], digest: str) -> Dataset:
-        arrays = [read_idx(path) for path in paths]
-        # Bytes until `make_dataset`: the eightfold array of float64 exists once only.
-        X, y = np.concatenate(arrays[::2]), np.concatenate(arrays[1::2]).astype(np.int64)
-        split = np.arange(len(y)) < len(arrays[1])
-        rows, y, name = keep_classes("mnist", y, classes)
-        X, split = X.reshape(len(X), _SIDE**2)[rows], split[rows]
-        names = [f"pixel_{i}_{j}" for i in range(_SIDE) for j in range(_SIDE)]
-        words = f"{_CITATION}; part {part}, SHA-256 {digest}"
-        return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
-
-    return parsed("mnist", {"part": part, "classes": classes}, build)
+    arrays = [read_idx(path) for path in paths]
+    # Bytes until `make_dataset`: the eightfold array of float64 exists once only.
+    X, y = np.concatenate(arrays[::2]), np.concatenate(arrays[1::2]).astype(np.int64)
+    split = np.arange(len(y)) < len(arrays[1])
+    rows, y, name = keep_classes("mnist", y, classes)
+    X, split = X.reshape(len(X), _SIDE**2)[rows], split[rows]
+    names = [f"pixel_{i}_{j}" for i in range(_SIDE) for j in range(_SIDE)]
+    words = f"{_CITATION}; part {part}, SHA-256 {digest}"
+    return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
 
 
-def spelled(*, part: str, classes: Sequence[int] | None) -> dict[str, Any]:
+def checked(*, part: str, classes: Sequence[int] | None) -> dict[str, Any]:
     """Check the parameters of `load`, and return them in one spelling."""
     check_choice("mnist", "part", part, _PARTS)
-    return {"part": part, "classes": spelled_classes("mnist", classes)}
+    return {"part": part, "classes": checked_classes("mnist", classes)}
 
 
-def files(*, part: str, classes: Sequence[int] | None) -> list[SourceFile]:
+def files(*, part: str, **_: Any) -> list[SourceFile]:
     """Return the files that `load` reads: images and labels in turn."""
     kinds = [f"{kind}-{what}" for kind in _PARTS[part] for what in ("images-idx3", "labels-idx1")]
     return registered("mnist", [f"mnist/{kind}-ubyte.gz" for kind in kinds])

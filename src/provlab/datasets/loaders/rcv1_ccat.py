@@ -10,7 +10,6 @@ from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.files import found
-from provlab.datasets.loading import parsed
 from provlab.datasets.registry import SourceFile, registered
 from provsel.checks import check_choice, check_integer
 
@@ -31,7 +30,15 @@ _OFFICIAL_TRAIN = 23149
 _CITATION = "RCV1-v2, Lewis, Yang, Rose and Li (2004), JMLR 5:361-397"
 
 
-def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TRAIN, names: str = "terms") -> Dataset:
+def load(
+    paths: list[Path],
+    digest: str,
+    *,
+    form: str = "auto",
+    part: str = "train",
+    n_train: int = _OFFICIAL_TRAIN,
+    names: str = "terms",
+) -> Dataset:
     """Load news stories as cosine-normalised log TF-IDF vectors over 47,236 stems; y is +1 for CCAT, else -1.
 
     Parameters
@@ -57,25 +64,21 @@ def load(*, form: str = "auto", part: str = "train", n_train: int = _OFFICIAL_TR
     Dataset
         Sparse X of shape (n, 47236): n is `n_train` for part="train"; for part="all" 27,613 (subsets) or 804,414.
     """
-    parameters = settled(form=form, part=part, n_train=n_train, names=names)
-
-    def build(paths: list[Path], digest: str) -> Dataset:
-        stems = paths.pop() if names == "stems" else None
-        X, y, first, words = _READERS[parameters["form"]](paths, int(n_train))
-        largest = X.shape[0] - (part == "all")
-        if first > largest:
-            raise ValueError(f"rcv1_ccat: n_train must be at most {largest} for part={part!r}, got {first}. Lower it")
-        rows = slice(None) if part == "all" else slice(first)
-        split = np.arange(X.shape[0]) < first if part == "all" else None
-        called = [str(j) for j in range(1, N_TERMS + 1)] if stems is None else read_stems(stems)
-        source = f"{_CITATION}; {words}; SHA-256 {digest}"
-        return make_dataset(X[rows], y[rows], called, name="rcv1_ccat", source=source, official_train=split)
-
-    return parsed("rcv1_ccat", parameters, build)
+    stems = paths.pop() if names == "stems" else None
+    X, y, first, words = read_official(paths) if form == "official" else read_subsets(paths[0], int(n_train))
+    largest = X.shape[0] - (part == "all")
+    if first > largest:
+        raise ValueError(f"rcv1_ccat: n_train must be at most {largest} for part={part!r}, got {first}. Lower it")
+    rows = slice(None) if part == "all" else slice(first)
+    split = np.arange(X.shape[0]) < first if part == "all" else None
+    called = [str(j) for j in range(1, N_TERMS + 1)] if stems is None else read_stems(stems)
+    source = f"{_CITATION}; {words}; SHA-256 {digest}"
+    return make_dataset(X[rows], y[rows], called, name="rcv1_ccat", source=source, official_train=split)
 
 
-def files(*, form: str, part: str, n_train: int, names: str) -> list[SourceFile]:
-    """Check the parameters of `load` and return the files that it reads."""
+def checked(*, form: str, part: str, n_train: int, names: str) -> dict[str, Any]:
+    """Check the parameters of `load`."""
+    check_choice("rcv1_ccat", "form", form, _FORMS)
     check_choice("rcv1_ccat", "part", part, _PARTS)
     check_integer("rcv1_ccat", "n_train", n_train, minimum=1)
     check_choice("rcv1_ccat", "names", names, _NAMES)
@@ -84,17 +87,21 @@ def files(*, form: str, part: str, n_train: int, names: str) -> list[SourceFile]
             f"rcv1_ccat: form='official' has {_OFFICIAL_TRAIN} training documents, got n_train={n_train}. "
             "Leave n_train out, or choose form='subsets'"
         )
-    paths = [_SUBSETS] if form == "subsets" else _official_paths(part)
-    return registered("rcv1_ccat", [*paths, *([_STEMS] if names == "stems" else [])])
+    return {"form": form, "part": part, "n_train": n_train, "names": names}
 
 
 def settled(*, form: str, part: str, n_train: int, names: str) -> dict[str, Any]:
     """Return the parameters with the form that is read: of "auto" the official one where it is there and fits."""
-    check_choice("rcv1_ccat", "form", form, _FORMS)
     if form == "auto":
         official = n_train == _OFFICIAL_TRAIN and all(found(path) for path in _official_paths(part))
         form = "official" if official else "subsets"
     return {"form": form, "part": part, "n_train": n_train, "names": names}
+
+
+def files(*, form: str, part: str, names: str, **_: Any) -> list[SourceFile]:
+    """Return the files that `load` reads."""
+    paths = [_SUBSETS] if form == "subsets" else _official_paths(part)
+    return registered("rcv1_ccat", [*paths, *([_STEMS] if names == "stems" else [])])
 
 
 def _official_paths(part: str) -> list[str]:
@@ -107,18 +114,18 @@ def _official_paths(part: str) -> list[str]:
 _Read = tuple[sparse.csr_array, np.ndarray, int, str]
 
 
-def read_subsets(paths: Sequence[Path], n_train: int) -> _Read:
+def read_subsets(path: Path, n_train: int) -> _Read:
     """Read the distinct documents of the five subsets, in stored order."""
-    with np.load(paths[0], allow_pickle=False) as parts:
+    with np.load(path, allow_pickle=False) as parts:
         entries = parts["data"], parts["indices"].astype(np.int32), parts["indptr"]
         X = sparse.csr_array(entries, shape=tuple(parts["shape"].tolist()))
         [column] = np.flatnonzero(parts["topic_codes"] == _TOPIC)
-        y = _labels(np.unpackbits(parts["topics"], axis=1)[:, column])
+        y = np.where(np.unpackbits(parts["topics"], axis=1)[:, column], 1, -1)
         kept = parts["first_occurrence"]
     return X[kept], y[kept], n_train, "distinct documents of five public subsets of 6,000, not the official split"
 
 
-def read_official(paths: Sequence[Path], _: int) -> _Read:
+def read_official(paths: Sequence[Path]) -> _Read:
     """Read the files of LYRL2004: vectors have the number of the document in place of a label."""
     from sklearn.datasets import load_svmlight_files
 
@@ -127,18 +134,10 @@ def read_official(paths: Sequence[Path], _: int) -> _Read:
     X, documents = sparse.vstack(found[::2], format="csr"), np.concatenate(found[1::2])
     with gzip.open(topics, "rt", encoding="ascii") as lines:  # topic, document and 1
         positive = [int(line.split()[1]) for line in lines if line.startswith(f"{_TOPIC} ")]
-    return X, _labels(np.isin(documents, positive)), found[0].shape[0], "files of LYRL2004"
-
-
-_READERS = {"subsets": read_subsets, "official": read_official}
+    return X, np.where(np.isin(documents, positive), 1, -1), found[0].shape[0], "files of LYRL2004"
 
 
 def read_stems(path: Path) -> list[str]:
     """Return the stems by the number of the term, from lines of stem, number and weight."""
     rows = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
     return [row[0] for row in sorted(rows, key=lambda row: int(row[1]))]
-
-
-def _labels(has_topic: np.ndarray) -> np.ndarray:
-    """Return +1 where the document has the topic, else -1."""
-    return np.where(has_topic.astype(bool), 1, -1)

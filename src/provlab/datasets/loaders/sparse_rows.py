@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -115,7 +114,7 @@ def load(
     )
 
 
-def check(given: Mapping[str, Any]) -> None:
+def checked(**given: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
     check_integers("sparse_rows", given, n_samples=1, n_features=1, nonzeros=1, n_relevant=1, n_test=1, seed=0)
     check_at_most("sparse_rows", given, "n_relevant", "n_features")
@@ -129,6 +128,7 @@ def check(given: Mapping[str, Any]) -> None:
         raise ValueError(f"sparse_rows: n_samples must be even for mirrored rows, which come in pairs, got {n_samples}")
     if not given["dense"]:
         check_at_most("sparse_rows", given, "nonzeros", "n_features")
+    return given
 
 
 def _one_of_each(n: int, k: int, start: int, stop: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,6 +1,5 @@
 """The synthetic two-class data of Table 1, made from a seed."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,8 @@ def load(*, n_samples: int = 200, n_features: int = 1000, n_relevant: int = 40, 
     return make_dataset(X, y, names, name="synthetic", source=_SOURCE)
 
 
-def check(given: Mapping[str, Any]) -> None:
+def checked(**given: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
     check_integers("synthetic", given, n_samples=1, n_features=1, n_relevant=1, seed=0)
     check_at_most("synthetic", given, "n_relevant", "n_features")
+    return given

@@ -1,6 +1,5 @@
 """TechTC text categorization: pairs of web directory categories, from lists of their documents' words."""
 
-import csv
 import lzma
 import math
 import re
@@ -13,9 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provlab.datasets.files import MIRROR_VARIABLE, MissingDataError, bad_line, describe_roots, locate, search_roots
+from provlab.datasets.files import MIRROR_VARIABLE, MissingDataError, describe_roots, found
 from provlab.datasets.identity import FileOfData
-from provlab.datasets.loading import parsed
 from provlab.datasets.registry import read_source
 from provsel.checks import check_choice, check_integer
 
@@ -23,17 +21,20 @@ VERSION = 1
 LATER = ("form",)
 
 _TOKENS = "techtc100/tokens"
-_TABLE = "techtc100/datasets.tsv"
 _FORMS = ("auto", "tokens")
 _WEIGHTINGS = ("counts", "binary", "log", "l2", "log_l2", "tfidf_l2")
 _SET = re.compile(r"Exp_[0-9]+_[0-9]+")
-_MAX_EXPANDED = 1 << 28  # the largest registered list expands to 1.2 MB; one that is not registered may be anything
-_LABELS = {b"+1": 1, b"1": 1, b"-1": -1}
 _CITATION = "TechTC, Gabrilovich and Markovitch (2004), ICML"
 
 
 def load(
-    *, set: str = "Exp_10341_10755", min_word_length: int = 5, weighting: str = "counts", form: str = "auto"
+    paths: list[Path],
+    digest: str,
+    *,
+    set: str = "Exp_10341_10755",
+    min_word_length: int = 5,
+    weighting: str = "counts",
+    form: str = "auto",
 ) -> Dataset:
     """Load one two-class set of 125 to 165 documents and 7 to 19 thousand words.
 
@@ -59,89 +60,46 @@ def load(
     Dataset
         Sparse X of shape (documents, words); the features are the words in sorted order.
     """
-    parameters = settled(set=set, min_word_length=min_word_length, weighting=weighting, form=form)
-
-    def build(paths: list[Path], digest: str) -> Dataset:
-        [path] = paths
-        labels, documents = read_tokens(path)
-        counts, words = count_matrix(documents, min_word_length=min_word_length)
-        if not words:
-            raise ValueError(f"techtc: {set} has no word of {min_word_length} letters. Lower min_word_length")
-        names = [word.decode("latin-1") for word in words]
-        source = f"{_CITATION}; token lists {_TOKENS.rsplit('/', 1)[1]}/{path.name}, SHA-256 {digest}"
-        return make_dataset(weigh(counts, weighting), labels, names, name=set, source=source)
-
-    return parsed("techtc", parameters, build)
+    [path] = paths
+    labels, documents = read_tokens(path)
+    counts, words = count_matrix(documents, min_word_length=min_word_length)
+    if not words:
+        raise ValueError(f"techtc: {set} has no word of {min_word_length} letters. Lower min_word_length")
+    names = [word.decode("latin-1") for word in words]
+    source = f"{_CITATION}; token lists {_TOKENS.rsplit('/', 1)[1]}/{path.name}, SHA-256 {digest}"
+    return make_dataset(weigh(counts, weighting), labels, names, name=set, source=source)
 
 
-def files(*, set: str, min_word_length: int, weighting: str, form: str) -> list[FileOfData]:
-    """Check the parameters of `load` and return the files that it reads.
-
-    A registered token list is named, and need not be there; what is not registered has to be.
-    """
-    check_integer("techtc", "min_word_length", min_word_length, minimum=1)
-    check_choice("techtc", "weighting", weighting, _WEIGHTINGS)
-    name = f"{_TOKENS}/{set}.txt.xz"
-    if (registered := read_source("techtc").find(name)) is not None:
-        return [registered]
-    found = [path for root in search_roots() if (path := root / name).is_file()]
-    if not found:
-        raise MissingDataError(
-            f"techtc: the set {set} is missing ({len(present())} other sets are present). Searched {name} in "
-            f"{describe_roots()}. Run `provsel fetch techtc`, or set {MIRROR_VARIABLE} to a folder that holds it"
-        )
-    return [*found[:1]]
-
-
-def settled(*, set: str, form: str, **others: Any) -> dict[str, Any]:
-    """Return the parameters with the form that is read."""
+def checked(*, set: str, min_word_length: int, weighting: str, form: str) -> dict[str, Any]:
+    """Check the parameters of `load`."""
     if not isinstance(set, str) or not _SET.fullmatch(set):
         raise ValueError(f"techtc: set must look like 'Exp_10341_10755', got {set!r}")
+    check_integer("techtc", "min_word_length", min_word_length, minimum=1)
+    check_choice("techtc", "weighting", weighting, _WEIGHTINGS)
     check_choice("techtc", "form", form, _FORMS)
-    return {**others, "set": set, "form": "tokens"}
+    return {"set": set, "min_word_length": min_word_length, "weighting": weighting, "form": form}
+
+
+def settled(**parameters: Any) -> dict[str, Any]:
+    """Return the parameters with the form that is read."""
+    return {**parameters, "form": "tokens"}
+
+
+def files(*, set: str, **_: Any) -> list[FileOfData]:
+    """Return the file that `load` reads: one that is registered need not be there, what is not has to be."""
+    name = f"{_TOKENS}/{set}.txt.xz"
+    file = read_source("techtc").find(name) or found(name)
+    if file is None:
+        raise MissingDataError(
+            f"techtc: the set {set} is missing. Searched {name} in {describe_roots()}. Run `provsel fetch techtc`, or "
+            f"set {MIRROR_VARIABLE} to a folder that holds it"
+        )
+    return [file]
 
 
 def members() -> list[str]:
     """Return the registered sets, sorted: what "all" means must not depend on what was downloaded."""
-    names = (Path(file.path).name.removesuffix(".txt.xz") for file in read_source("techtc").files)
-    return sorted(name for name in names if _SET.fullmatch(name))
-
-
-def present() -> list[str]:
-    """Return the sets that are in the searched folders, sorted."""
-    paths = (path for root in search_roots() for path in (root / _TOKENS).glob("Exp_*_*.txt.xz"))
-    return sorted({name for path in paths if _SET.fullmatch(name := path.name.removesuffix(".txt.xz"))})
-
-
-def categories(set: str) -> tuple[str, str] | None:
-    """Return the two directory categories of a set, from the table techtc100/datasets.tsv of a mirror.
-
-    Parameters
-    ----------
-    set : str
-        Exp_<id1>_<id2>.
-
-    Returns
-    -------
-    (str, str) or None
-        Categories of the labels +1 and -1; None when no searched folder has the table, or it lacks the set.
-
-    Raises
-    ------
-    DataIntegrityError
-        When the table is not the registered one.
-    """
-    registered = read_source("techtc").find(_TABLE)
-    assert registered is not None
-    try:
-        path = locate(registered)
-    except MissingDataError:
-        return None
-    with path.open(encoding="utf-8", newline="") as handle:
-        for row in csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE):
-            if row["dataset"] == set:
-                return row["category_positive"], row["category_negative"]
-    return None
+    return sorted(Path(file.path).name.removesuffix(".txt.xz") for file in read_source("techtc").published())
 
 
 def read_tokens(path: Path) -> tuple[list[int], list[Counter[bytes]]]:
@@ -159,31 +117,11 @@ def read_tokens(path: Path) -> tuple[list[int], list[Counter[bytes]]]:
         -1 or +1.
     documents : list of Counter
         Counts of the words; an empty document is an empty counter.
-
-    Raises
-    ------
-    ValueError
-        Naming file and line.
     """
-    decoder = lzma.LZMADecompressor()
-    try:
-        content = decoder.decompress(path.read_bytes(), _MAX_EXPANDED)
-        if not decoder.eof:
-            raise lzma.LZMAError(f"it is cut, or expands to more than {_MAX_EXPANDED} bytes")
-    except lzma.LZMAError as error:
-        raise ValueError(
-            f"{path}: cannot be decompressed ({error}); expected a complete .xz file. Replace it"
-        ) from error
-    labels, documents = [], []
-    for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), start=1):
-        label, *rest = line.split(b" ")
-        if label not in _LABELS:
-            raise bad_line(path, number, "a label +1 or -1", label)
-        if not rest or rest[0] not in (b"a", b"b"):
-            raise bad_line(path, number, "the letter a or b after the label", rest[0] if rest else b"")
-        labels.append(_LABELS[label])
-        documents.append(Counter(word for word in rest[1:] if word))  # a double or trailing space gives an empty one
-    return labels, documents
+    lines = lzma.decompress(path.read_bytes()).removesuffix(b"\n").split(b"\n")
+    rows = [line.split(b" ") for line in lines]
+    # a double or trailing space gives an empty word
+    return [int(row[0]) for row in rows], [Counter(word for word in row[2:] if word) for row in rows]
 
 
 def count_matrix(documents: Sequence[Counter[bytes]], *, min_word_length: int) -> tuple[sparse.csr_array, list[bytes]]:

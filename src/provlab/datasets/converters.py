@@ -1,12 +1,14 @@
-"""The five public samples of RCV1-v2 as one file of NumPy arrays, with misplaced label columns moved back.
+"""Converters make one file of the registry from published ones, whose SHA-256 was verified: `provsel fetch` runs them.
 
-A sample is a data frame of 6,000 documents in R: the features `Att1`, ..., the labels `Class1` to `Class101` and two
-columns more. It was joined from two halves, of which one lacked its last columns of features: there the labels begin
-some columns early, in the last features.
+A converter is a function `name(sources, target)`, whose name stands in the registry; `fetch` verifies what it made. The
+packed bytes depend on the version of the library that packs, the content does not.
 """
 
 from __future__ import annotations
 
+import gzip
+import lzma
+import pickle
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -15,11 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from provlab.datasets.r_data import read_r_data
-from provsel.files import replacing
+from .r_data import read_r_data
 
-ROWS = 6000
-N_TERMS = 47236
+N_DOCUMENTS, N_TERMS = 6000, 47236
 
 _CODES = """
 C11 C12 C13 C14 C15 C151 C1511 C152 C16 C17 C171 C172 C173 C174 C18 C181 C182 C183 C21 C22 C23 C24 C31 C311 C312
@@ -30,6 +30,52 @@ M12 M13 M131 M132 M14 M141 M142
 """
 CODES = tuple(_CODES.split())
 """The first 101 of the 103 topics in alphabetical order: M143 and MCAT fell off the end of the samples' columns."""
+
+
+def pack_gz(sources: Sequence[Path], target: Path) -> None:
+    """Pack one file with gzip, without a date."""
+    [source] = sources
+    target.write_bytes(gzip.compress(source.read_bytes(), 6, mtime=0))
+
+
+def pack_xz(sources: Sequence[Path], target: Path) -> None:
+    """Pack one file with xz."""
+    [source] = sources
+    target.write_bytes(lzma.compress(source.read_bytes(), preset=6))
+
+
+# ---- TechTC: token lists from published pickles
+
+
+class _TokenUnpickler(pickle.Unpickler):
+    """Unpickles texts and vectors of numbers: of all names it knows three of NumPy, and imports none."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        known = {"_reconstruct": np.empty(0).__reduce__()[0], "ndarray": np.ndarray, "dtype": np.dtype}
+        if module.partition(".")[0] != "numpy" or name not in known:
+            raise pickle.UnpicklingError(f"{module}.{name} in a pickle of tokens")
+        return known[name]
+
+
+def techtc_tokens(sources: Sequence[Path], target: Path) -> None:
+    """Write the documents of one pickle as a token list, see `loaders.techtc.read_tokens`, packed with xz.
+
+    The pickle, of Python 2, holds two halves, each a pair of documents (lists of texts) and labels (0 or 1). Its maker
+    dealt the documents out to the halves in turn, so they are taken from both in turn.
+    """
+    [source] = sources
+    with source.open("rb") as file:
+        halves = _TokenUnpickler(file, encoding="bytes").load()
+    pairs = [[*zip(labels.tolist(), documents, strict=True)] for documents, labels in halves]
+    lines = []
+    for k in range(sum(map(len, pairs))):
+        label, tokens = pairs[k % 2][k // 2]
+        lines.append(b" ".join([b"+1" if label else b"-1", (b"a", b"b")[k % 2], *tokens]) + b"\n")
+    # preset 1: an eighth larger than 6 (18 MB all in all), in a sixth of the time
+    target.write_bytes(lzma.compress(b"".join(lines), preset=1))
+
+
+# ---- RCV1-v2: five public samples as one file of NumPy arrays
 
 
 class Shift(NamedTuple):
@@ -52,15 +98,17 @@ SHIFTS = (
 def rcv1_subsets(sources: Sequence[Path], target: Path) -> None:
     """Write the arrays that the loader `rcv1_ccat` reads, from the files rcv1sub1.rda to rcv1sub5.rda.
 
-    The files are read one after the other, each as a stream, as each expands to 2.3 GB.
+    A sample is a data frame of 6,000 documents in R: the features `Att1`, ..., the labels `Class1` to `Class101` and
+    two columns more. It was joined from two halves, of which one lacked its last columns of features: there the labels
+    begin some columns early, in the last features. The files are read one after the other, each as a stream, as each
+    expands to 2.3 GB.
     """
-    samples, topics, half = [], [], []
-    for path, shift in zip(sources, SHIFTS, strict=True):
+    samples, topics, half = [], [], np.zeros((len(SHIFTS), N_DOCUMENTS), dtype=np.int8)
+    for k, (path, shift) in enumerate(zip(sources, SHIFTS, strict=True)):
         X, labels = repaired(_entries(path, shift.width), shift)
         samples.append(X)
         topics.append(labels)
-        half.append(np.zeros(ROWS, dtype=np.int8))
-        half[-1][shift.rows] = 1
+        half[k, shift.rows] = 1
     X = sparse.vstack(samples, format="csr")
     indptr, columns, weights = X.indptr.astype(np.int32), X.indices.astype(np.uint16), X.data.astype(np.float32)
     arrays: dict[str, Any] = {
@@ -71,12 +119,11 @@ def rcv1_subsets(sources: Sequence[Path], target: Path) -> None:
         "topics": np.packbits(np.concatenate(topics), axis=1),
         "n_topics": np.int64(len(CODES)),
         "topic_codes": np.array(CODES),
-        "subset": np.repeat(np.arange(1, len(samples) + 1), ROWS).astype(np.int8),
-        "half": np.concatenate(half),
+        "subset": np.repeat(np.arange(1, len(samples) + 1), N_DOCUMENTS).astype(np.int8),
+        "half": half.ravel(),
         "first_occurrence": _first_occurrence(indptr, columns, weights),
     }
-    with replacing(target) as temporary, temporary.open("xb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    np.savez_compressed(target, allow_pickle=False, **arrays)
 
 
 def repaired(entries: sparse.coo_array, shift: Shift) -> tuple[sparse.csr_array, np.ndarray]:
@@ -112,7 +159,7 @@ def _entries(path: Path, width: int) -> sparse.coo_array:
     rows, values = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     lengths = [rows.size for rows, _ in columns]
     places = rows, np.repeat(np.arange(len(columns), dtype=np.int32), lengths)
-    return sparse.coo_array((values, places), shape=(ROWS, len(columns)))
+    return sparse.coo_array((values, places), shape=(N_DOCUMENTS, len(columns)))
 
 
 def _nonzeros(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -123,10 +170,10 @@ def _nonzeros(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _first_occurrence(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> np.ndarray:
     """Return False for each row, of n, that is in all entries as one before it; shape (n,)."""
-    seen = set()
-    first = np.zeros(indptr.size - 1, dtype=bool)
-    for i, (start, stop) in enumerate(pairwise(indptr)):
-        row = indices[start:stop].tobytes() + data[start:stop].tobytes()  # of equal lengths only where both are
-        first[i] = row not in seen
-        seen.add(row)
+    rows = [indices[start:stop].tobytes() + data[start:stop].tobytes() for start, stop in pairwise(indptr)]
+    first = np.zeros(len(rows), dtype=bool)
+    seen: dict[bytes, int] = {}
+    for i, row in enumerate(rows):
+        seen.setdefault(row, i)
+    first[[*seen.values()]] = True
     return first
