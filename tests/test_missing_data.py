@@ -67,6 +67,6 @@ def test_plans_and_verdicts_need_no_data(nothing_here, monkeypatch, capsys):
 
 
 def test_a_file_that_nobody_knows_the_hash_of_is_needed_even_for_a_plan(nothing_here):
-    with pytest.raises(MissingDataError, match=r"Exp_1_2 is missing .*provsel fetch techtc") as caught:
+    with pytest.raises(MissingDataError, match=r"Exp_1_2 is missing.*provsel fetch techtc") as caught:
         identity_of({"name": "techtc", "set": "Exp_1_2"})
     assert caught.value.dataset == "techtc"

@@ -265,7 +265,7 @@ def table(**columns):
         (broken("a.parquet", b"PAR1 no"), {}, r"expected a sound \.parquet file, got ArrowInvalid"),
         (broken("a.npz", b"PK no"), {}, r"expected a sound \.npz file, got "),
         (broken("a.npy", b"\x93NUMPY no"), {}, r"expected a sound \.npy file, got "),
-        (broken("a.mat", b"no"), {}, r"expected a sound \.mat file, got ValueError: Mat file appears"),
+        (broken("a.mat", b"no"), {}, r"expected a sound \.mat file, got MatReadError: Mat file appears"),
         (broken("a.svm", b"1 a:b\n"), {}, r"a\.svm"),
         (broken("a.csv", b"9" * 9000 + b",1\n1,2\n"), {}, r"got the numbers 9{40}, 1; write a line"),
         (broken("a.csv", b'"a' + b"a" * 200_000), {}, r"expected a sound \.csv file, got .*field larger than"),
