@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-from provsel.certificates import HELD, NOT_MEASURED, THEOREMS, VIOLATED, Certificate, Theorem, certify
+from provsel.certificates import HELD, NOT_MEASURED, THEOREMS, VIOLATED, Theorem, certify
 from provsel.models import LibsvmSVM
 from provsel.selectors import (
     BSSSelector,
@@ -97,13 +97,6 @@ def test_dropped_features_are_caught(keep):
     selector = BSSSelector(400).fit(X)
     assert certify(selector, X, y).held
     assert not certify(tampered(selector, keep), X, y).held
-
-
-def test_scaled_weights_are_caught():
-    X, y = labelled(40, 600, rank=4)
-    selector = BSSSelector(400).fit(X)
-    selector.weights_ = 2 * selector.weights_
-    assert certify(selector, X, y).spectral.state == "violated"
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -204,20 +197,6 @@ def test_without_two_classes_no_margin_is_measured(labels):
     assert certificate.radius.state == certificate.spectral.state == "held"
 
 
-def test_radius_can_be_left_out():
-    X, y = labelled(10, 100)
-    certificate = certify(BSSSelector(30).fit(X), X, y, radius=False)
-    assert certificate.radius.state == "not measured"
-    assert np.isnan(certificate.radius.radius_ratio)
-
-
-def test_labels_of_any_kind():
-    X, y = labelled(20, 200)
-    selector = BSSSelector(100).fit(X)
-    words = np.where(y > 0, "spam", "ham")
-    assert certify(selector, X, words.tolist()) == certify(selector, X, y)
-
-
 @pytest.mark.parametrize("selector", [LeverageScoreSelector(100, random_state=0), UniformSelector(50, random_state=0)])
 def test_methods_without_a_promise_are_measured_only(selector):
     X, y = labelled(20, 200)
@@ -275,13 +254,6 @@ def test_the_columns_of_all_theorems_are_those_of_every_store():
     for theorem in THEOREMS:
         assert theorem().as_record().keys() == theorem.columns().keys()
         assert re.search(r"\(\d{4}\), .*(Lemma|Theorem|equation)", theorem.source)
-
-
-def test_an_empty_certificate_holds():
-    assert Certificate().held
-    empty = Certificate(tuple(theorem() for theorem in THEOREMS))
-    assert empty.held
-    assert {record.state for record in empty} == {"not measured"}
 
 
 def test_a_certificate_says_what_it_has():

@@ -120,13 +120,6 @@ def test_nothing_is_promised_at_another_rate_or_with_a_ridge(view, options):
     assert np.isnan(found.partition.partition_bound)
 
 
-def test_a_promise_of_an_earlier_fit_is_forgotten(view):
-    selector = fitted(view)
-    assert selector.spectral_bound_ == EPS
-    selector.set_params(sampling_rate=1.0).fit(view.X)
-    assert not hasattr(selector, "spectral_bound_")
-
-
 def test_lemma_2_depends_on_the_units(view):
     """The printed bound is negative for a matrix of small norm, and the scores do not change with the units."""
     small = TrainingView(view.X * 1e-4, view.y)

@@ -16,13 +16,11 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 
-from provlab.store import SCHEMA, TIMING, TrialStore
 from provsel.kernels import gaussian_blocks
 from provsel.models import CompressedLinearSVM
 from provsel.selectors import GaussianCompression, _compression_stream
 from provsel.streams import compressed_file as _compressed_file
 from provsel.streams import row_chunks
-from small_runs import FULL, UNIFORM, run_quietly, small_cell
 
 pytestmark = pytest.mark.filterwarnings("error")
 N, M, L = 200, 40, 6
@@ -129,16 +127,6 @@ def test_few_chunks_are_at_hand():
         assert done == 39
 
 
-def test_small_chunks_are_put_together_and_large_ones_are_not(monkeypatch):
-    X, y = made()
-    monkeypatch.setattr(_compression_stream, "TOGETHER", 8 * 25 * (M + L))
-    for size, expected in ((1, 25), (10, 20), (60, 60)):
-        parts = list(_compression_stream.together(cut(X, y, size), L))
-        assert [len(labels) for _, labels in parts][:-1] == [expected] * (len(parts) - 1)
-        np.testing.assert_array_equal(np.concatenate([rows for rows, _ in parts]), X)
-        np.testing.assert_array_equal(np.concatenate([labels for _, labels in parts]), y)
-
-
 NAN = np.where(np.isin(np.arange(N), (175, 178))[:, None], np.nan, made()[0])
 X0, Y0 = made()
 FLOATS = Y0 / 2
@@ -227,15 +215,6 @@ def test_bad_arguments_leave_nothing(path, options, message, tmp_path):
     assert not hasattr(fitted, "blocks_")
 
 
-@pytest.mark.parametrize("options", [{"n_components": 0}, {"variance": 3}, {"store": "yes"}])
-def test_a_fit_that_was_refused_is_none(options):
-    fitted = GaussianCompression(**{"n_components": L, **options})
-    with pytest.raises(ValueError, match="GaussianCompression: expected"):
-        fitted.fit(X0)
-    with pytest.raises(NotFittedError):
-        fitted.transform(X0)
-
-
 FILES = {
     "npy": lambda folder: _npy(folder / "X.npy"),
     "parquet": lambda folder: _parquet(folder / "X.parquet"),
@@ -306,21 +285,6 @@ def test_nan_in_a_file(form, refuses, tmp_path):
         row_chunks(path, chunk_rows=10, **options),
         r"^row_chunks: chunk 17.*: expected finite numbers, got NaN or infinity in rows 175, 178 of all, counted",
     )
-
-
-def test_missing_labels_in_a_file(refuses, tmp_path):
-    path, options = _parquet(tmp_path / "X.parquet", y=GAP)
-    refuses(
-        row_chunks(path, chunk_rows=10, **options),
-        r"^row_chunks: chunk 3.*: expected a label for each row, got none or NaN in rows 33 of all, counted from 0",
-    )
-
-
-def test_a_wider_row_in_a_text(refuses, tmp_path):
-    path, options = _svm(tmp_path / "X.svm", y=Y0)
-    with path.open("ab") as file:
-        file.write(b"1 41:2\n")
-    refuses(row_chunks(path, chunk_rows=10, **options), r"^row_chunks: .*from 1 to 40, got .* 41 features in row 200;")
 
 
 @contextmanager
@@ -437,20 +401,3 @@ def test_chunks_of_any_size_give_the_same(source, sources, monkeypatch):
     for other, others, _ in found[1:]:
         np.testing.assert_allclose(other, Z, rtol=1e-12, atol=1e-12 * np.abs(Z).max())
         np.testing.assert_allclose(others, coef, rtol=0, atol=1e-6 * np.abs(coef).max())
-
-
-def test_trials_do_not_depend_on_the_workers(tmp_path):
-    model = {"_target_": "provsel.models.CompressedLinearSVM", "n_components": 10, "c": 0.01}
-    cells = [
-        small_cell(selector, model={**model, "recovery": recovery}, setting="unsupervised", certify=False, n_splits=2)
-        for selector, recovery in ((FULL, "dual"), (UNIFORM, "transpose"))
-    ]
-    records = []
-    executors = ({"name": "serial"}, {"name": "loky", "n_jobs": 1}, {"name": "loky", "n_jobs": 2})
-    for number, executor in enumerate(executors):
-        store = TrialStore(tmp_path / str(number))
-        report, _ = run_quietly(cells, store, executor)
-        assert not report.failures
-        records.append(store.query(columns=[name for name in SCHEMA.names if name not in TIMING]).to_pylist())
-    assert len(records[0]) == 8
-    assert repr(records[0]) == repr(records[1]) == repr(records[2])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize_scalar
-from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -19,7 +18,6 @@ from provsel.models import CompressedLinearSVM, HingeSVM, compressed_svm
 from provsel.models._row_stream import RowStream
 from provsel.models.compressed_svm import _key
 from provsel.selectors.gaussian_compression import GaussianCompression
-from provsel.streams import row_chunks
 from textbook import libsvm_without_intercept
 
 C = 1e-3
@@ -184,17 +182,6 @@ def test_refinements_reach_the_svm_where_the_rank_is_low():
     np.testing.assert_allclose(model.coef_, svm.coef_, atol=0.02 * np.abs(svm.coef_).max())
 
 
-def test_refinements_help_where_no_direction_dominates():
-    """The erratum's rows, which l directions cannot hold: slow, but each step is certified."""
-    X, y = erratum()
-    svm = HingeSVM(0.1).fit(X, y)
-    models = [CompressedLinearSVM(10, c=0.1, refinements=k, random_state=0).fit(X, y) for k in (1, 20)]
-    excess = [model.objective_ / svm.objective_ - 1 for model in models]
-    assert 0 < excess[1] < 0.2 * excess[0]
-    assert models[0].lower_bound_ < models[1].lower_bound_ <= svm.objective_
-    assert models[1].original_gap_ < 0.5 * models[0].original_gap_
-
-
 def uncentred(n, m=400, seed=0):
     """As pixels: a common offset and a spectrum that falls, with the classes in directions of middling weight."""
     rng = np.random.default_rng(seed)
@@ -227,13 +214,6 @@ def test_refined_stream_equals_fit(size):
     assert attributes(model) == attributes(whole)
 
 
-def test_blocks_are_lambda():
-    X, y = rows()
-    model = CompressedLinearSVM(20, c=C, recovery="transpose", store=True, random_state=3).fit(X, y)
-    np.testing.assert_allclose(model.blocks_.dense().T @ model.compressed_coef_, model.coef_[0], rtol=1e-12)
-    np.testing.assert_array_equal(model.blocks_.dense(), GaussianBlocks(20, 60, variance=1 / 60, key=_key(3)).dense())
-
-
 def test_store_changes_no_bit(monkeypatch):
     X, y = rows()
     fits = [CompressedLinearSVM(20, c=C, refinements=1, store=s, random_state=3).fit(X, y) for s in (True, False)]
@@ -255,17 +235,6 @@ def test_many_components_of_variance_1_l_reach_the_optimum(recovery):
     assert ratios[0] > 1.05
     assert ratios[0] > ratios[1] > ratios[2]
     assert 1 - 1e-6 <= ratios[2] < 1 + 5e-3
-
-
-def test_variance_1_m_solves_another_problem():
-    """The rows shrink by l / m: the problem at c stands for c m / l, and the dual's vector is m / l times too long."""
-    X, y = rows(m=12, relevant=3)
-    m, size, c = 12, 40_000, 300.0
-    model = CompressedLinearSVM(size, c=c, random_state=0).fit(X, y)
-    other = HingeSVM(c * m / size).fit(X, y).coef_[0]
-    np.testing.assert_allclose(model.coef_[0] * size / m, other, atol=0.03 * np.abs(other).max())
-    same = HingeSVM(c).fit(X, y).coef_[0]
-    assert np.linalg.norm(model.coef_[0] - same) > 0.5 * np.linalg.norm(same)
 
 
 def test_dual_recovery_reaches_the_optimum_of_rows_of_low_rank():
@@ -301,28 +270,6 @@ def test_stream_equals_fit(recovery, form, size):
     assert attributes(model) == attributes(whole)
 
 
-@pytest.mark.parametrize("suffix", ["npy", "svm"])
-def test_streams_from_files(tmp_path, suffix):
-    X, y = rows()
-    labels = np.where(y == "spam", 1, 0)
-    path = tmp_path / f"rows.{suffix}"
-    if suffix == "npy":
-        np.save(path, X)
-        chunks = row_chunks(path, y=labels, chunk_rows=64)
-    else:
-        dump_svmlight_file(X, labels, str(path), zero_based=False)
-        chunks = row_chunks(path, chunk_rows=64)
-    model = CompressedLinearSVM(15, c=C, random_state=5).fit_stream(chunks)
-    same = CompressedLinearSVM(15, c=C, random_state=5).fit_stream(in_chunks(X, labels, 64))
-    np.testing.assert_allclose(model.coef_, same.coef_, atol=1e-3 * np.abs(same.coef_).max())
-    assert model.classes_.tolist() == [0, 1]
-
-
-def test_labels_that_a_file_lacks_are_missed():
-    with pytest.raises(ValueError, match=r"chunk 0: expected \(X_chunk, y_chunk\), got no labels; pass the y"):
-        CompressedLinearSVM(5).fit_stream(row_chunks(X0))
-
-
 @pytest.mark.parametrize("variance", ["1/m", "1/l"])
 @pytest.mark.parametrize("seed", [4, np.random.RandomState(4)], ids=["int", "RandomState"])
 def test_compresses_as_the_transformer(variance, seed):
@@ -330,22 +277,6 @@ def test_compresses_as_the_transformer(variance, seed):
     compressed = GaussianCompression(15, variance=variance, random_state=deepcopy(seed)).fit_transform(X)
     model = CompressedLinearSVM(15, c=C, recovery="transpose", variance=variance, random_state=deepcopy(seed)).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), compressed @ model.compressed_coef_, rtol=1e-9, atol=1e-9)
-
-
-def test_the_seed_decides():
-    X, y = rows()
-    first, again, other = (CompressedLinearSVM(15, random_state=seed).fit(X, y).coef_ for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert not np.allclose(first, other)
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.int64, bool])
-def test_other_numbers_are_taken(kind):
-    X, y = rows()
-    X = (2 * X).astype(kind)
-    model = CompressedLinearSVM(15, random_state=0).fit_stream(in_chunks(X, y, 64))
-    same = CompressedLinearSVM(15, random_state=0).fit_stream(in_chunks(X.astype(float), y, 64))
-    np.testing.assert_array_equal(model.coef_, same.coef_)
 
 
 class Drawn:
@@ -396,14 +327,8 @@ class Shuffled:
     [
         ([(X0, Y0), (X0[:, :5], Y0)], r"chunk 1: expected 12 features as before, got 5; give all"),
         (in_chunks(BAD_ROWS, Y0, 20), "chunk 2: expected finite numbers, got NaN or infinity in rows 45 of all, "),
-        (in_chunks(sparse.csr_array(BAD_ROWS), Y0, 20), r"chunk 2: .* in rows 45 of all, counted from 0; fill"),
-        ([(np.full((9, 12), np.inf), Y0[:9])], r"chunk 0: .* in rows 0, 1, 2, 3, 4 and 4 more of all, "),
         ([(X0, Y0), (X0, None)], r"chunk 1: expected \(X_chunk, y_chunk\), got no labels; pass the y"),
         ([X0, X0], r"chunk 0: expected \(X_chunk, y_chunk\), got no labels"),
-        ([(X0, Y0[:-1])], r"chunk 0: expected one label for each of its 60 rows, got labels of shape \(59,\)"),
-        ([(X0[0], Y0[0])], r"chunk 0: expected real numbers of shape \(b, m\), got float64 of shape \(12,\)"),
-        ([(X0.astype(str), Y0)], r"chunk 0: expected real numbers of shape \(b, m\), got <U"),
-        ([(X0[:, :0], Y0)], r"chunk 0: expected at least 1 features"),
         ([(X0, np.full(60, "ham"))], r"expected labels of at least two classes, got 1 class \(.*'ham'"),
         (
             [(X0, np.arange(60) % 3)],
@@ -411,13 +336,13 @@ class Shuffled:
         ),
         ([(X0, np.linspace(0, 1, 60))], "Unknown label type: continuous"),
         ([], r"expected chunks with at least one row, got none"),
-        ([(X0[:0], Y0[:0])], r"expected chunks with at least one row, got none"),
         (iter([(X0, Y0)]), r"expected the 60 rows of the first pass on each further one, got 0; .* not a generator"),
         (Shuffled(), r"expected the same rows in the same order on each pass, got other labels in chunk 0"),
         (3, r"expected an iterable of \(X_chunk, y_chunk\), got int"),
     ],
 )
 def test_bad_chunks_are_refused_and_nothing_is_left(chunks, message):
+    """What all streams refuse is in test_compressed_stream.py."""
     model = CompressedLinearSVM(20, random_state=0).fit(X0, Y0)
     with pytest.raises(ValueError, match=rf"^CompressedLinearSVM: .*{message}|{message}"):
         model.fit_stream(chunks)
@@ -429,35 +354,6 @@ def test_bad_chunks_are_refused_and_nothing_is_left(chunks, message):
 def test_one_pass_is_enough_for_transpose():
     model = CompressedLinearSVM(5, recovery="transpose", random_state=0).fit_stream(iter(in_chunks(X0, Y0, 7)))
     assert model.objective_ == pytest.approx(compression_objective(X0, Y0, model.coef_[0], model.c), rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_components": 0}, "expected n_components a positive integer, got 0"),
-        ({"n_components": 2.0}, "expected n_components a positive integer, got 2.0"),
-        ({"n_components": True}, "expected n_components a positive integer, got True"),
-        ({"c": 0.0}, "expected c a positive number, got 0.0"),
-        ({"c": float("nan")}, "expected c a positive number, got nan"),
-        ({"tol": -1.0}, "expected tol a positive number, got -1.0"),
-        ({"recovery": "primal"}, r"expected recovery in \['dual', 'transpose'\], got 'primal'"),
-        ({"store": "yes"}, 'expected store True, False or "auto", got .yes.'),
-        ({"refinements": -1}, "expected refinements an integer of at least 0, got -1"),
-        ({"refinements": 1.5}, "expected refinements an integer of at least 0, got 1.5"),
-        ({"refinements": True}, "expected refinements an integer of at least 0, got True"),
-        (
-            {"refinements": 2, "recovery": "transpose"},
-            'expected refinements=0 with recovery="transpose", got 2; use recovery="dual"',
-        ),
-        ({"variance": 0.1}, r"expected variance in \['1/m', '1/l'\], got 0.1"),
-    ],
-)
-@pytest.mark.parametrize("how", ["fit", "fit_stream"])
-def test_bad_parameters_are_refused_and_nothing_is_left(parameters, message, how):
-    model = CompressedLinearSVM(**{"n_components": 5, **parameters})
-    with pytest.raises(ValueError, match=f"^CompressedLinearSVM: {message}"):
-        model.fit(X0, Y0) if how == "fit" else model.fit_stream([(X0, Y0)])
-    assert not attributes(model)
 
 
 def test_an_open_gap_is_told(monkeypatch):

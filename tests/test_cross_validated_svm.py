@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 import provsel.models.cross_validated_svm as module
 from provlab.plan import cells_of, compose_config
 from provlab.project.components import build
-from provsel.models import CrossValidatedSVM, HingeSVM, LiblinearSVM, LibsvmSVM
+from provsel.models import CrossValidatedSVM, LiblinearSVM, LibsvmSVM
 from provsel.selectors import LeverageScoreSelector, OnSupportVectors
 from provsel.training_view import TrainingView, support_rows
 
@@ -67,28 +67,6 @@ def test_supervised_selection_has_the_support_vectors_of_the_chosen_c():
     found = OnSupportVectors(LeverageScoreSelector(20, strategy="top"), svm=CrossValidatedSVM(grid=GRID)).fit(X, y)
     np.testing.assert_array_equal(found.support_rows_, np.sort(LibsvmSVM(C=chosen).fit(X, y).support_))
     assert TrainingView(X, y).support_rows(model).size == found.support_rows_.size
-
-
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (CrossValidatedSVM(HingeSVM()), "CrossValidatedSVM: expected a linear SVM with a parameter C, got HingeSVM"),
-        (CrossValidatedSVM(grid=()), "CrossValidatedSVM: expected a grid of positive, finite numbers, got"),
-        (CrossValidatedSVM(grid=(1.0, -1.0)), "CrossValidatedSVM: expected a grid of positive, finite numbers, got"),
-        (CrossValidatedSVM(n_splits=1), "CrossValidatedSVM: expected n_splits an integer above 1, got 1"),
-    ],
-)
-def test_bad_options_are_refused(model, message):
-    with pytest.raises(ValueError, match=message):
-        model.fit(*noisy())
-
-
-def test_a_class_with_one_row_is_refused():
-    X, y = noisy()
-    y[:] = -1
-    y[0] = 1
-    with pytest.raises(ValueError, match="expected at least two rows of each class to cross-validate on, got 1; give"):
-        CrossValidatedSVM().fit(X, y)
 
 
 @pytest.mark.parametrize(("name", "inner"), [("libsvm_cv", LibsvmSVM), ("liblinear_cv", LiblinearSVM)])

@@ -10,14 +10,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provlab.datasets import load_dataset
 from provsel.kernels.feature_selective import feature_selective_svm
 from provsel.kernels.gaussian_blocks import GaussianBlocks
-from provsel.models import FeatureSelectiveSVM, LibsvmSVM
+from provsel.models import FeatureSelectiveSVM
 from provsel.selectors import FeatureSelectiveSelector
 
 _MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
@@ -152,20 +151,6 @@ def test_sparse_is_dense(model, dense, form, data):
     assert sparse.issparse(spread.transform(form(X)))
 
 
-def test_single_precision_is_solved_in_double(data):
-    X, y = data
-    X = X.astype(np.float32)
-    single, double = (FeatureSelectiveSVM(**PENALTIES).fit(form, y) for form in (X, X.astype(np.float64)))
-    np.testing.assert_array_equal(single.coef_, double.coef_)
-
-
-@pytest.mark.parametrize("labels", [("a", "b"), (0, 1), (3, 7), (False, True)])
-def test_any_two_labels(labels, data):
-    X, y = data
-    fitted = FeatureSelectiveSVM(**PENALTIES).fit(X, np.where(y == "spam", labels[1], labels[0]))
-    np.testing.assert_array_equal(fitted.coef_, FeatureSelectiveSVM(**PENALTIES).fit(X, y).coef_)
-
-
 def test_seeds(data):
     X, y = data
 
@@ -237,12 +222,6 @@ def test_nothing_that_differs_between_the_classes_is_refused(cls, X):
         cls().fit(X, [0, 1, 0, 1, 0, 1])
 
 
-@pytest.mark.filterwarnings("error")
-def test_no_warning_when_converged(data):
-    for name in ("kernel weights", "as printed"):
-        clone(FITS[name]).fit(*data)
-
-
 def test_stopping_early_warns(data):
     with pytest.warns(
         ConvergenceWarning, match=r"gap of at most tol = 1e-06, got 0\.\d+ after 3 steps; raise max_iter"
@@ -265,49 +244,6 @@ def test_stopping_before_any_weight_is_an_error(data):
         FeatureSelectiveSVM(c1=0.5 * FeatureSelectiveSVM.c1_max(*data, 1e-2), c2=1e-2, max_iter=1).fit(*data)
 
 
-@pytest.mark.parametrize("cls", [FeatureSelectiveSVM, FeatureSelectiveSelector])
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"c1": 0}, "expected a positive, finite c1, got 0"),
-        ({"c1": np.nan}, "expected a positive, finite c1, got nan"),
-        ({"c2": -1.0}, "expected a positive, finite c2, got -1.0"),
-        ({"c2": "1"}, "expected a positive, finite c2, got '1'"),
-        ({"tol": np.inf}, "expected a positive, finite tol, got inf"),
-        ({"tol": True}, "expected a positive, finite tol, got True"),
-        ({"form": "convex"}, r"expected form in \('kernel_weights', 'as_printed'\), got 'convex'"),
-        ({"variance": 1.0}, r"expected variance in \('1/m', '1/l'\), got 1.0"),
-        ({"n_components": 0}, "expected n_components None or a positive integer, got 0"),
-        ({"n_components": 2.5}, "expected n_components None or a positive integer, got 2.5"),
-        ({"n_starts": None}, "expected n_starts a positive integer, got None"),
-        ({"n_starts": 0}, "expected n_starts a positive integer, got 0"),
-        ({"max_iter": True}, "expected max_iter None or a positive integer, got True"),
-    ],
-)
-def test_bad_options_are_refused(cls, options, message, data):
-    with pytest.raises(ValueError, match=f"{cls.__name__}: {message}"):
-        cls(**options).fit(*data)
-
-
-def test_bad_input_is_refused(data):
-    X, y = data
-    three = np.arange(60) % 3
-    with pytest.raises(ValueError, match=r"Only binary classification is supported.* got 3; wrap it in .*OneVsRest"):
-        FeatureSelectiveSVM().fit(X, three)
-    with pytest.raises(ValueError, match=r"labels of at least two classes, got 1 class \(.*'ham'"):
-        FeatureSelectiveSVM().fit(X, ["ham"] * 60)
-    with pytest.raises(ValueError, match=r"labels of two classes, got 3 classes \(.*\); fit it on two of them"):
-        FeatureSelectiveSelector().fit(X, three)
-    with pytest.raises(ValueError, match=r"labels of two classes, got 1 class \(.*\); fit it on two"):
-        FeatureSelectiveSelector().fit(X, ["ham"] * 60)
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        FeatureSelectiveSelector().fit(X)
-    with pytest.raises(ValueError, match="contains NaN"):
-        FeatureSelectiveSVM().fit(np.where(X > 2, np.nan, X), y)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        FeatureSelectiveSVM().fit(X, y[1:])
-
-
 @pytest.mark.parametrize("name", FITS)
 def test_selector_is_the_model(name, data):
     X, y = data
@@ -320,12 +256,6 @@ def test_selector_is_the_model(name, data):
     assert selector.objective_ == model.objective_
     assert selector.classes_.tolist() == ["ham", "spam"]
     assert selector.is_random == (name != "kernel weights")
-
-
-def test_selector_before_another_model(data):
-    X, y = data
-    pipeline = make_pipeline(FeatureSelectiveSelector(**PENALTIES), LibsvmSVM()).fit(X, y)
-    assert pipeline.score(X, y) > 0.9
 
 
 @pytest.mark.skipif(

@@ -53,41 +53,9 @@ def test_is_certified():
     assert compression_objective(X, y, other.coef_[0], C) > model.objective_ * (1 + 1e-3)
 
 
-def test_a_repeat_has_the_same_bits_and_float32_is_solved_in_float64():
-    X, y = rows()
-    X = X.astype(np.float32)
-    first, second, wide = (HingeSVM(C).fit(form, y).coef_ for form in (X, X, X.astype(np.float64)))
-    assert first.dtype == np.float64
-    np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(first, wide)
-
-
 def test_an_open_gap_is_told():
     X, y = rows()
     with pytest.warns(ConvergenceWarning, match=r"^HingeSVM: expected .* of at most 1e-06, got .* after 2 Newton"):
         model = HingeSVM(C, max_iter=2).fit(X, y)
     assert model.gap_ > 1e-6
     assert model.n_iter_ == 2
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"c": 0.0}, "expected c a positive number, got 0.0"),
-        ({"c": float("nan")}, "expected c a positive number, got nan"),
-        ({"tol": -1.0}, "expected tol a positive number, got -1.0"),
-        ({"max_iter": 0}, "expected max_iter a positive integer, got 0"),
-        ({"max_iter": 2.5}, "expected max_iter a positive integer, got 2.5"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters, message):
-    model = HingeSVM(**parameters)
-    with pytest.raises(ValueError, match=f"^HingeSVM: {message}"):
-        model.fit(*rows())
-    assert not hasattr(model, "coef_")
-
-
-def test_three_classes_are_refused():
-    X, y = rows()
-    with pytest.raises(ValueError, match=r"HingeSVM: Only binary .* got 3; wrap it in sklearn.multiclass.OneVsRest"):
-        HingeSVM().fit(X, np.arange(y.size) % 3)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provsel.certificates import HELD, NO_BOUND, NOT_MEASURED, RidgeSparsification, certify, certify_subset
-from provsel.selectors import OnlineLeverageSelector, UniformSelector
+from provsel.certificates import HELD, NO_BOUND, RidgeSparsification, certify, certify_subset
+from provsel.selectors import OnlineLeverageSelector
 from textbook_subsets import low_rank_plus_noise, ratios
 
 EPSILON = 0.5
@@ -85,17 +85,3 @@ def test_a_stream_has_the_same_promise_as_a_fit():
     stream.set_params(outside_span="one", ridge=None).fit(X[:, :50])
     assert not hasattr(stream, "ridge_range_")
     assert certify_subset(stream, X[:, :50]).state == NO_BOUND
-
-
-def test_selectors_without_a_ridge_are_not_measured():
-    X = rows("dense")
-    certificate = certify(UniformSelector(5, random_state=0).fit(X), X, also=[RidgeSparsification])
-    assert certificate.sparsification.state == NOT_MEASURED
-
-
-@pytest.mark.parametrize(
-    "options", [{"ridge": 1.0}, {"outside_span": "ridge"}, {"outside_span": "project", "ridge": 2.0}]
-)
-def test_a_ridge_goes_with_its_option(options):
-    with pytest.raises(ValueError, match="expected a ridge with outside_span='ridge', and only then, got ridge="):
-        OnlineLeverageSelector(**options).fit(rows("dense"))

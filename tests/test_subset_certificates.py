@@ -36,7 +36,7 @@ from provsel.selectors import (
     UniformSelector,
 )
 from provsel.training_view import TrainingView
-from textbook_subsets import MATRICES, kahan, leading, ratios, residual, text
+from textbook_subsets import MATRICES, kahan, leading, ratios, residual
 
 
 def dense_facts(X, columns, weights, k):
@@ -166,33 +166,12 @@ def test_states():
     assert few.basis_bound == np.inf
 
 
-def test_on_text_in_the_rows_form():
-    X, k = text()
-    dense = X.toarray().astype(float)
-    selector = SingleSVDSelector(k).fit(X)
-    found = certify_subset(selector, X)
-    assert (found.frobenius_ratio, found.spectral_ratio) == pytest.approx(ratios(dense, selector.indices_, k))
-    assert found.state == HELD
-    again = certify_subset(selector, dense)
-    assert again.oblique_bound == pytest.approx(found.oblique_bound, rel=1e-6)
-
-
 def test_on_support_vectors():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 30)), np.arange(60) % 2
     selector = OnSupportVectors(SingleSVDSelector(5), svm=LibsvmSVM()).fit(X, y)
     found = certify_subset(selector, X)
     assert found.frobenius_ratio == pytest.approx(ratios(X[selector.support_rows_], selector.indices_, 5)[0])
-
-
-def test_beside_other_theorems_and_as_a_record():
-    X, k = MATRICES["wide"]
-    certificate = certify(SingleSVDSelector(k).fit(X), X, also=[SubsetApproximation])
-    assert certificate.approximation.state == HELD
-    record = certificate.as_record()
-    assert record["subset_approximation"] == HELD
-    assert record["subset_frobenius_bound"] == k + 1
-    assert "Osinsky" in record["subset_promised_by"]
 
 
 def test_no_residual_of_the_size_of_x_is_formed(monkeypatch):

@@ -21,17 +21,6 @@ def test_sizes_fall_by_the_step_and_stay_above_what_is_kept(d, data, step):
         assert after == before - dropped if after is not None else before - dropped <= r
 
 
-def test_the_sizes_of_a_tenth():
-    assert elimination_sizes(100, 60, 0.1) == [100, 90, 81, 73, 66]
-    assert elimination_sizes(100, 66, 0.1) == [100, 90, 81, 73]
-    assert elimination_sizes(5, 1, 0.1) == [5, 4, 3, 2]
-
-
-def test_order_without_ties_is_that_of_a_sort():
-    importances = np.random.default_rng(0).random(500)
-    np.testing.assert_array_equal(by_importance(importances), np.argsort(importances)[::-1])
-
-
 @pytest.mark.parametrize("noise", [0.0, 1e-13])
 def test_ties_are_in_order_of_index(noise):
     rng = np.random.default_rng(1)
@@ -51,10 +40,6 @@ def test_the_best_are_the_first_of_the_order(noise, levels):
     importances = np.abs(rng.integers(0, levels, 150) + noise * rng.standard_normal(150))
     for count in range(1, 151):
         np.testing.assert_array_equal(best(importances, count), np.sort(by_importance(importances)[:count]))
-
-
-def test_one_importance():
-    assert by_importance(np.array([3.0])).tolist() == [0]
 
 
 def _rounds(X, share=0.9):
@@ -78,12 +63,6 @@ def test_downdates_equal_recomputation(form, share):
         np.testing.assert_allclose(columns.weighted_sums(duals), duals @ X[:, features], atol=1e-12)
 
 
-def test_counts_downdate_exactly():
-    X = np.random.default_rng(4).poisson(0.5, (30, 600)).astype(float)
-    for columns, features in _rounds(sparse.csr_array(X)):
-        np.testing.assert_array_equal(columns.gram, X[:, features] @ X[:, features].T)
-
-
 def test_a_large_column_that_goes_takes_its_rounding_errors_along():
     X = np.random.default_rng(5).standard_normal((20, 300))
     X[:, 7] *= 1e7
@@ -93,11 +72,3 @@ def test_a_large_column_that_goes_takes_its_rounding_errors_along():
     # control: a bare downdate is wrong here
     bare = gram_matrix(X) - np.outer(X[:, 7], X[:, 7])
     assert np.abs(bare - fresh).max() > 1e-4
-
-
-def test_float32_is_summed_in_float64():
-    X = np.random.default_rng(6).standard_normal((10, 80)).astype(np.float32)
-    columns = RemainingColumns.of(X, gram_matrix(X)).only(np.arange(5, 75))
-    assert columns.rows.dtype == np.float64
-    double = X[:, 5:75].astype(np.float64)
-    np.testing.assert_allclose(columns.gram, double @ double.T, atol=1e-12)

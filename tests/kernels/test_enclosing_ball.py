@@ -19,14 +19,6 @@ def gaussian(n, d, seed=RNG_SEED):
     return np.random.default_rng(seed).standard_normal((n, d))
 
 
-def badoiu_clarkson(X, n_steps=20_000):
-    """Walk 1 / (k + 1) of the way to the farthest point: squared radius within a factor (1 + 1 / sqrt(k))^2."""
-    centre = X[0].copy()
-    for k in range(1, n_steps):
-        centre += (X[np.argmax(((X - centre) ** 2).sum(axis=1))] - centre) / (k + 1)
-    return ((X - centre) ** 2).sum(axis=1).max()
-
-
 def slsqp_ball(X):
     """Minimize t subject to ||x_i - c||^2 <= t over (c, t)."""
     start = np.append(X.mean(axis=0), ((X - X.mean(axis=0)) ** 2).sum(axis=1).max())
@@ -103,41 +95,11 @@ def test_agrees_with_slsqp(n, d):
     assert minimum_enclosing_ball(X @ X.T).squared_radius == pytest.approx(slsqp_ball(X), rel=1e-7)
 
 
-@pytest.mark.parametrize(("n", "d"), [(200, 3), (100, 50)])
-def test_agrees_with_badoiu_clarkson(n, d):
-    X = gaussian(n, d)
-    squared_radius = minimum_enclosing_ball(X @ X.T).squared_radius
-    assert squared_radius <= badoiu_clarkson(X) <= squared_radius * 1.001
-
-
-def test_two_points_are_a_diameter():
-    X = np.array([[1.0, 2.0], [4.0, 6.0]])
-    ball = minimum_enclosing_ball(X @ X.T)
-    assert ball.squared_radius == pytest.approx(6.25, rel=1e-14)
-    np.testing.assert_allclose(ball.weights, 0.5, rtol=1e-14)
-
-
 @pytest.mark.parametrize("n", [2, 3, 40, 400])
 def test_regular_simplex(n):
     ball = minimum_enclosing_ball(np.eye(n))
     assert ball.squared_radius == pytest.approx(1 - 1 / n, rel=1e-12)
     np.testing.assert_allclose(ball.weights, 1 / n, rtol=1e-9)
-
-
-def test_points_on_a_sphere_with_antipodes():
-    X = gaussian(60, 7)
-    X /= np.linalg.norm(X, axis=1)[:, None]
-    X = np.vstack([X, -X]) * 3 + 5
-    ball = minimum_enclosing_ball(X @ X.T)
-    assert ball.squared_radius == pytest.approx(9, rel=1e-10)
-    np.testing.assert_allclose(ball.weights @ X, 5, atol=1e-8)
-
-
-def test_obtuse_triangle_rests_on_its_longest_side():
-    X = np.array([[0.0, 0.0], [10.0, 0.0], [5.0, 1.0]])
-    ball = minimum_enclosing_ball(X @ X.T)
-    assert ball.squared_radius == pytest.approx(25, rel=1e-14)
-    assert ball.weights[2] == 0
 
 
 @pytest.mark.parametrize("X", [np.full((1, 3), 7.3), np.full((6, 3), 1e5 / 3), np.zeros((4, 2)), np.zeros((1, 1))])
@@ -164,19 +126,6 @@ def test_loose_tolerance_is_still_certified():
     assert (1 - ball.gap) * ball.squared_radius <= exact * (1 + 1e-12)
     assert exact <= ball.squared_radius * (1 + 1e-12)
     assert ball.gap <= 0.2
-
-
-def test_unreachable_tolerance_returns_an_honest_gap():
-    X = gaussian(100, 10)
-    ball = minimum_enclosing_ball(X @ X.T, tol=0.0)
-    assert 0 <= ball.gap <= 1e-13
-
-
-def test_input_is_left_alone():
-    G = np.cov(gaussian(20, 30))
-    copy = G.copy()
-    minimum_enclosing_ball(G)
-    np.testing.assert_array_equal(G, copy)
 
 
 def test_translation_is_exact_for_counts():

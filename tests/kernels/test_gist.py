@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from provsel.kernels.gist import gist, gist_filters
+from provsel.kernels.gist import gist
 
 
 def textbook(image, n_scales, n_orientations, n_cells):
@@ -101,21 +101,3 @@ def test_a_grating_excites_its_own_filter(j, scale):
     assert np.unravel_index(inner.argmax(), inner.shape) == (scale, j)
     # The filter across it is the control.
     assert inner[scale, (j + 4) % 8] < 0.1 * inner[scale, j]
-
-
-def test_energy_is_found_where_it_is():
-    image = np.full((32, 32), 20.0)
-    image[8:16, 24:32] = grating(0.0, 0.3)[8:16, 24:32]
-    energy = gist(image[None]).reshape(4, 8, 4, 4)[0, 0]
-    assert np.unravel_index(energy.argmax(), energy.shape) == (1, 3)
-    assert energy[3, 0] < 0.05 * energy[1, 3]
-
-
-def test_filters_are_one_sided_and_blind_to_the_mean():
-    filters = gist_filters(16)
-    assert filters.shape == (32, 32, 32)
-    assert (filters[:, 0, 0] == 0).all()
-    assert 0.5 < filters.max() <= 1
-    opposite = np.roll(filters[:, ::-1, ::-1], 1, axis=(1, 2))
-    peaks = filters.reshape(32, -1).argmax(axis=1)
-    assert (np.take_along_axis(opposite.reshape(32, -1), peaks[:, None], axis=1) < 1e-3).all()

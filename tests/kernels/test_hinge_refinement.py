@@ -179,10 +179,3 @@ def test_a_subspace_that_has_the_image_is_solved_once(enough):
     found, calls = refined(X, y, 0.01, size=40, steps=5, tol=1e-6, enough=enough)
     assert found.objectives == pytest.approx([optimum], rel=1e-6)
     assert calls == {"image": 2, "product": 0}
-
-
-def test_rows_of_zeros():
-    X, y = np.zeros((8, 12)), np.array([1.0, -1.0] * 4)
-    found, _ = refined(X, y, 0.1, size=3, steps=4)
-    assert not found.coef.any()
-    assert (found.objectives[-1], found.bounds[-1]) == pytest.approx((1.0, 1.0))

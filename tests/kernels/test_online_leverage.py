@@ -10,8 +10,7 @@ from scipy import sparse
 
 from provsel.kernels import online_calibration
 from provsel.kernels.online_calibration import calibrated_pass, compressed_rows, gram_factor, one_pass
-from provsel.kernels.online_leverage import PANEL, OnlineLeverage, Rule, theory_rate, uniforms
-from provsel.kernels.online_span import KeptSpan
+from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate, uniforms
 
 KEY = np.array([7, 11], dtype=np.uint64)
 OPTIONS = {"one": {}, "project": {"outside_scores_one": False}, "ridge": {"ridge": 0.3}}
@@ -102,28 +101,6 @@ def test_columns_much_longer_than_those_before(outside):
     assert found.scores[20] == pytest.approx(expected, rel=1e-6)
 
 
-def test_span_keeps_its_factor():
-    rng = np.random.default_rng(3)
-    span, W = KeptSpan(20, ridge=0.0), []
-    for i in range(60):
-        inside = np.column_stack(W) @ rng.standard_normal(len(W)) if W else np.zeros(20)
-        inside /= max(np.linalg.norm(inside), 1.0)
-        share = (i % 3 == 0 and i < 36) * (1e-8 if i == 33 else 1.0)
-        a = inside + share * rng.standard_normal(20)
-        z = span.basis.T @ a
-        e = a - span.basis @ z
-        span.append(z, e if np.linalg.norm(e) > 1e-10 * np.linalg.norm(a) else None)
-        W.append(a)
-    kept = np.column_stack(W)
-    assert span.rank == 12
-    np.testing.assert_allclose(span.basis.T @ span.basis, np.eye(12), atol=1e-13)
-    np.testing.assert_allclose(
-        span.reversed_basis @ span.factor.T @ span.factor @ span.reversed_basis.T,
-        kept @ kept.T,
-        atol=1e-12 * np.linalg.norm(kept) ** 2,
-    )
-
-
 def solved(A, b):
     """Return the solution of A x = b by elimination in fractions."""
     rows = [[*row, value] for row, value in zip(A, b, strict=True)]
@@ -160,14 +137,6 @@ def test_random_numbers_depend_on_the_position_only():
     assert np.unique(whole).size == 1000
     assert abs(whole.mean() - 0.5) < 0.05
     assert not np.isin(uniforms(KEY + np.uint64(1), 0, 1000), whole).any()
-
-
-def test_a_sparse_block_is_made_dense_a_panel_at_a_time():
-    X = counts(40, 3 * PANEL + 5)
-    rule = Rule(0.5, 1.0)
-    dense, other = one_pass(X, rule, KEY), one_pass(sparse.csc_array(X), rule, KEY)
-    np.testing.assert_array_equal(dense.positions, other.positions)
-    np.testing.assert_array_equal(dense.scores, other.scores)
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -233,17 +202,6 @@ def test_without_its_condition_the_gram_matrix_would_change_scores(monkeypatch):
     found = one_pass(X, rule, KEY)
     scores = OnlineLeverage.start(len(X), rule, KEY).advance(X)[2]
     assert np.abs(found.scores - scores).max() > 1e-6
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
-def test_the_factor_of_the_gram_matrix_keeps_zero_columns_and_lengths(form):
-    X = np.random.default_rng(7).standard_normal((90, 12)) * np.geomspace(1e-6, 1e6, 12)
-    X[:, 4] = 0
-    R = gram_factor(form(X))
-    assert not R[:, 4].any()
-    assert not np.tril(R, -1).any()
-    lengths = np.where(np.linalg.norm(X, axis=0) > 0, np.linalg.norm(X, axis=0), 1.0)
-    np.testing.assert_allclose((R / lengths).T @ (R / lengths), (X / lengths).T @ (X / lengths), atol=1e-14)
 
 
 def test_rounded_dependent_columns_lie_in_the_span_in_single_precision():

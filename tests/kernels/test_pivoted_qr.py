@@ -188,11 +188,3 @@ def test_memory_stays_far_below_a_dense_copy():
     assert peak < 0.1 * 8 * 2_000 * 5_000
     assert isinstance(state._span, SparseSpan)
     assert_greedy(X.toarray(), state.pivots, steps=[0, 60])
-
-
-def test_repeated_entries_add_up_and_the_input_stays():
-    values, rows, indptr = np.array([1.0, 2.0, 2.5, 3.0]), np.array([1, 1, 0, 2]), np.array([0, 2, 3, 4])
-    X = sparse.csc_array((values, rows, indptr), shape=(3, 3))
-    state = PivotedQR(X)
-    np.testing.assert_array_equal(state.extend(3).pivots, [0, 2, 1])
-    assert X.nnz == 4
