@@ -15,7 +15,6 @@ from provsel.certificates import HELD, NOT_MEASURED, THEOREMS, VIOLATED, Theorem
 from provsel.models import LibsvmSVM
 from provsel.selectors import (
     BSSSelector,
-    FullDataSelector,
     LeverageScoreSelector,
     OnSupportVectors,
     UniformSelector,
@@ -179,15 +178,6 @@ def test_not_separable_rows_have_no_margin():
     assert certificate.held
 
 
-def test_a_selection_that_merges_the_classes_keeps_no_margin():
-    X, y = labelled(40, 300, rank=4)
-    selector = tampered(LeverageScoreSelector(50, random_state=0).fit(X), slice(1))
-    X[:, selector.indices_] = 1.0
-    certificate = certify(selector, X, y)
-    assert certificate.margin.margin_ratio == 0
-    assert certificate.margin.state == "vacuous"
-
-
 @pytest.mark.parametrize("labels", [None, "three classes", "one class"])
 def test_without_two_classes_no_margin_is_measured(labels):
     X, y = labelled(20, 200)
@@ -211,15 +201,6 @@ def test_a_truncated_rank_has_no_bound():
     X, y = labelled(20, 200)
     certificate = certify(BSSSelector(100, rank=5).fit(X), X, y)
     assert certificate.spectral.state == "no bound"
-
-
-def test_full_data_lose_nothing():
-    X, y = labelled(20, 200)
-    certificate = certify(FullDataSelector().fit(X), X, y)
-    assert certificate.spectral.spectral_error == pytest.approx(0, abs=1e-10)
-    assert certificate.margin.margin_ratio == pytest.approx(1)
-    assert certificate.radius.radius_ratio == pytest.approx(1)
-    assert certificate.margin.state == certificate.radius.state == "held"
 
 
 def test_on_support_vectors_is_about_those_rows():

@@ -278,15 +278,6 @@ def test_a_file_cut_in_the_middle(name, refuses, tmp_path):
     refuses(chunks, rf"^row_chunks: .*X\.{name}: expected .*(whole|good order|lines).*; write (it|the file) again")
 
 
-@pytest.mark.parametrize("form", ["npy", "parquet"])
-def test_nan_in_a_file(form, refuses, tmp_path):
-    path, options = (_npy if form == "npy" else _parquet)(tmp_path / f"X.{form}", NAN)
-    refuses(
-        row_chunks(path, chunk_rows=10, **options),
-        r"^row_chunks: chunk 17.*: expected finite numbers, got NaN or infinity in rows 175, 178 of all, counted",
-    )
-
-
 @contextmanager
 def largest_file(size):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

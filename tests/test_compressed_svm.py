@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -101,20 +100,6 @@ def test_dual_recovery_predicts_where_transpose_does_not(seed):
     assert errors["transpose"] >= 0.15
 
 
-def test_dual_recovery_gives_a_direction_and_not_a_length():
-    """Fewer components than rows: alpha fills its box, and the vector is far longer than the optimum's."""
-    X, y = erratum()
-    model = CompressedLinearSVM(50, c=C, random_state=0).fit(X, y)
-    w, scores = model.coef_[0], np.where(y == "spam", 1.0, -1.0) * model.decision_function(X)
-    scaled = minimize_scalar(
-        lambda t: np.maximum(0, 1 - np.exp(t) * scores).mean() + C * np.exp(2 * t) * w @ w, bounds=(-15, 0)
-    )
-    assert model.objective_ > 100
-    assert scaled.fun < 0.2
-    assert model.scaled_objective_ == pytest.approx(scaled.fun, rel=1e-6)
-    assert model.best_scale_ == pytest.approx(np.exp(scaled.x), rel=1e-2)
-
-
 @pytest.mark.parametrize("recovery", ["dual", "transpose"])
 @pytest.mark.parametrize("variance", ["1/m", "1/l"])
 def test_the_original_problem_is_bounded_without_solving_it(recovery, variance):
@@ -182,27 +167,6 @@ def test_refinements_reach_the_svm_where_the_rank_is_low():
     np.testing.assert_allclose(model.coef_, svm.coef_, atol=0.02 * np.abs(svm.coef_).max())
 
 
-def uncentred(n, m=400, seed=0):
-    """As pixels: a common offset and a spectrum that falls, with the classes in directions of middling weight."""
-    rng = np.random.default_rng(seed)
-    y = np.where(rng.random(n) < 0.5, 1, 0)
-    X = 2 * rng.standard_normal((n, m)) * np.arange(1, m + 1) ** -0.7
-    X[:, 10:20] += 0.4 * y[:, None]
-    return X + 1, y
-
-
-def test_refinements_predict_as_the_svm_at_twenty_fold_compression():
-    X, y = uncentred(2000)
-    train, test = slice(0, 1000), slice(1000, 2000)
-    svm = HingeSVM(C).fit(X[train], y[train])
-    errors = [
-        1 - CompressedLinearSVM(20, c=C, refinements=k, random_state=0).fit(X[train], y[train]).score(X[test], y[test])
-        for k in (0, 4)
-    ]
-    assert errors[0] > 1 - svm.score(X[test], y[test]) + 0.05  # without refinements the goal is missed
-    assert errors[1] <= 1 - svm.score(X[test], y[test]) + 0.01
-
-
 @pytest.mark.parametrize("size", [7, 300])
 def test_refined_stream_equals_fit(size):
     X, y = rows()
@@ -212,16 +176,6 @@ def test_refined_stream_equals_fit(size):
     np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-3 * np.abs(whole.coef_).max())
     assert model.objective_ == pytest.approx(whole.objective_, rel=1e-5)
     assert attributes(model) == attributes(whole)
-
-
-def test_store_changes_no_bit(monkeypatch):
-    X, y = rows()
-    fits = [CompressedLinearSVM(20, c=C, refinements=1, store=s, random_state=3).fit(X, y) for s in (True, False)]
-    monkeypatch.setattr("provsel.kernels.gaussian_blocks.KEPT_BYTES", 8 * 20 * X.shape[1] - 1)
-    for model in (*fits, CompressedLinearSVM(20, c=C, refinements=1, random_state=3).fit(X, y)):
-        np.testing.assert_array_equal(model.coef_, fits[0].coef_)
-    assert model.store == "auto"
-    assert not model.blocks_.store
 
 
 @pytest.mark.parametrize("recovery", ["dual", "transpose"])

@@ -1,8 +1,6 @@
 """The feature-selective SVM and its selector: attributes, kept features, forms of X, warnings, errors, real data."""
 
-import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,13 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from provlab.datasets import load_dataset
 from provsel.kernels.feature_selective import feature_selective_svm
 from provsel.kernels.gaussian_blocks import GaussianBlocks
 from provsel.models import FeatureSelectiveSVM
 from provsel.selectors import FeatureSelectiveSelector
-
-_MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
 
 PENALTIES = {"c1": 1e-2, "c2": 1e-2}
 FITS = {
@@ -256,17 +251,3 @@ def test_selector_is_the_model(name, data):
     assert selector.objective_ == model.objective_
     assert selector.classes_.tolist() == ["ham", "spam"]
     assert selector.is_random == (name != "kernel weights")
-
-
-@pytest.mark.skipif(
-    not _MIRROR or not (Path(_MIRROR) / "techtc100" / "tokens").is_dir(),
-    reason="needs real data: set PROVSEL_DATA_MIRROR to a folder that holds techtc100/tokens",
-)
-@pytest.mark.parametrize("share", [0.1, 1e-3])
-def test_techtc(share, tmp_path, monkeypatch):
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path))
-    data = load_dataset("techtc", set="Exp_10341_10755")
-    c1 = share * FeatureSelectiveSVM.c1_max(data.X, data.y, 1e-4)
-    fitted = FeatureSelectiveSVM(c1=c1, c2=1e-4).fit(data.X, data.y)
-    assert fitted.gap_ <= 1e-6
-    assert 0 < fitted.indices_.size <= data.y.size

@@ -23,12 +23,10 @@ from provsel.certificates import (
 )
 from provsel.kernels.spectral import accurate_basis
 from provsel.kernels.subset_errors import error_by_products, error_from_basis
-from provsel.models import LibsvmSVM
 from provsel.selectors import (
     BSSSelector,
     FullDataSelector,
     LeverageScoreSelector,
-    OnSupportVectors,
     RandomlyPivotedQRSelector,
     RRQRSelector,
     SingleSVDSelector,
@@ -164,14 +162,6 @@ def test_states():
     assert weighted.oblique_bound == pytest.approx(facts[1])
     few = certify_subset(LeverageScoreSelector(3, random_state=0).fit(X), X, 5)
     assert few.basis_bound == np.inf
-
-
-def test_on_support_vectors():
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((60, 30)), np.arange(60) % 2
-    selector = OnSupportVectors(SingleSVDSelector(5), svm=LibsvmSVM()).fit(X, y)
-    found = certify_subset(selector, X)
-    assert found.frobenius_ratio == pytest.approx(ratios(X[selector.support_rows_], selector.indices_, 5)[0])
 
 
 def test_no_residual_of_the_size_of_x_is_formed(monkeypatch):

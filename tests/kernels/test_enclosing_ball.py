@@ -119,15 +119,6 @@ def test_invariances(scale):
         assert ball.squared_radius == pytest.approx(factor * reference, rel=1e-9)
 
 
-def test_loose_tolerance_is_still_certified():
-    X = gaussian(400, 30)
-    exact = minimum_enclosing_ball(X @ X.T).squared_radius
-    ball = minimum_enclosing_ball(X @ X.T, tol=0.2)
-    assert (1 - ball.gap) * ball.squared_radius <= exact * (1 + 1e-12)
-    assert exact <= ball.squared_radius * (1 + 1e-12)
-    assert ball.gap <= 0.2
-
-
 def test_translation_is_exact_for_counts():
     X = np.random.default_rng(0).poisson(3.0, (30, 50)).astype(float)
     local = X - X[np.argmin((X**2).sum(axis=1))]
@@ -150,31 +141,12 @@ def test_degenerate_integer_points(X):
         assert ball.squared_radius == 0
 
 
-@given(st.integers(2, 60), st.integers(1, 80), st.integers(0, 2**32 - 1), st.floats(0, 3))
-@settings(deadline=None, max_examples=60)
-def test_random_points_of_uneven_length(n, d, seed, spread):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d)) * np.exp(spread * rng.standard_normal((n, 1)))
-    ball = minimum_enclosing_ball(X @ X.T)
-    assert ball.gap <= TOL
-    assert certified_gap(X, ball.weights, ball.squared_radius) <= TOL
-
-
-ROWS = {
-    "gaussian": gaussian(400, 5),
-    "far off": 1e4 + gaussian(400, 5),
-    "counts": np.random.default_rng(0).poisson(0.5, (500, 40)).astype(float),
-    "copies": np.repeat(gaussian(3, 4), 50, axis=0),
-    "one row": gaussian(1, 6),
-    "equal rows": np.ones((200, 3)),
-    "on a sphere": gaussian(300, 3) / np.linalg.norm(gaussian(300, 3), axis=1)[:, None],
-}
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32])
-@pytest.mark.parametrize("rows", ROWS)
-def test_rows_have_the_ball_of_their_gram_matrix(rows, form):
-    X = form(ROWS[rows])
+@pytest.mark.parametrize(
+    "name", ["plane", "counts", "cospherical", "duplicates", "collinear, far away", "mostly one point"]
+)
+def test_rows_have_the_ball_of_their_gram_matrix(name, form):
+    X = form(random_shapes()[name])
     dense = (X.toarray() if sparse.issparse(X) else X).astype(float)
     expected, found = minimum_enclosing_ball(dense @ dense.T), enclosing_ball_of_rows(X)
     slack = 1e-14 * (dense**2).sum(axis=1).max() + 1e-8 * expected.squared_radius

@@ -80,28 +80,6 @@ def test_a_block_depends_neither_on_the_order_nor_on_the_width():
     np.testing.assert_array_equal(blocks(m=300).dense(), whole[:, :300])
 
 
-@pytest.mark.parametrize("size", [1, 3, 13, 40])
-@pytest.mark.parametrize("form", FORMS)
-def test_any_chunks_give_the_same_rows(size, form, panels):
-    X, made = rows(), blocks()
-    parts = [made.project(form(X[start : start + size])) for start in range(0, 40, size)]
-    whole = made.project(X)
-    np.testing.assert_allclose(np.concatenate(parts), whole, rtol=1e-12, atol=1e-12 * np.abs(whole).max())
-
-
-def test_sparse_rows_as_they_come(panels):
-    """64-bit indices, entries out of order and twice, zeros that are stored, no entries at all."""
-    expected, dense = definition(L, M, 0.25, 5).T, rows(3)
-    wide = sparse.csr_array(dense)
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    np.testing.assert_allclose(blocks().project(wide), dense @ expected, rtol=1e-12, atol=1e-12)
-    odd = sparse.csr_array((np.array([1.0, 2, 4, 0]), [900, 3, 900, 500], [0, 3, 3, 4]), shape=(3, M))
-    for X in (odd, odd.tocsc()):
-        np.testing.assert_allclose(blocks().project(X), odd.toarray() @ expected, rtol=1e-12, atol=1e-12)
-    assert odd.indices.tolist() == [900, 3, 900, 500]
-    assert not blocks().project(sparse.csr_array((2, M))).any()
-
-
 @pytest.mark.parametrize("locked", [True, False])
 def test_threads_share_what_is_kept(locked, monkeypatch):
     """A block is filled with normals, then scaled: a thread that made it again would do so under the others' eyes."""

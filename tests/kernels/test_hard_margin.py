@@ -186,23 +186,11 @@ def test_first_guess_does_not_change_the_solution(guess):
         )
     )
 )
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 def test_degenerate_integer_rows(problem):
     """Small integers give duplicates, dependent rows and touching hulls all the time."""
     X, flags = problem
     y = np.append([1.0, -1.0], np.where(flags, 1.0, -1.0))
-    fit = hard_margin(X @ X.T, y)
-    assert fit.separable == separable(X, y)
-    if fit.separable:
-        assert fit.gap <= TOL
-        assert certified_gap(X, y, fit.alpha, fit.intercept, fit.squared_norm) <= TOL
-
-
-@given(st.integers(2, 60), st.integers(1, 80), st.integers(0, 2**32 - 1), st.floats(0, 1), st.floats(0, 2))
-@settings(deadline=None, max_examples=60)
-def test_random_rows_of_uneven_length(n, d, seed, spread, shift):
-    X, y = two_classes(n, d, shift, seed)
-    X *= np.exp(spread * np.random.default_rng(seed).standard_normal((n, 1)))
     fit = hard_margin(X @ X.T, y)
     assert fit.separable == separable(X, y)
     if fit.separable:

@@ -25,25 +25,6 @@ def objective(Z, y, w, c):
     return np.maximum(0.0, 1.0 - y * (Z @ w)).mean() + c * w @ w
 
 
-def projected_gradient(Z, y, c, steps=200_000):
-    """Accelerated projected gradient on the dual with restarts, up to a gap of 1e-10: slow, and nothing in common."""
-    A = y[:, None] * Z
-    C, length = 1 / (2 * c * y.size), 1 / np.linalg.norm(A, 2) ** 2
-    alpha = point = np.zeros(y.size)
-    t = 1.0
-    for step in range(steps):
-        new = np.clip(point + length * (1 - A @ (A.T @ point)), 0, C)
-        if (point - new) @ (new - alpha) > 0:
-            t = 1.0
-        t_new = (1 + np.sqrt(1 + 4 * t * t)) / 2
-        point, alpha, t = new + (t - 1) / t_new * (new - alpha), new, t_new
-        if step % 100 == 0:
-            w = A.T @ alpha
-            if objective(Z, y, w, c) - 2 * c * (alpha.sum() - 0.5 * w @ w) < 1e-10:
-                return w
-    raise AssertionError("the oracle did not converge")
-
-
 def violations(Z, y, c, w, alpha):
     """Return how far (w, alpha) is from optimal: representation, box, complementary slackness, from the rows alone."""
     C, slack = 1 / (2 * c * y.size), 1 - y * (Z @ w)
@@ -110,16 +91,6 @@ def test_certificate_refuses_wrong_solutions():
         w = Z.T @ (y * alpha)
         assert violations(Z, y, c, w, alpha)["slackness"] > 1e-5
         assert objective(Z, y, w, c) - 2 * c * (alpha.sum() - 0.5 * w @ w) > 1e-5 * fit.primal
-
-
-@pytest.mark.parametrize("name", ["tall", "tall, weak", "wide", "duplicates", "twins of other label", "rank one"])
-def test_agrees_with_projected_gradient(name):
-    Z, y, c = problems()[name]
-    fit = hinge_dual(Z, y, c, tol=TOL)
-    w = projected_gradient(Z, y, c)
-    assert fit.primal == pytest.approx(objective(Z, y, w, c), abs=2e-9)
-    # strongly convex: a gap of g in the objective is at most sqrt(g / c) in w
-    assert np.linalg.norm(fit.w - w) <= 2 * np.sqrt(2e-9 / c)
 
 
 @pytest.mark.parametrize("name", ["tall", "tall, weak", "wide", "duplicates", "separable"])

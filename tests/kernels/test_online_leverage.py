@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
-from provsel.kernels import online_calibration
 from provsel.kernels.online_calibration import calibrated_pass, compressed_rows, gram_factor, one_pass
 from provsel.kernels.online_leverage import OnlineLeverage, Rule, theory_rate, uniforms
 
@@ -83,24 +81,6 @@ def test_textbook_on_any_small_matrix(seed, rate, option):
     np.testing.assert_allclose(found.scores, scores, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("outside", [True, False])
-def test_columns_much_longer_than_those_before(outside):
-    """A rank-one correction of the scores would subtract 1e18 from 1e18 here."""
-    X = low_rank(8, 40, 3)
-    X[:, :5] *= 1e-9
-    rule = Rule(0.5, 0.7, outside, n_initial=5)
-    found = one_pass(X, rule, KEY)
-    each = OnlineLeverage.start(8, rule, KEY)
-    scores = np.concatenate([each.advance(X[:, i : i + 1])[2] for i in range(40)])
-    np.testing.assert_allclose(found.scores, scores, rtol=1e-6)
-    kept = found.positions[found.positions < 20]
-    W = X[:, kept] * found.weights[: kept.size]
-    later = X[:, 20]
-    expected = min(1.5 * later @ np.linalg.pinv(W @ W.T, rcond=1e-12) @ later, 1.0)
-    assert kept.size > 8
-    assert found.scores[20] == pytest.approx(expected, rel=1e-6)
-
-
 def solved(A, b):
     """Return the solution of A x = b by elimination in fractions."""
     rows = [[*row, value] for row, value in zip(A, b, strict=True)]
@@ -110,9 +90,9 @@ def solved(A, b):
     return [row[-1] / row[i] for i, row in enumerate(rows)]
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_scores_of_columns_of_very_different_lengths_have_all_digits(seed):
-    rng = np.random.default_rng(seed)
+def test_scores_of_columns_of_very_different_lengths_have_all_digits():
+    """A rank-one correction of the scores would subtract large numbers from large ones."""
+    rng = np.random.default_rng(1)
     X = rng.standard_normal((18, 50)) * 10.0 ** rng.integers(-6, 6, 50)
     found = calibrated_pass(X, 12, Rule(0.5, 1.0, outside_scores_one=False), KEY)
     exact = [[Fraction(value) for value in column] for column in X.T.tolist()]
@@ -230,27 +210,12 @@ def test_calibration_meets_the_wanted_number(option, r):
     np.testing.assert_array_equal(again.weights, found.weights)
 
 
-@pytest.mark.parametrize(
-    ("X", "most"), [(np.eye(300), 1), (low_rank(60, 500, 50) + np.eye(60, 500), 6)], ids=["all score 1", "most do"]
-)
-def test_calibration_of_independent_columns_takes_few_passes(X, most, monkeypatch):
-    tried = []
-    monkeypatch.setattr(
-        online_calibration, "one_pass", lambda *given, **named: tried.append(one_pass(*given, **named)) or tried[-1]
-    )
-    for r in range(1, 50, 7):
-        tried.clear()
-        assert calibrated_pass(X, r, Rule(0.5, 1.0), KEY).positions.size == r
-        assert len(tried) <= most
-        assert all(found.rate == float(f"{found.rate:.6g}") for found in tried)
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_calibration_finds_the_nearest_where_the_count_jumps(seed):
     """As printed, one column more opens the span for many others: the count jumps over r."""
     X = np.random.default_rng(seed).standard_normal((300, 80))
     rule = Rule(0.5, 1.0, outside_scores_one=False)
-    grid = [one_pass(X, Rule(0.5, rate, False), KEY).positions.size for rate in np.geomspace(0.5, 200, 150)]
+    grid = [one_pass(X, Rule(0.5, rate, False), KEY).positions.size for rate in np.geomspace(0.5, 200, 100)]
     wanted = 30
     found = calibrated_pass(X, wanted, rule, KEY)
     assert abs(found.positions.size - wanted) <= min(abs(size - wanted) for size in grid) + 3
@@ -261,14 +226,3 @@ def test_calibration_stops_where_no_rate_keeps_more():
     X[:, ::10] = low_rank(5, 5, 5)
     assert calibrated_pass(X, 20, Rule(0.5, 1.0), KEY).positions.size == 5
     assert calibrated_pass(np.zeros((5, 9)), 4, Rule(0.5, 1.0), KEY).positions.size == 0
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
-def test_compressed_rows_keep_all_inner_products(form, monkeypatch):
-    monkeypatch.setattr("provsel.kernels.online_calibration.CHUNK", 50)
-    X = counts(333, 30)
-    R = compressed_rows(form(X))
-    assert R.shape == (30, 30)
-    np.testing.assert_allclose(R.T @ R, X.T @ X, atol=1e-12)
-    wide = form(X[:50])
-    assert compressed_rows(wide) is wide

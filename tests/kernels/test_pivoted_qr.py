@@ -151,24 +151,6 @@ def test_extending_is_the_same_as_starting_longer():
     assert not state.exhausted
 
 
-def test_completion_goes_by_norm_then_index_with_zeros_last():
-    X = np.array([[0.0, 1, 0, 2, 3, 2, 1]])
-    state = PivotedQR(X).extend(7)
-    assert state.exhausted
-    np.testing.assert_array_equal(state.pivots, [4])
-    np.testing.assert_array_equal(state.rest_by_norm(), [3, 5, 1, 6, 0, 2])
-
-
-def test_the_rest_of_swaps_is_that_of_swaps_done_one_by_one():
-    X = sparse.csr_array(text_like(np.random.default_rng(5)))
-    state = PivotedQR(X).extend(50)
-    order = list(range(X.shape[1]))
-    for step, pivot in enumerate(state.pivots):
-        found = order.index(pivot)
-        order[step], order[found] = order[found], order[step]
-    np.testing.assert_array_equal(state.rest_of_swaps(), order[len(state.pivots) :])
-
-
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_squares_may_over_and_underflow(scale):
     X = gaussian(np.random.default_rng(6))

@@ -19,7 +19,7 @@ from provsel.kernels.leverage import (
     sample_without_replacement,
 )
 from provsel.kernels.single_svd import single_svd_columns
-from provsel.kernels.spectral import SpectralBasis, gram_matrix, spectral_basis
+from provsel.kernels.spectral import SpectralBasis, spectral_basis
 from provsel.kernels.spectral_selection import spectral_columns
 from provsel.kernels.tails import IdentityTail
 from provsel.kernels.ties import number_tied, rank_descending
@@ -72,15 +72,6 @@ def test_all_zeros_have_rank_zero(shape, form):
     assert basis.rank == 0
     assert basis.V.shape == (SHAPES[shape][1], 0)
     assert basis.singular_values.shape == (0,)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("shape", ["wide", "tall", "square"])
-def test_a_given_gram_matrix_changes_nothing(shape, form):
-    X = FORMS[form](matrix(SHAPES[shape]))
-    plain, given_gram = spectral_basis(X), spectral_basis(X, lambda: gram_matrix(X))
-    np.testing.assert_array_equal(plain.V, given_gram.V)
-    np.testing.assert_array_equal(plain.singular_values, given_gram.singular_values)
 
 
 @pytest.mark.parametrize("shape", [(200, 1_000_000), (1_000_000, 20)], ids=["wide", "tall"])

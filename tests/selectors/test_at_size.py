@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from provlab.identity.cell import Cell
-from provlab.project.components import build
 from provsel import selectors
 from provsel.selectors import (
     AtSize,
@@ -217,19 +216,6 @@ CONFIG = {
     "high": 1.0,
     "selector": {"_target_": "provsel.selectors.FeatureSelectiveSelector", "relative": True},
 }
-
-
-def test_configs_nest():
-    built = build("selector", CONFIG)
-    assert isinstance(built.selector, FeatureSelectiveSelector)
-    assert built.selector.relative
-    with pytest.raises(ValueError, match=r"expected arguments among c1, .*, got nu; correct the name"):
-        build("selector", {**CONFIG, "selector": {**CONFIG["selector"], "nu": 1.0}})
-    with pytest.raises(ValueError, match=r"expected a _target_ among .*, got 'os.system'"):
-        build("selector", {**CONFIG, "selector": {"_target_": "os.system", "command": "true"}})
-    svm = {"_target_": "provsel.models.LiblinearSVM", "C": 2.0}
-    on = {"_target_": "provsel.selectors.OnSupportVectors", "selector": CONFIG["selector"], "svm": svm}
-    assert build("selector", on).svm.C == 2.0
 
 
 def test_the_identity_of_a_cell_has_the_version_of_the_inner_selector(monkeypatch):

@@ -7,7 +7,7 @@ from scipy import sparse
 from provsel.certificates import HELD, NO_BOUND, VIOLATED, certify_subset
 from provsel.kernels.dual_set import dual_set_columns
 from provsel.kernels.spectral_selection import spectral_bound, spectral_columns
-from provsel.selectors import DualSetSelector, SingleSVDSelector, SpectralSelectionSelector
+from provsel.selectors import DualSetSelector, SpectralSelectionSelector
 from textbook_subsets import MATRICES, hardest, kahan, leading, ratios, textbook_dual_set, textbook_spectral
 
 BOTH = {"spectral": SpectralSelectionSelector, "dual set": DualSetSelector}
@@ -103,25 +103,6 @@ def test_the_bound_of_spectral_selection(d, k, r):
         assert 1 / bound == pytest.approx(5.8 * d / k, rel=0.2)
     V = np.linalg.qr(np.random.default_rng(d).standard_normal((d, k)))[0]
     assert np.linalg.svd(V[spectral_columns(V, r)], compute_uv=False)[-1] ** 2 >= bound
-
-
-def test_one_leading_vector():
-    X, _ = MATRICES["wide"]
-    V, _ = leading(X, 1)
-    selector = SpectralSelectionSelector(5, rank=1).fit(X)
-    np.testing.assert_array_equal(selector.indices_, np.argsort(-np.abs(V[:, 0]))[:5])
-    assert selector.sigma_min_bound_**2 == pytest.approx(5 / 90)
-
-
-def test_as_many_columns_as_the_rank():
-    """At r = k, spectral selection takes the columns that Osinsky's takes from V alone, on most matrices."""
-    X, k = MATRICES["wide"]
-    spectral = SpectralSelectionSelector(k).fit(X)
-    assert spectral.rank_ == k
-    assert certify_subset(spectral, X).state == HELD
-    np.testing.assert_array_equal(
-        np.sort(spectral.indices_), np.sort(SingleSVDSelector(k, form="basis_only").fit(X).indices_)
-    )
 
 
 @pytest.mark.parametrize("form", FORMS)

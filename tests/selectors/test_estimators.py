@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.datasets import load_digits
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -216,15 +215,6 @@ def test_transform_scales_columns_in_increasing_order(selector, data):
         expected = expected * selector.weights_[np.argsort(selector.indices_)]
     np.testing.assert_array_equal(reduced, expected)
     np.testing.assert_array_equal(selector.reduce(X), expected)
-
-
-def test_rescale_is_what_the_signature_says(data):
-    X, _ = data
-    plain, scaled = SELECTORS["bss plain"], SELECTORS["bss"]
-    assert not np.allclose(clone(scaled).fit_transform(X), clone(plain).fit_transform(X))
-    assert OnSupportVectors(scaled).rescale
-    assert not OnSupportVectors(plain).rescale
-    assert not OnSupportVectors(SelectKBest()).rescale
 
 
 def test_inverse_transform_puts_the_kept_columns_back(selector, data):
@@ -461,14 +451,6 @@ def test_on_support_vectors_is_a_fit_on_those_rows(data):
     np.testing.assert_array_equal(both.indices_, alone.indices_)
     np.testing.assert_array_equal(both.weights_, alone.weights_)
     assert both.selector_.rank_ == alone.rank_
-
-
-@pytest.mark.parametrize("svm", [LibsvmSVM(), LiblinearSVM(C=0.01)])
-def test_several_classes_on_support_vectors(svm):
-    digits = load_digits()
-    X, y = digits.data[:200], digits.target[:200]
-    fitted = OnSupportVectors(LeverageScoreSelector(20, random_state=0), svm=svm).fit(X, y)
-    assert np.unique(y[fitted.support_rows_]).size == 10
 
 
 def test_a_selector_of_scikit_learn_on_support_vectors(data):

@@ -177,13 +177,6 @@ def test_no_fit_writes_to_input_of_other_types(estimator, dtype):
             found.transform(made)
 
 
-def test_a_memory_map_is_read(estimator, tmp_path):
-    np.save(tmp_path / "X.npy", X)
-    found = fitted_numbers(fit(estimator, np.load(tmp_path / "X.npy", mmap_mode="r")))
-    for key, value in fitted_numbers(fit(estimator, X)).items():
-        np.testing.assert_array_equal(found[key], value, err_msg=key)
-
-
 ROWS, LABELS = np.random.default_rng(1).standard_normal((30, 120)), np.arange(30) % 2
 
 
@@ -212,19 +205,19 @@ def fitted_numbers_of_rows(estimator):
 
 
 def test_an_interrupt_inside_liblinear_is_not_lost():
+    """Nearly all the time of these fits is spent inside."""
     hard = LiblinearSVM(C=1000.0, tol=1e-9)
-    many, labels = np.random.default_rng(0).standard_normal((2000, 200)), np.arange(2000) % 2
+    many, labels = np.random.default_rng(0).standard_normal((1000, 200)), np.arange(1000) % 2
     LiblinearSVM().fit(ROWS, LABELS)  # loads the library
-    start = time.perf_counter()
-    hard.fit(many, labels)
-    share = (time.perf_counter() - start) / 12  # the second fit may be faster, on a machine that is less busy
-    timer = threading.Timer(share, os.kill, (os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
 
-    def interrupted():
+    def fit_for_a_minute():
+        end = time.perf_counter() + 60
         timer.start()
-        hard.fit(many, labels)
+        while time.perf_counter() < end:
+            hard.fit(many, labels)
 
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
+    with warnings.catch_warnings(action="ignore"), pytest.raises(KeyboardInterrupt):
+        fit_for_a_minute()
     timer.join()
     assert LiblinearSVM().fit(ROWS, LABELS).coef_.any()  # nothing is left locked

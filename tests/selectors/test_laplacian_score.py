@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
-from sklearn.neighbors import kneighbors_graph
 
 from provsel.kernels import laplacian
-from provsel.kernels.laplacian import nearest_rows, neighbor_edges
+from provsel.kernels.laplacian import nearest_rows
 from provsel.selectors import LaplacianScoreSelector
 from provsel.training_view import TrainingView
 
@@ -75,18 +74,6 @@ def test_duplicate_rows(form, copies):
     if copies == 8:  # neighbours are copies only: no edge has a length
         np.testing.assert_array_equal(scores, 0.0)
     np.testing.assert_allclose(scores, textbook(X), rtol=1e-10, atol=1e-14)
-
-
-def test_no_row_is_its_own_neighbour_and_edges_are_scikit_learns():
-    X = gaussian(300, 8)
-    neighbors, mean_distance = nearest_rows(X, 5)
-    assert mean_distance == pytest.approx(pdist(X).mean(), rel=1e-12)
-    edges, squares = neighbor_edges(X, neighbors)
-    assert (edges[:, 0] < edges[:, 1]).all()
-    W = kneighbors_graph(X, 5, include_self=False)
-    either = sparse.triu(W.maximum(W.T)).tocoo()
-    assert {tuple(edge) for edge in edges.tolist()} == set(zip(either.row.tolist(), either.col.tolist(), strict=True))
-    np.testing.assert_allclose(squares, squareform(pdist(X))[tuple(edges.T)] ** 2, rtol=1e-12)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -1,19 +1,14 @@
 """The LPSVM selector: labels, forms of X, ties, warnings, errors, and TechTC sets."""
 
-import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
-from provlab.datasets import load_dataset
 from provsel.selectors import LPSVMSelector
 
-_MIRROR = os.environ.get("PROVSEL_DATA_MIRROR")
 SOLVERS = ("highs", "newton")
 
 
@@ -54,10 +49,6 @@ def test_fitted_attributes(solver, data):
     slack = np.maximum(1 - y * (X @ w + fitted.intercept_), 0)
     assert fitted.objective_ == pytest.approx(np.abs(w).sum() + slack.sum(), rel=1e-12)
     assert fitted.objective_ == pytest.approx(full_program(X, y, 1.0), rel=1e-6)
-
-
-def test_auto_names_the_solver_it_took(data):
-    assert LPSVMSelector().fit(*data).solver_ == "highs"
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -117,30 +108,3 @@ def test_nothing_that_differs_between_the_classes_is_refused(solver):
         LPSVMSelector(solver=solver).fit(np.zeros((6, 3)), [0, 1, 0, 1, 0, 1])
     with pytest.raises(ValueError, match="got none of 3 at nu=1 "):
         LPSVMSelector(solver=solver).fit(np.ones((6, 3)), [0, 1, 0, 1, 0, 1])
-
-
-@pytest.mark.skipif(
-    not _MIRROR or not (Path(_MIRROR) / "techtc100" / "tokens").is_dir(),
-    reason="needs real data: set PROVSEL_DATA_MIRROR to a folder that holds techtc100/tokens",
-)
-@pytest.mark.parametrize("name", ["Exp_10341_10755", "Exp_14525_61792"])
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_techtc(solver, name, tmp_path, monkeypatch):
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path))
-    data = load_dataset("techtc", set=name)
-    X, y = data.X, data.y
-    A = sparse.csc_array(X.multiply(y[:, None]))
-    found = linprog(
-        -np.ones(y.size),
-        sparse.vstack([A.T, -A.T], format="csc"),
-        np.ones(2 * A.shape[1]),
-        y[None, :].astype(float),
-        [0.0],
-        (0, 1),
-    )
-    fitted = LPSVMSelector(solver=solver, tol=1e-5).fit(X, y)
-    assert fitted.gap_ <= 1e-5
-    assert fitted.objective_ == pytest.approx(-found.fun, rel=1e-5)
-    prices = np.abs(A.T @ found.x)
-    assert prices[fitted.indices_].min() >= 1 - 1e-5
-    assert 0 < fitted.indices_.size <= y.size

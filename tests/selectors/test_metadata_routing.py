@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
-from provsel.selectors import LeverageScoreSelector, OnSupportVectors
+from provsel.selectors import OnSupportVectors
 
 N, D = 60, 12
 
@@ -68,18 +68,6 @@ def test_only_who_asks_gets_them(data, svm, inner):
     np.testing.assert_array_equal(
         found.selector_.estimator_.coef_, LogisticRegression(C=1.0).fit(X[rows], y[rows], **weights).coef_
     )
-
-
-def test_a_provsel_selector_within(data):
-    X, y = data
-    found = weighted(LeverageScoreSelector(4, random_state=0)).fit(X, y, sample_weight=FIRST_HALF)
-    alone = LeverageScoreSelector(4, random_state=0).fit(X[found.support_rows_])
-    np.testing.assert_array_equal(found.indices_, alone.indices_)
-    outer = SVC(kernel="linear", C=1e-3).set_fit_request(sample_weight=False)
-    nested = OnSupportVectors(weighted(), svm=outer).fit(X, y, sample_weight=FIRST_HALF)
-    rows = nested.support_rows_
-    again = weighted().fit(X[rows], y[rows], sample_weight=FIRST_HALF[rows])
-    np.testing.assert_array_equal(nested.selector_.support_rows_, again.support_rows_)
 
 
 def test_groups_reach_the_splitter_of_a_sequential_selection(data):

@@ -309,19 +309,3 @@ def test_states_of_other_parameters_are_refused(options, X):
     state = OnlineLeverageSelector().partial_fit_columns(X).get_state()
     with pytest.raises(ValueError, match=r"expected a state of the same parameters, Rule\(.*construct the selector as"):
         OnlineLeverageSelector(**options).set_state(state)
-
-
-def test_features_in_any_order_are_known_again():
-    """In order, with gaps, backwards: each arrives once, and of those in order only their number is kept."""
-    X = np.random.default_rng(3).normal(size=(5, 12))
-    selector = OnlineLeverageSelector(random_state=0)
-    for features in ([0, 1, 2], [3], [9, 7], [4, 5]):
-        selector.partial_fit_columns(X[:, features], features)
-    assert (selector._stream._first, selector._stream._others) == (4, {9, 7, 4, 5})
-    assert selector.n_features_in_ == 10
-    for again in (0, 3, 5, 7, 9):
-        with pytest.raises(ValueError, match=rf"expected every feature to arrive once, got \[{again}\] again"):
-            selector.partial_fit_columns(X[:, [6, again]], [6, again])
-    resumed = OnlineLeverageSelector(random_state=0).set_state(selector.get_state())
-    assert (resumed._stream._first, resumed._stream._others) == (4, {9, 7, 4, 5})
-    assert resumed.partial_fit_columns(X[:, [6, 11]], [6, 11]).n_features_in_ == 12

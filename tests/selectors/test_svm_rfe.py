@@ -1,7 +1,5 @@
 """Recursive feature elimination: against scikit-learn, against plain refitting, and over orders of r."""
 
-import os
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,7 +9,6 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import SVC
 
 import provsel.selectors.svm_rfe as module
-from provlab.datasets import load_dataset
 from provsel.models import LiblinearSVM
 from provsel.selectors import SVMRFESelector
 from provsel.training_view import TrainingView
@@ -212,13 +209,3 @@ def test_many_more_rows_than_features_are_solved_in_the_primal():
         np.testing.assert_array_equal(
             SVMRFESelector(2, step=1, tol=1e-6).fit(few, y[:2100]).ranking_, expected.ranking_
         )
-
-
-@pytest.mark.skipif(not os.environ.get("PROVSEL_DATA_MIRROR"), reason="PROVSEL_DATA_MIRROR names no mirror of the data")
-def test_a_techtc_set_is_ranked_as_by_scikit_learn():
-    dataset = load_dataset("techtc", set="Exp_10341_10755")
-    X = np.random.default_rng(0).uniform(0.9, 1.1, dataset.X.shape[1]) * dataset.X.toarray()
-    X = X[:, (X != 0).sum(axis=0) > 2]  # rare words have copies of another scale, and w = 0 at no support vector
-    selector = SVMRFESelector(300, step=500, tol=TIGHT).fit(sparse.csr_array(X), dataset.y)
-    reference = RFE(SVC(kernel="linear", C=1, tol=TIGHT), n_features_to_select=300, step=500).fit(X, dataset.y)
-    np.testing.assert_array_equal(selector.ranking_, reference.ranking_)
