@@ -96,5 +96,4 @@ def _draw(axes: Axes, trials: pd.DataFrame, panel: Panel, looks_of: Mapping[str,
             axes.axhline(value, color="0.4", linestyle=":", label="w = 0")
     axes.set_xscale("log")
     axes.set_yscale("log" if panel.log else "linear")
-    axes.grid(axis="y", linewidth=0.3, color="0.85")
-    axes.set_axisbelow(True)
+    axes.grid(axis="y")

@@ -181,4 +181,4 @@ def _draw_panel(panel: Axes, points: pd.DataFrame, kind: str, x: str, fixed: str
     panel.set_xticks(values, [f"{number:,.0f}" for number in values])
     panel.minorticks_off()
     panel.set_title(f"{fixed} = {value:,}")
-    panel.grid(axis="y", linewidth=0.3, color="0.85")
+    panel.grid(axis="y")

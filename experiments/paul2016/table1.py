@@ -2,7 +2,7 @@
 
 from provlab.frames import error_summary
 from provlab.recipe import Recipe, Rendering
-from provlab.summaries import most_frequent, share_relevant
+from provlab.summaries import most_frequent
 from provlab.tables import cell_text, write_tables
 
 TOP = 5
@@ -13,9 +13,10 @@ MEASURES = {"selected most often": "", "relevant among them": ", relevant", "mea
 def summarise(entry, trials, *, ties):
     top = most_frequent(trials["features"], TOP, ties=ties)
     [error] = error_summary(entry, trials)
+    n_relevant = sum(feature < entry.cell.dataset["n_relevant"] for feature in top)
     return [
         {"value": ", ".join(str(feature + 1) for feature in top)},
-        {"column": f"{entry.column}, relevant", "value": share_relevant(top, entry.cell.dataset["n_relevant"])},
+        {"column": f"{entry.column}, relevant", "value": f"{n_relevant} of {len(top)}"},
         {"column": f"{entry.column}, error (%)", **error},
     ]
 

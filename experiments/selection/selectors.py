@@ -7,7 +7,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from provlab.claims.statistics import rank_methods
 from provlab.figures.looks import looks
-from provlab.figures.style import TWO_COLUMNS, legend_below, save_figure, style
+from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
 from provlab.frames import selection_seconds
 from provlab.recipe import Recipe, Rendering
 from provlab.tables import write_tables, write_text
@@ -150,7 +150,7 @@ def _draw(means, styles, stem, title):
                 panel.yaxis.set_major_formatter("{x:g}")
             panel.set_xlabel(QUALITIES["seconds"][0])
             panel.set_ylabel(QUALITIES[quality][0])
-        legend_below(figure, *panel.get_legend_handles_labels())
+        legend_of(figure, [panel])
         return save_figure(figure, stem, title)
 
 

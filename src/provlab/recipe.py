@@ -29,17 +29,12 @@ class Rendering:
     @property
     def note(self) -> str:
         """How much of the artefact is there: said in every caption until it is complete."""
-        unfinished = self.frame[self.frame["state"] != COMPLETE]
-        if unfinished.empty:
-            return ""
-        return f"PARTIAL: {len(unfinished)} of {len(self.frame)} numbers wait for trials."
+        n_unfinished = int((self.frame["state"] != COMPLETE).sum())
+        return f"PARTIAL: {n_unfinished} of {len(self.frame)} numbers wait for trials." if n_unfinished else ""
 
     def trials(self, columns: Sequence[str]) -> pd.DataFrame:
         """Return the stored trials of the artefact with its row and column beside each, for what is drawn by trial."""
         return artefact_trials(self.artefact, self.store, columns)
-
-
-Renderer = Callable[[Rendering], str]
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ class Recipe:
     """
 
     name: str
-    render: Renderer
+    render: Callable[[Rendering], str]
     summarise: Summary = error_summary
     columns: Sequence[str] = ("error",)
     unit: str = ""
@@ -85,27 +80,20 @@ class Recipe:
 
 
 def load_recipe(name: str) -> Recipe:
-    """Return the recipe of an artefact.
-
-    Parameters
-    ----------
-    name : str
-        paper/artefact.
+    """Return the recipe of an artefact, paper/artefact.
 
     Raises
     ------
     ValueError
         For an unknown artefact, or one whose script has no `RECIPE` of that name.
     """
-    paper = paper_of(name)
-    if not artefact_file(name).with_suffix(".py").is_file():
-        raise ValueError(
-            f"{name}: expected its script at {artefact_file(name).with_suffix('.py')}, found none; write it."
-        )
-    recipe = getattr(paper.module(name.partition("/")[2]), "RECIPE", None)
+    script = artefact_file(name).with_suffix(".py")
+    if not script.is_file():
+        raise ValueError(f"{name}: expected its script at {script}, found none; write it.")
+    recipe = getattr(paper_of(name).module(name.partition("/")[2]), "RECIPE", None)
     if not isinstance(recipe, Recipe) or recipe.name != name:
         raise ValueError(
-            f"{paper.folder / name.partition('/')[2]}.py: expected RECIPE = Recipe({name!r}, render, ...), got "
-            f"{recipe!r:.120}; see CONTRIBUTING, 'Add a paper'."
+            f"{script}: expected RECIPE = Recipe({name!r}, render, ...), got {recipe!r:.120}; see CONTRIBUTING, "
+            "'Add a paper'."
         )
     return recipe

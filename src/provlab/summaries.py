@@ -96,12 +96,6 @@ def _counted(selections: Iterable[NDArray[np.int32]]) -> tuple[_Ints, _Ints, _In
     return features, times[features], places[features], len(orders)
 
 
-def share_relevant(features: Iterable[int], n_relevant: int) -> str:
-    """Return how many of the features, counted from 0, are among the first `n_relevant`: "5 of 5"."""
-    chosen = list(features)
-    return f"{sum(feature < n_relevant for feature in chosen)} of {len(chosen)}"
-
-
 def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
     """Return for each certificate how many trials are in each state: "held 12, vacuous 88"; "" without a bound."""
     counts = {}

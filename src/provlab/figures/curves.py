@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from provlab.figures.looks import Look, looks
+from provlab.figures.looks import looks
 from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
 
 PANELS = 3
 """Panels in a row, at two columns."""
-
-LARGER = 1.5
-"""How much larger an inset must show the curves to be worth its place."""
-
-AROUND = 0.09, 0.13
-"""Parts of a panel's height below an inset, for the numbers of its axis, and between it and the curves."""
 
 
 def draw_curves(
@@ -51,8 +43,7 @@ def draw_curves(
     log : {"", "x", "y", "xy"}
         Axes that are logarithmic.
     from_zero : bool, optional
-        Let the y axis begin at 0, which a logarithmic one cannot. Where that leaves the curves close together and room
-        below them, an inset shows them without their bars.
+        Let the y axis begin at 0, which a logarithmic one cannot.
 
     Returns
     -------
@@ -60,38 +51,46 @@ def draw_curves(
         PDF, PNG and SVG.
     """
     methods, datasets = list(frame["row"].unique()), list(frame["dataset"].unique())
-    lines = max(math.ceil(len(datasets) / PANELS), 1)
-    columns = min(PANELS, max(len(datasets), 1))  # one empty panel where nothing is stored
-    look = looks(methods)
+    frame = frame.astype({"value": float, "sd": float}).assign(x=frame["column"].astype(float))
+    frame = frame.sort_values("x", kind="stable")
+    n_lines = max(math.ceil(len(datasets) / PANELS), 1)
+    n_columns = min(PANELS, max(len(datasets), 1))  # one empty panel where nothing is stored
     with style():
-        figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.9 * lines), layout="constrained")
-        panels = figure.subplots(lines, columns, squeeze=False)
-        names = {float(column): column for column in frame["column"].unique()}
-        for panel, dataset in zip(panels.flat, datasets, strict=False):
+        figure = Figure(figsize=(TWO_COLUMNS, 0.8 + 1.9 * n_lines), layout="constrained")
+        panels = figure.subplots(n_lines, n_columns, squeeze=False)
+        for place, (panel, dataset) in enumerate(zip(panels.flat, datasets, strict=False)):
             found = frame[frame["dataset"] == dataset].dropna(subset=["value"])
-            x = sorted({float(column) for column in found["column"]})
-            for k, method in enumerate(methods):
-                # bars a little apart, so that those of one x do not hide each other
-                shift = (k - len(methods) / 2) * 0.004
-                _draw_method(panel, found[found["row"] == method], look[method], shift, "x" in log, method == flat)
+            for k, (method, look) in enumerate(looks(methods).items()):
+                line = found[found["row"] == method]
+                x, y, spread = line[["x", "value", "sd"]].to_numpy().T
+                if method == flat and len(line):  # the same in every column
+                    panel.axhline(y[0], color=look.colour, linestyle="--", label=method)
+                    if spread[0] > 0:
+                        panel.axhspan(y[0] - spread[0], y[0] + spread[0], color=look.colour, alpha=0.07, linewidth=0)
+                elif len(line):
+                    # bars a little apart, so that those of one x do not hide each other
+                    shift = (k - len(methods) / 2) * 0.004
+                    beside = x * (1 + 4 * shift) if "x" in log else x + shift * x.max()
+                    panel.vlines(beside, y - spread, y + spread, color=look.colour, linewidth=0.5, alpha=0.4)
+                    panel.plot(x, y, look.marker + look.linestyle, color=look.colour, label=method, markersize=2.5)
             panel.set_title(dataset)
-            if "x" in log and x:
+            if "x" in log and len(found):
                 panel.set_xscale("log")
                 panel.xaxis.set_minor_locator(NullLocator())
             if "y" in log:
                 panel.set_yscale("log")
-            panel.set_xticks(x, [names[value] for value in x])
-            panel.tick_params(axis="x", labelrotation=45 if len(x) > 6 else 0)
-            _draw_grid(panel)
+            ticks = found.drop_duplicates("x")
+            panel.set_xticks(ticks["x"], ticks["column"])
+            panel.tick_params(axis="x", labelrotation=45 if len(ticks) > 6 else 0)
+            panel.grid(axis="y")
             if from_zero:
                 panel.set_ylim(bottom=0)
-                _draw_inset(panel, found, look, flat)
+            if place + n_columns >= len(datasets):  # with none below
+                panel.set_xlabel(xlabel)
         for panel in panels.flat[len(datasets) :]:
             panel.set_axis_off()
-        for line in panels:
-            line[0].set_ylabel(ylabel)
-        for panel in panels.flat[: len(datasets)][-columns:]:  # with none below
-            panel.set_xlabel(xlabel)
+        for panel in panels[:, 0]:
+            panel.set_ylabel(ylabel)
         legend_of(figure, panels.flat, methods)
         return save_figure(figure, stem, title)
 
@@ -115,82 +114,26 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
         PDF, PNG and SVG.
     """
     frame = frame.astype({"value": float, "sd": float})
-    rows, columns = list(frame["row"].unique()), frame["column"].unique()
-    look = looks(rows)
+    methods, columns = looks(frame["row"]), frame["column"].unique()
     datasets = frame.groupby("dataset")["value"].mean().sort_values(kind="stable").index
-    place = {name: k for k, name in enumerate(datasets)}
+    place = {name: k for k, name in enumerate(datasets, start=1)}
     with style():
         figure = Figure(figsize=(TWO_COLUMNS, 0.6 + 2.0 * len(columns)), layout="constrained")
         panels = np.atleast_1d(figure.subplots(len(columns), 1, sharex=True, sharey=True))
         for panel, column in zip(panels, columns, strict=True):
-            for k, row in enumerate(rows):
+            for k, (row, look) in enumerate(methods.items()):
                 part = frame[(frame["row"] == row) & (frame["column"] == column)].dropna(subset=["value"])
                 if part.empty:
                     continue
-                x = part["dataset"].map(place) + 1 + 0.6 * ((k + 0.5) / len(rows) - 0.5)
-                y, spread, colour = part["value"], part["sd"], look[row].colour
+                x = part["dataset"].map(place) + 0.6 * ((k + 0.5) / len(methods) - 0.5)
+                y, spread = part["value"], part["sd"]
                 # bars stay pale, so that hundreds of them do not hide the markers
-                panel.vlines(x, y - spread, y + spread, color=colour, linewidth=0.4, alpha=0.35)
-                panel.plot(x, y, look[row].marker, color=colour, label=row, markersize=2.2, markeredgewidth=0.6)
+                panel.vlines(x, y - spread, y + spread, color=look.colour, linewidth=0.4, alpha=0.35)
+                panel.plot(x, y, look.marker, color=look.colour, label=row, markersize=2.2, markeredgewidth=0.6)
             panel.set_ylabel(f"test error (%)\n{column}")
             panel.set_xlim(0, len(datasets) + 1)
             panel.set_ylim(bottom=0)
-            _draw_grid(panel)
+            panel.grid(axis="y")
         panels[-1].set_xlabel("data set, by the mean error of all methods (names in the CSV file)")
-        legend_of(figure, panels, rows)
+        legend_of(figure, panels, list(methods))
         return save_figure(figure, stem, title)
-
-
-def _draw_grid(panel: Axes) -> None:
-    panel.grid(axis="y", linewidth=0.3, color="0.85")
-    panel.set_axisbelow(True)
-
-
-def _draw_method(panel: Axes, part: pd.DataFrame, look: Look, shift: float, log: bool, flat: bool) -> None:
-    """Draw the line of a method with its bars; or its one number, the same in every column, with a band."""
-    if part.empty:
-        return
-    x, y, spread = _points(part)
-    label = str(part["row"].iloc[0])
-    if flat:
-        panel.axhline(y[0], color=look.colour, linestyle="--", label=label)
-        if spread[0] > 0:
-            panel.axhspan(y[0] - spread[0], y[0] + spread[0], color=look.colour, alpha=0.07, linewidth=0)
-        return
-    beside = x * (1 + 4 * shift) if log else x + shift * x.max()
-    panel.vlines(beside, y - spread, y + spread, color=look.colour, linewidth=0.5, alpha=0.4)
-    panel.plot(x, y, look.marker + look.linestyle, color=look.colour, label=label, markersize=2.5)
-
-
-def _draw_inset(panel: Axes, found: pd.DataFrame, look: Mapping[str, Look], flat: str) -> None:
-    """Show the means larger in the room below them, where there is enough of it."""
-    values, spreads = found["value"].astype(float), found["sd"].astype(float).fillna(0)
-    if values.empty:
-        return
-    top, (below, between) = panel.get_ylim()[1], AROUND
-    height = float((values - spreads).min()) / top - below - between
-    if height < LARGER * float(values.max() - values.min()) / top:
-        return
-    inset = panel.inset_axes((0.12, below, 0.86, height))
-    for method, part in found.groupby("row", sort=False):
-        kind = look[str(method)]
-        x, y, _ = _points(part)
-        if method == flat:
-            inset.axhline(y[0], color=kind.colour, linestyle="--")
-        else:
-            inset.plot(x, y, kind.marker + kind.linestyle, color=kind.colour, markersize=2.0, linewidth=0.6)
-    inset.set_xscale(panel.get_xscale())
-    inset.set_xlim(panel.get_xlim())
-    inset.set_xticks([])
-    inset.tick_params(axis="y", labelsize=5, length=2, pad=1)
-    inset.grid(axis="y", linewidth=0.3, color="0.85")
-    inset.patch.set_alpha(0)
-    inset.spines[["top", "right"]].set_visible(True)
-    inset.spines[:].set_linewidth(0.4)
-
-
-def _points(part: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return x, y and the sd of a method, by x."""
-    found = part[["column", "value", "sd"]].astype(float).sort_values("column", kind="stable")
-    x, y, spread = found.to_numpy().T
-    return x, y, spread

@@ -31,6 +31,9 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "grid.linewidth": 0.3,
+    "grid.color": "0.85",
     "lines.linewidth": 0.8,
     "legend.frameon": False,
     "figure.dpi": 100,
@@ -71,17 +74,10 @@ def style() -> Iterator[None]:
         yield
 
 
-def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], ncols: int = 0) -> None:
-    """Put a legend below the panels, in as many columns as the width has room for, at most `ncols` if given."""
-    for columns in range(ncols or max(len(labels), 1), 0, -1):
-        legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
-        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
-            return
-        legend.remove()
-
-
 def legend_of(figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (), ncols: int = 0) -> None:
-    """Put a legend of what the panels show below them: each label once, those of `order` first, none without a drawing.
+    """Put a legend of what the panels show below them: each label once, none without a drawing.
+
+    It has as many columns as the width of the figure has room for.
 
     Parameters
     ----------
@@ -89,16 +85,20 @@ def legend_of(figure: Figure, panels: Iterable[Axes], order: Sequence[str] = (),
     panels : iterable of Axes
         Whose labelled lines and points have an entry.
     order : sequence of str, optional
-        Labels, as they should follow.
+        Labels, as they should follow; others come after these.
     ncols : int, optional
-        See `legend_below`.
+        The most columns.
     """
     shown: dict[str, Any] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             shown.setdefault(label, handle)
     labels = sorted(shown, key=lambda label: order.index(label) if label in order else len(order))
-    legend_below(figure, [shown[label] for label in labels], labels, ncols)
+    for columns in range(ncols or max(len(labels), 1), 0, -1):
+        legend = figure.legend([shown[label] for label in labels], labels, loc="outside lower center", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
@@ -120,8 +120,9 @@ def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
     box: Any = "tight" if figure.get_layout_engine() is None else None
     figure.draw_without_rendering()
     figure.set_layout_engine(None)  # "none" would draw once more a format
-    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in _formats.get()]
-    for path, kind in zip(paths, _formats.get(), strict=True):
-        with replacing(path) as temporary:
+    paths = []
+    for kind in _formats.get():
+        paths.append(stem.with_name(f"{stem.name}.{kind}"))
+        with replacing(paths[-1]) as temporary:
             figure.savefig(temporary, format=kind, metadata=METADATA[kind], bbox_inches=box)
     return paths
