@@ -1,21 +1,15 @@
-"""The artefacts of the feature-selective SVM from their scripts, on synthetic data; relative units; what trials say."""
+"""The feature-selective SVM: relative units, what its trials say, and where its solution is not unique."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.plan import compose_artefact, make_tasks, trials_of
+from provlab.plan import make_tasks, trials_of
 from provlab.run.task import run_task
 from provsel.models import FeatureSelectiveSVM
 from provsel.selectors import FeatureSelectiveSelector
-from small_runs import FULL, UNIFORM, artefact_command, small_cell
+from small_runs import FULL, UNIFORM, small_cell
 
-MADE = [
-    "+artefact.datasets.Made={choose:['dataset=sparse_rows','dataset.n_samples=80','dataset.n_test=10',"
-    "'dataset.n_features=150','dataset.nonzeros=40','dataset.n_relevant=5','artefact.c=0.001']}",
-    "artefact.only=[Made]",
-    "protocol.n_splits=2",
-]
 COMPRESSED = {
     "_target_": "provsel.models.FeatureSelectiveSVM",
     "c1": 1e-5,
@@ -30,69 +24,10 @@ CONVEX = {"_target_": "provsel.models.FeatureSelectiveSVM", "c1": 1e-2, "relativ
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    return tmp_path_factory.mktemp("giesen2013")
-
-
-@pytest.fixture
-def run(results, monkeypatch, capsys):
-    command = artefact_command("giesen2013", results, monkeypatch, capsys)
-    return lambda name, *overrides, at=results: command(name, *MADE, *overrides, at=at)
-
-
-@pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 80))
     return X, np.where(X[:, :4].sum(axis=1) + 0.5 * rng.standard_normal(50) > 0, 1, -1)
-
-
-@pytest.mark.filterwarnings("ignore:.*every weight is zero")
-def test_error_and_features_against_the_price(run, results):
-    frame, text = run("feature-selective")
-    assert set(frame["state"]) == {"complete"}
-    prices = ["1e-6", "1e-4", "1e-3", "1e-2", "1e-1"]
-    assert set(frame["column"]) == {f"{price}{kind}" for price in prices for kind in ("", ", features", ", objective")}
-    values = frame.set_index(["row", "column"])["value"]
-    for row in ("kernel weights", "as printed"):
-        kept = [values[row, f"{price}, features"] for price in prices]
-        assert kept == sorted(kept, reverse=True)
-        assert kept[0] > 20 > 10 > kept[-1] >= 1
-    # the printed penalty is the larger one for the same v, and the SVM has the smaller one
-    objectives = [[values[row, f"{price}, objective"] for price in prices] for row in ("kernel weights", "as printed")]
-    assert all(convex <= printed * 1.001 for convex, printed in zip(*objectives, strict=True))
-    assert values["SVM", "1e-6, features"] == 150
-    assert values["SVM", "1e-6"] == values["SVM", "1e-1"]
-    assert "| Made" in text
-    assert f"({values['kernel weights', '1e-3, features']:.0f})" in text
-    for name in ("feature-selective", "feature-selective-features"):
-        drawing = (results / "figures" / "giesen2013" / f"{name}.svg").read_text()
-        for word in ("kernel weights, compressed", "c1 / c1 that drops everything", "1e-3", "Made"):
-            assert word in drawing
-    again, text = run("feature-selective", "protocol.repeats=2", "--render")
-    assert again["state"].str.startswith("partial").any()
-
-
-def test_render_without_anything_stored(run, tmp_path):
-    for name in ("feature-selective", "feature-selective-peers"):
-        _, text = run(name, "--render", at=tmp_path)
-        assert "PARTIAL" in text
-
-
-def test_peers_at_equal_numbers(run, results):
-    columns = "+artefact.datasets.Made.columns=['10','100']"
-    frame, text = run("feature-selective-peers", columns, "~artefact.rows.LPSVM")
-    assert set(frame["row"]) == {"FS-SVM", "RFE", "L1-SVM", "Random", "Full"}
-    assert set(frame["state"]) == {"complete"}
-    kept = frame.set_index(["row", "column"])["value"]
-    for row in ("FS-SVM", "RFE", "L1-SVM", "Random"):
-        assert kept[row, "10, features"] == 10
-    assert [kept[row, "100, features"] for row in ("RFE", "Random")] == [100, 100]
-    assert kept["L1-SVM", "100, features"] < 72  # no more than rows
-    assert f"[{kept['L1-SVM', '100, features']:.0f}]" in text.replace("\\", "")
-    assert kept["Full", "10"] == kept["Full", "100"]
-    drawing = (results / "figures" / "giesen2013" / "feature-selective-peers.svg").read_text()
-    assert "number of selected features" in drawing
 
 
 def test_a_trial_records_what_its_model_keeps():
@@ -150,14 +85,6 @@ def test_chance_of_the_forms():
     assert not FeatureSelectiveSVM().is_random
     assert FeatureSelectiveSVM(form="as_printed").is_random
     assert FeatureSelectiveSVM(n_components=3).is_random
-
-
-def test_a_columns_settings_reach_into_nested_selectors():
-    column = "+artefact.columns.nested=['selector.n_features_to_select=10','selector.selector.c2=0.5']"
-    artefact = compose_artefact("giesen2013/feature-selective-peers", [*MADE, column])
-    found = {entry.row: entry.cell.selector for entry in artefact.entries if entry.column == "nested"}
-    assert found["FS-SVM"]["selector"]["c2"] == 0.5
-    assert "selector" not in found["RFE"]
 
 
 def share(v, one, other, part):
