@@ -2,7 +2,6 @@
 
 import errno
 import gc
-import gzip
 import json
 import os
 import resource
@@ -116,17 +115,6 @@ def test_a_second_file_goes_on_with_the_same_matrix(tmp_path):
     assert fitted.transform(X).shape == (N, L)
 
 
-def test_few_chunks_are_at_hand():
-    taken = []
-    for n_jobs in (1, 3):
-        taken.clear()
-        items = (taken.append(i) or i for i in range(40))
-        for done, square in enumerate(_compression_stream.in_order(lambda i: i * i, items, n_jobs)):
-            assert square == done**2
-            assert len(taken) <= done + (1 if n_jobs == 1 else 2 * n_jobs)
-        assert done == 39
-
-
 NAN = np.where(np.isin(np.arange(N), (175, 178))[:, None], np.nan, made()[0])
 X0, Y0 = made()
 FLOATS = Y0 / 2
@@ -215,19 +203,6 @@ def test_bad_arguments_leave_nothing(path, options, message, tmp_path):
     assert not hasattr(fitted, "blocks_")
 
 
-FILES = {
-    "npy": lambda folder: _npy(folder / "X.npy"),
-    "parquet": lambda folder: _parquet(folder / "X.parquet"),
-    "svm": lambda folder: _svm(folder / "X.svm"),
-    "svm.gz": lambda folder: _packed(_svm(folder / "X.svm")),
-}
-
-
-def _npy(path, X=X0):
-    np.save(path, X)
-    return path, {"y": Y0}
-
-
 def _parquet(path, X=X0, y=Y0):
     columns = {f"f{i}": pa.array(column) for i, column in enumerate(X.T)}
     pq.write_table(pa.table({**columns, "label": pa.array(y)}), path, row_group_size=40)
@@ -237,45 +212,6 @@ def _parquet(path, X=X0, y=Y0):
 def _svm(path, X=X0, y=Y0):
     dump_svmlight_file(X, y, str(path), zero_based=False)
     return path, {"n_features": X.shape[1]}
-
-
-def _packed(source):
-    path, options = source
-    packed = path.with_name(path.name + ".gz")
-    packed.write_bytes(gzip.compress(path.read_bytes()))
-    return packed, options
-
-
-@pytest.fixture(params=["compress_to", "fit_stream"])
-def refuses(request, tmp_path, monkeypatch):
-    """Expect both ways of reading a stream to fail with a message, and to leave nothing."""
-    monkeypatch.setattr(_compression_stream, "TOGETHER", 1)
-    folder = tmp_path / "out"
-    folder.mkdir()
-
-    def check(chunks, message):
-        if request.param == "compress_to":
-            with nothing_left(fitted := compression(), folder / "Z.parquet", ValueError, message):
-                fitted.compress_to(folder / "Z.parquet", chunks)
-            return
-        model = CompressedLinearSVM(L, random_state=0).fit(X0, Y0)
-        with pytest.raises(ValueError, match=message):
-            model.fit_stream(chunks)
-        assert not [name for name in vars(model) if name.endswith("_")]
-
-    return check
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_cut_in_the_middle(name, refuses, tmp_path):
-    path, options = FILES[name](tmp_path)
-    chunks = row_chunks(path, chunk_rows=10, **options)
-    content = path.read_bytes()
-    share = 0.5
-    if name == "svm":  # in a value, after its colon
-        share = (content.index(b":", len(content) // 2) + 1) / len(content)
-    path.write_bytes(content[: round(share * len(content))])
-    refuses(chunks, rf"^row_chunks: .*X\.{name}: expected .*(whole|good order|lines).*; write (it|the file) again")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from provlab.datasets import load_dataset
 from provlab.plan import make_tasks
 from provlab.run.task import run_task
 from provsel.certificates import HELD, NOT_MEASURED, VACUOUS, VIOLATED, MeasuredTrial, certify_compression
-from provsel.certificates.compression import certify_compressed_trial, is_compressed
+from provsel.certificates.compression import certify_compressed_trial
 from provsel.models import CompressedLinearSVM, FeatureSelectiveSVM, HingeSVM
 from provsel.training_view import TrainingView, described
 from small_runs import FULL, small_cell
@@ -108,13 +108,6 @@ def test_theorem_7_by_definition(view, form, relative):
     w_bar = model.compressed_coef_
     assert found.expansion_ratio == pytest.approx(recovered @ recovered / (w_bar @ w_bar))
     assert not hasattr(found, "loss_change")
-
-
-def test_which_models_the_theorems_are_about():
-    assert is_compressed(CompressedLinearSVM())
-    assert is_compressed(FeatureSelectiveSVM(n_components=3))
-    assert not is_compressed(FeatureSelectiveSVM())
-    assert not is_compressed(HingeSVM())
 
 
 @pytest.mark.parametrize("certify", [True, False])

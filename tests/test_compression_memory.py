@@ -75,18 +75,6 @@ def test_table():
     assert (summary["value"], summary["sd"]) == (2.0, pytest.approx(np.sqrt(2)))
 
 
-def test_figure(tmp_path):
-    entries, trials = entries_and_trials()
-    points = memory.memory_points(entries, trials)
-    assert set(points["kind"]) == {memory.KEPT, memory.REGENERATED, "LIBLINEAR"}
-    paths = memory.draw_memory(points, tmp_path / "memory", "Title")
-    drawing = paths[-1].read_text()
-    for word in ("rows n", "features m", "n = 3,000", "m = 7,000", "l = 50, line", "LIBLINEAR", "l = 8 ln n"):
-        assert word in drawing
-    unknown = points.assign(measured=np.nan)
-    assert memory.draw_memory(unknown, tmp_path / "unknown", "No memory is known")[0].exists()
-
-
 def test_script(tmp_path, monkeypatch, capsys):
     def here(command, **_):  # three processes would take longer than all else
         training_process.train(Path(command[-1]))

@@ -155,14 +155,6 @@ def test_liblinear_is_optimal(shape, loss, fit_intercept):
     assert (ours.intercept_[0] != 0) == fit_intercept
 
 
-def test_liblinear_label_order_does_not_turn_the_sign():
-    X, y = two_classes(100, 30)
-    for order in (np.arange(100), np.arange(100)[::-1]):
-        model = LiblinearSVM(tol=1e-6).fit(X[order], y[order])
-        assert model.score(X, y) > 0.7
-        assert (model.decision_function(X) > 0).tolist() == (model.predict(X) == "yes").tolist()
-
-
 def test_liblinear_several_classes(digits):
     X, y = digits
     order = np.argsort(-y, kind="stable")  # met in another order than sorted
@@ -185,12 +177,6 @@ def test_liblinear_trailing_empty_columns(n_columns):
         np.testing.assert_allclose(model.coef_[:, :20], plain.coef_, atol=1e-12)
         assert not model.coef_[:, 20:].any()
         np.testing.assert_allclose(model.intercept_, plain.intercept_, atol=1e-12)
-
-
-def test_support_rows_of_libsvm_are_its_own():
-    X, y = two_classes(200, 10)
-    model = LibsvmSVM().fit(X, y)
-    np.testing.assert_array_equal(support_rows(model, X, y), np.sort(model.support_))
 
 
 def test_support_rows_of_a_compressed_svm_are_those_with_dual_variables():

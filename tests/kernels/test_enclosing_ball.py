@@ -1,4 +1,4 @@
-"""Smallest enclosing balls against closed forms, SLSQP, Badoiu and Clarkson, and their own certificate."""
+"""Smallest enclosing balls against closed forms, SLSQP and their own certificate; their centre as one more row."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,14 @@ from scipy.optimize import minimize
 
 from provsel.kernels.enclosing_ball import enclosing_ball_of_rows, minimum_enclosing_ball
 from provsel.kernels.simplex_qp import translate_gram
+from provsel.selectors import (
+    BSSSelector,
+    LeverageScoreSelector,
+    RRQRSelector,
+    UniformSelector,
+    WithEnclosingBallCenter,
+)
+from provsel.training_view import TrainingView
 
 RNG_SEED = 20160
 TOL = 1e-10
@@ -154,3 +162,48 @@ def test_rows_have_the_ball_of_their_gram_matrix(name, form):
     assert found.weights.sum() == pytest.approx(1)
     assert (found.weights >= 0).all()
     assert ((dense - found.weights @ dense) ** 2).sum(axis=1).max() <= found.squared_radius + slack
+
+
+@pytest.fixture
+def word_counts():
+    return np.random.default_rng(0).poisson(0.8, (12, 150)).astype(float)
+
+
+def test_center_is_that_of_an_independent_optimizer(word_counts):
+    made = WithEnclosingBallCenter(UniformSelector(3, random_state=0)).fit(word_counts)
+    farthest = lambda c: ((word_counts - c) ** 2).sum(axis=1).max()  # noqa: E731
+    assert farthest(made.center_) == pytest.approx(made.squared_radius_, rel=1e-9)
+    descended = minimize(farthest, word_counts.mean(axis=0), method="Powell", options={"maxiter": 3})
+    assert made.squared_radius_ <= descended.fun * (1 + 1e-9)
+    assert made.squared_radius_ < farthest(word_counts.mean(axis=0))
+
+
+@pytest.mark.parametrize("selector", [BSSSelector(60), LeverageScoreSelector(20, strategy="top")], ids=["bss", "top"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_row_space_and_so_the_selection_stay_the_same(word_counts, selector, form):
+    made = WithEnclosingBallCenter(selector).fit(form(word_counts))
+    plain = selector.fit(form(word_counts))
+    np.testing.assert_array_equal(made.indices_, plain.indices_)
+    np.testing.assert_allclose(made.weights_, plain.weights_, rtol=1e-8)
+    assert made.selector_.rank_ == plain.rank_ == 12
+
+
+def test_the_selector_sees_the_row(word_counts):
+    seen = []
+
+    class Spy(UniformSelector):
+        def _select(self, view, rng):
+            seen.append(view.X)
+            return super()._select(view, rng)
+
+    made = WithEnclosingBallCenter(Spy(3)).fit(word_counts)
+    np.testing.assert_array_equal(seen[0][:-1], word_counts)
+    np.testing.assert_array_equal(seen[0][-1], made.center_)
+
+
+def test_many_rows_need_no_gram_matrix():
+    word_counts = np.random.default_rng(0).standard_normal((10_001, 3))
+    view = TrainingView(word_counts)
+    view.gram = lambda: pytest.fail("10,001 x 10,001")
+    made = WithEnclosingBallCenter(RRQRSelector(2)).fit_view(view)
+    assert ((word_counts - made.center_) ** 2).sum(axis=1).max() == pytest.approx(made.squared_radius_, rel=1e-9)

@@ -141,13 +141,6 @@ def test_inseparable_rows_are_recognized(problem):
     assert np.isnan([fit.intercept, fit.squared_norm, fit.gap]).all()
 
 
-def test_a_narrow_gap_is_not_taken_for_none():
-    X = np.array([[0.0, 0.0], [0.0, 10.0], [1e-4, 0.0], [1e-4, 10.0]])
-    fit = hard_margin(X @ X.T, np.array([-1.0, -1.0, 1.0, 1.0]))
-    assert fit.separable
-    assert fit.squared_norm == pytest.approx(4e8, rel=1e-6)
-
-
 def test_invariances():
     X, y = text_like(4)
     fit = hard_margin(X @ X.T, y)
@@ -161,21 +154,14 @@ def test_invariances():
     assert hard_margin(X @ X.T, -y).intercept == pytest.approx(-fit.intercept, rel=1e-8)
 
 
-@pytest.mark.parametrize("guess", ["solution", "one pair", "one class", "nan", "nothing"])
-def test_first_guess_does_not_change_the_solution(guess):
+def test_first_guess_does_not_change_the_solution():
     X, y = text_like(5)
-    G = X @ X.T
+    G, eye = X @ X.T, np.eye(y.size)
     fit = hard_margin(G, y)
-    alpha0 = {
-        "solution": fit.alpha,
-        "one pair": np.eye(y.size)[10] + np.eye(y.size)[11],
-        "one class": np.maximum(y, 0.0),
-        "nan": np.full(y.size, np.nan),
-        "nothing": np.zeros(y.size),
-    }[guess]
-    again = hard_margin(G, y, alpha0=alpha0)
-    assert again.gap <= TOL
-    np.testing.assert_allclose(again.alpha, fit.alpha, atol=1e-8 * fit.alpha.max())
+    for guess in (fit.alpha, eye[10] + eye[11], np.maximum(y, 0.0), np.full(y.size, np.nan), np.zeros(y.size)):
+        again = hard_margin(G, y, alpha0=guess)
+        assert again.gap <= TOL
+        np.testing.assert_allclose(again.alpha, fit.alpha, atol=1e-8 * fit.alpha.max())
 
 
 @given(

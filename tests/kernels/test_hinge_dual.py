@@ -1,15 +1,20 @@
-"""The SVM with its dual variables: against two other solvers, closed forms, and the optimality conditions."""
+"""The SVM with its dual variables, and the best length of a vector: other solvers, searches, optimality conditions."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.optimize import lsq_linear
-from sklearn.svm import SVC
+from scipy.optimize import lsq_linear, minimize_scalar
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from provsel.certificates.compression import compression_objective
 from provsel.kernels import hinge_dual as module
 from provsel.kernels.hinge_dual import hinge_dual
+from provsel.kernels.hinge_scale import best_dual_scale, best_scale
+from provsel.models import HingeSVM
+from textbook import libsvm_without_intercept
 
 TOL = 1e-9
 
@@ -93,16 +98,6 @@ def test_certificate_refuses_wrong_solutions():
         assert objective(Z, y, w, c) - 2 * c * (alpha.sum() - 0.5 * w @ w) > 1e-5 * fit.primal
 
 
-@pytest.mark.parametrize("name", ["tall", "tall, weak", "wide", "duplicates", "separable"])
-def test_agrees_with_libsvm(name):
-    """LIBSVM has an intercept: it is 0 for every row and its mirror image (-z, -y), and each loss counts twice."""
-    Z, y, c = problems()[name]
-    svm = SVC(kernel="linear", C=1 / (4 * c * y.size), tol=1e-9).fit(np.vstack([Z, -Z]), np.append(y, -y))
-    assert svm.intercept_[0] == pytest.approx(0.0, abs=1e-6)
-    fit = hinge_dual(Z, y, c, tol=TOL)
-    np.testing.assert_allclose(fit.w, svm.coef_[0], atol=1e-4 * np.abs(fit.w).max())
-
-
 def test_dual_variables_agree_with_least_squares_where_they_are_unique():
     """With fewer rows than columns alpha is unique: the box-constrained least squares of Lawson and Hanson's kind."""
     Z, y, c = problems()["wide"]
@@ -126,17 +121,6 @@ def test_sparse_and_conjugate_gradients_give_the_same(name, monkeypatch):
         assert fit.primal == pytest.approx(dense.primal, rel=2 * TOL)
 
 
-def test_an_early_stop_says_so():
-    Z, y, c = problems()["tall, weak"]
-    fit = hinge_dual(Z, y, c, tol=TOL, max_iter=3)
-    assert not fit.converged
-    assert fit.n_iter == 3
-    assert fit.gap > TOL
-    optimum = hinge_dual(Z, y, c, tol=TOL).primal
-    assert fit.dual <= optimum <= fit.primal
-    assert 0 <= fit.alpha.min() <= fit.alpha.max() <= 1 / (2 * c * y.size)
-
-
 @given(st.integers(1, 60), st.integers(1, 30), st.integers(0, 2**32 - 1), st.floats(-6, 1), st.floats(0, 2))
 @settings(deadline=None, max_examples=60)
 def test_random_problems(n, m, seed, exponent, spread):
@@ -155,3 +139,99 @@ def test_degenerate_integer_rows(n, m, seed):
     rng = np.random.default_rng(seed)
     Z, y = rng.integers(-2, 3, (n, m)).astype(float), rng.choice([-1.0, 1.0], n)
     assert hinge_dual(Z, y, 1e-4, tol=1e-8).converged
+
+
+def scaled_objective(t, scores, square, c):
+    return np.maximum(0.0, 1.0 - t * scores).mean() + c * t * t * square
+
+
+@given(st.integers(1, 30), st.integers(0, 2**32 - 1), st.floats(-3, 3), st.floats(-6, 3), st.floats(-1, 2))
+@settings(deadline=None, max_examples=150)
+def test_agrees_with_a_search(n, seed, length, exponent, shift):
+    scores = 10.0**length * (np.random.default_rng(seed).standard_normal(n) + shift)
+    square, c = 10.0 ** (2 * length), 10.0**exponent
+    t, value = best_scale(scores, square, c)
+    assert t >= 0
+    assert value == pytest.approx(scaled_objective(t, scores, square, c), rel=1e-12)
+    top = 2 * (1 / np.sqrt(c * square))  # beyond it the square alone exceeds f(0) = 1
+    found = minimize_scalar(scaled_objective, args=(scores, square, c), bounds=(0, top), options={"xatol": 1e-12 * top})
+    kinks = 1 / scores[scores > 0]
+    others = [0.0, *np.linspace(0, top, 200), *kinks, *(kinks * (1 + 1e-6)), t * 0.999, t * 1.001]
+    assert value <= min(found.fun, *(scaled_objective(s, scores, square, c) for s in others)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("scores", "square", "c", "t"),
+    [
+        ([2.0], 1.0, 0.5, 0.5),  # at the kink: the slope is 1/2 - 2 before it and 1/2 behind
+        ([2.0], 1.0, 4.0, 0.25),  # before the kink: 8 t = 2
+        ([-1.0, 0.5], 1.0, 1.0, 0.0),  # more is lost than won
+        ([1.0, -1.0], 1.0, 1.0, 0.0),
+        ([4.0, 1.0], 1.0, 0.5, 0.5),  # between: t = 1/2 from the second row alone
+        ([0.0, 0.0], 1.0, 0.5, 0.0),
+        ([0.0, 0.0], 0.0, 0.5, 0.0),  # the zero vector has no length to choose
+    ],
+)
+def test_closed_forms(scores, square, c, t):
+    assert best_scale(np.array(scores), square, c) == pytest.approx(
+        (t, scaled_objective(t, np.array(scores), square, c))
+    )
+
+
+@given(st.integers(1, 20), st.integers(0, 2**32 - 1), st.floats(-5, 2), st.floats(0, 1))
+@settings(deadline=None, max_examples=100)
+def test_dual_scale_stays_in_the_box_and_bounds_the_optimum(n, seed, exponent, fill):
+    rng = np.random.default_rng(seed)
+    X, y, c = rng.standard_normal((n, 4)), rng.choice([-1.0, 1.0], n), 10.0**exponent
+    most = 1 / (2 * c * n)
+    alpha = most * np.minimum(rng.random(n) + fill, 1.0)
+    w = X.T @ (y * alpha)
+    t, bound = best_dual_scale(alpha, float(w @ w), c)
+    assert t * alpha.max() <= most * (1 + 1e-12)
+    assert bound <= hinge_dual(X, y, c, tol=1e-9).primal * (1 + 1e-9)
+    scaled = np.linspace(0, most / alpha.max(), 300)
+    values = 2 * c * (scaled * alpha.sum() - scaled**2 * (w @ w) / 2)
+    assert bound >= values.max() * (1 - 1e-12)
+
+
+def test_dual_scale_without_an_image():
+    assert best_dual_scale(np.zeros(3), 0.0, 0.1) == (0.0, 0.0)
+    t, bound = best_dual_scale(np.array([0.5, 0.5]), 0.0, 0.1)  # C = 2.5: alpha may grow five times
+    assert (t, bound) == pytest.approx((5.0, 1.0))
+
+
+WEIGHT = 1e-3
+
+
+def labelled_rows(n=200, m=30, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.4, "spam", "ham")
+    X = rng.standard_normal((n, m))
+    X[:, :5] += np.where(y == "spam", 0.5, -0.5)[:, None]
+    return X, y
+
+
+@parametrize_with_checks([HingeSVM(), HingeSVM(0.1, tol=1e-9)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix], ids=["dense", "csr", "csc"])
+@pytest.mark.parametrize("shape", [(200, 30), (40, 150)], ids=["tall", "wide"])
+def test_is_the_svm_without_intercept(shape, form):
+    X, y = labelled_rows(*shape)
+    model = HingeSVM(WEIGHT, tol=1e-9).fit(form(X), y)
+    theirs = libsvm_without_intercept(X, y, WEIGHT)
+    np.testing.assert_allclose(model.coef_[0], theirs, atol=1e-4 * np.abs(theirs).max())
+    np.testing.assert_array_equal(model.predict(form(X)), np.where(X @ theirs > 0, "spam", "ham"))
+    assert model.objective_ == pytest.approx(compression_objective(X, y, model.coef_[0], WEIGHT), rel=1e-9)
+    assert model.objective_ == pytest.approx(compression_objective(X, y, theirs, WEIGHT), rel=1e-3)
+    assert (model.coef_.shape, model.intercept_.tolist(), model.dual_coef_.shape) == ((1, shape[1]), [0.0], shape[:1])
+
+
+def test_an_open_gap_is_told():
+    X, y = labelled_rows()
+    with pytest.warns(ConvergenceWarning, match=r"^HingeSVM: expected .* of at most 1e-06, got .* after 2 Newton"):
+        model = HingeSVM(WEIGHT, max_iter=2).fit(X, y)
+    assert model.gap_ > 1e-6
+    assert model.n_iter_ == 2

@@ -1,5 +1,6 @@
-"""The linear-programming SVM against the full program by HiGHS, its own certificate, and the published iteration."""
+"""The linear-programming SVM and its selector: the full program by HiGHS, certificates, ties, warnings."""
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -9,10 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
 
-from provsel.kernels.lpsvm import lpsvm_highs, without_negligible
+from provsel.kernels.lpsvm import lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
+from provsel.selectors import LPSVMSelector
 
 SOLVERS = {"highs": lpsvm_highs, "newton": lpsvm_newton}
 
@@ -91,40 +94,24 @@ def oracle(name):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_optimum_is_that_of_the_full_program(name, solver):
+def test_solution_is_that_of_the_full_program_and_certified(name, solver):
     X, y, nu = PROBLEMS[name]
     w, found = solved(name, solver)
-    optimum, _ = oracle(name)
+    optimum, u = oracle(name)
     assert found.objective == pytest.approx(optimum, rel=1e-6)
     # the objective is what it says, from the rows alone
     slack = np.maximum(1 - y * (X @ w - found.gamma), 0)
     assert found.objective == pytest.approx(np.abs(w).sum() + nu * slack.sum(), rel=1e-12)
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_gap_is_a_certificate(name, solver):
-    """Feasible for the dual on all columns, also those that were merged away, and as good as the gap says."""
-    X, y, nu = PROBLEMS[name]
-    _, found = solved(name, solver)
-    assert found.u.min() >= 0
-    assert found.u.max() <= nu * (1 + 1e-12)
+    # feasible for the dual on all columns, also those that were merged away, and as good as the gap says
+    assert 0 <= found.u.min() <= found.u.max() <= nu * (1 + 1e-12)
     assert abs(y @ found.u) <= 1e-12 * found.u.sum()
     assert np.abs(X.T @ (y * found.u)).max() <= 1 + 1e-12
     assert found.gap == pytest.approx(1 - found.u.sum() / found.objective, abs=1e-12)
     assert found.gap <= 1e-6
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_support_is_complementary_to_an_independent_dual_solution(name, solver):
-    """|x_j^T D u| = 1 on every selected column; no column with |x_j^T D u| < 1 is selected."""
-    X, y, _ = PROBLEMS[name]
-    w, _ = solved(name, solver)
-    _, u = oracle(name)
+    # complementary to the other dual solution: |x_j^T D u| = 1 on every selected column
     prices = X.T @ (y * u)
     np.testing.assert_allclose(prices[w != 0] * np.sign(w[w != 0]), 1, atol=1e-5)
-    assert not w[np.abs(prices) < 1 - 1e-5].any()
-    if X.shape[1] > X.shape[0]:
-        assert (np.abs(prices) < 1 - 1e-5).sum() > 0  # the check has columns to refuse
+    assert X.shape[1] <= X.shape[0] or (np.abs(prices) < 1 - 1e-5).any()  # there are columns to refuse
 
 
 def test_solvers_choose_the_same_where_the_optimum_is_unique(name):
@@ -136,13 +123,6 @@ def test_solvers_choose_the_same_where_the_optimum_is_unique(name):
     assert 0 < (first != 0).sum() <= y.size
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_one_step_is_not_enough_and_says_so(solver):
-    X, y, nu = PROBLEMS["wide, separable"]
-    _, found = solve(solver, X, y, nu, max_iter=1)
-    assert found.gap > 1e-3
-
-
 @pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e3, 1e6])
 def test_units_of_the_columns_do_not_matter(factor):
     """X -> c X with nu -> nu / c divides w by c."""
@@ -152,12 +132,6 @@ def test_units_of_the_columns_do_not_matter(factor):
     assert other.gap <= 1e-6
     assert factor * other.objective == pytest.approx(found.objective, rel=1e-6)
     np.testing.assert_array_equal(scaled != 0, w != 0)
-
-
-def test_negligible_weights_are_those_without_effect():
-    A = sparse.csc_array(np.array([[1.0, 1e12, 1.0], [0.0, 1e12, 1.0]]))
-    np.testing.assert_array_equal(without_negligible(A, np.array([1.0, 1e-12, 1e-12])), [1.0, 1e-12, 0.0])
-    np.testing.assert_array_equal(without_negligible(A.toarray(), np.zeros(3)), np.zeros(3))
 
 
 def slow_distinct(X):
@@ -209,3 +183,80 @@ def test_degenerate_integer_rows(problem):
     assert found.gap <= 1e-7
     assert found.objective == pytest.approx(full_program(X, y, nu)[0], rel=1e-6)
     assert (w != 0).sum() <= y.size
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(50) % 2, 1, -1)
+    X = rng.poisson(0.5, (50, 200)).astype(float)
+    X[:, [20, 40]] += rng.poisson(1.0, (50, 2)) * (y > 0)[:, None]
+    X[:, [120, 140]] = X[:, [20, 40]]
+    X[:, 10] = 0.5 * X[:, 20]
+    return X, y
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_selector_is_the_solution_and_of_multiples_takes_the_longest(solver, data):
+    X, y = data
+    fitted = LPSVMSelector(solver=solver).fit(X, y)
+    w, chosen = fitted.coef_[0], set(fitted.indices_)
+    assert (fitted.coef_.shape, fitted.intercept_.shape, fitted.solver_) == ((1, 200), (1,), solver)
+    assert fitted.n_iter_ > 0
+    assert fitted.gap_ <= 1e-6
+    assert chosen == set(np.flatnonzero(w))
+    assert (np.diff(np.abs(w[fitted.indices_])) <= 0).all()
+    slack = np.maximum(1 - y * (X @ w + fitted.intercept_), 0)
+    assert fitted.objective_ == pytest.approx(np.abs(w).sum() + slack.sum(), rel=1e-12)
+    assert {20, 40} <= chosen
+    assert not {10, 120, 140} & chosen  # half as long, and equals of a higher index
+    doubled = X * np.where(np.arange(200) == 140, 2, 1)
+    chosen = set(LPSVMSelector(solver=solver).fit(doubled, y).indices_)
+    assert 140 in chosen
+    assert 40 not in chosen
+
+
+def test_more_features_for_dearer_slack(data):
+    X, y = data
+    assert LPSVMSelector(nu=0.05).fit(X, y).indices_.size < LPSVMSelector(nu=1.0).fit(X, y).indices_.size
+
+
+def test_stopping_early_warns_with_the_gap(data):
+    with pytest.warns(ConvergenceWarning, match=r"at most tol = 1e-06, got 0\.\d+ after 1 steps of solver='newton'"):
+        fitted = LPSVMSelector(solver="newton", max_iter=1).fit(*data)
+    assert fitted.gap_ > 1e-6
+    optimum = full_program(*data, 1.0)[0]
+    assert (fitted.objective_ - optimum) / fitted.objective_ <= fitted.gap_ + 1e-9  # the gap still is a bound
+
+
+def test_stopping_before_any_weight_is_an_error(data):
+    with (
+        pytest.warns(ConvergenceWarning, match=r"got 1 after \d+ steps of solver='highs'; raise max_iter"),
+        pytest.raises(ValueError, match=r"expected at least one feature .* got none of 200 .* raise max_iter\."),
+    ):
+        LPSVMSelector(solver="highs", max_iter=1).fit(*data)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_no_weight_at_all_keeps_the_feature_that_comes_first(solver, data):
+    X, y = data
+    with pytest.warns(UserWarning, match=r"every weight is zero at nu=1e-06; kept the one feature .* Raise nu"):
+        made = LPSVMSelector(nu=1e-6, solver=solver).fit(X, y)
+    assert not made.coef_.any()
+    assert made.indices_.size == 1
+    # raise nu until the first weight appears, by an independent bisection on the default solver
+    low, high = 1e-6, 1.0
+    for _ in range(30):
+        middle = np.sqrt(low * high)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            low, high = (low, middle) if LPSVMSelector(nu=middle).fit(X, y).coef_.any() else (middle, high)
+    assert LPSVMSelector(nu=high).fit(X, y).indices_[0] == made.indices_[0]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_nothing_that_differs_between_the_classes_is_refused(solver):
+    with pytest.raises(ValueError, match=r"got none of 3 at nu=1 .*check that some feature differs"):
+        LPSVMSelector(solver=solver).fit(np.zeros((6, 3)), [0, 1, 0, 1, 0, 1])
+    with pytest.raises(ValueError, match="got none of 3 at nu=1 "):
+        LPSVMSelector(solver=solver).fit(np.ones((6, 3)), [0, 1, 0, 1, 0, 1])

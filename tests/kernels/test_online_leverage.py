@@ -199,17 +199,6 @@ def test_theory_rate():
     assert theory_rate(1, 0.5) == theory_rate(2, 0.5) > 0
 
 
-@pytest.mark.parametrize("option", ["one", "ridge"])
-@pytest.mark.parametrize("r", [1, 7, 40, 100])
-def test_calibration_meets_the_wanted_number(option, r):
-    X = low_rank(25, 200, 10)
-    found = calibrated_pass(X, r, Rule(0.5, 1.0, **OPTIONS[option]), KEY)
-    assert found.positions.size == r
-    again = one_pass(X, Rule(0.5, found.rate, **OPTIONS[option]), KEY)
-    np.testing.assert_array_equal(again.positions, found.positions)
-    np.testing.assert_array_equal(again.weights, found.weights)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_calibration_finds_the_nearest_where_the_count_jumps(seed):
     """As printed, one column more opens the span for many others: the count jumps over r."""

@@ -142,15 +142,6 @@ def test_ties_go_to_the_lowest_index_whatever_the_rounding():
     np.testing.assert_array_equal(PivotedQR(rotation @ X).extend(60).pivots, pivots)
 
 
-def test_extending_is_the_same_as_starting_longer():
-    X = sparse.csr_array(text_like(np.random.default_rng(5)))
-    whole = PivotedQR(X).extend(45).pivots
-    state = PivotedQR(X)
-    for k in (1, 7, 7, 30, 45):
-        np.testing.assert_array_equal(state.extend(k).pivots, whole[:k])
-    assert not state.exhausted
-
-
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_squares_may_over_and_underflow(scale):
     X = gaussian(np.random.default_rng(6))

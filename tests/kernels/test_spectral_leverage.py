@@ -53,16 +53,13 @@ def assert_spans(basis, X, atol=1e-9):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_spans_the_row_space(shape, form):
-    X = matrix(SHAPES[shape])
+@pytest.mark.parametrize("rank", [None, 5])
+def test_spans_the_row_space(shape, form, rank):
+    X = matrix(SHAPES[shape], rank=rank)
     assert_spans(spectral_basis(FORMS[form](X)), X)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("shape", ["wide", "tall", "square", "almost square"])
-def test_rank_deficient(shape, form):
-    X = matrix(SHAPES[shape], rank=5)
-    assert_spans(spectral_basis(FORMS[form](X)), X)
+    single = X.astype(np.float32)
+    if rank is None:  # rounding fills the space
+        assert_spans(spectral_basis(FORMS[form](single)), single)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -152,14 +149,6 @@ def test_unbiased(sample, r):
     positive = P > 0
     assert (np.abs(mean - 1)[positive] <= 4.5 * error[positive] + 1e-12).all()
     assert mean[~positive] == 0
-
-
-@pytest.mark.parametrize("r", [1, 3, 6])
-def test_without_replacement_meets_the_inclusion_probabilities(r):
-    expected = inclusion_probabilities(P, r)
-    kept = mean_of_squared_weights(sample_without_replacement, r, 4000)[2]
-    error = np.sqrt(expected * (1 - expected) / 4000)
-    assert (np.abs(kept - expected) <= 4.5 * error + 1e-12).all()
 
 
 @given(

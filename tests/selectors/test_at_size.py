@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from provlab.identity.cell import Cell
 from provsel import selectors
 from provsel.selectors import (
     AtSize,
@@ -22,7 +21,6 @@ from provsel.selectors import (
     WithEnclosingBallCenter,
 )
 from provsel.training_view import TrainingView
-from small_runs import DATASET, MODEL, PROTOCOL
 
 FIRST = AtSize(FeatureSelectiveSelector(relative=True), 12, parameter="c1", low=1e-6, high=1.0)
 
@@ -99,12 +97,6 @@ def test_finds_the_step(r, count, between):
     assert fitted.weights_.tolist() == [1.0] * r
     assert fitted.scores_.tolist() == list(range(40))
     assert fitted.n_fits_ == Steps.fits <= 15
-
-
-def test_more_features_for_a_smaller_parameter():
-    fitted = fit(steps(6, counts=(30, 9, 5, 2)))
-    assert fitted.selector_.indices_.size == 9
-    assert 0.1 < fitted.parameter_ <= 1
 
 
 def test_the_number_of_fits_is_bounded():
@@ -206,25 +198,3 @@ def test_every_selector_without_a_number_of_features_has_a_range():
         if inspect.isclass(cls) and issubclass(cls, BaseSelector) and cls not in without:
             counts = "n_features_to_select" in inspect.signature(cls).parameters
             assert counts != hasattr(cls, "size_range"), cls.__name__
-
-
-CONFIG = {
-    "_target_": "provsel.selectors.AtSize",
-    "n_features_to_select": 3,
-    "parameter": "c1",
-    "low": 1e-6,
-    "high": 1.0,
-    "selector": {"_target_": "provsel.selectors.FeatureSelectiveSelector", "relative": True},
-}
-
-
-def test_the_identity_of_a_cell_has_the_version_of_the_inner_selector(monkeypatch):
-    def cell(config):
-        return Cell(dataset=DATASET, selector=config, model=MODEL, protocol=PROTOCOL, data="x")
-
-    before = cell(CONFIG)
-    inner = before.identity["selector"]["arguments"]["selector"]
-    assert (inner["name"], inner["arguments"]) == ("FeatureSelectiveSelector", {"relative": True})
-    assert cell({**CONFIG, "selector": {**CONFIG["selector"], "c2": 1.0}}).id != before.id
-    monkeypatch.setattr(FeatureSelectiveSelector, "algorithm_version", 99)
-    assert cell(CONFIG).id != before.id

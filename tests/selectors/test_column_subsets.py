@@ -254,10 +254,6 @@ def test_uniform_draws_break_the_expectation():
     assert mean_exceeds(draws, bound)
 
 
-def test_the_bound_of_very_many_pivots_is_a_number():
-    assert random_pivots_expectation(Spectrum(np.ones(3000)), 2000, 1500) <= 2
-
-
 def test_the_expected_error_of_random_pivots_is_below_the_recursion():
     """By enumeration of all ordered pairs and triples; and from r = k on below 2^k."""
     X = np.random.default_rng(6).standard_normal((5, 7)) * np.array([4, 1, 1, 1, 0.1, 0.1, 2])

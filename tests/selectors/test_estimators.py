@@ -391,18 +391,6 @@ def test_bss_repeats_merge():
     assert low <= eigenvalues[0] <= eigenvalues[-1] <= high
 
 
-def test_leverage_scores_and_top(data):
-    X, _ = data
-    selector = LeverageScoreSelector(R, strategy="top").fit(X)
-    expected = (np.linalg.svd(X, full_matrices=False)[2] ** 2).sum(axis=0)
-    np.testing.assert_allclose(selector.scores_, expected)
-    assert selector.rank_ == N
-    np.testing.assert_allclose(selector.scores_[selector.indices_], np.sort(expected)[::-1][:R])
-    assert (selector.weights_ == 1).all()
-    truncated = LeverageScoreSelector(R, strategy="top", rank=2).fit(X)
-    assert truncated.scores_.sum() == pytest.approx(2)
-
-
 @pytest.mark.parametrize("eps", [0.01, 0.1, 0.3, 0.5])
 @pytest.mark.parametrize("rank", [1, 2, 17, 400])
 def test_bss_budget_implies_its_bound(rank, eps):
@@ -451,12 +439,3 @@ def test_on_support_vectors_is_a_fit_on_those_rows(data):
     np.testing.assert_array_equal(both.indices_, alone.indices_)
     np.testing.assert_array_equal(both.weights_, alone.weights_)
     assert both.selector_.rank_ == alone.rank_
-
-
-def test_a_selector_of_scikit_learn_on_support_vectors(data):
-    X, y = data
-    fitted = OnSupportVectors(SelectKBest(k=7)).fit(X, y)
-    rows = fitted.support_rows_
-    np.testing.assert_array_equal(fitted.indices_, SelectKBest(k=7).fit(X[rows], y[rows]).get_support(indices=True))
-    assert (fitted.weights_ == 1).all()
-    assert not fitted.is_random

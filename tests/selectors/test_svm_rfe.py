@@ -1,4 +1,4 @@
-"""Recursive feature elimination: against scikit-learn, against plain refitting, and over orders of r."""
+"""Recursive feature elimination: scikit-learn, plain refitting, orders of r, and downdated Gram matrices."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,8 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import SVC
 
 import provsel.selectors.svm_rfe as module
+from provsel.kernels.elimination import RemainingColumns, by_importance
+from provsel.kernels.spectral import gram_matrix
 from provsel.models import LiblinearSVM
 from provsel.selectors import SVMRFESelector
 from provsel.training_view import TrainingView
@@ -121,25 +123,6 @@ def test_neither_order_of_r_nor_sharing_matters(solver, shared_rounds, monkeypat
             assert shared.n_rounds_ == alone[r].n_rounds_
 
 
-def test_a_path_is_walked_once(monkeypatch):
-    X, y = gaussian()
-    calls = []
-    original = module.fit_gram
-    monkeypatch.setattr(module, "fit_gram", lambda *args, **options: calls.append(1) or original(*args, **options))
-    view = TrainingView(X, y)
-    rounds = [SVMRFESelector(r).fit_view(view).n_rounds_ for r in (100, 50, 200)]
-    assert len(calls) == max(rounds) == rounds[1]
-    with view.metered() as first:
-        SVMRFESelector(50).fit_view(view)
-    with view.metered() as second:
-        SVMRFESelector(50).fit_view(view)
-    assert len(calls) == max(rounds)
-    assert first.shared == second.shared
-    assert first.shared.wall > 0  # charged, though computed before
-    SVMRFESelector(50, C=2.0).fit_view(view)
-    assert len(calls) == 2 * max(rounds)  # another C is another path
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_copies_of_a_column_are_kept_lowest_index_first(form):
     X, y = gaussian()
@@ -152,14 +135,6 @@ def test_copies_of_a_column_are_kept_lowest_index_first(form):
         places = [np.flatnonzero(selector.indices_ == k) for k in (j, j + 40, j + 80)]
         found = [place[0] for place in places if place.size]
         assert found == sorted(found)
-
-
-def test_auto_goes_by_the_number_of_rows(monkeypatch):
-    X, y = gaussian()
-    by_gram, by_columns = (SVMRFESelector(20, solver=solver).fit(X, y) for solver in ("libsvm", "liblinear"))
-    np.testing.assert_array_equal(SVMRFESelector(20).fit(X, y).ranking_, by_gram.ranking_)
-    monkeypatch.setattr(module, "GRAM_ROWS", 59)
-    np.testing.assert_array_equal(SVMRFESelector(20).fit(X, y).ranking_, by_columns.ranking_)
 
 
 def with_an_id(n, d=25):
@@ -209,3 +184,47 @@ def test_many_more_rows_than_features_are_solved_in_the_primal():
         np.testing.assert_array_equal(
             SVMRFESelector(2, step=1, tol=1e-6).fit(few, y[:2100]).ranking_, expected.ranking_
         )
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-13])
+def test_ties_are_in_order_of_index(noise):
+    rng = np.random.default_rng(1)
+    exact = rng.integers(0, 6, 200).astype(float)
+    noisy = np.abs(exact + noise * rng.standard_normal(200))
+    np.testing.assert_array_equal(by_importance(noisy), np.lexsort((np.arange(200), -exact)))
+
+
+def test_a_difference_above_the_tolerance_is_none():
+    np.testing.assert_array_equal(by_importance(np.array([1.0, 1.0 + 1e-9, 1e-8, 1.1e-8])), [1, 0, 3, 2])
+
+
+def _rounds(X, share=0.9):
+    """Yield the remaining columns of X, their indices, round by round."""
+    rng = np.random.default_rng(2)
+    columns, features = RemainingColumns.of(X, gram_matrix(X)), np.arange(X.shape[1])
+    while features.size > 30:
+        positions = np.sort(rng.choice(features.size, int(share * features.size), replace=False))
+        columns, features = columns.only(positions), features[positions]
+        yield columns, features
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("share", [0.9, 0.3])
+def test_downdates_equal_recomputation(form, share):
+    X = np.random.default_rng(3).standard_normal((40, 900))
+    for columns, features in _rounds(form(X), share):
+        fresh = X[:, features] @ X[:, features].T
+        np.testing.assert_allclose(columns.gram, fresh, atol=1e-10 * np.trace(fresh) / 40)
+        duals = np.random.default_rng(4).standard_normal((2, 40))
+        np.testing.assert_allclose(columns.weighted_sums(duals), duals @ X[:, features], atol=1e-12)
+
+
+def test_a_large_column_that_goes_takes_its_rounding_errors_along():
+    X = np.random.default_rng(5).standard_normal((20, 300))
+    X[:, 7] *= 1e7
+    kept = np.delete(np.arange(300), 7)
+    fresh = X[:, kept] @ X[:, kept].T
+    np.testing.assert_allclose(RemainingColumns.of(X, gram_matrix(X)).only(kept).gram, fresh, atol=1e-10)
+    # control: a bare downdate is wrong here
+    bare = gram_matrix(X) - np.outer(X[:, 7], X[:, 7])
+    assert np.abs(bare - fresh).max() > 1e-4

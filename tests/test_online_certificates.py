@@ -1,25 +1,32 @@
-"""Theorem 1, Lemmas 2 and 3 and Theorem 2 of the streaming paper, measured, with negative controls."""
+"""What streams promise, with and without a ridge: both papers' theorems and lemmas measured, with negative controls."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from provlab.protocols.whole_rows import cluster_rows
 from provsel.certificates import (
     HELD,
     NO_BOUND,
+    NOT_MEASURED,
     VACUOUS,
     VIOLATED,
     ClusteringCost,
     MeasuredTrial,
+    OnlineFeatureCount,
     PartitionCost,
+    RidgeSparsification,
     certify,
+    certify_subset,
 )
 from provsel.certificates.certifying import certify_trial
 from provsel.models import KMeansClustering
-from provsel.selectors import OnlineLeverageSelector
+from provsel.selectors import OnlineLeverageSelector, UniformSelector
 from provsel.training_view import TrainingView
+from textbook_subsets import low_rank_plus_noise, ratios
 
 N, D, EPS = 8, 6000, 0.5
 MODEL = KMeansClustering(2, random_state=0)
@@ -148,3 +155,121 @@ def test_a_stream_forgets_a_promise_too(view):
     assert not hasattr(selector, "spectral_bound_")
     again = OnlineLeverageSelector(random_state=0, epsilon=EPS).partial_fit_columns(view.X)
     assert (again.spectral_bound_, again.eigenvalue_range_) == (EPS, (1 - EPS, 1 + EPS))
+
+
+EPS = 0.5
+
+
+def three_directions(kind):
+    """Return X, 6 x 6,000: enough columns that the theorem's rate leaves most of them out."""
+    rng = np.random.default_rng(11)
+    X = low_rank_plus_noise(6, 6_000, 3, 0.1, rng)
+    return {"dense": X, "sparse": sparse.csc_array(X * (rng.random(X.shape) < 0.3)), "scaled": 100 * X}[kind]
+
+
+def ridge_for(X, k=3, more=0.5):
+    """Return delta / epsilon, with delta = more ||E||_F^2 / k."""
+    sigma = np.linalg.svd(X.toarray() if sparse.issparse(X) else X, compute_uv=False)
+    return more * (sigma[k:] ** 2).sum() / k / EPS
+
+
+def relative_eigenvalues(X, selector, ridge):
+    """Return the eigenvalues of the pencil (W W^T + ridge I, X X^T + ridge I)."""
+    X = X.toarray() if sparse.issparse(X) else X
+    W = X[:, selector.indices_] * selector.weights_
+    eye = ridge * np.eye(len(X))
+    return np.sort(np.linalg.eigvals(np.linalg.solve(X @ X.T + eye, W @ W.T + eye)).real)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "scaled"])
+def test_the_promise_holds(kind):
+    """Each fit breaks it with a chance of 1/n = 1/6 at most; 20 fits more than 12 times with one of 1e-5."""
+    X = three_directions(kind)
+    ridge = ridge_for(X)
+    broken = 0
+    for seed in range(20):
+        selector = OnlineLeverageSelector(outside_span="ridge", ridge=ridge, epsilon=EPS, random_state=seed).fit(X)
+        assert selector.indices_.size < 4_000
+        record = certify(selector, X, also=[RidgeSparsification]).sparsification
+        eigenvalues = relative_eigenvalues(X, selector, ridge)
+        assert (record.eigenvalue_min, record.eigenvalue_max) == pytest.approx((eigenvalues[0], eigenvalues[-1]))
+        states = [record.state]
+        for k in (1, 3, 5):
+            found = certify_subset(selector, X, k)
+            delta = ridge * EPS / (1 - EPS)
+            sigma = np.linalg.svd(X.toarray() if sparse.issparse(X) else X, compute_uv=False)
+            assert found.frobenius_bound == pytest.approx(1 + k * delta / (sigma[k:] ** 2).sum())
+            assert found.spectral_bound == pytest.approx(delta / sigma[k] ** 2)
+            states.append(found.state)
+        broken += states != [HELD] * 4
+    assert broken <= 12
+
+
+def test_too_few_columns_break_it():
+    X = three_directions("dense")
+    ridge = ridge_for(X)
+    selector = OnlineLeverageSelector(
+        outside_span="ridge", ridge=ridge, epsilon=EPS, sampling_rate=0.02, n_initial=1, random_state=0
+    ).fit(X)
+    record = certify(selector, X, also=[RidgeSparsification]).sparsification
+    assert record.state == NO_BOUND  # of another rate nothing is promised, and what would be does not hold
+    assert record.eigenvalue_min < 1 - EPS or record.eigenvalue_max > 1 + EPS
+    assert certify_subset(selector, X, 3).state == NO_BOUND
+    left = ridge * EPS / (1 - EPS)
+    sigma = np.linalg.svd(X, compute_uv=False)
+    selector.indices_ = selector.indices_[:1]
+    assert ratios(X, selector.indices_, 3)[1] * sigma[3] ** 2 > left
+
+
+def test_a_stream_has_the_same_promise_as_a_fit():
+    X = three_directions("dense")
+    make = OnlineLeverageSelector(outside_span="ridge", ridge=ridge_for(X), random_state=3)
+    at_once = make.fit(X).indices_
+    stream = OnlineLeverageSelector(**make.get_params())
+    for start in range(0, X.shape[1], 700):
+        stream.partial_fit_columns(X[:, start : start + 700])
+    np.testing.assert_array_equal(stream.indices_, at_once)
+    assert stream.ridge_range_ == (0.5, 1.5)
+    assert not hasattr(stream, "spectral_bound_")
+    stream.set_params(outside_span="one", ridge=None).fit(X[:, :50])
+    assert not hasattr(stream, "ridge_range_")
+    assert certify_subset(stream, X[:, :50]).state == NO_BOUND
+
+
+def measured(selector, X):
+    return certify(selector, X, also=[OnlineFeatureCount]).features
+
+
+def long_rows(d, scale=1.0):
+    return scale * np.random.default_rng(3).standard_normal((3, d))
+
+
+@pytest.mark.parametrize("outside", ["one", "project"])
+def test_a_long_stream_keeps_no_more_than_promised(outside):
+    X = long_rows(20_000)
+    selector = OnlineLeverageSelector(epsilon=0.5, outside_span=outside, random_state=0).fit(X)
+    found = measured(selector, X)
+    c = 8 * math.log(3) / 0.25
+    assert found.bound == pytest.approx(c * (24 + 48 * math.log(np.linalg.norm(X, 2))))
+    assert found.kept == selector.indices_.size < found.bound < 20_000
+    assert found.state == HELD
+
+
+def test_of_a_short_stream_it_says_nothing():
+    X = long_rows(2_000)
+    assert measured(OnlineLeverageSelector(epsilon=0.5, random_state=0).fit(X), X).state == VACUOUS
+
+
+def test_the_bound_depends_on_the_units_and_can_be_broken():
+    """As Lemma 2: the scores, and so what is kept, do not depend on the units of the data."""
+    X = long_rows(20_000, scale=5e-3)
+    assert measured(OnlineLeverageSelector(epsilon=0.5, random_state=0).fit(X), X).state == VIOLATED
+
+
+def test_without_the_rate_of_the_theory_there_is_no_promise():
+    X = long_rows(500)
+    selector = OnlineLeverageSelector(sampling_rate=1.0, random_state=0).fit(X)
+    found = measured(selector, X)
+    assert (found.state, found.kept) == (NO_BOUND, selector.indices_.size)
+    assert math.isnan(found.bound)
+    assert measured(UniformSelector(5, random_state=0).fit(X), X).state == NOT_MEASURED
