@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from provlab.datasets import MissingDataError
-from provlab.plan import cells_of, compose_config, make_tasks
-from provlab.run.runner import check_data
+from provlab.plan import cells_of, compose_config
 from provlab.store import TrialStore
 from small_runs import run_quietly
 
@@ -60,12 +58,3 @@ def test_one_set(real_mirror, tmp_path):
 
     again, _ = run_quietly(cells, store)
     assert (again.n_found, again.n_run) == (len(records), 0)
-
-
-@pytest.mark.parametrize("chosen", [SET, "all"])
-def test_missing_data_names_the_command(monkeypatch, tmp_path, chosen):
-    monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-    monkeypatch.setenv("PROVSEL_DATA", str(tmp_path))
-    cells = cells_of(compose_config(["dataset=techtc", f"dataset.set={chosen}"]))
-    with pytest.raises(MissingDataError, match=r"of this run are missing, such as techtc .*provsel fetch techtc"):
-        check_data(make_tasks(cells), {"name": "serial"})

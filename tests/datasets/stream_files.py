@@ -13,11 +13,6 @@ def write_npy(folder, X, order="C"):
     return folder / "X.npy"
 
 
-def write_npz(folder, X, form):
-    sparse.save_npz(folder / "X.npz", form(X))
-    return folder / "X.npz"
-
-
 def write_memmap(folder, X):
     mapped = np.memmap(folder / "X.raw", dtype=X.dtype, mode="w+", shape=X.shape)
     mapped[:] = X

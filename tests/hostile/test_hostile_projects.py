@@ -12,7 +12,7 @@ from hostile_bytes import bounded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
-from test_fuzz_text_readers import BILLION_LAUGHS
+from test_fuzz_readers import BILLION_LAUGHS
 
 from provlab.cli import main
 from provlab.cli.run import check_launcher
