@@ -207,17 +207,12 @@ def test_streams_have_the_same_limit(tmp_path, monkeypatch):
         [*column_blocks(tmp_path / "X.parquet")]
 
 
-@pytest.mark.parametrize("limit", ["x", "0", "-1", "nan", "inf"])
-def test_a_limit_that_is_none(limit, tmp_path, monkeypatch):
-    np.savez(tmp_path / "X.npz", **parts())
-    monkeypatch.setenv("PROVSEL_MEMORY_GB", limit)
-    for read in (own, row_chunks):
-        with pytest.raises(ValueError, match=f"^PROVSEL_MEMORY_GB: expected a positive number .*, got '{limit}'"):
-            read(tmp_path / "X.npz")
-
-
-def test_memory_that_is_not_there_below_the_limit(tmp_path, monkeypatch):
+def test_a_limit_that_is_none_and_memory_that_is_not_there_below_it(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "X.npz", X=np.zeros((2000, 20_000), np.int8), y=np.arange(2000) % 2)
+    for limit in ("x", "0", "-1", "nan", "inf"):
+        monkeypatch.setenv("PROVSEL_MEMORY_GB", limit)
+        with pytest.raises(ValueError, match=f"^PROVSEL_MEMORY_GB: expected a positive number .*, got '{limit}'"):
+            own(tmp_path / "X.npz")
     monkeypatch.setenv("PROVSEL_MEMORY_GB", "1000")
     message = r"data set X\.npz: expected contents that fit into the memory that is free, got .*PROVSEL_MEMORY_GB"
     with bounded(headroom=200 << 20), pytest.raises(ValueError, match=message):

@@ -29,11 +29,15 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
+def dense(dataset):
+    return dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X
+
+
 def frame(labels=SPECIES, **columns):
     return pd.DataFrame({"wing": X[:, 0], "bill": X[:, 1], **columns, "tail": X[:, 2], "species": labels})
 
 
-def test_text_tables(project):
+def test_tables_and_arrays(project):
     frame().to_csv(project / "a.csv", index=False)
     frame().to_csv(project / "a.tsv", index=False, sep="\t")
     frame().to_parquet(project / "a.parquet")
@@ -44,11 +48,7 @@ def test_text_tables(project):
         assert found.class_names.tolist() == ["finch", "robin"]
         assert found.feature_names.tolist() == ["wing", "bill", "tail"]
         assert (found.name, found.source) == ("a", name)
-        last = load_dataset("file", path=name, target=-1)
-        assert last.content == found.content
-
-
-def test_arrays(project):
+        assert load_dataset("file", path=name, target=-1).content == found.content
     y = np.array([3, 1, 3, 2])
     np.savez(project / "a.npz", X=X, y=y, feature_names=["p", "q", "r"])
     np.save(project / "a.npy", np.column_stack([X, y]))
@@ -56,8 +56,7 @@ def test_arrays(project):
     dump_svmlight_file(X, y, str(project / "a.svm"), zero_based=False)
     for name, options in (("a.npz", {}), ("a.npy", {"target": 3}), ("a.mat", {}), ("a.svm", {})):
         found = load_dataset("file", path=name, **options)
-        dense = found.X if isinstance(found.X, np.ndarray) else found.X.toarray()
-        np.testing.assert_array_equal(dense, X)
+        np.testing.assert_array_equal(dense(found), X)
         assert found.y.tolist() == [2, 0, 2, 1], name
         assert [float(name) for name in found.class_names] == [1, 2, 3]
         assert found.feature_names.tolist() == (["p", "q", "r"] if name == "a.npz" else ["1", "2", "3"])
@@ -73,49 +72,17 @@ def test_real_numbers_of_any_type(project, kind):
     np.save(project / "a.npy", np.column_stack([values, [1, 0, 1, 0]]).astype(kind))
     for name, target in (("dense.npz", None), ("sparse.npz", None), ("a.npy", -1)):
         found = load_dataset("file", path=name, target=target)
-        np.testing.assert_array_equal(found.X.toarray() if sparse.issparse(found.X) else found.X, values)
+        np.testing.assert_array_equal(dense(found), values)
         assert found.X.dtype == np.float64
         assert found.y.tolist() == SIGNS
 
 
-def texts_without_values(folder):
-    frame(none=pd.array([None] * 4, dtype="string")).to_parquet(folder / "a.parquet")
-    return {"path": "a.parquet", "target": "species"}
-
-
-def npz(**arrays):
-    def make(folder):
-        np.savez(folder / "a.npz", **{"X": X, "y": SIGNS, **arrays})
-        return {"path": "a.npz"}
-
-    return make
-
-
-def npy(array):
-    def make(folder):
-        np.save(folder / "a.npy", array)
-        return {"path": "a.npy", "target": -1}
-
-    return make
-
-
-def mat(**arrays):
-    def make(folder):
-        savemat(folder / "a.mat", {"X": X, "Y": np.array(SIGNS)[:, None], **arrays})
-        return {"path": "a.mat"}
-
-    return make
-
-
-def test_the_column_of_labels_need_not_be_said_where_it_has_a_usual_name(project):
-    frame().rename(columns={"species": "Label"}).to_csv(project / "a.csv", index=False)
-    assert load_dataset("file", path="a.csv").y.tolist() == SIGNS
-
-
-def test_columns_that_are_no_features(project):
-    frame(colour=list("abcd"), ring=[7, 8, 9, 10]).to_csv(project / "a.csv", index=False)
-    options = {"target": "species", "left_out": ["colour"], "index": "ring"}
-    assert load_dataset("file", path="a.csv", **options).feature_names.tolist() == ["wing", "bill", "tail"]
+def test_the_column_of_labels_has_a_usual_name_and_others_are_no_features(project):
+    table = frame(colour=list("abcd"), ring=[7, 8, 9, 10]).rename(columns={"species": "Label"})
+    table.to_csv(project / "a.csv", index=False)
+    found = load_dataset("file", path="a.csv", left_out=["colour"], index="ring")
+    assert found.y.tolist() == SIGNS
+    assert found.feature_names.tolist() == ["wing", "bill", "tail"]
 
 
 NAMES = ["wing", "bill", "ring", "tail", "label"]
@@ -227,6 +194,41 @@ def test_the_path_is_no_part_of_identity_and_key(project):
     assert dataset_identity("file", path="a.csv", target="species") not in identities
 
 
+def texts_without_values(folder):
+    frame(none=pd.array([None] * 4, dtype="string")).to_parquet(folder / "a.parquet")
+    return {"path": "a.parquet", "target": "species"}
+
+
+def numbers(folder):
+    values = np.random.default_rng(0).random((60, 2))
+    pd.DataFrame(values, columns=["a", "y"]).to_csv(folder / "a.csv", index=False)
+    return {"path": "a.csv"}
+
+
+def npz(**arrays):
+    def make(folder):
+        np.savez(folder / "a.npz", **{"X": X, "y": SIGNS, **arrays})
+        return {"path": "a.npz"}
+
+    return make
+
+
+def npy(array):
+    def make(folder):
+        np.save(folder / "a.npy", array)
+        return {"path": "a.npy", "target": -1}
+
+    return make
+
+
+def mat(**arrays):
+    def make(folder):
+        savemat(folder / "a.mat", {"X": X, "Y": np.array(SIGNS)[:, None], **arrays})
+        return {"path": "a.mat"}
+
+    return make
+
+
 def broken(name, text):
     def make(folder):
         (folder / name).write_bytes(text)
@@ -277,6 +279,9 @@ def table(**columns):
         (npz(y=np.array(SIGNS) + 1j), {}, r"a\.npz: expected labels as texts or real numbers, got complex128"),
         (npz(feature_names=["p"]), {"left_out": ["p"]}, r"a\.npz: expected 3 feature_names, got 1; write one for each"),
         (npy(X + 1j), {}, r"a\.npy: expected labels as texts or real numbers, got complex128"),
+        (npz(y=np.array([{}, 1, 2, 3], dtype=object)), {}, r"expected a sound \.npz file, got .*Python objects"),
+        (npz(), {"target": "y"}, r"a\.npz: expected no target, as its labels are apart, got 'y'; leave it out"),
+        (numbers, {}, r"expected classes as labels, got 60 different numbers in 60 rows"),
         (mat(X=X + 1j), {}, r"'a': expected real numbers in X, got complex128"),
         (mat(Y=np.array([[1j]] * 4)), {}, r"a\.mat: expected labels as texts or real numbers, got complex128"),
     ],
@@ -284,16 +289,3 @@ def table(**columns):
 def test_bad_files_are_one_clear_error(project, make, options, message):
     with pytest.raises(ValueError, match=message):
         load_dataset("file", **{**make(project), **options})
-
-
-def test_numbers_that_are_no_classes(project):
-    rng = np.random.default_rng(0)
-    pd.DataFrame({"a": rng.random(60), "y": rng.random(60)}).to_csv(project / "a.csv", index=False)
-    with pytest.raises(ValueError, match=r"expected classes as labels, got 60 different numbers in 60 rows"):
-        load_dataset("file", path="a.csv")
-
-
-def test_objects_in_arrays_are_not_unpickled(project):
-    np.savez(project / "a.npz", X=X, y=np.array([{}, 1, 2, 3], dtype=object))
-    with pytest.raises(ValueError, match=r"expected a sound \.npz file, got .*Python objects"):
-        load_dataset("file", path="a.npz")

@@ -66,8 +66,16 @@ def load(
         of the machine's.
     """
     [file] = files(path=path)
-    with within_memory(f"data set {file.name}"):
-        return _loaded(file, path, target, left_out, index)
+    subject = f"data set {file.name}"
+    with within_memory(subject):
+        table = read_table(file)
+        place, out = _places(file, table.names, target, left_out, index)
+        kept = [k for k in range(len(table.names)) if k not in out]
+        X = _features(subject, table, kept)
+        labels = table.labels if place is None else _labels(file, table, place)
+        y, class_names = _coded(subject, np.asarray(labels))
+        names = [table.names[k] for k in kept]
+        return make_dataset(X, y, names, name=file.stem, source=path, class_names=class_names)
 
 
 def checked(*, path: str, target: Any, left_out: Any, index: Any) -> dict[str, Any]:
@@ -81,23 +89,18 @@ def checked(*, path: str, target: Any, left_out: Any, index: Any) -> dict[str, A
     if isinstance(left_out, str) or not isinstance(left_out, Sequence):
         raise ValueError(f"dataset.left_out: expected a list of columns such as [id, date], got {left_out!r:.80}.")
     [file] = files(path=path)
-    apart = file.suffix.lower() in LABELS_APART
-    if apart and index is None and not left_out:
-        return {"path": path, "target": target, "left_out": [], "index": None}
-    names, subject = column_names(file), f"data set {file.name}"
-    out = {_place(subject, "left_out", names, column) for column in left_out}
-    if index is not None:
-        out.add(_place(subject, "index", names, index))
-    if not apart:
-        place = _target(subject, names, target)
-        out -= {place}
-        target = _spelled(names, place)
-    beside = [_spelled(names, place) for place in sorted(out)]
-    return {"path": path, "target": target, "left_out": beside[1:], "index": beside[0] if beside else None}
-
-
-def _spelled(names: Sequence[str], place: int) -> str | int:
-    return names[place] if names.count(names[place]) == 1 else place
+    if file.suffix.lower() in LABELS_APART and (target, index) == (None, None) and not left_out:
+        return {"path": path, "target": None, "left_out": [], "index": None}
+    names = column_names(file)
+    place, out = _places(file, names, target, left_out, index)
+    spelled = {k: name if names.count(name) == 1 else k for k, name in enumerate(names)}
+    beside = [spelled[k] for k in sorted(out - {place})]
+    return {
+        "path": path,
+        "target": None if place is None else spelled[place],
+        "left_out": beside[1:],
+        "index": beside[0] if beside else None,
+    }
 
 
 def files(*, path: str, **_: Any) -> list[Path]:
@@ -117,34 +120,28 @@ def files(*, path: str, **_: Any) -> list[Path]:
     return [file]
 
 
-def _loaded(file: Path, path: str, target: Any, left_out: Sequence[str | int], index: Any) -> Dataset:
-    table, subject = read_table(file), f"data set {file.name}"
-    if table.labels is not None and target is not None:
-        raise ValueError(f"{subject}: expected no target, as its labels are apart, got {target!r:.80}; leave it out.")
-    out = {_place(subject, "left_out", table.names, column) for column in left_out}
+def _places(
+    file: Path, names: list[str], target: str | int | None, left_out: Sequence[str | int], index: str | int | None
+) -> tuple[int | None, set[int]]:
+    """Return the column of labels, None where they are apart, and all columns that are no features."""
+    subject = f"data set {file.name}"
+    out = {_place(subject, "left_out", names, column) for column in left_out}
     if index is not None:
-        out.add(_place(subject, "index", table.names, index))
-    labels = table.labels
-    if labels is None:
-        place = _target(subject, table.names, target)
-        out.add(place)
-        labels = _labels(file, table, place)
-    kept = [k for k in range(len(table.names)) if k not in out]
-    X = _features(subject, table, kept)
-    y, class_names = _coded(subject, np.asarray(labels))
-    return make_dataset(X, y, [table.names[k] for k in kept], name=file.stem, source=path, class_names=class_names)
-
-
-def _target(subject: str, names: list[str], target: str | int | None) -> int:
-    if target is not None:
-        return _place(subject, "target", names, target)
-    usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
-    if len(usual) == 1:
-        return usual[0]
-    raise ValueError(
-        f"{subject}: expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
-        f"{some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
-    )
+        out.add(_place(subject, "index", names, index))
+    if file.suffix.lower() in LABELS_APART:
+        if target is None:
+            return None, out
+        raise ValueError(f"{subject}: expected no target, as its labels are apart, got {target!r:.80}; leave it out.")
+    if target is None:
+        usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
+        if len(usual) != 1:
+            raise ValueError(
+                f"{subject}: expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
+                f"{some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
+            )
+        [target] = usual
+    place = _place(subject, "target", names, target)
+    return place, {*out, place}
 
 
 def _place(subject: str, parameter: str, names: list[str], column: str | int) -> int:
