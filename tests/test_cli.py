@@ -13,7 +13,7 @@ from scipy.stats import t
 from forking import run_forked
 from made_paper import CLAIMS, made_paper
 from provlab.cli import main
-from provlab.cli.commands import command_names
+from provlab.cli.commands import COMMANDS
 from provlab.frames import COLUMNS
 from provlab.store import TrialStore
 from provsel import __version__
@@ -76,7 +76,7 @@ def test_help_lists_all_and_a_command_waits_for_no_other(here, capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     printed = capsys.readouterr().out
-    assert all(re.search(rf"^ +{name} ", printed, re.M) for name in command_names())
+    assert all(re.search(rf"^ +{name} ", printed, re.M) for name in COMMANDS)
     script = "import sys; from provlab.cli import main; main(['list']); print('matplotlib' in sys.modules)"
     assert run_python(["-c", script], here).stdout.splitlines()[-1] == "False"
 

@@ -53,11 +53,6 @@ def test_goes_on_after_a_failed_job_and_lists_it(run, here):
     assert status == 1
     assert n_stored() == 2 * 6
     assert [line.split(" | ")[1].split(", ")[-1] for line in out.splitlines()] == ["6 trials", "no trials", "6 trials"]
-    assert [line for line in error.splitlines() if line.startswith("[")] == [
-        "[1/3] selector.n_features_to_select=20: done",
-        "[2/3] selector.n_features_to_select=2000: failed",
-        "[3/3] selector.n_features_to_select=30: done",
-    ]
     report = error[error.index("sweep: ") :]
     assert report.startswith("sweep: 2 of 3 jobs done, 1 failed\nfailed, 1 job: 6 of 6 trials failed: ValueError: Uni")
     again, whole = commands(report)
@@ -86,11 +81,6 @@ def test_a_sweep_is_the_same_with_a_launcher(run, here):
     assert done.returncode == 1, done.stderr
     assert "sweep: 2 of 3 jobs done, 1 failed\nfailed, 1 job: 6 of 6 trials failed: ValueError" in done.stderr
     assert "Traceback" not in done.stderr
-    assert sorted(re.findall(r"\[\d/3\] \S+: \w+", done.stderr)) == [
-        "[1/3] selector.n_features_to_select=20: done",
-        "[2/3] selector.n_features_to_select=2000: failed",
-        "[3/3] selector.n_features_to_select=30: done",
-    ]
     assert [path.name for path in (here / "results").iterdir()] == ["store"]
     status, _, error = run("-m", *TWO, *SIZE)
     assert (status, "12 trials: 12 were stored, 0 computed" in error) == (0, True)
@@ -133,7 +123,6 @@ def test_a_sweep_over_an_unknown_name_is_refused_before_its_first_job(run, here)
         (["-m", "hydra.sweep.dir=x"], r"override 'hydra\.sweep\.dir=x': expected hydra/launcher=NAME"),
         (["hydra/launcher=joblib"], "override 'hydra/launcher=joblib': expected -m with a launcher"),
         (["selector=bss,leverage"], "expected one value, got several; provsel run -m runs one job for each"),
-        (["-c", "job", "-p", "selecter"], "--package: expected dataset, .*the nearest is selector"),
     ],
 )
 def test_settings_that_cannot_be_run(run, here, settings, message):
@@ -180,8 +169,9 @@ def test_the_config_of_a_job(run, here):
     status, out, error = run("-c", "job", "+artefact.c=0.5", "model.C=${artefact.c}")
     assert (status, error) == (0, "")
     assert "C: ${artefact.c}" in out
-    assert run("-c", "job", "-p", "model", "-r", "+artefact.c=0.5", "model.C=${artefact.c}")[1] == (
-        "model:\n  _target_: provsel.models.LibsvmSVM\n  C: 0.5\n"
+    assert (
+        "\nmodel:\n  _target_: provsel.models.LibsvmSVM\n  C: 0.5\n"
+        in run("-c", "job", "-r", "+artefact.c=0.5", "model.C=${artefact.c}")[1]
     )
     assert list(here.iterdir()) == []
 
@@ -276,6 +266,3 @@ def test_two_folders_of_results_are_refused(capsys):
     for command in ("status", "audit"):
         assert main([command, "--results", "a", "results=b"]) == 2
         assert "provsel: results: expected one folder, got --results a and results=b; leave" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["doctor", "results=b"])
-    assert "unrecognized arguments: results=b; the folder is given as --results FOLDER" in capsys.readouterr().err

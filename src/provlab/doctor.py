@@ -1,29 +1,28 @@
-"""What an installation has and lacks: packages, machine, BLAS, data sets, the store. Nothing is loaded or changed.
+"""What an installation has and lacks: packages, machine, data sets, the store. Nothing is loaded or changed.
 
 What is missing can be fetched; a warning lets runs continue; a problem stops them, or makes their results wrong.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
-from threadpoolctl import threadpool_info
 
 from provlab.datasets import data_dir, dataset_members, dataset_names, read_source, source_names
 from provlab.datasets.files import DATA_VARIABLE, MIRROR_VARIABLE, found, mirror_dir
-from provlab.run.environment import PACKAGES, git_revision
+from provlab.run.environment import environment, git_revision
 from provlab.run.executors import usable_cores
 from provlab.store import TrialStore
-from provsel.kernels.compiled import VARIABLE, compiled_by
 
-OK, WARNING, PROBLEM, MISSING = STATES = ("ok", "warning", "problem", "missing")
+OK, WARNING, PROBLEM, MISSING = STATES = "ok", "warning", "problem", "missing"
+
 LOW_DISK, LOW_MEMORY = 5e9, 1e9
 """Bytes: the parsed copies of MNIST and CIFAR-10 take 2 GB, and MNIST takes 0.4 GB in each worker before its folds."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -45,20 +44,19 @@ class Check(NamedTuple):
 def examine(results: Path) -> list[Check]:
     """Return what was found of all that a run needs; the store is `results/store`, and none of it needs to exist."""
     groups = {
-        "Python and packages": _packages(),
+        "Versions": _versions(),
         "Machine": _machine(results),
-        "BLAS": _blas(),
         "Data sets": _data(),
         "Store": _store(results / "store"),
     }
     return [Check(group, *finding) for group, findings in groups.items() for finding in findings]
 
 
-def _packages() -> Findings:
-    yield "Python", OK, platform.python_version()
-    yield from ((name, OK, version(name)) for name in PACKAGES)
+def _versions() -> Findings:
+    """Give what each record says of the place that it was computed in."""
     try:
-        yield "compiled kernels", OK, compiled_by() or f"off; {VARIABLE}=1 and numba turn them on"
+        for name, value in json.loads(environment()).items():
+            yield name, OK, ", ".join(value) if isinstance(value, list) else str(value)
     except ValueError as error:
         yield "compiled kernels", PROBLEM, str(error)
     revision = git_revision()
@@ -69,6 +67,8 @@ def _packages() -> Findings:
 def _machine(results: Path) -> Findings:
     yield "system", OK, platform.platform()
     yield "cores", OK, f"{usable_cores()} usable of {os.cpu_count()}", "a run starts a worker on each usable core"
+    set_here = [f"{name}={os.environ[name]}" for name in THREADS if name in os.environ]
+    yield "threads", OK, ", ".join(set_here) or f"none set of {', '.join(THREADS)}", "a worker has one thread anyhow"
     memory = psutil.virtual_memory()
     low = memory.available < LOW_MEMORY
     value = f"{memory.available / 1e9:.1f} GB available of {memory.total / 1e9:.1f} GB"
@@ -79,17 +79,6 @@ def _machine(results: Path) -> Findings:
         state = PROBLEM if not writable else WARNING if free < LOW_DISK else OK
         advice = {OK: "", WARNING: "a run stops when it is full, and resumes"}.get(state, "change its permissions")
         yield name, state, f"{free / 1e9:.1f} GB free at {folder}{'' if writable else ', not writable'}", advice
-
-
-def _blas() -> Findings:
-    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
-    for pool in pools:
-        known = [pool["internal_api"], pool["version"], pool.get("architecture"), f"{pool['num_threads']} threads"]
-        yield Path(pool["filepath"]).name, OK, ", ".join(str(part) for part in known if part)
-    if not pools:
-        yield "library", WARNING, "none that threadpoolctl knows", "set the variables below to 1 to compare times"
-    set_here = [f"{name}={os.environ[name]}" for name in THREADS if name in os.environ]
-    yield "variables", OK, ", ".join(set_here) or f"none set of {', '.join(THREADS)}", "a worker has one thread anyhow"
 
 
 def _data() -> Findings:

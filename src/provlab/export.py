@@ -24,7 +24,7 @@ from provlab.claims.evidence import UnavailableError
 from provlab.claims.schema import all_claim_files
 from provlab.claims.verdicts import judge_files, write_verdicts
 from provlab.datasets import read_source, source_names
-from provlab.listing import artefact_title
+from provlab.plan.artefact import artefact_title
 from provlab.project import artefact_names
 from provlab.recipe import load_recipe
 from provlab.snapshot import StoreSnapshot

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import IO, Any, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Column, Table
+from rich.text import Text
 
 from provlab.messages import visible
+
+WIDTH = 180
+"""Columns of a file or a pipe, which have no width of their own."""
 
 
 class PlainConsole(Console):
@@ -27,11 +32,28 @@ class PlainConsole(Console):
         stream = sys.stderr if stderr else sys.stdout
         file = getattr(stream, "obeyed", stream)  # which takes the colours of this console
         super().__init__(**{"file": file, "markup": False, "highlight": False, "emoji": False, **options})
+        if not self.is_terminal and "width" not in options:
+            self.width = WIDTH
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the parts of a text, a table or its cells; only rich itself may move the cursor."""
         for part in super().render(renderable, options):
             yield part if part.control else Segment(visible(part.text), part.style)
+
+
+def table(lines: Sequence[Mapping[str, object]], title: str = "", caption: str = "") -> Table:
+    """Return a table for a console: a line for each mapping, a column for each key of the first one.
+
+    None is an empty cell, and a `rich.text.Text` brings its colour; nothing is cut.
+    """
+    columns = [Column(name, overflow="fold") for name in (lines[0] if lines else ())]
+    made = Table(*columns, title_justify="left", caption_justify="left")
+    made.title, made.caption = (Text(text) if text else None for text in (title, caption))
+    for line in lines:
+        made.add_row(
+            *(value if isinstance(value, Text) else "" if value is None else str(value) for value in line.values())
+        )
+    return made
 
 
 class VisibleStream:

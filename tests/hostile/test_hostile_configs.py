@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from hostile_bytes import bounded, tree
 
-from provlab.cli.guard import guarded
+from provlab.cli.commands import guarded
 from provlab.datasets import dataset_members, load_dataset
 from provlab.plan import cells_of, compose_artefact, compose_config
 from provlab.plan.composition import resolved, results_folder

@@ -15,9 +15,9 @@ from omegaconf import OmegaConf
 from test_fuzz_readers import BILLION_LAUGHS
 
 from provlab.cli import main
+from provlab.cli.listing import listing
 from provlab.cli.run import check_launcher
 from provlab.documents import read_listing
-from provlab.listing import listing
 from provlab.plan import compose_artefact, compose_config
 from provlab.plan.composition import read_config
 from provlab.project import current_project

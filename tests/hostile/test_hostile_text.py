@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
-from provlab.cli.guard import guarded
+from provlab.cli.commands import guarded
 from provlab.messages import as_cell, csv_text, from_cell, visible, visible_line
 from provlab.report.templating import script_json
 from provlab.tables import markdown_table

@@ -1,7 +1,6 @@
 """The command line: the one place that wires plans, runs, the store, claims and reports.
 
-The groups of commands are modules of this folder. What takes long to import is imported by the functions that need it:
-`provsel --help` imports all of these modules.
+What takes long to import is imported by the functions that need it, so that `provsel --help` answers at once.
 """
 
 from __future__ import annotations

@@ -8,15 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from provlab.cli.arguments import Command, add_settings, add_store_arguments
-from provlab.terminal import PlainConsole
+from provlab.cli.commands import add_settings, add_store_arguments
+from provlab.terminal import PlainConsole, table
 
 if TYPE_CHECKING:
     from provlab.plan import Artefact
     from provlab.recipe import Recipe
-    from provlab.run.runner import RunReport
 
 ALONE = "serial"
 """The executor that files of artefacts ask for which measure times."""
@@ -83,10 +80,16 @@ def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = F
         frame = recipe.frame(artefact, store)
         print(recipe.write(artefact, store, frame, results / "tables" / recipe.name, results / "figures" / recipe.name))
         print("Where a number comes from: provsel report, or provsel explain.", file=sys.stderr)
-    if report.failures:  # said after the table, where it is seen
-        again = reproduce_command(recipe.name, [*overrides, *(["--fail-fast"] if fail_fast else [])])
-        print("\n".join(_failure_lines(report, again)), file=sys.stderr)
-    return 1 if report.failures else 0
+    if not report.failures:
+        return 0
+    first = f"{len(report.failures)} of {report.n_planned} trials failed:"
+    if report.stopped:
+        first = f"Stopped at the first failure, {report.n_skipped} trials skipped, nothing rendered:"
+    lines = [first, *(f"  {line}" for line in report.kinds())]
+    lines += ["What was computed is stored. To try again what is missing, and nothing else:"]
+    lines += [f"  {reproduce_command(recipe.name, [*overrides, *['--fail-fast'] * fail_fast])}"]
+    print("\n".join(lines), file=sys.stderr)  # after the table, where it is seen
+    return 1
 
 
 def executor_note(artefact: Artefact) -> str:
@@ -100,19 +103,6 @@ def executor_note(artefact: Artefact) -> str:
         f"{artefact.name}: expected executor={ALONE}, as its file has it for the times that it measures, got {used}; "
         f"trials side by side take longer: leave executor=... out, unless times do not matter to you."
     )
-
-
-def _failure_lines(report: RunReport, again: str) -> list[str]:
-    """Return what failed, and what to do."""
-    first = f"{len(report.failures)} of {report.n_planned} trials failed:"
-    if report.stopped:
-        first = f"Stopped at the first failure, {report.n_skipped} trials skipped, nothing rendered:"
-    return [
-        first,
-        *(f"  {line}" for line in report.kinds()),
-        "What was computed is stored. To try again what is missing, and nothing else:",
-        f"  {again}",
-    ]
 
 
 def status_arguments(parser: argparse.ArgumentParser) -> None:
@@ -134,7 +124,7 @@ def call_status(options: argparse.Namespace) -> int:
     names = [full_name(name) for name in options.artefact or some_artefacts()]
     store = TrialStore(Path(options.results) / "store")
     stored = StoreSnapshot.take(store, [])
-    table = Table("artefact", "trials", "state", "command")
+    lines = []
     for name in names:
         trials, command = "", reproduce_command(name)
         try:
@@ -145,25 +135,10 @@ def call_status(options: argparse.Namespace) -> int:
             artefact.check_data(done)
         except MissingDataError as error:
             state, command = "data missing", f"provsel fetch {error.dataset}"
-        table.add_row(name, trials, state, "" if state == COMPLETE else command)
+        shown = "" if state == COMPLETE else command
+        lines.append({"artefact": name, "trials": trials, "state": state, "command": shown})
     console = PlainConsole()
-    console.print(table)
+    console.print(table(lines))
     if note := store.damaged_note():
         console.print(note, soft_wrap=True)
     return 0
-
-
-COMMANDS = {
-    "reproduce": Command(
-        "compute what an artefact of a paper is missing, and write its tables and figures",
-        "provsel reproduce table1 protocol.repeats=1 executor=serial",
-        reproduce_arguments,
-        call_reproduce,
-    ),
-    "status": Command(
-        "how much of each artefact is stored",
-        "provsel status --artefact table1",
-        status_arguments,
-        call_status,
-    ),
-}

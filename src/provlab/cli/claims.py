@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provlab.cli.arguments import DEFAULT_RESULTS, Command, add_store_arguments
-from provlab.cli.guard import wide_console
+from rich.text import Text
+
+from provlab.cli.commands import DEFAULT_RESULTS, add_store_arguments
+from provlab.terminal import PlainConsole, table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from provlab.claims import RankingResult, Verdict
 
 TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results, from wherever. The section results of
@@ -52,20 +52,21 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_verify(options: argparse.Namespace) -> int:
     """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
-    table = options.claims is not None or Path(options.results).is_file()
-    verdicts, rankings = _judge_table(options) if table else _judge_store(options)
-    console = wide_console()
-    console.print(_verdict_table(verdicts, {} if table else _shares(Path(options.results))))
+    on_table = options.claims is not None or Path(options.results).is_file()
+    verdicts, rankings = _judge_table(options) if on_table else _judge_store(options)
+    shares = {} if on_table else _shares(Path(options.results))
+    console = PlainConsole()
+    console.print(table([_line(made, shares) for made in verdicts]))
     if options.detail:
         for made in verdicts:
             console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]")
             for line in made.lines:
                 console.print(f"    {line}")
     if rankings:
-        console.print(_ranking_table(rankings))
+        console.print(table([_ranking_line(made) for made in rankings]))
     settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
     console.print(_totals(verdicts) + settings)
-    return exit_status(verdicts) if table else 0
+    return exit_status(verdicts) if on_table else 0
 
 
 def exit_status(verdicts: Sequence[Verdict]) -> int:
@@ -142,51 +143,45 @@ def _shares(results: Path) -> dict[str, str]:
     return stored_shares(results)
 
 
-def _verdict_table(verdicts: Sequence[Verdict], shares: Mapping[str, str]) -> Table:
-    """Return one line a claim; n needed is that of a power of 0.9 at the observed effect."""
-    from rich.table import Column, Table
-    from rich.text import Text
-
+def _line(made: Verdict, shares: Mapping[str, str]) -> dict[str, object]:
+    """Return what is printed of a claim; n needed is that of a power of 0.9 at the observed effect."""
     from provlab.claims import NOT_RUN
 
-    table = Table(
-        Column("verdict", min_width=12), Column("claim", overflow="fold"), Column("effect [interval]", min_width=12),
-        "unit", Column("p", no_wrap=True), Column("n", no_wrap=True), "n needed", "trials",
-        *(["under all readings"] if shares else []),
-    )  # fmt: skip
-    for made in verdicts:
-        finding = made.finding
-        shown = not math.isnan(finding.effect)
-        table.add_row(
-            Text(made.verdict, style=COLOURS[made.verdict]),
-            Text(made.claim.id),
-            Text(f"{finding.effect:.4g}{finding.interval}" if shown else ""),
-            finding.unit,
-            "" if math.isnan(finding.p_value) else f"{finding.p_value:.2g}",
-            str(finding.n) if shown else "",
-            "" if math.isnan(made.needed) else "no n" if math.isinf(made.needed) else f"{made.needed:.0f}",
-            Text(made.lines[0] if made.state == NOT_RUN and made.lines else made.state),
-            *([shares.get(made.claim.id, "")] if shares else []),
-        )
-    return table
+    finding = made.finding
+    shown = not math.isnan(finding.effect)
+    needed = "" if math.isnan(made.needed) else "no n" if math.isinf(made.needed) else f"{made.needed:.0f}"
+    return {
+        "verdict": Text(made.verdict, style=COLOURS[made.verdict]),
+        "claim": made.claim.id,
+        "effect [interval]": f"{finding.effect:.4g}{finding.interval}" if shown else "",
+        "unit": finding.unit,
+        "p": "" if math.isnan(finding.p_value) else f"{finding.p_value:.2g}",
+        "n": finding.n if shown else "",
+        "n needed": needed,
+        "trials": made.lines[0] if made.state == NOT_RUN and made.lines else made.state,
+        **({"under all readings": shares.get(made.claim.id)} if shares else {}),
+    }
 
 
-def _ranking_table(results: Sequence[RankingResult]) -> Table:
-    """Return one line a ranking: Friedman's p-value, critical difference, and the methods by average rank."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("ranking", "Friedman p", "critical difference", "n", "methods by average rank")
-    for made in results:
-        name = Text(f"{made.artefact}, {made.column}")
-        if made.ranking is None:
-            table.add_row(name, "", "", "", Text(made.note))
-            continue
-        ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in made.ranking.ranks.items())
-        text = Text(f"{ranks} ({made.note})" if made.note else ranks)
-        difference = f"{made.ranking.critical_difference:.2f}"
-        table.add_row(name, f"{made.ranking.p_value:.2g}", difference, str(made.ranking.n), text)
-    return table
+def _ranking_line(made: RankingResult) -> dict[str, object]:
+    """Return Friedman's p-value, the critical difference, and the methods by average rank."""
+    found, name = made.ranking, f"{made.artefact}, {made.column}"
+    if found is None:
+        return {
+            "ranking": name,
+            "Friedman p": "",
+            "critical difference": "",
+            "n": "",
+            "methods by average rank": made.note,
+        }
+    ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in found.ranks.items())
+    return {
+        "ranking": name,
+        "Friedman p": f"{found.p_value:.2g}",
+        "critical difference": f"{found.critical_difference:.2f}",
+        "n": found.n,
+        "methods by average rank": f"{ranks} ({made.note})" if made.note else ranks,
+    }
 
 
 def _totals(verdicts: Sequence[Verdict]) -> str:
@@ -256,10 +251,10 @@ def call_readings(options: argparse.Namespace) -> int:
     write_outcome(outcome, folder)
     if options.figures:
         outcome.draw(folder)
-    console = wide_console()
+    console = PlainConsole()
     console.print(robustness_table(outcome))
-    for table in print_tables(outcome):
-        console.print(table)
+    for near in print_tables(outcome):
+        console.print(near)
     if options.letter and (whole := stored_outcome(paper, results)):
         print(write_letter(whole, folder / "letter.md"))
     console.print(f"Every universe of every claim: {folder / 'universes.csv'}")
@@ -314,25 +309,3 @@ def call_reference(options: argparse.Namespace) -> int:
     changed += fill_texts(own)
     print("\n".join(f"written: {path}" for path in changed) or "All texts are up to date.")
     return 0
-
-
-COMMANDS = {
-    "verify": Command(
-        "test the claims of the papers on what is stored, or any claims on a table of results",
-        "provsel verify --paper smith2020 --detail",
-        verify_arguments,
-        call_verify,
-    ),
-    "readings": Command(
-        "what becomes of the claims of a paper under every defensible reading of it",
-        "provsel readings smith2020 --artefact table1 --plan",
-        readings_arguments,
-        call_readings,
-    ),
-    "reference": Command(
-        "write results/reference, what runs at full size gave, from what is stored",
-        "provsel reference --artefact table1",
-        reference_arguments,
-        call_reference,
-    ),
-}

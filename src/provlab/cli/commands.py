@@ -1,4 +1,8 @@
-"""Which command is called, and with what."""
+"""The commands: their names, how they are called, and what all of them do with settings, bad input and interrupts.
+
+A module of this folder has two functions for each of its commands: `NAME_arguments` adds the arguments to a parser,
+and `call_NAME` runs the command and returns its exit status. Only the module of the called command is imported.
+"""
 
 from __future__ import annotations
 
@@ -6,78 +10,133 @@ import argparse
 import gc
 import importlib
 import logging
+import os
 import re
 import sys
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, NoReturn
 
-from provlab.cli.arguments import Command, choose_results
-from provlab.cli.guard import guarded
-from provlab.messages import did_you_mean
+from provlab.cli import INTERRUPTED
+from provlab.messages import did_you_mean, visible_line
+from provlab.terminal import visible_output
 from provsel import __version__
 
-GROUPS = {
-    "run": ("run",),
-    "artefacts": ("reproduce", "status"),
-    "claims": ("readings", "reference", "verify"),
-    "trials": ("audit", "export", "merge"),
-    "pages": ("explain", "report"),
-    "project": ("doctor", "fetch", "list", "new"),
+
+class Command(NamedTuple):
+    """The module of a command, one line about it, and arguments that it may have."""
+
+    module: str
+    help: str
+    example: str
+
+
+COMMANDS = {
+    "audit": Command("trials", "compute a random sample of the stored trials again, and compare", "--fraction 0.01"),
+    "doctor": Command("project", "what this installation has and lacks: packages, machine, data sets, store", "--json"),
+    "explain": Command(
+        "pages", "config, seeds, trials and versions behind a number, and how to compute it again", "table1 --row BSS"
+    ),
+    "export": Command(
+        "trials", "write trials, tables, verdicts and data sets as CSV files or an RO-Crate", "--format ro-crate"
+    ),
+    "fetch": Command("project", "download, make and verify the files of data sets", "orl madelon"),
+    "list": Command("listing", "data sets, selectors, models and artefacts, one line each", "selectors"),
+    "merge": Command(
+        "trials", "add the trials of other stores or exports, and show where they disagree", "from-anna/results"
+    ),
+    "new": Command("project", "make a project: data, a selector, an experiment, a claim and a test", "my-study"),
+    "readings": Command(
+        "claims",
+        "judge the claims of a paper under every defensible reading of it",
+        "smith2020 --artefact table1 --plan",
+    ),
+    "reference": Command("claims", "write results/reference, what full runs gave, from the store", "--artefact table1"),
+    "report": Command("pages", "write the HTML report: every number and claim with its verdict", "--results results"),
+    "reproduce": Command(
+        "artefacts", "compute what an artefact is missing, and write its tables and figures", "table1 executor=serial"
+    ),
+    "run": Command("run", "run one cell, or with -m a sweep over cells", "-m dataset=digits selector=bss,leverage"),
+    "status": Command("artefacts", "how much of each artefact is stored", "--artefact table1"),
+    "verify": Command(
+        "claims", "test the claims of papers on what is stored, or any on a table", "--paper smith2020 --detail"
+    ),
 }
-"""Commands by the module of this folder that has them in its `COMMANDS`; only what is called is imported."""
+
+ERRORS = (OSError, ValueError)
+"""What bad input raises: shown as one message, without a traceback."""
+
+REPORT = ("matplotlib", "PIL", "plotly", "jinja2")
+"""Modules that come with the extra "report"."""
+
+DEFAULT_RESULTS = "results"
 
 OBJECTS_A_COLLECTION = 50_000
 """Plans and verdicts are many small objects that stay; Python's default looks at all of them again and again."""
 
 
-def command_names() -> list[str]:
-    """Return the names of the commands, without importing them."""
-    return sorted(name for names in GROUPS.values() for name in names)
+class Parser(argparse.ArgumentParser):
+    """Says of a wrong command or option which one is near."""
 
-
-def commands(names: Sequence[str]) -> dict[str, Command]:
-    """Return some commands by name."""
-    modules = {name: group for group, found in GROUPS.items() for name in found}
-    return {name: importlib.import_module(f"provlab.cli.{modules[name]}").COMMANDS[name] for name in names}
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and leave with status 2."""
+        wrong = re.search(r"invalid choice: '(.*?)'|unrecognized arguments: (--[\w-]+)", message)
+        known = [*COMMANDS, *re.findall(r"--[\w-]+", self.format_help())]
+        super().error(message + (did_you_mean(wrong[1] or wrong[2], known) if wrong else ""))
 
 
 def call(argv: Sequence[str]) -> int:
     """Call a command with its arguments, and return its exit status."""
     gc.set_threshold(OBJECTS_A_COLLECTION)
-    parser = argparse.ArgumentParser(prog="provsel", description="Provable feature selection and its replications.")
-    parser.add_argument("--version", action="version", version=f"provsel {__version__}")
-    subparsers = parser.add_subparsers(dest="command", required=True)
-    names = command_names()
-    chosen = argv[0] if argv else ""
-    if chosen and chosen not in names and not chosen.startswith("-"):
-        message = f"expected a command, one of {', '.join(names)}, got {chosen!r:.80}"
-        parser.error(message + (did_you_mean(chosen, names) or "."))
-    called = commands([chosen] if chosen in names else names)
-    for name, command in called.items():
-        form = argparse.RawDescriptionHelpFormatter
-        added = subparsers.add_parser(name, help=command.help, description=command.help, formatter_class=form)
-        if name == chosen:
-            command.add_arguments(added)
-            added.epilog = "\n\n".join([f"Example:\n  {command.example}", textwrap.fill(added.epilog or "", 80)])
-    # settings may stand on both sides of options, which argparse cannot do where there are subcommands
-    options, settings = parser.parse_known_args(argv)
-    if settings and (not hasattr(options, "overrides") or any(text.startswith("-") for text in settings)):
-        is_folder = hasattr(options, "results") and any(text.startswith("results=") for text in settings)
-        hint = "; the folder is given as --results FOLDER" if is_folder else ""
-        wrong = next((text for text in settings if text.startswith("--")), "")
-        known = re.findall(r"--[\w-]+", subparsers.choices[chosen].format_help())
-        hint = hint or did_you_mean(wrong.partition("=")[0], known)
-        parser.error(f"unrecognized arguments: {' '.join(settings)}{hint}")
-    if settings:
-        options.overrides = [*options.overrides, *settings]
+    every = Parser(prog="provsel", description="Provable feature selection and its replications.")
+    every.add_argument("--version", action="version", version=f"provsel {__version__}")
+    names = every.add_subparsers(dest="command", required=True)
+    for name, each in COMMANDS.items():
+        names.add_parser(name, help=each.help, add_help=False)
+    command = every.parse_args(argv[:1]).command
+    module, about, example = COMMANDS[command]
+    functions = vars(importlib.import_module(f"provlab.cli.{module}"))
+    parser = Parser(f"provsel {command}", description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    functions[f"{command}_arguments"](parser)
+    parser.epilog = "\n\n".join(
+        [f"Example:\n  provsel {command} {example}", *([parser.epilog] if parser.epilog else [])]
+    )
+    options = parser.parse_intermixed_args(argv[1:])
 
     def body() -> int:
         _show_messages()
         if hasattr(options, "overrides") and hasattr(options, "results"):
-            choose_results(options)
-        return called[options.command].run(options)
+            _choose_results(options)
+        status: int = functions[f"call_{command}"](options)
+        return status
 
     return guarded(body)
+
+
+def add_settings(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
+    """Add settings; with a default, as argparse calls them required otherwise where another argument is missing."""
+    parser.add_argument("overrides", nargs="*", default=[], help=f"settings in Hydra's grammar, such as {example}")
+
+
+def add_store_arguments(parser: argparse.ArgumentParser, example: str = "protocol.repeats=1") -> None:
+    """Add what all commands take that read stored trials: the results folder, and settings."""
+    parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
+    add_settings(parser, example)
+
+
+def _choose_results(options: argparse.Namespace) -> None:
+    """Make the setting results=FOLDER mean --results FOLDER; it says where trials are, not which."""
+    named = [text for text in options.overrides if text.split("=", 1)[0].lstrip("+") == "results"]
+    if not named:
+        return
+    from provlab.plan import compose_config, results_folder
+
+    folder = str(results_folder(compose_config(named)))
+    if options.results not in (DEFAULT_RESULTS, folder):
+        raise ValueError(
+            f"results: expected one folder, got --results {options.results} and {named[-1]}; leave out one of them."
+        )
+    options.overrides = [text for text in options.overrides if text not in named]
+    options.results = folder
 
 
 def _show_messages() -> None:
@@ -85,6 +144,43 @@ def _show_messages() -> None:
     for package in ("provlab", "provsel"):
         logger = logging.getLogger(package)
         logger.setLevel(logging.INFO)
-        for handler in logger.handlers[:]:  # of a call before, in the same process
-            logger.removeHandler(handler)
-        logger.addHandler(logging.StreamHandler(sys.stderr))
+        logger.handlers[:] = [logging.StreamHandler(sys.stderr)]  # not that of a call before, in the same process
+
+
+def guarded(body: Callable[[], int]) -> int:
+    """Run a command: bad input is one message, an interrupt has its own exit status."""
+    with visible_output():
+        try:
+            return body()
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except ERRORS as error:
+            print(f"provsel: {said(error)}", file=sys.stderr)
+        except ImportError as error:
+            package = (error.name or "").split(".")[0]
+            if package not in REPORT:
+                raise
+            print(
+                f"provsel: figures, pages and images: expected the package {package}, got none; "
+                f"pip install 'provsel[report]', or in a checkout: make setup-report.",
+                file=sys.stderr,
+            )
+    return 2
+
+
+def said(error: BaseException) -> str:
+    """Return the message of an error; the system's own names a file and a reason, and here gets what helps."""
+    from provlab.store import STEPS
+
+    if not isinstance(error, OSError) or error.filename is None or error.errno not in STEPS:
+        return str(error)
+    return (
+        f"{os.fsdecode(error.filename)}: expected a file or folder that can be read and written, got "
+        f"{os.strerror(error.errno)!r}; {STEPS[error.errno]}, then run the same command again."
+    )
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error as one line: its message where that was written for users, else with its type."""
+    text = visible_line(" ".join(said(error).split()))
+    return text if isinstance(error, ERRORS) and text else f"{type(error).__name__}: {text}"

@@ -6,17 +6,17 @@ import argparse
 import json
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
-from provlab.cli.arguments import Command, add_store_arguments
-from provlab.cli.guard import wide_console
+from provlab.cli.commands import add_store_arguments
 from provlab.messages import did_you_mean
+from provlab.terminal import PlainConsole, table
 
 if TYPE_CHECKING:
     from provlab.plan import Artefact
@@ -56,16 +56,19 @@ def call_explain(options: argparse.Namespace) -> int:
     from provlab.report.trace import trace_numbers
     from provlab.store import TrialStore
 
-    name = full_name(options.artefact)
-    artefact = compose_artefact(name, options.overrides)
-    console = wide_console()
-    chosen = choose(artefact, options.row, options.column, options.dataset)
+    name, console = full_name(options.artefact), PlainConsole()
+    wanted = {"row": options.row, "column": options.column, "dataset": options.dataset}
+    chosen = choose(compose_artefact(name, options.overrides), **wanted)
     if options.row is None or options.column is None:
-        _print_places(console, chosen)
+        console.print(Text(f"{chosen.name}: {chosen.title}", style="bold"))
+        for kind in wanted:
+            console.print(f"{kind}s: {'; '.join(_names(chosen, kind))}", soft_wrap=True)
+        console.print("Name one: --row ... --column ... [--dataset ...]")
         return 0
     store, recipe = TrialStore(Path(options.results) / "store"), load_recipe(name)
-    frame = recipe.frame(chosen, store)
-    [trace] = trace_numbers(chosen, frame, store, recipe.columns, max_listed=math.inf if options.trials else 0)
+    [trace] = trace_numbers(
+        chosen, recipe.frame(chosen, store), store, recipe.columns, max_listed=math.inf if options.trials else 0
+    )
     for part in describe(trace, options.results):
         console.print(part)
     return 0
@@ -79,11 +82,10 @@ def choose(artefact: Artefact, row: str | None, column: str | None, dataset: str
     ValueError
         Names the rows, columns or data sets that there are.
     """
-    entries = artefact.entries
     for kind, wanted in (("row", row), ("column", column), ("dataset", dataset)):
         if wanted is None:
             continue
-        known = list(dict.fromkeys(getattr(entry, kind) for entry in entries))
+        known = _names(artefact, kind)
         # a column of the table may be a summary of an entry's: "r=30, k=40, relevant"
         fitting = [name for name in known if wanted == name or (kind == "column" and wanted.startswith(name))]
         if not fitting:
@@ -92,94 +94,72 @@ def choose(artefact: Artefact, row: str | None, column: str | None, dataset: str
                 + (did_you_mean(wanted, known) or ".")
             )
         longest = max(fitting, key=len)
-        entries = tuple(entry for entry in entries if getattr(entry, kind) == longest)
-    return replace(artefact, entries=entries)
+        artefact = replace(artefact, entries=tuple(each for each in artefact.entries if getattr(each, kind) == longest))
+    return artefact
 
 
-def describe(trace: Trace, results: str) -> list[RenderableType]:
-    """Return a trace in a results folder as parts for a terminal; untrusted text in it is not read as markup."""
+def _names(artefact: Artefact, kind: str) -> list[str]:
+    return list(dict.fromkeys(getattr(entry, kind) for entry in artefact.entries))
+
+
+def describe(trace: Trace, results: str) -> Iterator[RenderableType]:
+    """Yield a trace in a results folder as parts for a terminal."""
     from provlab.tables import value_text
 
-    parts: list[RenderableType] = [Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")]
-    numbers = Table("number", "data set", "ours", "sd", "printed")
-    for line in trace.numbers:
-        values = [value_text(line[name]) for name in ("value", "sd", "printed_value")]
-        numbers.add_row(*(Text(text) for text in (line["column"], line["dataset"], *values)))
-    parts.append(numbers)
+    yield Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")
+    names = {"number": "column", "data set": "dataset", "ours": "value", "sd": "sd", "printed": "printed_value"}
+    yield table([{shown: value_text(line[name]) for shown, name in names.items()} for line in trace.numbers])
     for cell in trace.cells:
-        parts += _cell(cell, results)
+        yield from _cell(cell, results)
     if trace.silent:
         text = f"some records do not say {', '.join(trace.silent)}: an older version wrote them"
-        parts.append(Text(text, style="yellow"))
-    parts.append(Text("computed with", style="bold"))
-    parts += [Text(f"  {n} trials: {_plain(versions)}") for versions, n in trace.environments]
-    parts += [
-        Text(f"  {n} trials: git revision {revision or 'not known'}"
-             + (" (files differed from it)" if revision.endswith("+") else ""))
-        for revision, n in trace.revisions
-    ]  # fmt: skip
-    return parts
+        yield Text(text, style="yellow")
+    yield Text("computed with", style="bold")
+    for versions, n in trace.environments:
+        yield f"  {n} trials: {_plain(versions)}"
+    for revision, n in trace.revisions:
+        differed = " (files differed from it)" if revision.endswith("+") else ""
+        yield f"  {n} trials: git revision {revision or 'not known'}{differed}"
 
 
-def _cell(cell: TracedCell, results: str) -> list[RenderableType]:
+def _cell(cell: TracedCell, results: str) -> Iterator[RenderableType]:
     planned = cell.entry.cell
-    parts: list[RenderableType] = [
-        Text(f"\n{cell.entry.dataset}: {cell.n_found} of {planned.n_trials} trials", style="bold"),
-        Text(f"  cell         {planned.id}"),
-        *(Text(f"  {name:12} {_plain(value)}") for name, value in planned.identity.items()),
-        Text("  split seeds  " + ", ".join(f"repeat {repeat}: {seed}" for repeat, seed in cell.split_seeds)),
-    ]
+    yield Text(f"\n{cell.entry.dataset}: {cell.n_found} of {planned.n_trials} trials", style="bold")
+    seeds = ", ".join(f"repeat {repeat}: {seed}" for repeat, seed in cell.split_seeds)
+    for name, value in {"cell": planned.id, **planned.identity, "split seeds": seeds}.items():
+        yield f"  {name:12} {_plain(value)}"
+    numbers = ("mean", "sd", "minimum", "lower", "median", "upper", "maximum")
     if cell.measured:
-        table = Table("measured", "over", "n", "mean", "sd", "min", "quartile", "median", "quartile", "max")
-        for each in cell.measured:
-            names = ("mean", "sd", "minimum", "lower", "median", "upper", "maximum")
-            unit = f" ({each['unit']})" if each["unit"] else ""
-            table.add_row(
-                f"{each['name']}{unit}", f"{each['by']}s", str(each["n"]), *(f"{each[name]:.4g}" for name in names)
-            )
-        parts.append(table)
+        yield table(
+            [
+                {
+                    "measured": each["name"] + (f" ({each['unit']})" if each["unit"] else ""),
+                    "over": f"{each['by']}s",
+                    "n": each["n"],
+                    **{name: f"{each[name]:.4g}" for name in numbers},
+                }
+                for each in cell.measured
+            ]
+        )
     if cell.trials:
-        measures = [each["name"] for each in cell.measured]
-        table = Table("repeat", "fold", "draw", "seed", *measures, "key")
-        for trial in cell.trials:
-            values = (f"{trial[name]:.6g}" if trial[name] == trial[name] else "" for name in measures)
-            table.add_row(
-                *(str(trial[name]) for name in ("repeat", "fold", "draw", "seed")), *values, Text(trial["key"])
-            )
-        parts.append(table)
-    parts.append(Text(f"  compute it again:  {cell.command}"))
-    return parts + ([Text(f"  and compare:       {cell.audit_command(results)}")] if cell.n_found else [])
+        columns = ["repeat", "fold", "draw", "seed", *(each["name"] for each in cell.measured), "key"]
+        yield table([{name: _number(trial[name]) for name in columns} for trial in cell.trials])
+    yield f"  compute it again:  {cell.command}"
+    if cell.n_found:
+        yield f"  and compare:       {cell.audit_command(results)}"
 
 
-def _print_places(console: Console, artefact: Artefact) -> None:
-    console.print(Text(f"{artefact.name}: {artefact.title}", style="bold"))
-    for kind in ("row", "column", "dataset"):
-        names = dict.fromkeys(getattr(entry, kind) for entry in artefact.entries)
-        console.print(Text(f"{kind}s: {'; '.join(names)}"), soft_wrap=True)
-    console.print(Text("Name one: --row ... --column ... [--dataset ...]"))
+def _number(value: Any) -> str:
+    """Return a value of a record as text; a number that is not there is empty."""
+    if isinstance(value, float):
+        return f"{value:.6g}" if value == value else ""
+    return str(value)
 
 
 def _plain(value: Any) -> str:
     from provlab.identity.keys import canonical_json
 
-    if isinstance(value, dict):
-        return json.dumps(json.loads(canonical_json(value)), separators=(", ", "="), ensure_ascii=False).replace(
-            '"', ""
-        )
-    return str(value)
-
-
-COMMANDS = {
-    "report": Command(
-        "write the HTML report: every number beside the printed one, every claim with its verdict",
-        "provsel report --results results",
-        report_arguments,
-        call_report,
-    ),
-    "explain": Command(
-        "where a number comes from: config, seeds, trials, versions, and the command to compute it again",
-        "provsel explain table1 --row BSS --column 'r=30, k=40'",
-        explain_arguments,
-        call_explain,
-    ),
-}
+    if not isinstance(value, dict):
+        return str(value)
+    text = json.dumps(json.loads(canonical_json(value)), separators=(", ", "="), ensure_ascii=False)
+    return text.replace('"', "")

@@ -1,61 +1,21 @@
-"""What there is and what is missing: names, data, this installation, a new project."""
+"""What there has to be before anything runs: a project, files of data, and an installation that works."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import logging
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provlab.cli.arguments import Command
-from provlab.cli.guard import one_line, wide_console
+from provlab.cli.commands import one_line
 
 if TYPE_CHECKING:
     from provlab.datasets import Obtained
 
-TITLES = {
-    "datasets": "Data sets (dataset=NAME)",
-    "selectors": "Selectors (selector=NAME)",
-    "models": "Models (model=NAME)",
-    "artefacts": "Artefacts",
-}
-
-
-def list_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is listed."""
-    parser.add_argument("kind", nargs="?", help=f"only {', '.join(TITLES)} (default: all)")
-
-
-def call_list(options: argparse.Namespace) -> int:
-    """Print one line an item, never wrapped, so that the lines can be searched and counted."""
-    from provlab.listing import KINDS, listing
-    from provlab.messages import visible_line
-
-    lines: list[str] = []
-    for kind in KINDS if options.kind is None else (options.kind,):
-        items = listing(kind)
-        width = max((len(item.name) for item in items), default=0)
-        if options.kind is None:
-            lines += [*([""] if lines else []), TITLES[kind]]
-        lines += [visible_line(f"{item.name:{width}}  {item.text}") for item in items]
-    _print(lines)
-    return 0
-
-
-def _print(lines: Sequence[str]) -> None:
-    """Print lines to a reader that may leave early, such as head."""
-    try:
-        print("\n".join(lines), flush=True)
-    except BrokenPipeError:
-        # what is left of it must not be written once more at the exit of Python
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 ALL = "all"
+
 LISTED = 5
 """Missing files of a data set that are named."""
 
@@ -107,32 +67,34 @@ STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the results folder, and the form of the output."""
-    parser.add_argument("--results", default="results", help="results folder (default: results)")
+    parser.add_argument("--results", default="results", help="results folder (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print the checks as JSON")
 
 
 def call_doctor(options: argparse.Namespace) -> int:
     """Print what was found; the exit status is 1 when there is a problem."""
-    from rich.table import Table
     from rich.text import Text
 
     from provlab.doctor import PROBLEM, WARNING, examine
+    from provlab.terminal import PlainConsole, table
 
     checks = examine(Path(options.results))
     states = [check.state for check in checks]
     if options.json:
         print(json.dumps([check._asdict() for check in checks], indent=2))
         return 1 if PROBLEM in states else 0
-    console, width = wide_console(), max(len(check.name) for check in checks)
+    console = PlainConsole()
     for group in dict.fromkeys(check.group for check in checks):
-        table = Table(title=Text(group), title_justify="left", title_style="bold", box=None, show_header=False)
-        table.add_column(min_width=max(map(len, STYLES)), no_wrap=True)
-        table.add_column(min_width=width, no_wrap=True)
-        table.add_column(overflow="fold")
-        for _, name, state, value, advice in (check for check in checks if check.group == group):
-            # values hold paths, which are no markup
-            table.add_row(Text(state, STYLES[state]), Text(name), Text(f"{value} -> {advice}" if advice else value))
-        console.print(table, "")
+        lines = [
+            {
+                "state": Text(check.state, STYLES[check.state]),
+                "name": check.name,
+                "found": f"{check.value} -> {check.advice}" if check.advice else check.value,
+            }
+            for check in checks
+            if check.group == group
+        ]
+        console.print(table(lines, title=group))
     counts = [(states.count(state), state) for state in (PROBLEM, WARNING)]
     print(", ".join(f"{n} {state}{'' if n == 1 else 's'}" for n, state in counts))
     return 1 if PROBLEM in states else 0
@@ -151,31 +113,3 @@ def call_new(options: argparse.Namespace) -> int:
         print(f"  {name}")
     print(f"cd {options.folder} && provsel reproduce comparison && provsel verify")
     return 0
-
-
-COMMANDS = {
-    "list": Command(
-        "data sets, selectors, models and artefacts, one line each",
-        "provsel list selectors",
-        list_arguments,
-        call_list,
-    ),
-    "fetch": Command(
-        "download, make and verify the files of data sets",
-        "provsel fetch orl madelon",
-        fetch_arguments,
-        call_fetch,
-    ),
-    "doctor": Command(
-        "what this installation has and lacks: packages, machine, BLAS, data sets, store",
-        "provsel doctor --json",
-        doctor_arguments,
-        call_doctor,
-    ),
-    "new": Command(
-        "make a project of your own: data, a selector, an experiment, a claim and a test",
-        "provsel new my-study",
-        new_arguments,
-        call_new,
-    ),
-}

@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-from rich.text import Text
-
-from provlab.cli.arguments import DEFAULT_RESULTS, Command, add_store_arguments
-from provlab.cli.guard import wide_console
+from provlab.cli.commands import DEFAULT_RESULTS, add_store_arguments
 from provlab.messages import visible_line
+from provlab.terminal import PlainConsole, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
     from provlab.audit import AuditRun
 
 LINES = 50
-"""Differences that are printed; the file has all."""
+"""Differences or conflicts that are printed; a file has all."""
 
 
 def audit_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,19 +41,32 @@ def call_audit(options: argparse.Namespace) -> int:
     """Audit, print what was found, and return 1 where something differs."""
     from provlab.agreement import IDENTICAL
     from provlab.audit import run_audit
+    from provlab.plan import compose_config, executor_settings
 
+    for text in options.overrides:
+        if text.split("=", 1)[0].split(".")[0] != "executor":
+            raise ValueError(
+                f"audit: expected settings of the executor, such as executor=dask executor.n_jobs=2, got {text!r:.80}; "
+                f"stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit."
+            )
     found, path = run_audit(
         Path(options.results),
         fraction=options.fraction,
         cell=options.cell,
         limit=options.limit,
         seed=options.seed,
-        executor=_executor(options.overrides, options.results),
+        executor=executor_settings({**compose_config(options.overrides), "results": options.results}),
     )
-    console = wide_console()
-    console.print(summary_table(found))
+    console = PlainConsole()
+    here, partly = found.trials["same_environment"].sum(), found.trials["not_compared"].astype(bool).sum()
+    caption = f"{here} of {len(found.trials)} were stored by these versions on this kind of machine"
+    caption += f"; {partly} have no value in columns that are newer than they are" if partly else ""
+    console.print(table(list(_outcomes(found)), caption=caption))
     for environment, columns in found.agreement.groupby("environment", sort=False):
-        console.print(agreement_table(columns, environment, found.environment))
+        kind = f"of another kind, {columns['n_trials'].iloc[0]}: {_differing(environment, found.environment)}"
+        is_same = columns["n_same"] == columns["n_compared"]
+        same = f"the same bits wherever compared: {', '.join(columns['column'][is_same]) or 'no column'}"
+        console.print(table(list(_agreement(columns[~is_same])), visible_line(kind), same))
     lines = [
         f"{where}: {column}: stored {stored}, now {now}"
         for where, each in found.different
@@ -71,24 +81,10 @@ def call_audit(options: argparse.Namespace) -> int:
     return 1 if lines or (options.strict and not everything) else 0
 
 
-def _executor(overrides: Sequence[str], results: str) -> dict[str, Any]:
-    """Return where trials run; what they are stands in their records."""
-    from provlab.plan import compose_config, executor_settings
-
-    for text in overrides:
-        if text.split("=", 1)[0].split(".")[0] != "executor":
-            raise ValueError(
-                f"audit: expected settings of the executor, such as executor=dask executor.n_jobs=2, got {text!r:.80}; "
-                f"stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit."
-            )
-    return executor_settings({**compose_config(overrides), "results": results})
-
-
-def summary_table(found: AuditRun) -> Table:
-    """Return what became of the drawn trials."""
+def _outcomes(found: AuditRun) -> Iterator[dict[str, object]]:
+    """Yield what became of the drawn trials."""
     from provlab.agreement import CLOSE, DIFFERENT, DIGITS, IDENTICAL
 
-    table = Table("outcome", "trials", "meaning")
     differing = found.count(DIFFERENT)
     for outcome, number, meaning in [
         ("drawn", found.n_drawn, f"of {found.n_stored} stored, with seed {found.seed}"),
@@ -97,29 +93,19 @@ def summary_table(found: AuditRun) -> Table:
         (DIFFERENT, differing, "neither; listed below" if differing else "neither"),
         *(("skipped", number, reason) for reason, number in found.skipped.items()),
     ]:
-        table.add_row(outcome, str(number), Text(visible_line(meaning)))
-    here, partly = found.trials["same_environment"].sum(), found.trials["not_compared"].astype(bool).sum()
-    table.caption = f"{here} of {len(found.trials)} were stored by these versions on this kind of machine"
-    if partly:
-        table.caption += f"; {partly} have no value in columns that are newer than they are"
-    return table
+        yield {"outcome": outcome, "trials": number, "meaning": visible_line(meaning)}
 
 
-def agreement_table(columns: pd.DataFrame, stored: str, here: str) -> Table:
-    """Return which columns have the bits of another kind of machine, and to how many digits the others agree."""
+def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
+    """Yield to how many digits columns agree that do not have the bits of another kind of machine."""
     from provlab.agreement import REPORTED, digits
 
-    table = Table("column", "trials", "same bits", "agreement", title_justify="left", caption_justify="left")
-    table.title = Text(visible_line(f"of another kind, {columns['n_trials'].iloc[0]}: {_differing(stored, here)}"))
-    is_same = columns["n_same"] == columns["n_compared"]
-    for line in columns[~is_same].itertuples():
+    for line in columns.itertuples():
         found = [f"{digits(line.worst)} digits, worst relative difference {line.worst:.1e}"] if line.worst else []
         found += [f"{line.n_beyond} different"] if line.n_beyond else []
         reported = "reported only: generated data may differ in last digits"
         text = reported if line.column in REPORTED else "; ".join(found)
-        table.add_row(line.column, str(line.n_compared), str(line.n_same), text)
-    table.caption = f"the same bits wherever compared: {', '.join(columns['column'][is_same]) or 'no column'}"
-    return table
+        yield {"column": line.column, "trials": line.n_compared, "same bits": line.n_same, "agreement": text}
 
 
 def _differing(stored: str, here: str) -> str:
@@ -136,20 +122,15 @@ def _words(value: Any) -> str:
     return " + ".join(map(str, value)) if isinstance(value, list) else "not known" if value is None else str(value)
 
 
-FORMATS = ("csv", "ro-crate")
-
-
 def export_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the format, where it goes, and what it says of itself."""
     parser.epilog = (
-        "provsel merge FOLDER makes a store of it again. Data files are named with address and hash, not copied."
+        "provsel merge FOLDER makes a store of it again. Data files are named with address and\nhash, not copied."
     )
     parser.add_argument(
-        "--format",
-        action="append",
-        choices=FORMATS,
+        "--format", action="append", choices=("csv", "ro-crate"),
         help="the CSV files, with metadata; may be repeated (default: csv)",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--output", metavar="FOLDER", help="folder, new or of an earlier export (default: RESULTS/export)"
     )
@@ -173,15 +154,12 @@ def call_export(options: argparse.Namespace) -> int:
     return 0
 
 
-SHOWN = 20
-"""Conflicts that are printed; --output writes all."""
-
-
 def merge_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is merged, and what is done about conflicts."""
     parser.epilog = (
-        "Trials that both have are compared as provsel audit does: to the bit on the same environment, to 6 digits on "
-        "another. Exit status: 0 merged; 1 nothing was written, as trials are different; 2 wrong arguments or folders."
+        "Trials that both have are compared as provsel audit does: to the bit on the same\n"
+        "environment, to 6 digits on another. Exit status: 0 merged; 1 nothing was written, as\n"
+        "trials are different; 2 wrong arguments or folders."
     )
     parser.add_argument("sources", nargs="+", metavar="FOLDER", help="results folders, or folders of provsel export")
     parser.add_argument(
@@ -201,20 +179,15 @@ def call_merge(options: argparse.Namespace) -> int:
     sources = {name: Path(name) for name in options.sources}
     if len(sources) < len(options.sources):
         raise ValueError(f"merge: expected each folder once, got {' '.join(options.sources)}; leave one out.")
-    made = merge(sources, Path(options.results), keep_first=options.keep_first, told=print)
+    conflicts = merge(sources, Path(options.results), keep_first=options.keep_first, told=print).conflicts
     if options.output:
-        write_frame(made.conflicts, Path(options.output))
-    if made.conflicts.empty:
+        write_frame(conflicts, Path(options.output))
+    if conflicts.empty:
         return 0
-    table = Table("first in", "different in", "trial", "column", "first", "other")
-    for line in made.conflicts.head(SHOWN).itertuples(index=False):
-        trial = f"{line.dataset}, {line.selector}, repeat {line.repeat}, fold {line.fold}, draw {line.draw}"
-        table.add_row(*map(Text, map(str, (line.source, line.other, trial, line.column, line.first, line.second))))
-    console = wide_console()
-    console.print(table)
-    n = made.conflicts["key"].nunique()
-    if len(made.conflicts) > SHOWN:
-        console.print(f"and {len(made.conflicts) - SHOWN} more lines: --output FILE")
+    n, console = conflicts["key"].nunique(), PlainConsole()
+    console.print(table(conflicts.head(LINES).drop(columns="key").to_dict("records")))
+    if len(conflicts) > LINES:
+        console.print(f"and {len(conflicts) - LINES} more lines: --output FILE")
     if options.keep_first:
         print(f"Kept the first of {n} trials that are different.", file=sys.stderr)
         return 0
@@ -224,25 +197,3 @@ def call_merge(options: argparse.Namespace) -> int:
         file=sys.stderr,
     )
     return 1
-
-
-COMMANDS = {
-    "audit": Command(
-        "compute a random sample of the stored trials again, and compare",
-        "provsel audit --fraction 0.01",
-        audit_arguments,
-        call_audit,
-    ),
-    "export": Command(
-        "write trials, tables, verdicts and data sets as CSV files, described as an RO-Crate",
-        "provsel export --format ro-crate --output for-others",
-        export_arguments,
-        call_export,
-    ),
-    "merge": Command(
-        "add the trials of other stores or exports to this one, and show where they disagree",
-        "provsel merge from-anna/results --results results",
-        merge_arguments,
-        call_merge,
-    ),
-}

@@ -189,6 +189,8 @@ def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
 
 def _check_own_columns(method: Method) -> None:
     """Refuse measures of the project's own with columns of provsel or of another measure, or with unknown settings."""
+    if not method.measures:
+        return
     known = frozenset(column.name for column in COLUMNS)
     for config in method.measures:
         measure: type[Measure] = component_class("measure", config)

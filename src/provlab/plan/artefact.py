@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from provlab.datasets import MissingDataError
 from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json
-from provlab.plan.composition import Composer, Parts, compose_config, resolved
+from provlab.plan.composition import Composer, Parts, compose_config, read_config, resolved
 from provlab.plan.overrides import check_names, nearest_setting, setting
 from provlab.plan.plan import cells_of, files_missing, identity_of
-from provlab.project import paper_of
+from provlab.project import artefact_file, paper_of
 from provlab.project.components import UNSET
 
 if TYPE_CHECKING:
@@ -109,6 +109,12 @@ def artefact_part(name: str, part: str = "artefact") -> Parts:
     """Return what an artefact's file says of it: its title, rows, columns and data sets; or its protocol."""
     found: Parts = resolved(compose_config([f"+experiment={name}"]), [part])[part]
     return found
+
+
+def artefact_title(name: str) -> str:
+    """Return the title of an artefact: as its own file has it, or else as the files do that this one is made of."""
+    stated = read_config("", artefact_file(name)).get("artefact", {}).get("title")
+    return str(stated or artefact_part(name)["title"])
 
 
 def compose_artefact(

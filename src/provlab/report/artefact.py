@@ -19,8 +19,8 @@ from provlab.documents import read_json
 from provlab.figures.style import only_formats
 from provlab.frames import NO_TRIALS, planned_trials
 from provlab.identity.cell import Cell
-from provlab.listing import artefact_title
 from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, compose_artefact, state_of, unique_cells
+from provlab.plan.artefact import artefact_title
 from provlab.project import reproduce_command, tool
 from provlab.recipe import load_recipe
 from provlab.report.claim import ClaimReadings, write_claim

@@ -29,7 +29,7 @@ from provlab.store import TrialStore
 from provlab.summaries import value_counts, versions
 from provsel.files import replacing_folder
 
-SHOWN = {"Python and packages", "Machine", "BLAS"}
+SHOWN = {"Versions", "Machine"}
 """Groups of doctor's checks that describe the machine. Paths of folders stay out: a report is passed on."""
 
 MAX_DIFFERENT = 500
