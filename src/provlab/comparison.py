@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import io
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +22,6 @@ from provlab.plan import Entry, cells_of, compose_config
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.runner import run_cells
 from provlab.store import TrialStore
-from provlab.terminal import PlainConsole
 from provsel.files import replacing
 from provsel.models import LibsvmSVM
 from provsel.sparse_input import check_sparse
@@ -34,7 +30,7 @@ READ = ["error", "n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
 
 
 class Comparison(pd.DataFrame):
-    """What `compare` returns: a frame that a notebook shows with its figure."""
+    """What `compare` returns: a frame with a figure of its errors."""
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:
@@ -56,17 +52,6 @@ class Comparison(pd.DataFrame):
             axes.set_ylim(-0.6, len(self) - 0.4)  # no point on the frame
             axes.set_xlabel("test error (%)")
         return figure
-
-    def _repr_html_(self) -> str:
-        table = super()._repr_html_()
-        try:
-            figure = self.draw()
-        except ImportError:  # figures are an extra
-            return table
-        picture = io.BytesIO()
-        figure.savefig(picture, format="png", dpi=120)
-        text = f"Test error of {', '.join(map(str, self.index))}"
-        return f'{table}<img alt="{escape(text)}" src="data:image/png;base64,{b64encode(picture.getvalue()).decode()}">'
 
 
 def compare(
@@ -149,28 +134,21 @@ def compare(
     for name, each in (*methods.items(), ("model", chosen)):
         if not isinstance(each, BaseEstimator):
             raise ValueError(f"compare: {name}: expected an unfitted estimator, got {each!r:.80}; call the class.")
-    protocol = {"setting": setting, "n_splits": n_splits, "repeats": repeats, "draws": draws, "seed": seed}
+    parts = compose_config(["dataset=file", "selector=any", "model=any", "protocol=tenfold"])
+    own = {"setting": setting, "n_splits": n_splits, "repeats": repeats, "draws": draws, "seed": seed}
+    parts |= {"dataset": {**parts["dataset"], "path": path}, "protocol": {**parts["protocol"], **own}}
     with estimators_in_hand([*methods.values(), chosen]):
-        cells = {name: _cell(path, as_config(each), as_config(chosen), protocol) for name, each in methods.items()}
+        configs = [{**parts, "selector": as_config(each), "model": as_config(chosen)} for each in methods.values()]
+        cells = [cell for config in configs for cell in cells_of(config)]
         store = TrialStore(results / "store")
         executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
-        console = PlainConsole(stderr=True) if console is None else console
-        report = run_cells(list(cells.values()), store, executor, label="compare", console=console)
+        report = run_cells(cells, store, executor, label="compare", console=console)
     if report.failures:
         raise ValueError(
             f"compare: {len(report.failures)} of {report.n_planned} trials failed, the others are stored: "
             f"{'; '.join(report.kinds())}"
         )
-    trials = planned_trials(store, [*cells.values()], READ)
-    return _frame({name: (cells[name], found) for name, (_, found) in zip(cells, trials.groupby("place"), strict=True)})
-
-
-def _cell(path: str, selector: dict[str, Any], model: dict[str, Any], protocol: Mapping[str, Any]) -> Cell:
-    parts = compose_config(["dataset=file", "selector=any", "model=any", "protocol=tenfold"])
-    parts["protocol"] = {**parts["protocol"], **protocol}
-    parts["dataset"] = {**parts["dataset"], "path": path}
-    [cell] = cells_of({**parts, "selector": selector, "model": model})
-    return cell
+    return _frame([*methods], cells, planned_trials(store, cells, READ))
 
 
 def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) -> str:
@@ -200,25 +178,22 @@ def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) 
     return str(target)
 
 
-def _frame(found: Mapping[str, tuple[Cell, pd.DataFrame]]) -> Comparison:
+def _frame(names: Sequence[str], cells: Sequence[Cell], trials: pd.DataFrame) -> Comparison:
     """Return a line a method, with the difference to the first, fold by fold."""
-    folds = {
-        name: trials.groupby(["repeat", "fold"])[["error", "n_train", "n_test"]].mean()
-        for name, (_, trials) in found.items()
-    }
-    reference, *_ = folds.values()
+    folds = trials.groupby(["place", "repeat", "fold"])[["error", "n_train", "n_test"]].mean()
     lines: dict[str, dict[str, Any]] = {}
-    for name, (cell, trials) in found.items():
-        [error] = error_summary(Entry("", "", cell), trials)
-        differences = 100 * (folds[name]["error"] - reference["error"])
-        ratio = float((folds[name]["n_test"] / folds[name]["n_train"]).mean())
+    for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
+        own = trials[trials["place"] == place]
+        [error] = error_summary(Entry("", "", cell), own)
+        differences = 100 * (folds.loc[place, "error"] - folds.loc[0, "error"])
+        ratio = float((folds.loc[place, "n_test"] / folds.loc[place, "n_train"]).mean())
         lines[name] = {
             "error": error["value"],
             "sd": error["sd"],
-            "n_selected": trials["n_selected"].mean(),
-            "cpu": (trials["select_cpu"] + trials["shared_cpu"]).mean(),
+            "n_selected": own["n_selected"].mean(),
+            "cpu": (own["select_cpu"] + own["shared_cpu"]).mean(),
             "difference": float(differences.mean()),
-            "p": np.nan if not lines else CorrectedT(differences.to_numpy(), ratio=ratio).p_value(),
-            "trials": len(trials),
+            "p": np.nan if place == 0 else CorrectedT(differences.to_numpy(), ratio=ratio).p_value(),
+            "trials": len(own),
         }
     return Comparison(pd.DataFrame.from_dict(lines, orient="index"))

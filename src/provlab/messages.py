@@ -23,7 +23,6 @@ _BREAKING = re.compile(rf"[\t\n{_CONTROLS}]")
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """With this, spreadsheets take a cell for a formula, or will where the quotes before it are taken away again."""
 
-_FIRST = frozenset("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -63,7 +62,7 @@ def _escape(letter: str) -> str:
 
 def as_cell(text: str) -> str:
     """Return a text as spreadsheets show it: a single quote stands before what they would compute. Numbers stay."""
-    return f"'{text}" if text[:1] in _FIRST and _is_formula(text) else text
+    return f"'{text}" if _is_formula(text) else text
 
 
 def from_cell(text: str) -> str:
