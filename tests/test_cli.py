@@ -167,7 +167,7 @@ def test_bad_input_is_one_line(argv, message, call, here):
     assert (status, out) == (2, "")
     assert re.match(f"provsel: .*{message}", error)
     assert error.count("\n") == 1
-    assert list(here.iterdir()) == []
+    assert [path for path in here.rglob("*") if path.is_file()] == []
 
 
 def test_results_that_cannot_be_written(call, here):
