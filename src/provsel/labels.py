@@ -1,4 +1,4 @@
-"""Labels of two classes as signs."""
+"""Labels as signs: of two classes, or of each class against the rest."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
 
 
 def signs_of_two_classes(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -23,3 +24,32 @@ def signs_of_two_classes(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[
             f"{'class' if classes.size == 1 else 'classes'} ({shown}); fit it on two of them at a time."
         )
     return classes, np.where(labels.ravel() == 1, 1.0, -1.0)
+
+
+def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return the classes, sorted, and the signs of each problem, shape (n_problems, n); raise for fewer than two.
+
+    Two classes are one problem, in which the second is 1.0; of more, each is 1.0 in its own problem, and the rest -1.0.
+
+    Examples
+    --------
+    >>> from provsel.labels import one_against_rest
+    >>> one_against_rest("example", ["a", "b", "c"])[1].tolist()
+    [[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
+    """
+    if y is None:
+        raise ValueError(f"{subject}: expected labels of at least two classes, got y=None; pass y to fit.")
+    check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    check_several(subject, classes)
+    positive = np.array([1]) if classes.size == 2 else np.arange(classes.size)
+    return classes, np.where(labels.ravel() == positive[:, None], 1.0, -1.0)
+
+
+def check_several(name: str, classes: NDArray[Any]) -> None:
+    """Raise unless the distinct labels `classes` are at least two; `name` is the name of the class that asks."""
+    if classes.size < 2:
+        raise ValueError(
+            f"{name}: expected labels of at least two classes, got 1 class ({classes.tolist()[0]!r}); check the labels "
+            f"or how the rows were split."
+        )

@@ -22,10 +22,12 @@ from provsel.models import LiblinearSVM, LibsvmSVM
 from provsel.selectors import (
     AdaptiveRandomizedPivotingSelector,
     AlphaInvestingSelector,
+    AlwaysKept,
     ApproximateBSSSelector,
     AtSize,
     BaseSelector,
     BSSSelector,
+    CrossValidatedSize,
     DualSetSelector,
     FeatureSelectiveSelector,
     FullDataSelector,
@@ -60,6 +62,8 @@ ESTIMATORS = [
     SVMRFESelector(1),
     LPSVMSelector(),
     L1SVMSelector(),
+    AlwaysKept(SVMRFESelector(1), 1, always=[0]),
+    CrossValidatedSize(SVMRFESelector(1), cv=2, most=1),
     AtSize(FeatureSelectiveSelector(relative=True), 1, parameter="c1", low=1e-4, high=1.0),
     OnlineLeverageSelector(1, random_state=0),
     LibsvmSVM(),
@@ -100,6 +104,8 @@ SELECTORS = {
         max_fits=4,
         random_state=3,
     ),
+    "rfe with kept": AlwaysKept(SVMRFESelector(1), R, always=[7]),
+    "rfe at best size": CrossValidatedSize(SVMRFESelector(1), cv=2, most=8),
     "l1 svm at size": AtSize(L1SVMSelector(), 5, parameter="C", low=1e-4, high=1e2),
     "online leverage": OnlineLeverageSelector(R, random_state=3),
     "online leverage as printed": OnlineLeverageSelector(R, outside_span="project", random_state=3),
@@ -164,7 +170,7 @@ def test_all_but_the_first_parameter_are_keywords():
         first, *others = inspect.signature(getattr(provsel.selectors, name)).parameters.values() or [None]
         if first is not None and first.kind is first.POSITIONAL_OR_KEYWORD:
             assert first.name in ("n_features_to_select", "n_components", "selector")
-        allowed = {"AtSize": ["n_features_to_select"]}.get(name, [])
+        allowed = {"AtSize": ["n_features_to_select"], "AlwaysKept": ["n_features_to_select"]}.get(name, [])
         assert {other.kind for other in others if other.name not in allowed} <= {inspect.Parameter.KEYWORD_ONLY}
 
 

@@ -97,9 +97,5 @@ def test_what_does_not_converge_says_so():
 
 def test_bad_labels_and_rows_are_refused():
     X, _ = rows()
-    with pytest.raises(ValueError, match=r"L1SVMSelector: expected labels of two classes, got 3 classes \(.*\); fit"):
-        L1SVMSelector().fit(X, np.arange(80) % 3)
-    with pytest.raises(ValueError, match=r"expected labels of two classes, got 1 class \(.*\); fit it on two"):
-        L1SVMSelector().fit(X, np.ones(80))
     with pytest.raises(ValueError, match=r"got none of 60 at C=1; check that some feature differs between the classes"):
         L1SVMSelector().fit(np.ones_like(X), np.where(np.arange(80) % 2, 1, -1))

@@ -11,6 +11,7 @@ from provsel.certificates.margin import MarginPreservation, SoftMarginBound
 from provsel.certificates.online_scores import OnlineFeatureCount, OnlineScoreSum
 from provsel.certificates.radius import RadiusPreservation
 from provsel.certificates.ridge import RidgeSparsification
+from provsel.certificates.ridge_regression import RidgeRegressionCost, RidgeRegressionRisk
 from provsel.certificates.spectral import SpectralSparsification
 from provsel.certificates.subset import IN_EXPECTATION, SubsetApproximation, certify_subset
 from provsel.certificates.theorem import (
@@ -62,6 +63,8 @@ __all__ = [
     "OnlineScoreSum",
     "PartitionCost",
     "RadiusPreservation",
+    "RidgeRegressionCost",
+    "RidgeRegressionRisk",
     "RidgeSparsification",
     "SoftMarginBound",
     "SpectralSparsification",

@@ -11,6 +11,7 @@ import numpy as np
 from provsel.certificates.margin import MarginPreservation, SoftMarginBound
 from provsel.certificates.online_scores import OnlineScoreSum
 from provsel.certificates.radius import RadiusPreservation
+from provsel.certificates.ridge_regression import RidgeRegressionCost, RidgeRegressionRisk
 from provsel.certificates.spectral import SpectralSparsification
 from provsel.certificates.theorem import NOT_MEASURED, UNDECIDED, VIOLATED, Certificate, MeasuredTrial, Theorem
 
@@ -25,6 +26,7 @@ def certify(
     *,
     C: float | None = 1.0,
     radius: bool = True,
+    ridge: float | None = None,
     model: Any = None,
     also: Iterable[type[Theorem]] = (),
 ) -> Certificate:
@@ -36,11 +38,13 @@ def certify(
         Fitted on X (and y); for `OnSupportVectors` the certificate is about its support vectors.
     X : ndarray or sparse of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,), optional
-        Two classes; without labels no margin is measured.
+        Two classes, or numbers with `ridge`; without labels no margin is measured.
     C : float or None, default=1.0
         Of the soft-margin certificate; None leaves it out.
     radius : bool, default=True
         Measure the enclosing balls too; Theorem 5 speaks of the unsupervised setting.
+    ridge : float, optional
+        Measure what ridge regression of y loses at this penalty, `alpha` of scikit-learn's `Ridge`.
     model : estimator, optional
         Fitted on the reduced rows, for theorems about it, such as a clusterer for `ClusteringCost`.
     also : iterable of Theorem classes
@@ -50,7 +54,7 @@ def certify(
     -------
     Certificate
         With `spectral`, `margin`, `soft`, `radius` and `scores`, whose `state` says which of them were measured, and
-        those of `also`.
+        `ridge_cost` and `ridge_risk` where a penalty is given, and those of `also`.
 
     Examples
     --------
@@ -64,7 +68,12 @@ def certify(
     >>> certificate.spectral.spectral_error <= certificate.spectral.spectral_bound
     True
     """
-    return certify_trial(measured_trial("certify", selector, X, y, model), C=C, radius=radius, also=also)
+    trial = measured_trial("certify", selector, X, y, model)
+    certificate = certify_trial(trial, C=C, radius=radius, also=also)
+    if ridge is None:
+        return certificate
+    of_ridge = RidgeRegressionCost.measure(trial, ridge), RidgeRegressionRisk.measure(trial, ridge)
+    return Certificate((*certificate.records, *of_ridge))
 
 
 def measured_trial(who: str, selector: BaseSelector, X: Any, y: Any = None, model: Any = None) -> MeasuredTrial:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from provsel.labels import check_several
 from provsel.validation import validated
 
 
@@ -105,15 +106,6 @@ class BaseBinarySVM(BaseLinearSVM):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def check_several(name: str, classes: NDArray[Any]) -> None:
-    """Raise unless the distinct labels `classes` are at least two; `name` is who needs them."""
-    if classes.size < 2:
-        raise ValueError(
-            f"{name}: expected labels of at least two classes, got 1 class ({classes[0]!r}); check the labels or how "
-            f"the rows were split."
-        )
 
 
 MANY_ROWS = 50_000

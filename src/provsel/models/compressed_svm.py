@@ -16,7 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from provsel.kernels.gaussian_blocks import GaussianBlocks, check_store, is_kept
 from provsel.kernels.hinge_dual import HingeDual, hinge_dual
 from provsel.kernels.hinge_scale import best_scale
-from provsel.models._base import BaseBinarySVM, check_several
+from provsel.labels import check_several
+from provsel.models._base import BaseBinarySVM
 from provsel.models._recovery import Passes, Recovered, by_dual, by_refinement, by_transpose
 from provsel.models._row_stream import RowSlices, RowStream
 

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from provsel.kernels.feature_selective import largest_c1
 from provsel.kernels.feature_selective_fit import fit_feature_selective
-from provsel.models._base import BaseBinarySVM, check_several
+from provsel.labels import check_several
+from provsel.models._base import BaseBinarySVM
 from provsel.validation import CheckedSelectorMixin, checked_array
 
 

@@ -11,9 +11,11 @@ they reduce rows, and have no features to show.
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.selectors.adaptive_randomized_pivoting import AdaptiveRandomizedPivotingSelector
 from provsel.selectors.alpha_investing import AlphaInvestingSelector
+from provsel.selectors.always_kept import AlwaysKept
 from provsel.selectors.approximate_bss import ApproximateBSSSelector
 from provsel.selectors.at_size import AtSize
 from provsel.selectors.bss import BSSSelector
+from provsel.selectors.cross_validated_size import CrossValidatedSize
 from provsel.selectors.dual_set import DualSetSelector
 from provsel.selectors.feature_selective import FeatureSelectiveSelector
 from provsel.selectors.full import FullDataSelector
@@ -38,10 +40,12 @@ from provsel.selectors.with_enclosing_ball_center import WithEnclosingBallCenter
 __all__ = [
     "AdaptiveRandomizedPivotingSelector",
     "AlphaInvestingSelector",
+    "AlwaysKept",
     "ApproximateBSSSelector",
     "AtSize",
     "BSSSelector",
     "BaseSelector",
+    "CrossValidatedSize",
     "DualSetSelector",
     "FeatureSelectiveSelector",
     "FullDataSelector",

@@ -174,19 +174,25 @@ class BaseSelector(CheckedSelectorMixin, BaseEstimator, ABC):
 
 
 def checked_count(selector: Any, n_features: int) -> int:
-    """Return `selector.n_features_to_select`, an integer between 1 and `n_features`, or raise.
+    """Return the number of features that a selector is asked for, from 1 to `n_features`, or raise.
 
-    Use it in `_select` of a selector of your own.
+    Use it in `_select` of a selector of your own. A float between 0 and 1 is a fraction of the features, rounded down
+    but at least one, as in scikit-learn's `RFE`.
 
     Examples
     --------
     >>> from provsel.selectors import UniformSelector, checked_count
-    >>> checked_count(UniformSelector(2), n_features=3)
-    2
+    >>> checked_count(UniformSelector(2), n_features=3), checked_count(UniformSelector(0.5), n_features=9)
+    (2, 4)
     """
     name, count = type(selector).__name__, selector.n_features_to_select
+    if isinstance(count, float | np.floating) and 0 < count < 1:
+        return max(1, int(n_features * count))
     if isinstance(count, bool) or not isinstance(count, int | np.integer):
-        raise ValueError(f"{name}: expected an integer n_features_to_select, got {count!r}.")
+        raise ValueError(
+            f"{name}: expected an integer n_features_to_select, got {count!r}; give a number of features, or a "
+            f"fraction of them between 0 and 1."
+        )
     if not 1 <= count <= n_features:
         raise ValueError(
             f"{name}: expected n_features_to_select between 1 and the number of features, "

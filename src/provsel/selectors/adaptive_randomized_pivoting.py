@@ -25,7 +25,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of features r. Beyond the rank of X nothing is left, and the columns of largest norm follow.
     n_redraws : int, default=1
         Number of draws m, of which the one with the least bound (`certificates.certify_subset`, `oblique_bound`) is
@@ -68,7 +68,7 @@ class AdaptiveRandomizedPivotingSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int, *, n_redraws: int = 1, random_state: Any = None) -> None:
+    def __init__(self, n_features_to_select: int | float, *, n_redraws: int = 1, random_state: Any = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_redraws = n_redraws
         self.random_state = random_state

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provsel.kernels.alpha_investing import P_VALUES, alpha_investing
-from provsel.models._base import check_several
+from provsel.labels import check_several
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
@@ -33,7 +33,7 @@ class AlphaInvestingSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, default=None
+    n_features_to_select : int or float, default=None
         Keep the first so many to be accepted, as if the stream stopped there (all columns are tested all the same);
         fewer where the wealth does not buy so many. None keeps all that are accepted. Several passes run side by
         side, column by column, and a column counts once however many of them accept it.
@@ -97,7 +97,7 @@ class AlphaInvestingSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: int | float | None = None,
         *,
         wealth: float = 0.5,
         delta: float = 0.5,

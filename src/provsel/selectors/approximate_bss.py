@@ -25,7 +25,7 @@ class ApproximateBSSSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of steps r, greater than the rank of the sketch. See `n_repeats_`.
     n_projections : int, default=256
         Rows t of G.
@@ -82,7 +82,7 @@ class ApproximateBSSSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int,
+        n_features_to_select: int | float,
         *,
         n_projections: int = 256,
         weights: str = "sqrt_t",

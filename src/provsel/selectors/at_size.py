@@ -28,7 +28,7 @@ class AtSize(BaseSelector):
     ----------
     selector : selector
         A provsel selector, with the parameters that are not searched. Its `indices_` are in order of selection.
-    n_features_to_select : int
+    n_features_to_select : int or float
         r.
     parameter : str, default=None
         Name of the parameter that is searched. None is the selector's own: "C" of `L1SVMSelector`, "nu" of
@@ -82,7 +82,7 @@ class AtSize(BaseSelector):
     def __init__(
         self,
         selector: Any,
-        n_features_to_select: int,
+        n_features_to_select: int | float,
         *,
         parameter: str | None = None,
         low: float | None = None,

@@ -26,7 +26,7 @@ class BSSSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of steps r, greater than the rank of X. Fewer distinct features are kept where no unselected
         column was feasible, see `n_repeats_`.
     weights : {"sqrt_t", "as_printed"}, default="sqrt_t"
@@ -85,7 +85,7 @@ class BSSSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int,
+        n_features_to_select: int | float,
         *,
         weights: str = "sqrt_t",
         rescale: bool = True,

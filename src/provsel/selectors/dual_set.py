@@ -23,7 +23,7 @@ class DualSetSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of features r, at least 2. Where a column is taken again, and so fewer are, the pivots of QR on what they
         leave of X follow, which lowers the error further; beyond the rank of X, the columns of largest norm.
     rank : int, default=None
@@ -68,7 +68,7 @@ class DualSetSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int, *, rank: int | None = None) -> None:
+    def __init__(self, n_features_to_select: int | float, *, rank: int | None = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
 

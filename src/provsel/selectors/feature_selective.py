@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import ClassifierTags
 
 from provsel.kernels.feature_selective_fit import fit_feature_selective
-from provsel.labels import signs_of_two_classes
+from provsel.labels import one_against_rest
 from provsel.selectors._base import BaseSelector, Selection
+from provsel.selectors._several_classes import by_total_weight, of_problems
 from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
 
@@ -18,6 +18,9 @@ class FeatureSelectiveSelector(BaseSelector):
     """Keep the features with mu > 0 in the feature-selective SVM; it chooses their number itself.
 
     Use it where few features are wanted, and features and margin should be weighed in one convex problem.
+
+    Of more than two classes each is separated from the rest, and a feature is kept that has weight in any of these
+    problems.
 
     The problem, the parameters and their defaults are those of `provsel.models.FeatureSelectiveSVM`; this class is for
     experiments that train another model on what is kept.
@@ -40,24 +43,22 @@ class FeatureSelectiveSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        In order of decreasing mu, ties by index. Where every weight is zero, the one that gets weight first as c1
-        falls.
+        In order of decreasing mu, summed over the problems, ties by index. Where every weight is zero, the one of each
+        problem that gets weight first as c1 falls.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        mu.
-    coef_ : ndarray of shape (1, n_features)
-    classes_ : ndarray of shape (2,)
-    objective_, dual_objective_, gap_ : float
-    n_iter_ : int
-    c1_, c2_ : float
-        The prices, where they were given in relative units.
+        mu, summed over the problems.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    classes_ : ndarray of shape (n_classes,)
+    objective_, dual_objective_, gap_, n_iter_, c1_, c2_ : number, or ndarray of shape (n_classes,) for more classes
+        Of each problem; c1_ and c2_ are the prices, where they were given in relative units.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: not two classes, a parameter out of range, or no feature that differs between the classes.
+        From `fit`: fewer than two classes, a parameter out of range, or no feature that differs between the classes.
 
     Warns
     -----
@@ -120,23 +121,19 @@ class FeatureSelectiveSelector(BaseSelector):
         return SizeRange("c1", 1e-9, 1.0 if self.relative else 1e6)
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
-        classes, signs = signs_of_two_classes(type(self).__name__, view.y)
+        classes, problems = one_against_rest(type(self).__name__, view.y)
         options = {name: value for name, value in self.get_params(deep=False).items() if name != "random_state"}
-        fit = fit_feature_selective(type(self).__name__, view.X, signs, rng, **options)
+        fits = [fit_feature_selective(type(self).__name__, view.X, signs, rng, **options) for signs in problems]
+        scores, kept = by_total_weight(np.array([fit.mu for fit in fits]))
+        if len(fits) == 1:
+            kept = fits[0].indices
+        elif kept.size == 0:
+            kept = np.unique([fit.indices[0] for fit in fits])
+        numbers = ("objective", "dual_objective", "gap", "n_iter", "c1", "c2")
         return Selection.unweighted(
-            fit.indices,
-            scores=fit.mu,
-            coef=fit.coef[None, :],
+            kept,
+            scores=scores,
+            coef=np.array([fit.coef for fit in fits]),
             classes=classes,
-            objective=fit.objective,
-            dual_objective=fit.dual_objective,
-            gap=fit.gap,
-            n_iter=fit.n_iter,
-            c1=fit.c1,
-            c2=fit.c2,
+            **{name: of_problems([getattr(fit, name) for fit in fits]) for name in numbers},
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags(multi_class=False)
-        return tags

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags
 
-from provsel.labels import signs_of_two_classes
+from provsel.labels import one_against_rest
 from provsel.models._liblinear_library import train_liblinear
 from provsel.selectors._base import BaseSelector, Selection
+from provsel.selectors._several_classes import by_total_weight, of_problems
 from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
 
@@ -36,6 +36,8 @@ class L1SVMSelector(BaseSelector):
 
         min ||w||_1 + C sum_i max(0, 1 - y_i <x_i, w>)^2.
 
+    Of more classes each is separated from the rest, and a feature is kept that has weight in any of these problems.
+
     Solved by LIBLINEAR (`-s 5`), and certified by a duality gap. There is no intercept, as in the feature-selective SVM
     that it stands beside; append a constant feature for a (penalised) one.
 
@@ -51,16 +53,16 @@ class L1SVMSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Features with non-zero weight, in order of decreasing |w|, ties by index. Where w = 0 is optimal, as for small
-        C, the one that gets weight first as C grows.
+        Features with non-zero weight, in order of decreasing |w|, summed over the problems, ties by index. Where
+        w = 0 is optimal, as for small C, the one that gets weight first as C grows.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     scores_ : ndarray of shape (n_features,)
-        |w|.
-    coef_ : ndarray of shape (1, n_features)
+        |w|, summed over the problems.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         w.
-    classes_ : ndarray of shape (2,)
-    objective_, gap_ : float
+    classes_ : ndarray of shape (n_classes,)
+    objective_, gap_ : float, or ndarray of shape (n_classes,) for more than two classes
         The value of w, and the share of it by which it may lie above the optimum: a certificate, whatever the solver
         did.
     n_features_in_ : int
@@ -68,7 +70,7 @@ class L1SVMSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`: not two classes, a parameter out of range, or no feature that differs between the classes.
+        From `fit`: fewer than two classes, a parameter out of range, or no feature that differs between the classes.
 
     Warns
     -----
@@ -111,42 +113,30 @@ class L1SVMSelector(BaseSelector):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
                 raise ValueError(f"L1SVMSelector: expected a positive, finite {name}, got {value!r}.")
-        classes, y = signs_of_two_classes("L1SVMSelector", view.y)
+        classes, problems = one_against_rest("L1SVMSelector", view.y)
         X = sparse.csr_matrix(view.X, dtype=np.float64)
         C, tol = float(self.C), float(self.tol)
-        found = _certified(X, y, np.zeros(X.shape[1]), C)
-        best = found.dual
-        for eps in () if _is_zero_optimal(X, y, C) else TOLERANCES:
-            other = _certified(X, y, _liblinear(X, y, C, eps), C)
-            best = max(best, other.dual)
-            found = other if other.objective < found.objective else found
-            if found.objective - best <= tol * found.objective:
-                break
-        gap = max(found.objective - best, 0.0) / found.objective
-        if not gap <= tol:
+        solved = [_solved(X, y, C, tol) for y in problems]
+        gaps = [gap for _, gap in solved]
+        if not max(gaps) <= tol:
             warnings.warn(
-                f"L1SVMSelector: expected a relative duality gap of at most tol = {tol:g}, got {gap:.3g} after "
+                f"L1SVMSelector: expected a relative duality gap of at most tol = {tol:g}, got {max(gaps):.3g} after "
                 f"{len(TOLERANCES)} runs of LIBLINEAR; lower C, raise tol, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        size = np.abs(found.w)
-        kept = np.flatnonzero(size)
+        coef = np.array([found.w for found, _ in solved])
+        size, kept = by_total_weight(np.abs(coef))
         if kept.size == 0:
-            kept = np.array([_first_to_enter(X, y, C)])
+            kept = np.array([_first_to_enter(X, problems, C)])
         return Selection.unweighted(
-            kept[np.argsort(-size[kept], kind="stable")],
+            kept,
             scores=size,
-            coef=found.w[None, :],
+            coef=coef,
             classes=classes,
-            objective=found.objective,
-            gap=gap,
+            objective=of_problems([found.objective for found, _ in solved]),
+            gap=of_problems(gaps),
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags(multi_class=False)
-        return tags
 
 
 class _Certified(NamedTuple):
@@ -173,6 +163,19 @@ def _certified(X: sparse.csr_matrix, y: NDArray[np.float64], w: NDArray[np.float
     return _Certified(w, objective, scale * total - scale**2 * square / (4.0 * C))
 
 
+def _solved(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, tol: float) -> tuple[_Certified, float]:
+    """Return the best w of runs with tighter and tighter tolerances, and its relative duality gap."""
+    found = _certified(X, y, np.zeros(X.shape[1]), C)
+    best = found.dual
+    for eps in () if _is_zero_optimal(X, y, C) else TOLERANCES:
+        other = _certified(X, y, _liblinear(X, y, C, eps), C)
+        best = max(best, other.dual)
+        found = other if other.objective < found.objective else found
+        if found.objective - best <= tol * found.objective:
+            break
+    return found, max(found.objective - best, 0.0) / found.objective
+
+
 def _is_zero_optimal(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> bool:
     return bool(2.0 * C * np.abs(X.T @ y).max(initial=0.0) <= 1.0)
 
@@ -182,9 +185,9 @@ def _liblinear(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, eps: floa
     return train_liblinear("L1SVMSelector", f"-s {L1R_L2LOSS_SVC} -c {C!r} -e {eps!r}", X, y, seed=SEED)[0][0]
 
 
-def _first_to_enter(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> int:
+def _first_to_enter(X: sparse.csr_matrix, problems: NDArray[np.float64], C: float) -> int:
     """Return the column that gets weight first as C grows, with a warning; raise where there is none."""
-    pull = np.abs(X.T @ y)
+    pull = np.abs(X.T @ problems.T).max(axis=1)
     if not pull.max(initial=0.0) > 0:
         raise ValueError(
             f"L1SVMSelector: expected at least one feature with non-zero weight, got none of {pull.size} at C={C:g}; "

@@ -35,7 +35,7 @@ class LaplacianScoreSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
     n_neighbors : int, default=5
         Less than the number of rows.
     kernel_width : float, default=None
@@ -91,7 +91,7 @@ class LaplacianScoreSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int,
+        n_features_to_select: int | float,
         *,
         n_neighbors: int = 5,
         kernel_width: float | None = None,

@@ -31,7 +31,7 @@ class LeverageScoreSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of draws r. With replacement at most r features are kept.
     strategy : {"sample", "top"}, default="sample"
         "top" keeps the r largest scores with unit weights: deterministic, without a theorem.
@@ -91,7 +91,7 @@ class LeverageScoreSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int,
+        n_features_to_select: int | float,
         *,
         strategy: str = "sample",
         replace: bool = True,

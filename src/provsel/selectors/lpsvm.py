@@ -7,17 +7,18 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags
 
 from provsel.kernels.lpsvm import LPSolution, lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
 from provsel.kernels.lpsvm_published import lpsvm_published
-from provsel.labels import signs_of_two_classes
+from provsel.labels import one_against_rest
 from provsel.models._base import warn_of_many_rows
 from provsel.selectors._base import BaseSelector, Selection
+from provsel.selectors._several_classes import by_total_weight, of_problems
 from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
 
@@ -36,11 +37,13 @@ MAX_ITER = {"highs": 1_000_000, "newton": 3_000, PUBLISHED: None}
 class LPSVMSelector(BaseSelector):
     r"""Keep the features to which a linear-programming SVM gives weight; it chooses their number itself.
 
-    Use it for very sparse selections of two classes; for exactly r features, within `AtSize`.
+    Use it for very sparse selections; for exactly r features, within `AtSize`.
 
     For two classes, with labels y = -1 and +1 in sorted order of the labels,
 
         min ||w||_1 + nu sum(xi)   s.t.   y_i (x_i . w - gamma) + xi_i >= 1,   xi >= 0.
+
+    Of more classes each is separated from the rest, and a feature is kept that has weight in any of these problems.
 
     Deterministic. Of columns that are multiples of each other only the longest can be kept, the first of
     equals. The optimal weights need not be unique otherwise: HiGHS returns a vertex, with at most n non-zeros,
@@ -64,16 +67,16 @@ class LPSVMSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Features with non-zero weight, in order of decreasing |w|. Where w = 0 is optimal, as for small nu, the
-        one that gets weight first as nu grows.
+        Features with non-zero weight, in order of decreasing |w|, summed over the problems. Where w = 0 is optimal, as
+        for small nu, the one that gets weight first as nu grows.
     weights_ : ndarray of shape (n_selected,)
         Ones.
-    coef_ : ndarray of shape (1, n_features)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         w.
-    intercept_ : ndarray of shape (1,)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
         -gamma: the decision is the sign of X w + intercept.
-    classes_ : ndarray of shape (2,)
-    objective_ : float
+    classes_ : ndarray of shape (n_classes,)
+    objective_ : float, or ndarray of shape (n_classes,) for more than two classes, as gap_, n_iter_ and converged_
         ||w||_1 + nu sum(xi).
     gap_ : float
         (objective - value of a feasible dual point) / objective: a certificate, whatever the solver did.
@@ -86,7 +89,7 @@ class LPSVMSelector(BaseSelector):
     Raises
     ------
     ValueError
-        From `fit`, when there are not two classes, a parameter is out of range, or no feature differs between
+        From `fit`, when there are fewer than two classes, a parameter is out of range, or no feature differs between
         the classes, or the published iteration diverges.
 
     Warns
@@ -132,59 +135,70 @@ class LPSVMSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         solver, max_iter = self._checked_options()
         warn_of_many_rows("LPSVMSelector", view.n_samples, "fit it on a sample of the rows, or take L1SVMSelector")
-        classes, signs = signs_of_two_classes("LPSVMSelector", view.y)
+        classes, problems = one_against_rest("LPSVMSelector", view.y)
         X = sparse.csc_array(view.X, dtype=np.float64, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
-        kept = np.flatnonzero(np.diff(X.indptr)) if solver == PUBLISHED else distinct_columns(X)
-        A = sparse.csc_array(X[:, kept].multiply(signs[:, None]))
+        columns = np.flatnonzero(np.diff(X.indptr)) if solver == PUBLISHED else distinct_columns(X)
+        X = sparse.csc_array(X[:, columns])
+        solutions = [self._solve(X, signs, solver, max_iter) for signs in problems]
+        converged = [bool(each.converged if solver == PUBLISHED else each.gap <= self.tol) for each in solutions]
+        if not all(converged):
+            self._warn_early(solutions, converged, solver)
+        coef = np.zeros((len(solutions), view.n_features))
+        coef[:, columns] = [each.w for each in solutions]
+        kept = by_total_weight(np.abs(coef))[1]
+        if kept.size == 0:
+            kept = columns[[self._first_to_enter(X, problems, solutions, view.n_features)]]
+        return Selection.unweighted(
+            kept,
+            classes=classes,
+            coef=coef,
+            intercept=np.array([-each.gamma for each in solutions]),
+            objective=of_problems([each.objective for each in solutions]),
+            gap=of_problems([each.gap for each in solutions]),
+            n_iter=of_problems([each.n_iter for each in solutions]),
+            converged=of_problems(converged),
+            solver=solver,
+        )
+
+    def _solve(self, X: sparse.csc_array, signs: NDArray[np.float64], solver: str, max_iter: int | None) -> LPSolution:
+        """Return the solution of one problem of two classes."""
         options: dict[str, Any] = {"tol": self.tol} if solver == "newton" else {}
+        A = sparse.csc_array(X.multiply(signs[:, None]))
         try:
-            found = SOLVERS[solver](A, signs, float(self.nu), max_iter=max_iter, **options)
+            return SOLVERS[solver](A, signs, float(self.nu), max_iter=max_iter, **options)
         except ArithmeticError as error:
             raise ValueError(
                 f"LPSVMSelector: expected the published iteration to stay finite, got: {error}; take solver='highs'."
             ) from error
-        converged = found.converged if solver == PUBLISHED else found.gap <= self.tol
-        if solver == PUBLISHED and not converged:
-            warnings.warn(
-                f"LPSVMSelector: expected the published iteration to converge, got none after {found.n_iter} steps, "
-                f"with a relative duality gap of {found.gap:.3g}; so it was published, solver='highs' is exact.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        elif not converged:
-            warnings.warn(
-                f"LPSVMSelector: expected a relative duality gap of at most tol = {self.tol:g}, got {found.gap:.3g} "
-                f"after {found.n_iter} steps of solver={solver!r}; raise max_iter, raise tol or take solver='highs'.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        coef = np.zeros((1, view.n_features))
-        coef[0, kept] = found.w
-        support = np.flatnonzero(coef[0])
-        if support.size == 0:
-            support = kept[[self._first_to_enter(A, found, view.n_features)]]
-        return Selection.unweighted(
-            support[np.argsort(-np.abs(coef[0, support]), kind="stable")],
-            classes=classes,
-            coef=coef,
-            intercept=np.array([-found.gamma]),
-            objective=found.objective,
-            gap=found.gap,
-            n_iter=found.n_iter,
-            converged=bool(converged),
-            solver=solver,
-        )
 
-    def _first_to_enter(self, A: sparse.csc_array, found: LPSolution, n_features: int) -> int:
+    def _warn_early(self, solutions: list[LPSolution], converged: list[bool], solver: str) -> None:
+        """Warn of the problem with the largest duality gap among those that did not converge."""
+        worst = max((each for each, ended in zip(solutions, converged, strict=True) if not ended), key=lambda e: e.gap)
+        if solver == PUBLISHED:
+            message = (
+                f"LPSVMSelector: expected the published iteration to converge, got none after {worst.n_iter} steps, "
+                f"with a relative duality gap of {worst.gap:.3g}; so it was published, solver='highs' is exact."
+            )
+        else:
+            message = (
+                f"LPSVMSelector: expected a relative duality gap of at most tol = {self.tol:g}, got {worst.gap:.3g} "
+                f"after {worst.n_iter} steps of solver={solver!r}; raise max_iter, raise tol or take solver='highs'."
+            )
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)
+
+    def _first_to_enter(
+        self, X: sparse.csc_array, problems: NDArray[np.float64], solutions: list[LPSolution], n_features: int
+    ) -> int:
         """Return the column that gets weight first as nu grows, with a warning; raise where there is none."""
-        pull = np.abs(A.T @ found.u)
-        if found.gap > self.tol or not pull.max(initial=0.0) > 0:
-            advice = "raise max_iter" if found.gap > self.tol else "check that some feature differs between the classes"
+        duals = problems * np.array([each.u for each in solutions])
+        pull, gap = np.abs(X.T @ duals.T).max(axis=1, initial=0.0), max(each.gap for each in solutions)
+        if gap > self.tol or not pull.max(initial=0.0) > 0:
+            advice = "raise max_iter" if gap > self.tol else "check that some feature differs between the classes"
             raise ValueError(
                 f"LPSVMSelector: expected at least one feature with non-zero weight, got none of {n_features} "
-                f"at nu={self.nu:g} with a relative duality gap of {found.gap:.3g}; {advice}."
+                f"at nu={self.nu:g} with a relative duality gap of {gap:.3g}; {advice}."
             )
         warnings.warn(
             f"LPSVMSelector: every weight is zero at nu={self.nu:g}; kept the one feature that gets weight first as nu "
@@ -209,8 +223,3 @@ class LPSVMSelector(BaseSelector):
         if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
             raise ValueError(f"LPSVMSelector: expected max_iter None or a positive integer, got {self.max_iter!r}.")
         return solver, int(limit)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags(multi_class=False)
-        return tags

@@ -39,7 +39,7 @@ class OnlineLeverageSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, default=None
+    n_features_to_select : int or float, default=None
         None takes the theorem's c, which keeps as many as it likes. An r searches the c that keeps r features,
         or else the nearest number: the number kept is not a monotone function of c and may step over r.
     epsilon : float, default=0.5
@@ -124,7 +124,7 @@ class OnlineLeverageSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: int | float | None = None,
         *,
         epsilon: float = 0.5,
         outside_span: str = "one",

@@ -24,7 +24,7 @@ class RandomlyPivotedQRSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of features r. Once the columns drawn leave nothing but rounding, those of largest norm follow.
     block_size : int, default=32
         Columns proposed together. Another size draws another sample, of the same law.
@@ -63,7 +63,7 @@ class RandomlyPivotedQRSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int, *, block_size: int = 32, random_state: Any = None) -> None:
+    def __init__(self, n_features_to_select: int | float, *, block_size: int = 32, random_state: Any = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.block_size = block_size
         self.random_state = random_state

@@ -30,7 +30,7 @@ class RidgeLeverageSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         r; number of draws for "sample", where repeated draws merge, so that at most r features are kept.
     ridge : float, default=None
         In the units of X squared. None is the mean of the squared singular values, ||X||_F^2 / min(n, d): it
@@ -90,7 +90,7 @@ class RidgeLeverageSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int,
+        n_features_to_select: int | float,
         *,
         ridge: float | None = None,
         strategy: str = "top",

@@ -26,7 +26,7 @@ class RRQRSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of features r. Beyond the rank of X every residual is zero up to rounding.
     completion : {"lapack", "norm"}, default="lapack"
         What follows beyond the rank. "lapack": the columns in the order in which LAPACK's dgeqp3 leaves them, which
@@ -73,7 +73,7 @@ class RRQRSelector(BaseSelector):
 
     algorithm_version = 2
 
-    def __init__(self, n_features_to_select: int, *, completion: str = "lapack") -> None:
+    def __init__(self, n_features_to_select: int | float, *, completion: str = "lapack") -> None:
         self.n_features_to_select = n_features_to_select
         self.completion = completion
 

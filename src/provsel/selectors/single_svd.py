@@ -24,7 +24,7 @@ class SingleSVDSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of features r. Beyond the rank of X nothing is left, and the columns of largest norm follow.
     form : {"residual", "basis_only"}, default="residual"
         "basis_only" sees V alone, as if nothing were known of X - X_r: the bound is 1 + r (d - r), for the spectral
@@ -64,7 +64,7 @@ class SingleSVDSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int, *, form: str = "residual") -> None:
+    def __init__(self, n_features_to_select: int | float, *, form: str = "residual") -> None:
         self.n_features_to_select = n_features_to_select
         self.form = form
 

@@ -24,7 +24,7 @@ class SpectralSelectionSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of features r. Where fewer rows of V are not zero, the columns of largest norm follow.
     rank : int, default=None
         Rank k of the approximation that the bound is about, at most r; None takes r. It is cut to the rank of X.
@@ -65,7 +65,7 @@ class SpectralSelectionSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int, *, rank: int | None = None) -> None:
+    def __init__(self, n_features_to_select: int | float, *, rank: int | None = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.rank = rank
 

@@ -26,7 +26,7 @@ class StrongRRQRSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of features r. Beyond the rank of X nothing is left, and the columns of largest norm follow.
     f : float, default=2.0
         At least 1; 1 asks for a local maximum of the volume.
@@ -65,7 +65,7 @@ class StrongRRQRSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int, *, f: float = 2.0) -> None:
+    def __init__(self, n_features_to_select: int | float, *, f: float = 2.0) -> None:
         self.n_features_to_select = n_features_to_select
         self.f = f
 

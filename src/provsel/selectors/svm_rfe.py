@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.multiclass import check_classification_targets
 
 from provsel.kernels.elimination import RemainingColumns, best, by_importance, elimination_sizes
-from provsel.models._base import check_several
+from provsel.labels import check_several
 from provsel.models._libsvm_library import checked_max_iter, fit_gram, warn_early
 from provsel.models.liblinear import LiblinearSVM
 from provsel.selectors._base import BaseSelector, Selection, checked_count
@@ -49,7 +49,7 @@ class SVMRFESelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
         Number of features r that remain.
     step : int or float, default=0.1
         Features to drop a round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1;
@@ -111,7 +111,7 @@ class SVMRFESelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int,
+        n_features_to_select: int | float,
         *,
         step: int | float = 0.1,
         C: float = 1.0,

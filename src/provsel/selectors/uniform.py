@@ -17,7 +17,7 @@ class UniformSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int
+    n_features_to_select : int or float
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -42,7 +42,7 @@ class UniformSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int, *, random_state: Any = None) -> None:
+    def __init__(self, n_features_to_select: int | float, *, random_state: Any = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
 

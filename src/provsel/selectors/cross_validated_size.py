@@ -1,0 +1,192 @@
+"""A selector whose number of features is chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import Ridge
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils.multiclass import type_of_target
+
+from provsel.models import LibsvmSVM
+from provsel.selectors._base import BaseSelector, Selection
+from provsel.training_view import TrainingView
+
+RULES = ("one_standard_error", "best")
+
+
+class CrossValidatedSize(BaseSelector):
+    """Choose the number of features of a selector by cross-validation, then fit it on all rows with that number.
+
+    Use it where nobody knows how many features are enough. On each fold the selector and the model see the training
+    rows only, and all sizes share what the selector derives from them.
+
+    Parameters
+    ----------
+    selector : selector
+        A provsel selector with `n_features_to_select`.
+    sizes : sequence of int, default=None
+        Numbers of features to try. None is 1, 2, 4, ... and all features, up to what `most` allows.
+    most : int, default=None
+        Largest number that is tried with `sizes=None`; None is the number of features.
+    model : estimator, default=None
+        Judges a selection; trained on the reduced rows. None is `provsel.models.LibsvmSVM()` for classes and
+        scikit-learn's `Ridge()` for numbers.
+    cv : int, splitter or iterable of splits, default=5
+        As in scikit-learn: an integer is a number of folds, stratified for classes.
+    scoring : str or callable, default=None
+        A scorer of scikit-learn, higher is better; None is the model's own `score`: accuracy or R^2.
+    rule : {"one_standard_error", "best"}, default="one_standard_error"
+        The fewest features whose mean score is within one standard error of the best, or those with the best.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of a randomised selector, the same in all fits; None leaves it its own.
+
+    Attributes
+    ----------
+    indices_, weights_, n_features_in_
+        Of `selector_`.
+    scores_ : ndarray of shape (n_features,)
+        Those of `selector_`, where it has any.
+    selector_ : selector
+        Fitted on all rows.
+    n_features_ : int
+        The number that was chosen.
+    sizes_ : ndarray of shape (n_sizes,)
+        Increasing.
+    fold_scores_ : ndarray of shape (n_sizes, n_folds)
+    mean_scores_, standard_errors_ : ndarray of shape (n_sizes,)
+        Of the scores over the folds. The folds share training rows, so that the error is a rule of thumb.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: no provsel selector with `n_features_to_select`, a size out of range, one fold only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.selectors import CrossValidatedSize, SVMRFESelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((80, 20))
+    >>> y = np.where(X[:, 3] - X[:, 5] + 0.3 * rng.standard_normal(80) > 0, 1, -1)
+    >>> sorted(CrossValidatedSize(SVMRFESelector(1)).fit(X, y).indices_.tolist())
+    [3, 5]
+
+    References
+    ----------
+    Breiman, Friedman, Olshen, Stone (1984), Classification and regression trees, section 3.4.3, for the rule.
+    """
+
+    algorithm_version = 1
+    needs_labels = True
+
+    def __init__(
+        self,
+        selector: Any,
+        *,
+        sizes: Iterable[int] | None = None,
+        most: int | None = None,
+        model: BaseEstimator | None = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: str = "one_standard_error",
+        random_state: Any = None,
+    ) -> None:
+        self.selector = selector
+        self.sizes = sizes
+        self.most = most
+        self.model = model
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.random_state = random_state
+
+    @property
+    def is_random(self) -> bool:
+        """As the selector."""
+        return bool(getattr(self.selector, "is_random", False))
+
+    @property
+    def rescale(self) -> bool:
+        """As the selector."""
+        return bool(getattr(self.selector, "rescale", False))
+
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
+        sizes = self._checked_sizes(view.n_features)
+        seed = int(rng.integers(2**31)) if self.is_random and self.random_state is not None else None
+        fold_scores = self._fold_scores(view, sizes, seed)
+        means = fold_scores.mean(axis=1)
+        errors = fold_scores.std(axis=1, ddof=1) / np.sqrt(fold_scores.shape[1])
+        best = int(np.argmax(means))
+        least = means[best] - (errors[best] if self.rule == "one_standard_error" else 0.0)
+        chosen = int(sizes[np.flatnonzero(means >= least)[0]])
+        fitted = self._at(chosen, seed).fit_view(view)
+        scores = {"scores": fitted.scores_} if hasattr(fitted, "scores_") else {}
+        return Selection(
+            fitted.indices_,
+            fitted.weights_,
+            {
+                "selector": fitted,
+                "n_features": chosen,
+                "sizes": sizes,
+                "fold_scores": fold_scores,
+                "mean_scores": means,
+                "standard_errors": errors,
+                **scores,
+            },
+        )
+
+    def _fold_scores(self, view: TrainingView, sizes: NDArray[np.int64], seed: int | None) -> NDArray[np.float64]:
+        """Return the score of each size on each fold, shape (n_sizes, n_folds)."""
+        X, y = view.X, np.asarray(view.y)
+        classes = type_of_target(y) in ("binary", "multiclass")
+        splits = list(check_cv(self.cv, y, classifier=classes).split(X, y))
+        if len(splits) < 2:
+            raise ValueError(f"CrossValidatedSize: expected cv with two folds or more, got {len(splits)}.")
+        model = (LibsvmSVM() if classes else Ridge()) if self.model is None else self.model
+        scorer = check_scoring(model, scoring=self.scoring)
+        scores = np.empty((sizes.size, len(splits)))
+        for fold, (train, test) in enumerate(splits):
+            rows = TrainingView(X[train], y[train])
+            for place, size in enumerate(sizes):
+                selector = self._at(int(size), seed).fit_view(rows)
+                fitted = clone(model).fit(selector.reduce(rows.X), rows.y)
+                scores[place, fold] = scorer(fitted, selector.reduce(X[test]), y[test])
+        return scores
+
+    def _at(self, size: int, seed: int | None) -> BaseSelector:
+        """Return an unfitted copy of the selector that asks for `size` features."""
+        selector: BaseSelector = clone(self.selector).set_params(n_features_to_select=size)
+        return selector if seed is None else selector.set_params(random_state=seed)
+
+    def _checked_sizes(self, n_features: int) -> NDArray[np.int64]:
+        """Return the numbers of features to try, increasing, or raise for any bad option."""
+        own = isinstance(self.selector, BaseSelector)
+        if not own or "n_features_to_select" not in self.selector.get_params(deep=False):
+            raise ValueError(
+                f"CrossValidatedSize: expected a provsel selector with n_features_to_select, got "
+                f"{type(self.selector).__name__}; a method that chooses its number itself goes into AtSize first."
+            )
+        if self.rule not in RULES:
+            raise ValueError(f"CrossValidatedSize: expected rule in {RULES}, got {self.rule!r}.")
+        most = n_features if self.most is None else self.most
+        if self.sizes is None:
+            given: list[Any] = [most]
+        else:
+            given = list(self.sizes)
+        for size in given:
+            if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= n_features:
+                raise ValueError(
+                    f"CrossValidatedSize: expected {'most' if self.sizes is None else 'sizes'} between 1 and the "
+                    f"number of features, n_features = {n_features}, got {size!r}."
+                )
+        if not given:
+            raise ValueError("CrossValidatedSize: expected at least one size, got none.")
+        if self.sizes is None:
+            given += [2**power for power in range(int(most).bit_length()) if 2**power < most]
+        return np.unique(np.asarray(given, dtype=np.int64))

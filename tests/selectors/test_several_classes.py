@@ -1,0 +1,88 @@
+"""Sparse SVMs of more than two classes: each class against the rest, a feature of any problem is kept."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from provsel.selectors import AtSize, FeatureSelectiveSelector, L1SVMSelector, LPSVMSelector
+
+SELECTORS = [
+    L1SVMSelector(C=0.05),
+    LPSVMSelector(nu=0.1),
+    LPSVMSelector(nu=0.1, solver="newton"),
+    FeatureSelectiveSelector(c1=1e-2, c2=1e-2),
+]
+NAMES = ["l1", "lp", "lp_newton", "feature_selective"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three classes, each with a shift along one of the features 2, 5 and 7."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"], 25)
+    X = rng.standard_normal((75, 12))
+    X[np.arange(75), np.repeat([2, 5, 7], 25)] += 3
+    return X, y
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=NAMES)
+def test_each_problem_is_the_fit_of_two_classes(selector, data):
+    X, y = data
+    fitted = selector.fit(X, y)
+    rows, scores = fitted.coef_.copy(), fitted.scores_.copy() if hasattr(fitted, "scores_") else None
+    assert rows.shape == (3, 12)
+    assert fitted.classes_.tolist() == ["a", "b", "c"]
+    assert fitted.gap_.shape == fitted.objective_.shape == (3,)
+    kept, gaps = fitted.indices_.tolist(), fitted.gap_.copy()
+    alone = []
+    for place, name in enumerate("abc"):
+        one = selector.fit(X, np.where(y == name, "z", "rest"))
+        np.testing.assert_array_equal(one.coef_[0], rows[place])
+        assert one.gap_ == gaps[place]
+        alone.append(one.scores_ if scores is not None else np.abs(one.coef_[0]))
+    total = np.sum(alone, axis=0)
+    assert kept == [place for place in np.argsort(-total, kind="stable") if total[place] > 0]
+    assert set(kept[:3]) == {2, 5, 7}
+    if scores is not None:
+        np.testing.assert_array_equal(scores, total)
+
+
+@pytest.mark.parametrize("selector", SELECTORS[:2] + SELECTORS[3:], ids=NAMES[:2] + NAMES[3:])
+@pytest.mark.filterwarnings("ignore:.*every weight is zero")
+def test_a_number_of_features_can_be_asked_for(selector, data):
+    X, y = data
+    assert sorted(AtSize(selector, 3).fit(X, y).indices_.tolist()) == [2, 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("selector", "one_a_class"),
+    [(L1SVMSelector(C=1e-6), False), (LPSVMSelector(nu=1e-6), False), (FeatureSelectiveSelector(c1=1e6), True)],
+)
+def test_without_any_weight_the_first_to_enter_is_kept(selector, one_a_class, data):
+    X, y = data
+    with pytest.warns(UserWarning, match="every weight is zero at"):
+        kept = selector.fit(X, y).indices_.tolist()
+    assert set(kept) == {2, 5, 7} if one_a_class else len(kept) == 1 and kept[0] in (2, 5, 7)
+
+
+def test_a_problem_that_did_not_converge_is_told(data):
+    X, y = data
+    with pytest.warns(
+        ConvergenceWarning, match=r"L1SVMSelector: expected a relative duality gap of at most tol = 1e-12"
+    ):
+        L1SVMSelector(C=100.0, tol=1e-12).fit(X, y)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=NAMES)
+@pytest.mark.parametrize(("y", "got"), [(None, "got y=None"), (["one"] * 75, r"got 1 class \('one'\)")])
+def test_one_class_is_refused(selector, y, got, data):
+    with pytest.raises(ValueError, match=got), warnings.catch_warnings():
+        selector.fit_view(view(data[0], y))
+
+
+def view(X, y):
+    from provsel.training_view import TrainingView
+
+    return TrainingView(X, None if y is None else np.asarray(y))
