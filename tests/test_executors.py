@@ -171,9 +171,8 @@ def test_warnings_are_said_at_the_first_and_counted_by_kind_at_the_end(executor,
     warning = small_cell({"_target_": "provsel.selectors.AlphaInvestingSelector", "wealth": 1e-9})
     report, said = run_quietly([warning, small_cell(UNIFORM)], TrialStore(tmp_path), executor)
     assert (report.n_run, report.failures) == (9, [])
-    first, last = (f"{n} warned: UserWarning: AlphaInvestingSelector: no feature of 120" for n in ("1 task", "3 tasks"))
-    assert said.count("no feature of 120 was accepted") == said.count("warned") == 2
-    assert said.index(first) < said.index(last)
+    assert "warned: 3 x UserWarning: AlphaInvestingSelector: no feature of ... was accepted" in said
+    assert said.count("warned") == 1
     assert "Warning" not in capfd.readouterr().err
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from provlab.cli import main
 from provlab.cli.run import jobs_of
-from provlab.run.runner import RunReport, has_failed, run_cells
+from provlab.run.runner import RunReport, run_cells
 from provlab.store import TrialStore
 from small_runs import BSS, REPO, RUN, SMALL, UNIFORM, run_python, small_cell
 
@@ -174,7 +174,7 @@ def test_run_stops_when_asked_and_goes_on_later(tmp_path):
     executor = {"name": "serial"}
     store, console = TrialStore(tmp_path), Console(file=io.StringIO())
     cells = [small_cell({**BSS, "n_features_to_select": 2}, repeats=4), small_cell(UNIFORM, repeats=4)]
-    report = run_cells(cells, store, executor, console=console, stop=has_failed)
+    report = run_cells(cells, store, executor, console=console, fail_fast=True)
     assert report.stopped
     assert 0 < len(report.failures) < 12
     assert report.n_skipped == 36 - report.n_run - len(report.failures) > 0

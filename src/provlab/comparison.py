@@ -137,7 +137,7 @@ def compare(
     parts = compose_config(["dataset=file", "selector=any", "model=any", "protocol=tenfold"])
     own = {"setting": setting, "n_splits": n_splits, "repeats": repeats, "draws": draws, "seed": seed}
     parts |= {"dataset": {**parts["dataset"], "path": path}, "protocol": {**parts["protocol"], **own}}
-    with estimators_in_hand([*methods.values(), chosen]):
+    with estimators_in_hand():
         configs = [{**parts, "selector": as_config(each), "model": as_config(chosen)} for each in methods.values()]
         cells = [cell for config in configs for cell in cells_of(config)]
         store = TrialStore(results / "store")

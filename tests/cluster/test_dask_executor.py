@@ -21,6 +21,7 @@ from provlab.plan import make_tasks
 from provlab.run.dask import run_on_worker
 from provlab.run.executors import execute
 from provlab.run.task import ClusterError, run_task
+from provsel import __version__
 from small_runs import (
     SMALL,
     TABLE1,
@@ -85,8 +86,7 @@ def test_an_audit_on_a_cluster(tmp_path, cluster, capsys):
 
 def test_every_worker_loads_each_data_set_once(cluster):
     cells = [small_cell(UNIFORM, dataset={"seed": seed}, n_splits=5) for seed in (11, 12, 13, 14)]
-    by_set = [make_tasks([cell]) for cell in cells]
-    interleaved = [task for fold in zip(*by_set, strict=True) for task in fold]
+    tasks = make_tasks(cells)
 
     def loads():
         from provlab.run import task as trial
@@ -95,8 +95,8 @@ def test_every_worker_loads_each_data_set_once(cluster):
 
     with Client(cluster, set_as_default=False) as client:
         before = client.run(loads)
-        results = list(execute(interleaved, {"name": "dask", "address": cluster.scheduler_address}))
-        assert keys(results) == sorted(trial.key for task in interleaved for trial in task.trials)
+        results = list(execute(tasks, {"name": "dask", "address": cluster.scheduler_address}))
+        assert keys(results) == sorted(trial.key for task in tasks for trial in task.trials)
         counts = [after - before[worker] for worker, after in client.run(loads).items()]
     assert all(1 <= count <= 4 for count in counts)
     assert sum(counts) >= 4
@@ -154,16 +154,20 @@ def selected(results):
 
 def test_a_worker_with_other_code_refuses():
     [task, *_] = make_tasks([small_cell(UNIFORM)])
-    assert len(run_on_worker(task).records) == 2
+    assert len(run_on_worker(task, __version__).records) == 2
+    with pytest.raises(
+        ClusterError, match=r"on host \S+ has other code than the client, provsel .* where that has 0\.0\.9"
+    ):
+        run_on_worker(task, "0.0.9")
     trials = tuple(trial._replace(key="0" * 64) for trial in task.trials)  # as another version of the class would have
-    with pytest.raises(ClusterError, match=r"on host \S+ has other code than the client, and would give trials other"):
-        run_on_worker(replace(task, trials=trials))
+    with pytest.raises(ClusterError, match=r"on host \S+ has other code .*, or would give trials other keys; install"):
+        run_on_worker(replace(task, trials=trials), __version__)
     cell = copy.copy(task.cells[0])
     cell.__dict__["selector"] = {**UNIFORM, "renamed": 3}
     with pytest.raises(
         ClusterError, match=r"does not know a config of the client: .*install the version of the client"
     ):
-        run_on_worker(replace(task, cells=(cell,)))
+        run_on_worker(replace(task, cells=(cell,)), __version__)
 
 
 def test_failures_and_errors_are_those_of_other_executors():

@@ -108,19 +108,17 @@ def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, expected):
 @pytest.mark.parametrize(
     ("preload", "message"),
     [
-        (NO_PROVSEL, r"on every worker, got none \(ModuleNotFoundError: .*\) on host \S+; install the version"),
-        (OTHER_VERSION, rf"expected provsel {__version__} and Python \S+ on every worker, got 0\.0\.9 on host"),
+        (NO_PROVSEL, rf"was on 1 workers when they died.*, or for an environment without provsel {__version__}"),
+        (OTHER_VERSION, rf"on host \S+ has other code .*, provsel 0\.0\.9 where that has {__version__}, or"),
         (KILLS_ITSELF, r"the task synthetic, split kfold, repeat 0, fold \d \(2 trials\) was on 1 workers when"),
     ],
     ids=["no provsel", "other version", "kills its worker"],
 )  # fmt: skip
 def test_a_worker_that_cannot_do_the_work(preload, message, start, scheduler, tmp_path):
-    worker = start_worker(start, scheduler.scheduler_address, tmp_path, preload)
+    start_worker(start, scheduler.scheduler_address, tmp_path, preload)
     with pytest.raises(ClusterError, match=message):
         run_on(scheduler)
     assert_clean(scheduler)
-    if preload != KILLS_ITSELF:
-        assert worker.poll() is None
 
 
 def test_a_worker_that_does_not_see_the_data(start, scheduler, tmp_path, monkeypatch):
@@ -149,7 +147,7 @@ def test_workers_that_come_and_go(start, scheduler, tmp_path):
     results = execute(many, config)
     next(results)
     late = start_worker(start, scheduler.scheduler_address, tmp_path, OTHER_VERSION)
-    with pytest.raises(ClusterError, match=r"got 0\.0\.9 on host"):
+    with pytest.raises(ClusterError, match=r"on host .*, provsel 0\.0\.9 where"):
         list(results)
     late.kill()
     wait_until(lambda: len(scheduler.scheduler.workers) == 1, first)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from provlab.project import Project, conf_dirs, conf_file, current_project, package_conf
+from provlab.plan import compose_config
+from provlab.project import Project, conf_dirs, current_project, package_conf
 
 
 @pytest.fixture(autouse=True)
@@ -38,8 +39,6 @@ def test_found_in_pyproject(outside):
 def test_outside_of_any_project_there_are_the_package_s_configs_and_no_papers(outside):
     assert Project.find() == Project(outside)
     assert conf_dirs() == [package_conf()]
-    assert conf_file("selector", "bss") == package_conf() / "selector" / "bss.yaml"
-    assert conf_file("selector", "nope") is None
 
 
 def test_named_by_the_environment(outside, monkeypatch, tmp_path_factory):
@@ -76,9 +75,6 @@ def test_groups_of_the_project_stand_before_the_package_s(outside):
     (outside / "conf" / "selector").mkdir(parents=True)
     mine = outside / "conf" / "selector" / "bss.yaml"
     mine.write_text("_target_: provsel.selectors.BSSSelector\nn_features_to_select: 7\n")
-    from provlab.plan import compose_config
-
-    assert conf_file("selector", "bss") == mine
     assert compose_config(["selector=bss"])["selector"]["n_features_to_select"] == 7
     assert compose_config(["selector=leverage"])["selector"]["_target_"].endswith("LeverageScoreSelector")
 

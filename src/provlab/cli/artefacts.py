@@ -63,7 +63,7 @@ def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = F
     """
     from provlab.plan import compose_artefact, executor_settings, results_folder
     from provlab.project import reproduce_command
-    from provlab.run.runner import RunReport, has_failed, run_cells
+    from provlab.run.runner import RunReport, run_cells
     from provlab.store import TrialStore
 
     artefact = compose_artefact(recipe.name, overrides)
@@ -71,10 +71,10 @@ def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = F
     store = TrialStore(results / "store")
     report = RunReport()
     if not render:
-        stop = has_failed if fail_fast or artefact.parts["fail_fast"] else None
         if note := executor_note(artefact):
             print(note, file=sys.stderr)
-        report = run_cells(artefact.cells, store, executor_settings(artefact.parts), label=recipe.name, stop=stop)
+        ends_early, where = fail_fast or artefact.parts["fail_fast"], executor_settings(artefact.parts)
+        report = run_cells(artefact.cells, store, where, label=recipe.name, fail_fast=ends_early)
         print(report.counts(), file=sys.stderr)
     if not report.stopped:  # after a failure that was to be seen at once, a table would bury it
         frame = recipe.frame(artefact, store)

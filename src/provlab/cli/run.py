@@ -107,11 +107,10 @@ def run_config(
     """Run cells where a composed config says, and print a line for each: what it is, and its error or its time."""
     from provlab.frames import planned_trials
     from provlab.plan import executor_settings
-    from provlab.run.runner import has_failed, run_cells
+    from provlab.run.runner import run_cells
 
-    store = _store(config)
-    stop = has_failed if fail_fast or config["fail_fast"] else None
-    report = run_cells(cells, store, executor or executor_settings(config), label=label, stop=stop)
+    store, fail_fast = _store(config), fail_fast or config["fail_fast"]
+    report = run_cells(cells, store, executor or executor_settings(config), label=label, fail_fast=fail_fast)
     print(report.summary(), file=sys.stderr, flush=True)
     trials = planned_trials(store, cells, ["error", "nmi", "ari", "n_selected", "select_cpu", "shared_cpu"])
     for place, cell in enumerate(cells):

@@ -11,7 +11,7 @@ from provlab.project.papers import (
     short_name,
     some_artefacts,
 )
-from provlab.project.project import Project, conf_dirs, conf_file, conf_files, current_project, package_conf, tool
+from provlab.project.project import Project, conf_dirs, conf_files, current_project, package_conf, tool
 
 __all__ = [
     "Paper",
@@ -19,7 +19,6 @@ __all__ = [
     "artefact_file",
     "artefact_names",
     "conf_dirs",
-    "conf_file",
     "conf_files",
     "current_project",
     "full_name",

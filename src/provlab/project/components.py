@@ -32,40 +32,26 @@ METHODS = {"selector": "transform", "model": "predict", "measure": "measure"}
 """What a class from elsewhere has to have."""
 
 
-_THEOREMS = frozenset(theorem.name for theorem in THEOREMS)
-"""Of provsel's theorems: claims and tables call a theorem by its name."""
+def base_of(kind: str) -> type:
+    """Return what a component of other modules inherits from, so that nothing else is ever called."""
+    from sklearn.base import BaseEstimator
+
+    return Measure if kind == "measure" else BaseEstimator
 
 
-def base_of(kind: str, *, registered: bool = False) -> type:
-    """Return what a component inherits from, so that nothing else is ever called.
+@cache  # plans ask tens of thousands of times
+def registered(kind: str) -> dict[str, type]:
+    """Return provsel's classes of `kind` by name: "selector" (or plain transformer), "model" or "measure"."""
+    from sklearn.base import TransformerMixin
 
-    Plain transformers can stand in the place of a selector.
-    """
-    if kind == "measure":
-        return Measure
-    from sklearn.base import BaseEstimator, TransformerMixin
-
-    return TransformerMixin if registered and kind == "selector" else BaseEstimator
-
-
-@cache  # plans ask tens of thousands of times, and each import takes its time to find the module there
-def registry_of(kind: str) -> ModuleType:
-    """Return the package of provsel's classes of `kind`."""
-    return importlib.import_module(REGISTRIES[kind])
-
-
-@cache
-def registered(kind: str) -> tuple[str, ...]:
-    """Return the names of provsel's classes of `kind`: "selector" (or transformer), "model" or "measure"."""
-    registry, base = registry_of(kind), base_of(kind, registered=True)
-    return tuple(
-        name
-        for name, value in vars(registry).items()
-        if name in registry.__all__
-        and isinstance(value, type)
-        and issubclass(value, base)
-        and not inspect.isabstract(value)
-    )
+    registry = importlib.import_module(REGISTRIES[kind])
+    base = TransformerMixin if kind == "selector" else base_of(kind)
+    found = {name: getattr(registry, name) for name in registry.__all__}
+    return {
+        name: each
+        for name, each in found.items()
+        if isinstance(each, type) and issubclass(each, base) and not inspect.isabstract(each)
+    }
 
 
 def component_class(kind: str, config: Mapping[str, Any]) -> type:
@@ -87,12 +73,11 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
     registry = REGISTRIES.get(kind)
     if registry is not None and package == registry and name in registered(kind):
-        return getattr(registry_of(kind), name)
+        return registered(kind)[name]
     if isinstance(in_hand := object_in_hand(target), type) and issubclass(in_hand, base_of(kind)):
-        _check_method(kind, in_hand)
-        return in_hand
+        return _with_method(kind, in_hand)
     if package and package.split(".")[0] in current_project().trust:
-        return _trusted(kind, package, name, current_project())
+        return _with_method(kind, _trusted(kind, package, name, current_project()))
     known = sorted(f"{registry}.{name}" for name in registered(kind)) if registry is not None else []
     own = f"among {', '.join(known)}, or a class " if known else ""
     trust = ", ".join(current_project().trust) or "none"
@@ -115,7 +100,7 @@ def component_arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments in `config`, checked against the signature of the class."""
     cls = component_class(kind, config)
     arguments = {name: value for name, value in config.items() if name != "_target_"}
-    accepted = _parameters(kind, cls, vars(cls).get("__init__"))
+    accepted = _parameters(kind, cls)
     unknown = sorted(set(arguments) - set(accepted))
     if unknown:
         raise ValueError(
@@ -144,10 +129,9 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     Of a measure, it is the function of a trial, with its settings.
     """
     arguments = component_arguments(kind, config)
-    built = _with_functions(with_components(arguments, lambda inner: build(inner_kind(inner), inner)))
+    built = {name: _replaced(value, _built) for name, value in arguments.items()}
     cls: Any = component_class(kind, config)
-    needed = _parameters(kind, cls, vars(cls).get("__init__"))
-    missing = [name for name in needed if needed[name] and name not in arguments]
+    missing = [name for name, is_needed in _parameters(kind, cls).items() if is_needed and name not in arguments]
     if missing:
         raise ValueError(
             f"config of the {kind} {cls.__name__}: expected a value of {', '.join(missing)}, got none; it has no "
@@ -156,46 +140,40 @@ def build(kind: str, config: Mapping[str, Any]) -> Any:
     return partial(cls.measure, **built) if kind == "measure" else cls(**built)
 
 
-def _with_functions(value: Any) -> Any:
-    """Return arguments with the functions that a program has given in the place of their names."""
-    if isinstance(value, Mapping) and set(value) == {FUNCTION}:
-        found = object_in_hand(value[FUNCTION])
-        if found is None or isinstance(found, type):
-            raise ValueError(
-                f"{FUNCTION}: expected a function that the program at hand has passed, got {value[FUNCTION]!r:.80}; "
-                f"configs name estimators only."
-            )
-        return found
-    if isinstance(value, dict):
-        return {name: _with_functions(inner) for name, inner in value.items()}
-    return [_with_functions(inner) for inner in value] if isinstance(value, list) else value
+def _built(value: Mapping[str, Any]) -> Any:
+    if is_component(value):
+        return build(inner_kind(value), value)
+    found = object_in_hand(value[FUNCTION])
+    if found is None or isinstance(found, type):
+        raise ValueError(
+            f"{FUNCTION}: expected a function that the program at hand has passed, got {value[FUNCTION]!r:.80}; "
+            f"configs name estimators only."
+        )
+    return found
 
 
 def component_identity(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return what keys hold of a component: its name, version and arguments, those of inner ones as well."""
     cls = component_class(kind, config)
+    arguments = component_arguments(kind, config)
     return {
         "name": cls.__name__ if is_own(config) else config["_target_"],
         "algorithm_version": version_of(cls),
-        "arguments": with_components(
-            component_arguments(kind, config), lambda inner: component_identity(inner_kind(inner), inner)
-        ),
+        "arguments": {name: _replaced(value, _identity) for name, value in arguments.items()},
     }
 
 
-def with_components(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
-    """Return a value of a config, with what `make` gives in the place of each component, however deep in lists."""
+def _identity(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    return component_identity(inner_kind(value), value) if is_component(value) else value
+
+
+def _replaced(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
+    """Return a value of a config, with what `make` gives for each component or function, however deep in lists."""
     if isinstance(value, Mapping):
-        return {name: _component_or(inner, make) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_component_or(inner, make) for inner in value]
-    return value
-
-
-def _component_or(value: Any, make: Callable[[Mapping[str, Any]], Any]) -> Any:
-    if value is None or isinstance(value, str | int | float):  # as most are, of hundreds of thousands in a plan
-        return value
-    return make(value) if is_component(value) else with_components(value, make)
+        if is_component(value) or set(value) == {FUNCTION}:
+            return make(value)
+        return {name: _replaced(inner, make) for name, inner in value.items()}
+    return [_replaced(inner, make) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def is_component(value: Any) -> bool:
@@ -205,44 +183,48 @@ def is_component(value: Any) -> bool:
 
 def inner_kind(config: Mapping[str, Any]) -> str:
     """Return the kind of a component that is an argument of another one: by what its class has."""
+    target = str(config["_target_"])
+    package, _, name = target.rpartition(".")
     if is_own(config):
-        return "model" if str(config["_target_"]).startswith(f"{REGISTRIES['model']}.") else "selector"
-    package, _, name = str(config["_target_"]).rpartition(".")
-    project = current_project()
-    if (in_hand := object_in_hand(config["_target_"])) is not None:
-        return "model" if hasattr(in_hand, "predict") else "selector"
-    if package.split(".")[0] not in project.trust:
-        return "model"  # which is refused with all that could stand there
-    return "model" if hasattr(_trusted("", package, name, project), "predict") else "selector"
+        return "model" if package == REGISTRIES["model"] else "selector"
+    found = object_in_hand(target)
+    if found is None and package.split(".")[0] in current_project().trust:
+        found = _trusted("component", package, name, current_project())
+    # another one is a model, which is refused with all that could stand there
+    return "model" if found is None or hasattr(found, "predict") else "selector"
 
 
 @cache
 def _trusted(kind: str, package: str, name: str, project: Project) -> type:
     """Return a class of a module that a project trusts, after looking at what it is and where it is from."""
-    subject = f"config of the {kind or 'component'}"
+    subject = f"config of the {kind}: expected"
     try:
         found = getattr(_module(package, project.root), name)
     except (ImportError, AttributeError) as error:
-        raise ValueError(f"{subject}: expected a class {package}.{name}, got {error}; correct the name.") from error
+        raise ValueError(f"{subject} a class {package}.{name}, got {error}; correct the name.") from error
     except SyntaxError as error:
-        raise ValueError(
-            f"{subject}: expected a class {package}.{name}, got a module with an error: {error}."
-        ) from error
-    base = base_of(kind or "model")
+        raise ValueError(f"{subject} a class {package}.{name}, got a module with an error: {error}.") from error
+    base = base_of(kind)
     if not isinstance(found, type) or not issubclass(found, base):
         raise ValueError(
-            f"{subject}: expected a subclass of {base.__module__}.{base.__name__}, got {package}.{name}, which is "
+            f"{subject} a subclass of {base.__module__}.{base.__name__}, got {package}.{name}, which is "
             f"{'another class' if isinstance(found, type) else 'no class'}; nothing else is made from configs."
         )
     home = found.__module__.split(".")[0]
     if home not in (*project.trust, "provsel"):
         raise ValueError(
-            f"{subject}: expected a class of {', '.join(project.trust)}, got {package}.{name}, which is of {home}; "
+            f"{subject} a class of {', '.join(project.trust)}, got {package}.{name}, which is of {home}; "
             f"add that to trust in provsel.toml if you would run its code."
         )
-    if kind:
-        _check_method(kind, found)
     return found
+
+
+def _with_method(kind: str, cls: type) -> type:
+    """Return a class that has what its kind has to have."""
+    if not hasattr(cls, METHODS[kind]):
+        name = f"{cls.__module__}.{cls.__name__}"
+        raise ValueError(f"config of the {kind}: expected a class with {METHODS[kind]}, got {name}; choose another.")
+    return cls
 
 
 def _module(package: str, root: Path) -> ModuleType:
@@ -269,21 +251,13 @@ _root = ""
 """The folder of the project that a module was imported for last."""
 
 
-def _check_method(kind: str, cls: type) -> None:
-    if not hasattr(cls, METHODS[kind]):
-        name = f"{cls.__module__}.{cls.__name__}"
-        raise ValueError(f"config of the {kind}: expected a class with {METHODS[kind]}, got {name}; choose another.")
-
-
 @cache
-def _parameters(kind: str, cls: Any, init: object) -> dict[str, bool]:
+def _parameters(kind: str, cls: Any) -> dict[str, bool]:
     """Return the parameters of a component, and whether each needs a value; a measure's without the trial."""
-    found = list(inspect.signature(cls.measure if kind == "measure" else cls).parameters.values())
+    found = [*inspect.signature(cls.measure if kind == "measure" else cls).parameters.values()]
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return {
-        each.name: each.default is each.empty and each.kind not in several
-        for each in found[1 if kind == "measure" else 0 :]
-    }
+    own = found[1:] if kind == "measure" else found
+    return {each.name: each.default is each.empty and each.kind not in several for each in own}
 
 
 def version_of(cls: type) -> int | str:
@@ -350,8 +324,9 @@ def check_columns(measure: type[Measure], known: Collection[str]) -> None:
         ) from error
     if not columns:
         raise ValueError(f"{measure.__name__}: expected fields annotated as float or str, got none; add one.")
+    taken = {*known, *(theorem.name for theorem in THEOREMS)}  # claims and tables call a theorem by its name
     for name, kind in columns.items():
-        if not str(name).isidentifier() or name in known or name in _THEOREMS or kind not in (float, str):
+        if not str(name).isidentifier() or name in taken or kind not in (float, str):
             raise ValueError(
                 f"{measure.__name__}: expected columns that no other measure has, each float or str, got "
                 f"{name!r:.80}: {getattr(kind, '__name__', kind)!s:.80}; rename it."

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-_IN_HAND: ContextVar[Mapping[str, Any]] = ContextVar("in_hand")
+_IN_HAND: ContextVar[dict[str, Any]] = ContextVar("in_hand")
 
 FUNCTION = "_function_"
 """Key of a mapping that stands for a function in a config; only one of `estimators_in_hand` is ever found."""
 
 
 @contextmanager
-def estimators_in_hand(estimators: Iterable[BaseEstimator]) -> Iterator[None]:
-    """Let configs name the classes and functions of some estimators, in this process and until the end of the block."""
-    found: dict[str, Any] = {}
-    for estimator in estimators:
-        _collect(estimator, found)
-    token = _IN_HAND.set(found)
+def estimators_in_hand() -> Iterator[None]:
+    """Let configs name what `as_config` is given in the block: in this process, and until the end of the block."""
+    token = _IN_HAND.set({})
     try:
         yield
     finally:
@@ -52,7 +46,7 @@ def as_config(value: Any) -> Any:
         defaults = {name: each.default for name, each in inspect.signature(type(value)).parameters.items()}
         arguments = value.get_params(deep=False)
         stated = {name: each for name, each in arguments.items() if not _is_default(each, defaults.get(name))}
-        return {"_target_": public_name(type(value)), **{name: as_config(each) for name, each in stated.items()}}
+        return {"_target_": _name_in_hand(type(value)), **{name: as_config(each) for name, each in stated.items()}}
     if isinstance(value, Mapping):
         return {str(name): as_config(each) for name, each in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
@@ -60,10 +54,17 @@ def as_config(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if callable(value):
-        return {FUNCTION: public_name(value)}
+        return {FUNCTION: _name_in_hand(value)}
     if value is None or isinstance(value, str | int | float):
         return value
     raise ValueError(f"compare: expected plain values, functions and estimators as arguments, got {value!r:.80}.")
+
+
+def _name_in_hand(value: Any) -> str:
+    """Return the name of a class or function, by which configs of the block of `estimators_in_hand` find it."""
+    name = public_name(value)
+    _IN_HAND.get({})[name] = value
+    return name
 
 
 def public_name(value: Any) -> str:
@@ -79,20 +80,3 @@ def public_name(value: Any) -> str:
 
 def _is_default(value: Any, default: Any) -> bool:
     return type(value) is type(default) and (value is default or (np.isscalar(value) and value == default))
-
-
-def _collect(value: Any, found: dict[str, Any]) -> None:
-    from sklearn.base import BaseEstimator
-
-    if isinstance(value, BaseEstimator):
-        found[public_name(type(value))] = type(value)
-        for each in value.get_params(deep=False).values():
-            _collect(each, found)
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            _collect(each, found)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            _collect(each, found)
-    elif callable(value):
-        found[public_name(value)] = value

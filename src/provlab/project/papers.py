@@ -127,6 +127,14 @@ def _where() -> str:
     return f"write one, a YAML file and a script in a folder below {project.papers}"
 
 
+def _unknown(name: str, shown: Sequence[str], also: Sequence[str] = ()) -> ValueError:
+    """Return the error about a name that no artefact has."""
+    known = artefact_names()
+    advice = did_you_mean(name, [*(full.split("/")[1] for full in known), *known, *also]) or "."
+    end = advice if known else f"; {_where()}."
+    return ValueError(f"artefact: expected one of {', '.join(shown) or 'none here'}, got {name!r:.80}{end}")
+
+
 def paper_of(name: str) -> Paper:
     """Return the paper of an artefact by its full name.
 
@@ -135,13 +143,9 @@ def paper_of(name: str) -> Paper:
     ValueError
         For a name that no artefact has.
     """
-    paper, _, artefact = name.partition("/")
-    found = papers().get(paper)
-    if found is None or artefact not in found.artefacts():
-        raise ValueError(
-            f"artefact: expected one of {', '.join(artefact_names()) or 'none here'}, got {name!r:.80}" + _meant(name)
-        )
-    return found
+    if name not in artefact_names():
+        raise _unknown(name, artefact_names())
+    return papers()[name.partition("/")[0]]
 
 
 def artefact_file(name: str) -> Path:
@@ -166,22 +170,10 @@ def full_name(name: str, also: Sequence[str] = ()) -> str:
     known = artefact_names()
     found = [full for full in known if name in (full, full.split("/")[1])]
     if not found:
-        short = [full.split("/")[1] for full in known]
-        shown = [each if short.count(each) == 1 else full for full, each in zip(known, short, strict=True)]
-        raise ValueError(
-            f"artefact: expected one of {', '.join(shown) or 'none here'}, got {name!r:.80}" + _meant(name, also)
-        )
+        raise _unknown(name, [short_name(full) for full in known], also)
     if len(found) > 1:
         raise ValueError(f"artefact: expected one of {', '.join(found)}, got {name!r:.80}; write it in full.")
     return found[0]
-
-
-def _meant(name: str, also: Sequence[str] = ()) -> str:
-    """Return the end of a message about a name that no artefact has."""
-    known = artefact_names()
-    if not known:
-        return f"; {_where()}."
-    return did_you_mean(name, [*(full.split("/")[1] for full in known), *known, *also]) or "."
 
 
 def short_name(name: str) -> str:

@@ -100,11 +100,20 @@ class Project:
 def current_project() -> Project:
     """Return the project of this process: see `Project.find`; looked for again when its file changes."""
     place = os.environ.get(VARIABLE), os.getcwd()
-    known = _known.get(place)
-    if known is None or _state(known.root) != _states[place]:
-        _known[place] = known = Project.find()
-        _states[place] = _state(known.root)
-    return known
+    project, changed = _known.get(place, (None, ()))
+    if project is None or changed != _changed(project.root):
+        project = Project.find()
+        _known[place] = project, _changed(project.root)
+    return project
+
+
+_known: dict[tuple[str | None, str], tuple[Project, tuple[int, ...]]] = {}
+
+
+def _changed(root: Path) -> tuple[int, ...]:
+    """Return when the files that can be a project's were changed."""
+    paths = [f"{root}/{name}" for name in (FILE, "pyproject.toml")]
+    return tuple(os.stat(path).st_mtime_ns if os.path.exists(path) else 0 for path in paths)
 
 
 def tool(name: str) -> str:
@@ -126,34 +135,10 @@ def conf_dirs() -> list[Path]:
     return list(dict.fromkeys(folder for folder in folders if folder is not None and folder.is_dir()))
 
 
-def conf_file(group: str, name: str) -> Path | None:
-    """Return the file of a member of a config group, None where there is none."""
-    found = (folder / group / f"{name}.yaml" for folder in conf_dirs())
-    return next((path for path in found if path.is_file()), None)
-
-
 def conf_files(group: str) -> list[Path]:
     """Return the files of a config group, sorted by name."""
-    found: dict[str, Path] = {}
-    for folder in conf_dirs():
-        for path in (folder / group).glob("*.yaml"):
-            found.setdefault(path.name, path)
+    found = {path.name: path for folder in reversed(conf_dirs()) for path in (folder / group).glob("*.yaml")}
     return [found[name] for name in sorted(found)]
-
-
-_known: dict[tuple[str | None, str], Project] = {}
-_states: dict[tuple[str | None, str], tuple[int, ...]] = {}
-
-
-def _state(root: Path) -> tuple[int, ...]:
-    """Return when the files that can be a project's were changed."""
-    found = []
-    for name in (FILE, "pyproject.toml"):
-        try:
-            found.append(os.stat(f"{root}/{name}").st_mtime_ns)
-        except OSError:
-            found.append(0)
-    return tuple(found)
 
 
 def _settings(root: Path) -> dict[str, Any] | None:

@@ -10,24 +10,22 @@ import os
 import shlex
 import shutil
 import socket
-import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from queue import Empty, Queue
 from typing import Any
 
 import dask
-from distributed import CancelledError, Client, Future, KilledWorker, LocalCluster
-from distributed.comm import CommClosedError
+from distributed import CancelledError, Client, Future, KilledWorker, LocalCluster, wait
 from distributed.utils import silence_logging_cmgr
 
 from provlab.datasets import DataIntegrityError, MissingDataError
 from provlab.identity.keys import trial_key
 from provlab.plan.plan import Task
+from provlab.run.executors import Results
 from provlab.run.task import ONE_THREAD, ClusterError, TaskResult, run_task
 from provsel import __version__
 
@@ -49,15 +47,18 @@ _ONE_TASK = threading.Lock()
 """A worker of several threads runs one task at a time: BLAS's threads, CPU times and warnings are the process's."""
 
 
-def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int) -> Iterator[TaskResult]:
+def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int) -> Results:
     """Yield the results of tasks from the cluster of a config, which is closed at the end if it was started here."""
     patience = float(config.get("patience", 60))
     if not patience > 0:
         raise ValueError(f"executor.patience: expected a number of seconds above 0, got {patience:g}.")
-    address = config.get("address") if config["name"] == "dask" else None
+    if not tasks:
+        return
     # one task a worker: the one that runs when a worker dies is the only one to be suspected of it
     saturation = dask.config.set({"distributed.scheduler.worker-saturation": 1.0})
     with silence_logging_cmgr(logging.CRITICAL + 1), saturation, ExitStack() as stack:
+        cluster: Any = config.get("address")
+        where = str(cluster)
         if config["name"] == "slurm":
             if shutil.which("sbatch") is None:
                 raise ClusterError(
@@ -66,9 +67,7 @@ def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int
                 )
             where, cluster = "SLURM's jobs (squeue --me)", stack.enter_context(slurm_cluster(config))
             cluster.scale(jobs=n_jobs)
-        elif address:
-            where, cluster = str(address), str(address)
-        else:
+        elif not cluster:
             where, cluster = "the cluster on this machine", stack.enter_context(_local_cluster(n_jobs))
         with _connected(cluster, where, patience) as client:
             yield from run_on(client, where, tasks, patience)
@@ -130,11 +129,11 @@ def _connected(cluster: Any, where: str, patience: float) -> Iterator[Client]:
         yield client
 
 
-def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -> Iterator[TaskResult]:
+def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -> Results:
     """Yield the result of each task, in any order; whatever happens, nothing of them stays on the cluster.
 
-    Tasks of a lost worker run again elsewhere. Those of one data set run one after the other, so that a worker, which
-    keeps the last data sets that it loaded, loads each once.
+    Tasks of a lost worker run again elsewhere. They are submitted in their order, in which those of one data set stand
+    together: a worker, which keeps the last data sets that it loaded, loads each once.
 
     Parameters
     ----------
@@ -148,41 +147,68 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
     Raises
     ------
     ClusterError
-        No workers, or a worker without provsel, of another version, or without the data; a task that takes its workers
-        down with it.
+        No workers, or a worker of another version, or without the data; a task that takes its workers down with it,
+        as each does where a worker has no provsel.
     """
-    watch = Watch(client, where, patience)
-    while not watch.n_threads:
-        time.sleep(min(0.1, patience))
-        watch.look()
-    order = {data: place for place, data in enumerate(dict.fromkeys(task.data for task in tasks))}
-    waiting = deque(enumerate(sorted(tasks, key=lambda task: order[task.data])))
-    running: dict[str, tuple[Future, Task]] = {}
-    finished: Queue[Future] = Queue()
+    waiting = deque(enumerate(tasks))
+    running: dict[Future, Task] = {}
+    seen = time.monotonic()
     try:
         while waiting or running:
-            while waiting and len(running) < TASKS_A_THREAD * watch.n_threads:
+            n_threads = sum(client.nthreads().values())
+            if n_threads:
+                seen = time.monotonic()
+            elif time.monotonic() - seen > patience:
+                address = client.scheduler_info()["address"]
+                raise ClusterError(
+                    f"executor: expected workers at {where}, got none for {patience:g} s (executor.patience); start "
+                    f"some: dask worker {address} --nthreads 1; {AGAIN}."
+                )
+            while waiting and len(running) < TASKS_A_THREAD * n_threads:
                 number, task = waiting.popleft()
                 # the order of submission as priorities: those of one moment would run in any order
-                future = client.submit(run_on_worker, task, priority=-number, pure=False)
-                running[str(future.key)] = future, task
-                future.add_done_callback(finished.put)
-            try:
-                future = finished.get(timeout=LOOK_EVERY)
-            except Empty:
-                watch.look()
+                future = client.submit(run_on_worker, task, __version__, priority=-number, pure=False)
+                running[future] = task
+            if not running:
+                time.sleep(min(0.1, patience))
                 continue
-            if time.monotonic() - watch.looked > LOOK_EVERY:
-                watch.look()
-            yield _result(future, running[str(future.key)][1], watch)
-            del running[str(future.key)]
+            with suppress(TimeoutError), client.as_current():
+                wait([*running], timeout=LOOK_EVERY, return_when="FIRST_COMPLETED")
+            for future in [future for future in running if future.done()]:
+                try:
+                    result = _result(future, running[future])
+                except TimeoutError:  # its worker died before it handed the result over: the task runs again
+                    continue
+                del running[future]
+                future.release()  # or it would run again where its worker dies
+                yield result
+    except ClusterError:
+        raise
+    except (OSError, CancelledError):  # of its connection; futures are cancelled with that
+        running.clear()  # to cancel them would take half a minute
+        raise ClusterError(
+            f"executor: lost the scheduler at {where}; start it and its workers again; {AGAIN}."
+        ) from None
     finally:
-        if not watch.is_lost:  # it would take half a minute to find that out again
-            with suppress(Exception):
-                client.cancel([future for future, _ in running.values()])
+        with suppress(Exception):
+            client.cancel([*running])
 
 
-def run_on_worker(task: Task) -> TaskResult:
+def _result(future: Future, task: Task) -> TaskResult:
+    try:
+        result: TaskResult = future.result(timeout=LOOK_EVERY)
+        return result
+    except KilledWorker as error:
+        name = f"{task.dataset.get('name')} {task.dataset.get('set', '')}".strip()
+        raise ClusterError(
+            f"executor: the task {name}, split {task.split}, repeat {task.repeat}, fold {task.fold} "
+            f"({len(task.trials)} trials) was on {error.allowed_failures + 1} workers when they died, the last at "
+            f"{error.last_worker.address}; look there for lack of memory, or for an environment without provsel "
+            f"{__version__}; {AGAIN}."
+        ) from None
+
+
+def run_on_worker(task: Task, version: str) -> TaskResult:
     """Run a task on a worker, which loads the data itself; what it lacks for any task is a ClusterError."""
     here = f"executor: the worker on host {socket.gethostname()}"
     try:
@@ -190,9 +216,10 @@ def run_on_worker(task: Task) -> TaskResult:
         keys = [trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw) for trial in task.trials]
     except (ValueError, TypeError) as error:
         raise ClusterError(f"{here} does not know a config of the client: {error}; {SAME_CODE}; {AGAIN}.") from None
-    if keys != [trial.key for trial in task.trials]:
+    if version != __version__ or keys != [trial.key for trial in task.trials]:
         raise ClusterError(
-            f"{here} has other code than the client, and would give trials other keys; {SAME_CODE}; {AGAIN}."
+            f"{here} has other code than the client, provsel {__version__} where that has {version}, or would give "
+            f"trials other keys; {SAME_CODE}; {AGAIN}."
         )
     try:
         with _ONE_TASK:
@@ -201,88 +228,3 @@ def run_on_worker(task: Task) -> TaskResult:
         raise ClusterError(f"{here} cannot load the data: {error}; {SAME_DATA}; {AGAIN}.") from None
     except OSError as error:  # such as a full disk
         raise ClusterError(f"{here} failed: {error}; mend that machine, or leave it out; {AGAIN}.") from None
-
-
-def _result(future: Future, task: Task, watch: Watch) -> TaskResult:
-    while future.status not in ("cancelled", "lost"):
-        try:
-            result: TaskResult = future.result(timeout=LOOK_EVERY)
-            return result
-        except TimeoutError:  # its worker died before it handed the result over: the task runs again
-            watch.look()
-        except (CommClosedError, CancelledError):  # results come by way of the scheduler, and it went with this one
-            break
-        except KilledWorker as error:
-            name = f"{task.dataset.get('name')} {task.dataset.get('set', '')}".strip()
-            raise ClusterError(
-                f"executor: the task {name}, split {task.split}, repeat {task.repeat}, fold {task.fold} "
-                f"({len(task.trials)} trials) was on {error.allowed_failures + 1} workers when they died, the last at "
-                f"{error.last_worker.address}; look for lack of memory there, give each worker more; {AGAIN}."
-            ) from None
-    raise watch.lost()
-
-
-class Watch:
-    """Knows how many threads the cluster has, for how long it has had none, and that its workers have our code."""
-
-    def __init__(self, client: Client, where: str, patience: float) -> None:
-        self._client, self._where, self._patience = client, where, patience
-        self.looked = self._seen = time.monotonic()
-        self.n_threads, self.is_lost = 0, False
-        self._checked: set[str] = set()
-        self.look()
-
-    def look(self) -> None:
-        """Count threads; raise when there has been none for longer than the patience, or no scheduler."""
-        try:
-            threads: dict[str, int] = self._client.nthreads()
-            if new := threads.keys() - self._checked:
-                _check_code(self._client.run(_told_version(), workers=[*new], on_error="return"))
-                self._checked |= new
-        except ClusterError:
-            raise
-        except (OSError, RuntimeError, TimeoutError):
-            raise self.lost() from None
-        self.n_threads, self.looked = sum(threads.values()), time.monotonic()
-        if self.n_threads:
-            self._seen = self.looked
-        elif self.looked - self._seen > self._patience:
-            address = self._client.scheduler_info()["address"]
-            raise ClusterError(
-                f"executor: expected workers at {self._where}, got none for {self._patience:g} s "
-                f"(executor.patience); start some: dask worker {address} --nthreads 1; {AGAIN}."
-            )
-
-    def lost(self) -> ClusterError:
-        """Note that the scheduler does not answer, and return the error that says so."""
-        self.is_lost = True
-        return ClusterError(f"executor: lost the scheduler at {self._where}; start it and its workers again; {AGAIN}.")
-
-
-def _told_version() -> Callable[[], tuple[str, str]]:
-    """Return a function that is sent as code: a worker without provsel could not even read its name."""
-
-    def version():  # type: ignore[no-untyped-def]
-        import socket
-
-        try:
-            from provlab.run.dask import __version__ as found
-        except Exception as error:
-            found = f"none ({type(error).__name__}: {error})"
-        return socket.gethostname(), found
-
-    return version
-
-
-def _check_code(told: Mapping[str, Any]) -> None:
-    """Refuse workers whose Python cannot read our code, and those with another provsel than the client, or none."""
-    for address, answer in sorted(told.items()):
-        if isinstance(answer, OSError):  # it has gone meanwhile
-            continue
-        host, found = answer if isinstance(answer, tuple) else (address, f"an answer that is none: {answer}")
-        if found != __version__:
-            python = ".".join(map(str, sys.version_info[:2]))
-            raise ClusterError(
-                f"executor: expected provsel {__version__} and Python {python} on every worker, got {found} on host "
-                f"{host}; {SAME_CODE}; {AGAIN}."
-            )

@@ -9,17 +9,23 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
+import joblib
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.backend import resource_tracker
 
 from provlab.plan.plan import Task
 from provlab.run.task import ONE_THREAD, TaskResult, run_task
+
+Results = Generator[TaskResult, None, None]
+"""Closed early, it ends the tasks that still run."""
+
+EXECUTORS = ("serial", "loky", "dask", "slurm")
 
 REPLACED = "A worker stopped while some jobs were given to the executor"
 """What loky warns of when it replaces a worker that has grown, such as by 60,000 images; nothing is lost."""
@@ -28,7 +34,7 @@ WATCH_EVERY = 1.0
 """Seconds between two looks of a worker at the process that started it."""
 
 
-def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
+def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     """Yield the result of each task, in any order.
 
     Parameters
@@ -48,15 +54,27 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskRe
     ClusterError
         A cluster that cannot do the work, see `dask.run_on`.
     """
-    name = config.get("name")
+    name, wanted = config.get("name"), int(config.get("n_jobs", -1))
+    n_jobs = min(usable_cores() if wanted < 0 else wanted, max(1, len(tasks)))
+    if name == "serial":
+        return _serial(tasks)
+    if name == "loky":
+        return _loky(tasks, n_jobs)
     if name not in EXECUTORS:
         raise ValueError(f"executor: expected one of {', '.join(sorted(EXECUTORS))}, got {name!r}.")
-    return EXECUTORS[name](tasks, config)
+    try:
+        from provlab.run.dask import run_on_cluster  # an extra, and slow to import
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"executor: expected the packages dask and distributed, got none of the name {error.name}; "
+            f"pip install 'provsel[dask]'."
+        ) from None
+    return run_on_cluster(tasks, config, n_jobs)
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return the number of cores that this process may use: its affinity and its container's quota count."""
+    return int(joblib.cpu_count())
 
 
 def run_and_record(task: Task) -> TaskResult:
@@ -70,16 +88,14 @@ def run_and_record(task: Task) -> TaskResult:
     return result
 
 
-def _serial(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
-    return map(run_and_record, tasks)
+def _serial(tasks: Sequence[Task]) -> Results:
+    yield from map(run_and_record, tasks)
 
 
-def _loky(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
+def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
     """Run tasks in processes of this machine; two a worker are submitted at a time."""
-    if not tasks:
-        return
     warnings.filterwarnings("ignore", message=REPLACED, category=UserWarning)  # it comes from a thread of loky's
-    n_jobs, others = _n_jobs(tasks, config), set(multiprocessing.active_children())
+    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
         n_jobs, env=dict.fromkeys(ONE_THREAD, "1"), initializer=_end_with, initargs=(os.getpid(),)
     )
@@ -132,28 +148,3 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _cluster(tasks: Sequence[Task], config: Mapping[str, Any]) -> Iterator[TaskResult]:
-    """Run tasks on a cluster; its module is optional and slow to import, so that only this needs it."""
-    try:
-        from provlab.run.dask import run_on_cluster
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            f"executor: expected the packages dask and distributed, got none of the name {error.name}; "
-            f"pip install 'provsel[dask]'."
-        ) from None
-    return run_on_cluster(tasks, config, _n_jobs(tasks, config)) if tasks else iter(())
-
-
-def _n_jobs(tasks: Sequence[Task], config: Mapping[str, Any]) -> int:
-    wanted = int(config.get("n_jobs", -1))
-    return min(usable_cores() if wanted < 0 else wanted, max(1, len(tasks)))
-
-
-EXECUTORS: dict[str, Callable[[Sequence[Task], Mapping[str, Any]], Iterator[TaskResult]]] = {
-    "serial": _serial,
-    "loky": _loky,
-    "dask": _cluster,
-    "slurm": _cluster,
-}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -30,7 +31,7 @@ SHOWN = 5
 """Data sets that a message names."""
 
 KINDS = 10
-"""Kinds of failures that a summary prints; a number in a message can make each trial's its own."""
+"""Kinds of failures or warnings that are printed."""
 
 NUMBER = re.compile(r"\d[\w.+-]*")
 """What differs between two warnings of one kind."""
@@ -51,8 +52,8 @@ class RunReport:
     n_planned, n_found, n_run : int
         Trials of the cells; those that were stored before; those that were computed now.
     failures : list of (key, where, reason)
-    warnings : dict
-        How many tasks warned of something, and the last text, by the text without its numbers.
+    warnings : list of str
+        What tasks warned of.
     seconds : float
     stopped : bool
         Whether the run was ended before all was tried.
@@ -62,7 +63,7 @@ class RunReport:
     n_found: int = 0
     n_run: int = 0
     failures: list[tuple[str, str, str]] = field(default_factory=list)
-    warnings: dict[str, tuple[int, str]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
     stopped: bool = False
 
@@ -80,28 +81,12 @@ class RunReport:
         return f"{text}, {self.n_skipped} skipped" if self.stopped else text
 
     def kinds(self) -> list[str]:
-        """Return one line for each of the most frequent kinds of failures."""
+        """Return one line for each of the most frequent reasons of failures."""
         last = {reason: where for _, where, reason in self.failures}
-        found = Counter(reason for *_, reason in self.failures).most_common()
-        lines = [f"{n} x {reason} (last: {last[reason]})" for reason, n in found[:KINDS]]
-        rest = found[KINDS:]
-        return lines + ([f"{sum(n for _, n in rest)} x {len(rest)} other reasons"] if rest else [])
-
-    def hear(self, texts: Iterable[str]) -> list[str]:
-        """Count what a task warned of, each kind once; return a line for each kind that was not heard before."""
-        new = []
-        for kind, text in {NUMBER.sub("#", text): text for text in texts}.items():
-            n, _ = self.warnings.get(kind, (0, ""))
-            self.warnings[kind] = n + 1, text
-            if n == 0 and len(self.warnings) <= KINDS:
-                new.append(_warned(1, text))
-        return new
-
-    def heard(self) -> list[str]:
-        """Return one line for each of the most frequent kinds of warnings that several tasks gave."""
-        found = sorted(self.warnings.values(), key=lambda kind: -kind[0])
-        lines = [_warned(n, text) for n, text in found[:KINDS] if n > 1]
-        return lines + ([f"and of {len(found) - KINDS} other kinds"] if found[KINDS:] else [])
+        return [
+            f"{line} (last: {last[text]})" if text else line
+            for line, text in _most_frequent(reason for *_, reason in self.failures)
+        ]
 
     def reason(self) -> str:
         """Return in one line why trials failed, empty when none did."""
@@ -116,13 +101,12 @@ class RunReport:
         return "\n".join([self.counts(), *(f"  {line}" for line in self.kinds())])
 
 
-def has_failed(report: RunReport) -> bool:
-    """Tell whether a run has seen a failure: with --fail-fast, when it ends."""
-    return bool(report.failures)
-
-
-def _warned(n: int, text: str) -> str:
-    return f"{n} task{'s' * (n > 1)} warned: {' '.join(text.split())}"
+def _most_frequent(reasons: Iterable[str]) -> list[tuple[str, str]]:
+    """Return a line for each of the most frequent reasons, with the reason itself, and a last one for all others."""
+    found = Counter(reasons).most_common()
+    rest = found[KINDS:]
+    others = [(f"{sum(n for _, n in rest)} x {len(rest)} other reasons", "")] if rest else []
+    return [(f"{n} x {reason}", reason) for reason, n in found[:KINDS]] + others
 
 
 def run_cells(
@@ -132,13 +116,13 @@ def run_cells(
     *,
     label: str = "",
     console: Console | None = None,
-    stop: Callable[[RunReport], bool] | None = None,
+    fail_fast: bool = False,
     known: Collection[str] = (),
 ) -> RunReport:
     """Compute the trials of `cells` that the store does not have, and store each task's as it comes.
 
-    An interrupt loses at most the running tasks; the same call resumes. So does `stop`, which is
-    asked after each task whether to end the run. The cells with the ids `known` are had from elsewhere than the store.
+    An interrupt loses at most the running tasks; the same call resumes. So does one that ended at the first failure,
+    with `fail_fast`. The cells with the ids `known` are had from elsewhere than the store.
     """
     console = console or PlainConsole(stderr=True)
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
@@ -154,21 +138,20 @@ def run_cells(
     check_data(tasks, executor)
     store.prepare()
     start = time.perf_counter()
-    results = execute(tasks, executor)
     try:
-        with Ticker(console, label, missing) as ticker:
+        # closing them ends the tasks that still run
+        with closing(execute(tasks, executor)) as results, Ticker(console, label, missing) as ticker:
             for result in results:
                 store.append(result.records)
                 report.n_run += len(result.records)
                 is_first = not report.failures
                 report.failures += result.failures
-                for line in report.hear(result.warnings):
-                    say(line)
+                report.warnings += result.warnings
                 if is_first and result.failures and report.n_skipped:
                     _, where, reason = result.failures[0]
                     say(FIRST.format(reason=reason.rstrip("."), where=where))
                 ticker.advance(len(result.records) + len(result.failures))
-                if stop is not None and report.n_skipped and stop(report):
+                if fail_fast and report.failures and report.n_skipped:
                     report.stopped = True
                     break
     except KeyboardInterrupt:
@@ -178,10 +161,8 @@ def run_cells(
         )
         raise
     finally:
-        if isinstance(results, Generator):  # which ends the tasks that still run
-            results.close()
-        for line in report.heard():
-            say(line)
+        for line, _ in _most_frequent(NUMBER.sub("...", text) for text in report.warnings):
+            say(f"warned: {' '.join(line.split())}")
         report.seconds = time.perf_counter() - start
     try:
         store.compact()
@@ -220,20 +201,20 @@ class Ticker:
     def __init__(self, console: Console, label: str, total: int) -> None:
         self._console, self._label, self._total, self._done = console, label or "trials", total, 0
         self._start = self._last = time.perf_counter()
-        self._progress = Progress(
+        self._bar = Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
             TextColumn("ETA"), TimeRemainingColumn(), console=console, disable=not console.is_terminal,
         )  # fmt: skip
 
     def __enter__(self) -> Ticker:
-        self._progress.start()
-        self._task = self._progress.add_task(self._label, total=self._total)
+        self._bar.start()
+        self._task = self._bar.add_task(self._label, total=self._total)
         return self
 
     def advance(self, n: int) -> None:
         """Count n more trials."""
         self._done += n
-        self._progress.advance(self._task, n)
+        self._bar.advance(self._task, n)
         now = time.perf_counter()
         if not self._console.is_terminal and now - self._last >= PLAIN_EVERY:
             self._last = now
@@ -241,4 +222,4 @@ class Ticker:
             self._console.print(f"{self._label}: {self._done}/{self._total} trials, ETA {left:.0f} s", highlight=False)
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        self._bar.stop()
