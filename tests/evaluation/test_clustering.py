@@ -52,12 +52,6 @@ def test_greedy_matching_would_be_worse():
     assert clustering_accuracy(y, labels) == pytest.approx(4 / 7)
 
 
-def test_a_cluster_is_matched_with_one_class_only():
-    assert clustering_accuracy([0, 0, 1, 1, 2, 2], [0] * 6) == pytest.approx(1 / 3)
-    assert clustering_accuracy([0] * 6, np.arange(6)) == pytest.approx(1 / 6)
-    assert clustering_accuracy([0, 0, 1, 1, 2, 2], [5, 5, 5, 5, 7, 7]) == pytest.approx(4 / 6)
-
-
 def test_label_values_do_not_matter():
     y, labels = np.array(["ham", "spam", "eggs", "ham"]), np.array([-7, 10**6, 3, -7])
     assert clustering_scores(y, labels) == {"accuracy": 1.0, "nmi": 1.0, "ari": 1.0}
@@ -92,13 +86,6 @@ def test_cost_is_the_distance_to_the_projection(form, dtype, monkeypatch):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_cost_is_scikit_learns_inertia(form):
-    X, _ = groups()
-    found = KMeans(4, n_init=1, random_state=0).fit(X)
-    assert kmeans_cost(FORMS[form](X), found.labels_) == pytest.approx(found.inertia_, rel=1e-12)
-
-
-@pytest.mark.parametrize("form", FORMS)
 def test_large_means_do_not_cancel(form):
     X, y = groups()
     shifted = X + 1e7
@@ -122,19 +109,6 @@ def test_cost_of_one_cluster_and_of_a_cluster_for_each_row():
 def test_labels_that_do_not_fit_are_refused(score, labellings):
     with pytest.raises(ValueError, match=rf"{score.__name__}: expected as many labels as rows, at least one, got sh"):
         score(*labellings)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_cost_refuses_labels_of_other_rows(form):
-    with pytest.raises(ValueError, match=r"kmeans_cost: expected as many .*, got shapes \(3,\) and \(4,\); pass lab"):
-        kmeans_cost(FORMS[form](np.eye(4)), [0, 1, 1])
-    with pytest.raises(ValueError, match=r"kmeans_cost: expected as many labels as rows, at least one"):
-        kmeans_cost(FORMS[form](np.ones((0, 4))), [])
-
-
-def test_cost_refuses_a_vector():
-    with pytest.raises(ValueError, match=r"kmeans_cost: expected X of two dimensions, got shape \(4,\)"):
-        kmeans_cost(np.arange(4), [0, 0, 1, 1])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -211,20 +185,20 @@ def test_kmeans_with_one_candidate_a_seed_is_plain_kmeans_plus_plus():
             KMeansClustering(n_local_trials=wrong).fit(X, y)
 
 
-def test_kmeans_without_a_number_is_refused():
-    with pytest.raises(
-        ValueError, match="KMeansClustering: expected n_clusters, or labels y to count the classes of, "
-    ):
-        KMeansClustering().fit(groups()[0])
-
-
-@pytest.mark.parametrize("count", [0, 61, 2.0, True, "all"])
-def test_kmeans_refuses_bad_numbers(count):
-    with pytest.raises(ValueError, match=rf"expected n_clusters None or .* number of rows, 60, got {count!r}"):
-        KMeansClustering(count).fit(groups()[0])
-
-
-def test_kmeans_refuses_labels_of_another_length():
-    X, y = groups()
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        KMeansClustering().fit(X, y[:-1])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: KMeansClustering().fit(X), "expected n_clusters, or labels y to count the classes of, "),
+        (lambda X, y: KMeansClustering().fit(X, y[:-1]), "inconsistent numbers of samples"),
+        *(
+            (lambda X, y, n=n: KMeansClustering(n).fit(X), rf"expected n_clusters None or .* rows, 60, got {n!r}")
+            for n in (0, 61, 2.0, True, "all")
+        ),
+        (lambda X, y: kmeans_cost(X, y[:-1]), r"expected as many .*, got shapes \(59,\) and \(60, 12\)|\(60,\)"),
+        (lambda X, y: kmeans_cost(X[:0], []), r"kmeans_cost: expected as many labels as rows, at least one"),
+        (lambda X, y: kmeans_cost(y, y), r"kmeans_cost: expected X of two dimensions, got shape \(60,\)"),
+    ],
+)
+def test_what_cannot_be_clustered_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(*groups())

@@ -13,7 +13,7 @@ from provlab.protocols import PROTOCOLS, protocol_named
 from provlab.protocols.base import Fold
 from provlab.protocols.classification import AbstractClassification
 from provlab.run.task import load_from, run_task
-from small_runs import DATASET, FULL, UNIFORM, small_cell
+from small_runs import FULL, UNIFORM, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}
 
@@ -72,12 +72,6 @@ def test_a_protocol_is_a_class(data, monkeypatch):
         small_cell(UNIFORM, split="halves", n_splits=3)
 
 
-def test_no_official_split():
-    data = load_from(DATASET)
-    with pytest.raises(ValueError, match=r"synthetic: expected one with an official split, got none; use protocol="):
-        context(data, "official")
-
-
 def test_inverse_trial_is_handwritten():
     cell = small_cell(FULL, dataset=HARD, split="kfold_inverse")
     data = load_from(cell.dataset)
@@ -92,28 +86,9 @@ def test_inverse_trial_is_handwritten():
         assert json.loads(record["config"])["protocol"]["split"] == "kfold_inverse"
     assert len(errors) == 3
     assert max(errors) > 0
-
-
-def test_inverse_shares_the_seeds_of_the_folds_and_no_trial():
-    plain, inverse = make_tasks([small_cell(FULL)]), make_tasks([small_cell(FULL, split="kfold_inverse")])
-    assert [task.split_seed for task in plain] == [task.split_seed for task in inverse]
-    assert not {t.key for task in plain for t in task.trials} & {t.key for task in inverse for t in task.trials}
-    assert len(make_tasks([small_cell(FULL), small_cell(FULL, split="kfold_inverse")])) == 6
-
-
-def test_official_split_is_one_fold_whatever_a_sweep_says():
-    config = compose_config(
-        ["protocol=official_split", "protocol.repeats=4", "protocol.n_splits=7", "protocol.draws=2"]
-    )
-    [cell] = cells_of(config)
-    assert (cell.protocol["repeats"], cell.protocol["n_splits"], cell.protocol["draws"]) == (1, 1, 2)
-
-
-def test_bad_splits():
-    with pytest.raises(ValueError, match=r"protocol.split: expected one of .*'kfold_inverse'.*, got 'loo'"):
-        small_cell(FULL, split="loo")
-    with pytest.raises(ValueError, match=r"expected n_splits = repeats = 1 for the official split.*got n_splits = 3"):
-        small_cell(FULL, split="official")
+    plain = make_tasks([small_cell(FULL, dataset=HARD)])
+    assert [task.split_seed for task in plain] == [task.split_seed for task in make_tasks([cell])]
+    assert len(make_tasks([cell, small_cell(FULL, dataset=HARD)])) == 6  # and no trial in common
 
 
 def test_center_of_the_enclosing_ball_as_a_row_changes_no_uniform_draw_but_is_another_cell():
@@ -123,3 +98,14 @@ def test_center_of_the_enclosing_ball_as_a_row_changes_no_uniform_draw_but_is_an
     assert first.failures == []
     assert {record["setting"] for record in first.records} == {"unsupervised_with_center"}
     assert {record["selector"] for record in first.records} == {"UniformSelector"}
+
+
+@pytest.mark.parametrize(
+    "chosen", [["protocol=official_split"], ["protocol=streamed", "selector=full", "model=liblinear"]]
+)
+def test_the_split_of_a_data_set_is_one_fold_whatever_a_sweep_says_and_a_failure_without_one(chosen):
+    counts = ["protocol.repeats=4", "protocol.n_splits=7", "protocol.draws=2"]
+    [cell] = cells_of(compose_config([*chosen, *counts]))
+    assert (cell.protocol["repeats"], cell.protocol["n_splits"], cell.protocol["draws"]) == (1, 1, 2)
+    [(_, _, reason), *_] = run_task(make_tasks([cell])[0]).failures
+    assert "synthetic: expected one with an official split, got none; use protocol=" in reason

@@ -10,12 +10,12 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from provlab.identity.cell import Cell
-from provlab.plan import cells_of, compose_config, identity_of, make_tasks
+from provlab.plan import identity_of, make_tasks
 from provlab.protocols import streamed, training_process
 from provlab.run.task import load_from, run_task
 from provlab.store import TIMING, VOLATILE, TrialStore
 from provsel.models import CompressedLinearSVM, LiblinearSVM
-from small_runs import FULL, PROTOCOL, UNIFORM, run_quietly, small_cell
+from small_runs import FULL, PROTOCOL, UNIFORM, run_quietly
 
 M = 20_000
 ROWS = {"name": "sparse_rows", "n_samples": 120, "n_features": M, "nonzeros": 20, "n_test": 60, "seed": 0}
@@ -84,34 +84,23 @@ def test_results_do_not_depend_on_the_executor_and_only_volatile_columns_on_the_
     assert set(VOLATILE) - set(TIMING) == {"peak_memory"}
 
 
-def test_other_trials_have_no_file():
-    [record, *_] = run_task(make_tasks([small_cell(FULL)])[0]).records
-    assert record["file_bytes"] is record["peak_memory"] is None
-
-
-def test_what_goes_wrong_in_the_process_is_the_reason_of_the_failure(monkeypatch):
-    def failing(command, **options):  # without the imports of a real one
-        return run([sys.executable, "-c", "print(1 / 0)"], **options)
-
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("print(1 / 0)", "got exit status 1 and 'ZeroDivisionError: "),
+        ("import os; os.kill(os.getpid(), 9)", "got signal 9 and 'it wrote nothing'; correct that, or free memory"),
+    ],
+)
+def test_what_goes_wrong_in_the_process_is_the_reason_of_the_failure(program, message, monkeypatch):
     run = subprocess.run
-    monkeypatch.setattr(streamed.subprocess, "run", failing)
+    monkeypatch.setattr(
+        streamed.subprocess, "run", lambda _, **options: run([sys.executable, "-c", program], **options)
+    )
     result = run_task(make_tasks([cell()])[0])
     assert result.records == []
     [(_, where, reason)] = result.failures
     assert where.startswith("sparse_rows")
-    expected = "expected provsel.models.CompressedLinearSVM to be fitted, got exit status 1 and 'ZeroDivisionError: "
-    assert expected in reason
-
-
-def test_a_process_that_is_killed(monkeypatch, tmp_path):
-    run = subprocess.run
-
-    def killed(command, **options):
-        return run([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], **options)
-
-    monkeypatch.setattr(streamed.subprocess, "run", killed)
-    with pytest.raises(ValueError, match=r"to be fitted, got signal 9 and 'it wrote nothing'; .*free memory"):
-        streamed.train_alone(COMPRESSED, tmp_path / "train.svm", 5)
+    assert f"expected provsel.models.CompressedLinearSVM to be fitted, {message}" in reason
 
 
 @pytest.mark.parametrize("model", [COMPRESSED, LIBLINEAR])
@@ -138,14 +127,6 @@ def test_memory_without_proc(monkeypatch, tmp_path):
     assert training_process.peak_memory() is None
 
 
-def test_memory_that_is_not_known_is_none(monkeypatch):
-    arrays = {"coef": np.zeros((1, M)), "intercept": np.zeros(1), "classes": np.array([-1.0, 1.0])}
-    arrays |= {"objective": np.array(np.nan), "cpu": 1.0, "wall": 1.0, "peak": -1}
-    monkeypatch.setattr(streamed, "train_alone", lambda *_: arrays)
-    [record] = run_task(make_tasks([cell()])[0]).records
-    assert record["peak_memory"] is None
-
-
 def test_streamed_needs_all_features_and_a_linear_model():
     with pytest.raises(ValueError, match=r"expected selector=full and setting=unsupervised .*got UniformSelector and"):
         cell(selector=UNIFORM)
@@ -155,15 +136,3 @@ def test_streamed_needs_all_features_and_a_linear_model():
         cell({"_target_": "provsel.models.KMeansClustering"})
     with pytest.raises(ValueError, match="n_splits = repeats = 1 for the streamed split, there is only one"):
         cell(repeats=2)
-
-
-def test_streamed_protocol_is_one_fold_whatever_a_sweep_says():
-    chosen = ["dataset=digits", "selector=full", "model=compressed_svm", "protocol=streamed", "protocol.repeats=4"]
-    [made] = cells_of(compose_config([*chosen, "protocol.n_splits=7", "protocol.draws=2"]))
-    assert (made.protocol["repeats"], made.protocol["n_splits"], made.n_draws) == (1, 1, 2)
-
-
-def test_data_without_a_split_of_their_own():
-    [made] = cells_of(compose_config(["dataset=synthetic", "selector=full", "protocol=streamed", "model=liblinear"]))
-    [(_, _, reason)] = run_task(make_tasks([made])[0]).failures
-    assert "synthetic: expected one with an official split, got none" in reason

@@ -1,16 +1,14 @@
 """Trials on all rows: clustering, selection alone, and transformers in the place of selectors."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 
 from provlab.plan import make_tasks
 from provlab.protocols.whole_rows import clustering_accuracy
 from provlab.run.task import load_from, run_task
-from provlab.store import TIMING, TrialStore
 from provsel.selectors import LaplacianScoreSelector, OnlineLeverageSelector, SparseEmbedding
-from small_runs import DATASET, FULL, UNIFORM, run_quietly, small_cell
+from small_runs import DATASET, FULL, UNIFORM, small_cell
 
 KMEANS = {"_target_": "provsel.models.KMeansClustering", "n_clusters": None}
 LAPLACIAN = {"_target_": "provsel.selectors.LaplacianScoreSelector", "n_features_to_select": 15}
@@ -74,22 +72,6 @@ def test_a_selection_without_chance_is_made_once_for_all_repeats(monkeypatch):
     assert len(records) == 3
     assert records[1]["shared_cpu"] == pytest.approx(records[0]["shared_cpu"])  # charged to each, whoever paid
     assert {tuple(record["features"]) for record in records} == {tuple(records[0]["features"])}
-
-
-def test_random_selections_differ_between_repeats():
-    first, second = records_of(clustering(UNIFORM))
-    assert set(first["features"]) != set(second["features"])
-
-
-def test_results_do_not_depend_on_the_executor(tmp_path):
-    cells = [clustering(selector) for selector in (LAPLACIAN, ONLINE, EMBEDDING, FULL)]
-    tables = []
-    for name, executor in (("serial", {"name": "serial"}), ("loky", {"name": "loky", "n_jobs": 2})):
-        store = TrialStore(tmp_path / name)
-        run_quietly(cells, store, executor)
-        tables.append(store.query().drop_columns([*TIMING]).to_pandas())
-    assert len(tables[0]) == 8
-    pd.testing.assert_frame_equal(*tables, check_exact=True)
 
 
 def test_selection_alone_has_no_model_and_no_error():

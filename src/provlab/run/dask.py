@@ -25,8 +25,7 @@ from distributed.utils import silence_logging_cmgr
 from provlab.datasets import DataIntegrityError, MissingDataError
 from provlab.identity.keys import trial_key
 from provlab.plan.plan import Task
-from provlab.run.executors import Results
-from provlab.run.task import ONE_THREAD, ClusterError, TaskResult, run_task
+from provlab.run.task import ONE_THREAD, ClusterError, Results, TaskResult, run_task
 from provsel import __version__
 
 DATA = ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")

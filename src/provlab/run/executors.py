@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import contextmanager
 from itertools import islice
@@ -20,10 +20,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.backend import resource_tracker
 
 from provlab.plan.plan import Task
-from provlab.run.task import ONE_THREAD, TaskResult, run_task
-
-Results = Generator[TaskResult, None, None]
-"""Closed early, it ends the tasks that still run."""
+from provlab.run.task import ONE_THREAD, Results, TaskResult, run_task
 
 EXECUTORS = ("serial", "loky", "dask", "slurm")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -40,6 +40,10 @@ class TaskResult:
     records: list[Record] = field(default_factory=list)
     failures: list[tuple[str, str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+
+
+Results = Generator[TaskResult, None, None]
+"""Of some tasks; closed early, it ends those that still run."""
 
 
 def run_task(task: Task) -> TaskResult:
