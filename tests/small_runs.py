@@ -71,6 +71,11 @@ def run_quietly(cells, store, executor=None):
     return report, console.file.getvalue()
 
 
+def reproduce_table1(results, *overrides):
+    """Run a small Table 1, and return the exit status."""
+    return main(["reproduce", "paul2016/table1", *SMALL, f"results={results}", *overrides])
+
+
 def load_script(path):
     """Import an experiment's script, which is no module of a package."""
     spec = importlib.util.spec_from_file_location(f"script_{path.stem}", path)

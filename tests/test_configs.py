@@ -2,9 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
-import zipfile
 
 import pytest
 import yaml
@@ -311,48 +308,6 @@ def test_unknown_artefact_lists_the_known_ones(name):
 
 
 # ---- files
-
-
-FROM_WHEEL = """
-import sys
-import provlab
-from pathlib import Path
-package = Path(provlab.__file__).resolve().parent
-assert package == Path(sys.argv[1]).resolve() / "provlab", package
-from provlab.plan import compose_artefact
-from provlab.project import artefact_names, conf_dirs, package_conf
-assert package_conf() == conf_dirs()[-1] == package / "conf", conf_dirs()
-assert "paul2016/table1" in artefact_names()
-artefact = compose_artefact("paul2016/table1", sys.argv[2:])
-from provlab.datasets import source_names
-assert "techtc" in source_names()
-print(len(artefact.entries), artefact.cells[0].id)
-"""
-
-
-def test_conf_of_an_installed_wheel(tmp_path):
-    built = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist")],
-        cwd=REPO, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert built.returncode == 0, built.stderr
-    [wheel] = (tmp_path / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-        archive.extractall(tmp_path / "installed")
-    parts = "provsel/py.typed", "provlab/py.typed", "provlab/conf/config.yaml", "provlab/datasets/sources/techtc.yaml"
-    assert set(parts) <= set(names)
-    assert not [name for name in names if name.startswith(("tests/", "experiments/")) or name.endswith(".pyc")]
-    installed = tmp_path / "installed"
-    done = run_python(
-        ["-P", "-c", FROM_WHEEL, installed, *SMALL],
-        tmp_path,
-        env={"PYTHONPATH": str(installed), "PYTHONNOUSERSITE": "1", "PROVSEL_PROJECT": str(REPO)},
-    )
-    assert done.returncode == 0, done.stderr
-    here = compose_artefact(TABLE1, SMALL)
-    # a trial of the wheel and one of the checkout are the same trial
-    assert done.stdout.split() == [str(len(here.entries)), here.cells[0].id]
 
 
 def test_files_are_read_as_omegaconf_reads_them(tmp_path):

@@ -1,6 +1,7 @@
 """The central promise: neither the executor, nor the number of workers, nor an interrupt shows in the results."""
 
 import os
+import re
 import signal
 import time
 import warnings
@@ -10,7 +11,7 @@ import psutil
 import pytest
 from joblib.externals.loky import process_executor
 
-from provlab.cli import INTERRUPTED, main
+from provlab.cli import INTERRUPTED
 from provlab.plan import compose_artefact, make_tasks
 from provlab.run import executors
 from provlab.run.executors import execute
@@ -20,6 +21,7 @@ from small_runs import (
     SMALL,
     TABLE1,
     UNIFORM,
+    reproduce_table1,
     run_quietly,
     small_cell,
     stable_records,
@@ -28,21 +30,13 @@ from small_runs import (
 )
 
 NAME = "paul2016/table1"
-WORKERS = {
-    "serial": ["executor=serial"],
-    "loky 1": ["executor=loky", "executor.n_jobs=1"],
-    "loky 2": ["executor=loky", "executor.n_jobs=2"],
-}
-
-
-def reproduce(results, *overrides):
-    return main(["reproduce", "paul2016/table1", *SMALL, f"results={results}", *overrides])
+LOKY = ["executor=loky", "executor.n_jobs=2"]
 
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     results = tmp_path_factory.mktemp("serial") / "results"
-    assert reproduce(results, "executor=serial") == 0
+    assert reproduce_table1(results, "executor=serial") == 0
     return table_files(results), stable_records(results)
 
 
@@ -52,14 +46,13 @@ def assert_same(results, expected):
     assert table_files(results) == tables
 
 
-@pytest.mark.parametrize("workers", ["loky 1", "loky 2"])
-def test_results_do_not_depend_on_the_executor(workers, tmp_path, expected):
-    assert reproduce(tmp_path, *WORKERS[workers]) == 0
+def test_results_do_not_depend_on_the_executor(tmp_path, expected):
+    assert reproduce_table1(tmp_path, *LOKY) == 0
     assert_same(tmp_path, expected)
 
 
 def test_second_run_computes_nothing(tmp_path, expected, capsys, monkeypatch):
-    assert reproduce(tmp_path, "executor=serial") == 0
+    assert reproduce_table1(tmp_path, "executor=serial") == 0
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
     capsys.readouterr()
 
@@ -67,14 +60,14 @@ def test_second_run_computes_nothing(tmp_path, expected, capsys, monkeypatch):
         raise AssertionError("a stored trial was run again")
 
     monkeypatch.setattr(executors, "run_task", forbidden)
-    assert reproduce(tmp_path, "executor=serial") == 0
+    assert reproduce_table1(tmp_path, "executor=serial") == 0
     n = len(TrialStore(tmp_path / "store").keys())
     assert f"{n} trials: {n} were stored, 0 computed" in capsys.readouterr().err
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()} == before
     assert_same(tmp_path, expected)
 
 
-@pytest.mark.parametrize(("after", "then"), [(0, "serial"), (3, "serial"), (1, "loky 2")])
+@pytest.mark.parametrize(("after", "then"), [(0, ["executor=serial"]), (1, LOKY)])
 def test_interrupted_and_resumed(after, then, tmp_path, expected, capsys, monkeypatch):
     count = iter(range(100))
 
@@ -85,23 +78,23 @@ def test_interrupted_and_resumed(after, then, tmp_path, expected, capsys, monkey
 
     with monkeypatch.context() as patch:
         patch.setattr(executors, "run_task", interrupted)
-        assert reproduce(tmp_path, "executor=serial") == INTERRUPTED
+        assert reproduce_table1(tmp_path, "executor=serial") == INTERRUPTED
     error = capsys.readouterr().err
     assert "trials are stored; run the same" in error
     assert "Traceback" not in error
     stored = len(TrialStore(tmp_path / "store").keys())
     assert (stored > 0) == (after > 0)
     assert not (tmp_path / "tables").exists()
-    assert reproduce(tmp_path, *WORKERS[then]) == 0
+    assert reproduce_table1(tmp_path, *then) == 0
     assert f"{stored} were stored" in capsys.readouterr().err
     assert_same(tmp_path, expected)
 
 
-@pytest.mark.parametrize("workers", ["serial", "loky 2"])
+@pytest.mark.parametrize("workers", [["executor=serial"], LOKY], ids=["serial", "loky"])
 def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path, capsys):
     # slow enough for the signal to come in the middle: 12 tasks
     size = [*SMALL, "protocol.repeats=2"]
-    overrides = [*size, *WORKERS[workers]]
+    overrides = [*size, *workers]
     results = tmp_path / "results"
     process = start_script(TABLE1, overrides, tmp_path)
     limit = time.monotonic() + 60
@@ -116,19 +109,19 @@ def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path, capsys):
     assert 0 < len(stored) < len(planned)
     assert not list(results.glob("store/.*.part"))
 
-    assert reproduce(results, *overrides) == 0
+    assert reproduce_table1(results, *overrides) == 0
     assert f"{len(stored)} were stored, {len(planned) - len(stored)} computed" in capsys.readouterr().err
     assert TrialStore(results / "store").keys() == planned
     fresh = tmp_path / "fresh"
-    assert reproduce(fresh, *size, "executor=serial") == 0
+    assert reproduce_table1(fresh, *size, "executor=serial") == 0
     assert table_files(results) == table_files(fresh)
     assert stable_records(results) == stable_records(fresh)
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.3, 0.6])
+@pytest.mark.parametrize("delay", [0.0, 0.4])
 def test_ctrl_c_while_workers_start(delay, tmp_path):
     """They would show where in their imports they were."""
-    process = start_script(TABLE1, [*SMALL, *WORKERS["loky 2"]], tmp_path)
+    process = start_script(TABLE1, [*SMALL, *LOKY], tmp_path)
     limit, workers = time.monotonic() + 60, []
     while len(workers) < 2 and process.poll() is None and time.monotonic() < limit:
         children = psutil.Process(process.pid).children(recursive=True)
@@ -143,27 +136,20 @@ def test_ctrl_c_while_workers_start(delay, tmp_path):
     assert alive == []
 
 
-def test_what_fails_in_every_trial_is_said_at_the_first_and_counted_at_the_end(tmp_path):
+def test_failures_are_said_at_the_first_counted_at_the_end_and_tried_again(tmp_path):
     broken, store = small_cell({**UNIFORM, "n_features_to_select": 10**6}), TrialStore(tmp_path)
     report, said = run_quietly([broken, small_cell()], store)
     assert said.count("expected n_features_to_select between 1 and") == said.count("first trial that failed") == 1
-    assert "n_features = " in said
-    assert (report.n_run, len(report.failures), len(report.kinds())) == (3, 6, 1)
-    assert report.kinds()[0].startswith("6 x ValueError: UniformSelector: expected n_features_to_select")
+    assert (report.n_planned, report.n_found, report.n_run, len(report.failures)) == (9, 0, 3, 6)
+    [kind] = report.kinds()
+    assert kind.startswith("6 x ValueError: UniformSelector: expected n_features_to_select")
+    assert "last: synthetic, provsel.selectors.UniformSelector, repeat 0, fold 2" in kind
+    assert report.summary().startswith("9 trials: 0 were stored, 3 computed in ")
     assert len(store.keys()) == 3
+    again, _ = run_quietly([broken, small_cell()], store)
+    assert (again.n_found, again.n_run, len(again.failures)) == (3, 0, 6)
     _, said = run_quietly([small_cell(UNIFORM)], store)
     assert said == ""
-
-
-def test_failures_are_counted_and_shown(tmp_path):
-    broken = small_cell({"_target_": "provsel.selectors.BSSSelector", "n_features_to_select": 2})
-    store = TrialStore(tmp_path)
-    report, _ = run_quietly([broken, small_cell()], store)
-    assert (report.n_planned, report.n_found, report.n_run, len(report.failures)) == (6, 0, 3, 3)
-    assert "3 failed" in report.summary()
-    assert "BSSSelector: expected n_features_to_select greater than the rank" in report.summary()
-    again, _ = run_quietly([broken, small_cell()], store)  # failures are tried again, results are not
-    assert (again.n_found, again.n_run, len(again.failures)) == (3, 0, 3)
 
 
 @pytest.mark.parametrize("executor", [{"name": "serial"}, {"name": "loky", "n_jobs": 2}], ids=lambda each: each["name"])
@@ -184,14 +170,15 @@ def test_warnings_that_are_errors_for_the_user_stay_errors(tmp_path):
             run_quietly([warning], TrialStore(tmp_path))
 
 
-def test_a_data_set_without_the_folds_of_a_run_stops_no_other(tmp_path):
+@pytest.mark.parametrize("executor", [{"name": "serial"}, {"name": "loky", "n_jobs": 2}], ids=lambda each: each["name"])
+def test_a_data_set_without_the_folds_of_a_run_stops_no_other(executor, tmp_path):
     few, enough = small_cell(dataset={"n_samples": 12}, n_splits=10), small_cell(UNIFORM)
-    for executor in ({"name": "serial"}, {"name": "loky", "n_jobs": 2}):
-        store = TrialStore(tmp_path / executor["name"])
-        report, _ = run_quietly([few, enough], store, executor)
-        assert len(store.keys()) == enough.n_trials
-        assert len(report.failures) == few.n_trials
-        assert "expected at least n_splits = 10 rows of each class" in str(report.failures[0])
+    store = TrialStore(tmp_path)
+    report, _ = run_quietly([few, enough], store, executor)
+    assert (len(store.keys()), len(report.failures)) == (enough.n_trials, few.n_trials)
+    _, where, reason = report.failures[0]
+    assert re.fullmatch(r"synthetic, repeat 0, fold \d", where)
+    assert re.match(r"ValueError: .*expected at least n_splits = 10 rows of each class, got \d; lower", reason)
 
 
 def test_unknown_executor_lists_the_known_ones():

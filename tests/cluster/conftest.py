@@ -1,14 +1,13 @@
 """What the tests of clusters compare with."""
 
 import pytest
-from reproducing import reproduce
 
-from small_runs import stable_records, table_files
+from small_runs import reproduce_table1, stable_records, table_files
 
 
 @pytest.fixture(scope="session")
 def expected(tmp_path_factory):
     """Tables and records of a small Table 1 without a cluster."""
     results = tmp_path_factory.mktemp("serial") / "results"
-    assert reproduce(results, "executor=serial") == 0
+    assert reproduce_table1(results, "executor=serial") == 0
     return table_files(results), stable_records(results)

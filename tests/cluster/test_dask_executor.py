@@ -8,10 +8,8 @@ import sys
 from contextlib import contextmanager
 from dataclasses import replace
 
-import dask
 import pytest
 from distributed import Client, LocalCluster
-from reproducing import reproduce
 
 from cluster_processes import free_port, wait_until
 from provlab.audit import read_audits
@@ -26,6 +24,7 @@ from small_runs import (
     SMALL,
     TABLE1,
     UNIFORM,
+    reproduce_table1,
     small_cell,
     stable_records,
     start_script,
@@ -66,7 +65,7 @@ def assert_clean(cluster):
 
 
 def test_same_results_from_an_existing_cluster_that_stays_clean(tmp_path, expected, cluster, capfd):
-    assert reproduce(tmp_path, "executor=dask", f"executor.address={cluster.scheduler_address}") == 0
+    assert reproduce_table1(tmp_path, "executor=dask", f"executor.address={cluster.scheduler_address}") == 0
     assert (table_files(tmp_path), stable_records(tmp_path)) == expected
     assert_clean(cluster)
     assert len(cluster.scheduler.workers) == 2  # not ours to close
@@ -74,7 +73,7 @@ def test_same_results_from_an_existing_cluster_that_stays_clean(tmp_path, expect
 
 
 def test_an_audit_on_a_cluster(tmp_path, cluster, capsys):
-    assert reproduce(tmp_path, "executor=serial") == 0
+    assert reproduce_table1(tmp_path, "executor=serial") == 0
     where = ["executor=dask", f"executor.address={cluster.scheduler_address}"]
     assert main(["audit", "--results", str(tmp_path), "--fraction", "0.2", "--strict", *where]) == 0
     assert_clean(cluster)
@@ -125,7 +124,7 @@ def test_ctrl_c_ends_the_cluster_that_was_started_here(tmp_path, expected):
     assert "interrupted:" in error
     assert "Traceback" not in error
     wait_until(lambda: not group_exists(process.pid))  # no worker is left
-    assert reproduce(results, "executor=dask", "executor.n_jobs=1") == 0  # resumes, on a cluster of this machine
+    assert reproduce_table1(results, "executor=dask", "executor.n_jobs=1") == 0  # resumes, on a cluster of this machine
     assert table_files(results) == expected[0]
 
 
@@ -194,23 +193,19 @@ def test_other_data_on_a_worker_names_the_worker():
         list(execute(tasks, {"name": "dask", "address": address(cluster)}))
 
 
-def test_no_scheduler():
-    config = {"name": "dask", "address": f"tcp://127.0.0.1:{free_port()}", "patience": 0.3}
+def test_a_cluster_that_cannot_work():
+    def run(tasks, **config):
+        return list(execute(tasks, {"name": "dask", **config}))
+
+    tasks = make_tasks([small_cell()])
     with pytest.raises(ClusterError, match=r"expected a scheduler at tcp://.*got no answer in 0.3 s.*dask scheduler"):
-        list(execute(make_tasks([small_cell()]), config))
-
-
-def test_scheduler_without_workers():
-    with threads_here(0) as cluster:
-        config = {"name": "dask", "address": address(cluster), "patience": 0.3}
-        with pytest.raises(ClusterError, match=r"got none for 0.3 s .*start some: dask worker tcp://.* --nthreads 1"):
-            list(execute(make_tasks([small_cell()]), config))
-
-
-def test_bad_patience_and_nothing_to_do():
+        run(tasks, address=f"tcp://127.0.0.1:{free_port()}", patience=0.3)
+    message = r"got none for 0.3 s .*start some: dask worker tcp://.* --nthreads 1"
+    with threads_here(0) as cluster, pytest.raises(ClusterError, match=message):
+        run(tasks, address=address(cluster), patience=0.3)
     with pytest.raises(ValueError, match=r"executor.patience: expected a number of seconds above 0, got 0"):
-        list(execute(make_tasks([small_cell()]), {"name": "dask", "patience": 0}))
-    assert list(execute([], {"name": "dask"})) == []
+        run(tasks, patience=0)
+    assert run([]) == []
 
 
 def test_dask_is_optional(monkeypatch):
@@ -218,10 +213,3 @@ def test_dask_is_optional(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask", None)
     with pytest.raises(ValueError, match=r"expected the packages dask and distributed.*pip install 'provsel\[dask\]'"):
         execute(make_tasks([small_cell()]), {"name": "dask"})
-
-
-def test_settings_of_dask_are_left_as_they_were():
-    before = dask.config.get("distributed.scheduler.worker-saturation")
-    with threads_here(1) as cluster:
-        list(execute(make_tasks([small_cell(UNIFORM)]), {"name": "dask", "address": address(cluster)}))
-    assert dask.config.get("distributed.scheduler.worker-saturation") == before

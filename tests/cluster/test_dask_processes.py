@@ -10,7 +10,6 @@ import dask
 import numpy as np
 import pytest
 from distributed import LocalCluster
-from reproducing import reproduce
 from test_dask_executor import assert_clean
 
 from cluster_processes import LIMIT, LOGGING_WORKER, processes, start_scheduler, start_worker, wait_until
@@ -18,7 +17,7 @@ from provlab.plan import identity_of, make_tasks
 from provlab.run.executors import execute
 from provlab.run.task import ClusterError
 from provsel import __version__
-from small_runs import UNIFORM, small_cell, stable_records, table_files
+from small_runs import UNIFORM, reproduce_table1, small_cell, stable_records, table_files
 from test_paul2016_artefacts import write_set
 
 TASKS = make_tasks([small_cell(UNIFORM, n_splits=10)])
@@ -90,7 +89,7 @@ def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, expected):
 
     killer = threading.Thread(target=kill)
     killer.start()
-    assert reproduce(tmp_path / "results", "executor=dask", f"executor.address={address}") == 0
+    assert reproduce_table1(tmp_path / "results", "executor=dask", f"executor.address={address}") == 0
     killer.join()
     assert (table_files(tmp_path / "results"), stable_records(tmp_path / "results")) == expected
     begun = Counter(task for _, task in events("start"))

@@ -3,18 +3,18 @@
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 import textwrap
-import time
 import zipfile
 
 import pandas as pd
 import pytest
 
 from forking import Forking
+from provlab.plan import compose_artefact
 from small_runs import PROVSEL, REPO, section
+from small_runs import SMALL as CHECKOUT
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=1"]
 SERIAL = [*SMALL, "executor=serial"]
@@ -151,33 +151,24 @@ def test_own_data_method_and_model_in_a_sweep(outside):
     assert "Traceback" not in error
 
 
-def test_interrupted_and_resumed(outside):
+FROM_WHEEL = """
+import sys
+from provlab.plan import compose_artefact
+from provlab.project import conf_dirs, package_conf
+assert package_conf() == conf_dirs()[-1]
+artefact = compose_artefact("paul2016/table1", sys.argv[1:])
+print(package_conf(), len(artefact.entries), artefact.cells[0].id)
+"""
+
+
+def test_a_trial_of_the_wheel_is_that_of_the_checkout(outside):
     provsel, project = outside
-    results = project / "interrupted"
-    settings = ["comparison", "protocol.repeats=3", "executor=loky", "executor.n_jobs=2", f"results={results}"]
-    command = [*PROVSEL, "reproduce", *settings]
-    process = subprocess.Popen(
-        [sys.executable, *command], cwd=project, env=provsel.environment, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True, start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )  # fmt: skip
-    try:
-        until = time.monotonic() + 90
-        # of two files the first counts as stored, whenever the signal comes
-        while len(list(results.glob("store/*.parquet"))) < 2 and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGINT)
-        _, error = process.communicate(timeout=60)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-    assert process.returncode == 130, error
-    stored = int(re.search(r"interrupted: (\d+) of 420 trials are stored", error)[1])
-    assert 0 < stored < 420
-    _, error = provsel("reproduce", *settings)
-    before, computed, failed = counted(error)
-    assert before >= stored
-    assert (before + computed, failed) == (420, 0)
+    environment = {**provsel.environment, "PROVSEL_PROJECT": str(REPO)}
+    command = [sys.executable, "-P", "-c", FROM_WHEEL, *CHECKOUT]
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    here = compose_artefact("paul2016/table1", CHECKOUT)
+    conf = project.parent / "installed" / "provlab" / "conf"
+    assert done.stdout.split() == [str(conf), str(len(here.entries)), here.cells[0].id], done.stderr
 
 
 def test_on_a_dask_cluster(outside):

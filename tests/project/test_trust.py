@@ -80,12 +80,9 @@ def test_other_modules_are_refused_and_not_imported(target):
     assert "antigravity" not in sys.modules
 
 
-@pytest.mark.parametrize(("target", "got"), [("???", "none"), (None, "none"), ("SelectKBest", "'SelectKBest'")])
-def test_a_class_without_its_module_is_told_how_one_is_named(target, got):
-    refused(target, rf"got {got}; name a class with its module, such as selector\._target_=my_study\.MyClass")
-
-
-def test_an_error_in_the_projects_module_is_one_message(project):
+def test_what_helps_is_said(project):
+    for target, got in (("???", "none"), (None, "none"), ("SelectKBest", "'SelectKBest'")):
+        refused(target, rf"got {got}; name a class with its module, such as selector\._target_=my_study\.MyClass")
     (project / "trusted_study.py").write_text("x = 1\ndef broken(\n")
     refused("trusted_study.Mine", r"got a module with an error: .*never closed \(trusted_study\.py, line 2\)")
 
