@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
 from provlab.datasets import DataIntegrityError, MissingDataError, load_dataset
@@ -110,20 +110,6 @@ def test_words_are_split_at_blanks_only_counted_and_sorted(mirror, data_folder):
         load(min_word_length=50)
     write_tokens(mirror, b"+1 a paintball\n-1 a fishing\n")  # is searched first, and read anew
     assert load().X.shape == (2, 2)
-
-
-words = st.lists(st.text("abc", min_size=1, max_size=3), max_size=8)
-
-
-@given(st.lists(words, min_size=1, max_size=6), st.integers(1, 3))
-def test_counts_are_those_of_scikit_learn(documents, length):
-    documents = [*documents, ["c" * length]]
-    counted = CountVectorizer(token_pattern=rf"(?<!\S)\S{{{length},}}(?!\S)", lowercase=False)
-    expected = counted.fit_transform([" ".join(document) for document in documents])
-    bags = [techtc.Counter(word.encode() for word in document) for document in documents]
-    X, found = techtc.count_matrix(bags, min_word_length=length)
-    assert [word.decode() for word in found] == counted.get_feature_names_out().tolist()
-    np.testing.assert_array_equal(X.toarray(), expected.toarray())
 
 
 @given(st.integers(0, 2**32 - 1))

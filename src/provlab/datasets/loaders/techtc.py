@@ -3,8 +3,6 @@
 import lzma
 import math
 import re
-from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +58,17 @@ def load(
     Dataset
         Sparse X of shape (documents, words); the features are the words in sorted order.
     """
+    from sklearn.feature_extraction.text import CountVectorizer
+
     [path] = paths
     labels, documents = read_tokens(path)
-    counts, words = count_matrix(documents, min_word_length=min_word_length)
-    if not words:
-        raise ValueError(f"techtc: {set} has no word of {min_word_length} letters. Lower min_word_length")
-    names = [word.decode("latin-1") for word in words]
+    counted = CountVectorizer(analyzer=lambda words: [w for w in words if len(w) >= min_word_length], dtype=np.float64)
+    try:
+        counts = sparse.csr_array(counted.fit_transform(documents))
+    except ValueError as error:
+        raise ValueError(f"techtc: {set} has no word of {min_word_length} letters. Lower min_word_length") from error
     source = f"{_CITATION}; token lists {_TOKENS.rsplit('/', 1)[1]}/{path.name}, SHA-256 {digest}"
-    return make_dataset(weigh(counts, weighting), labels, names, name=set, source=source)
+    return make_dataset(weigh(counts, weighting), labels, counted.get_feature_names_out(), name=set, source=source)
 
 
 def checked(*, set: str, min_word_length: int, weighting: str, form: str) -> dict[str, Any]:
@@ -102,7 +103,7 @@ def members() -> list[str]:
     return sorted(Path(file.path).name.removesuffix(".txt.xz") for file in read_source("techtc").published())
 
 
-def read_tokens(path: Path) -> tuple[list[int], list[Counter[bytes]]]:
+def read_tokens(path: Path) -> tuple[list[int], list[list[str]]]:
     """Read a token list: label, a letter a or b that is no token, then the words, one document a line.
 
     Parameters
@@ -115,25 +116,13 @@ def read_tokens(path: Path) -> tuple[list[int], list[Counter[bytes]]]:
     -------
     labels : list of int
         -1 or +1.
-    documents : list of Counter
-        Counts of the words; an empty document is an empty counter.
+    documents : list of list of str
+        Their words; a document may have none.
     """
-    lines = lzma.decompress(path.read_bytes()).removesuffix(b"\n").split(b"\n")
-    rows = [line.split(b" ") for line in lines]
+    lines = lzma.decompress(path.read_bytes()).decode("latin-1").removesuffix("\n").split("\n")
+    rows = [line.split(" ") for line in lines]
     # a double or trailing space gives an empty word
-    return [int(row[0]) for row in rows], [Counter(word for word in row[2:] if word) for row in rows]
-
-
-def count_matrix(documents: Sequence[Counter[bytes]], *, min_word_length: int) -> tuple[sparse.csr_array, list[bytes]]:
-    """Return the counts of the words that are long enough, of shape (n, d), and these d words, sorted."""
-    words = sorted(word for word in set().union(*documents) if len(word) >= min_word_length)
-    column = {word: j for j, word in enumerate(words)}
-    rows = [
-        sorted((column[word], count) for word, count in document.items() if word in column) for document in documents
-    ]
-    pairs = np.array([pair for row in rows for pair in row], dtype=np.int64).reshape(-1, 2)
-    indptr = np.cumsum([0, *map(len, rows)])
-    return sparse.csr_array((pairs[:, 1].astype(np.float64), pairs[:, 0], indptr), shape=(len(rows), len(words))), words
+    return [int(row[0]) for row in rows], [[word for word in row[2:] if word] for row in rows]
 
 
 def weigh(counts: sparse.csr_array, weighting: str) -> sparse.csr_array:
