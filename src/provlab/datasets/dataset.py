@@ -71,7 +71,7 @@ class Dataset:
 def make_dataset(
     X: np.ndarray | sparse.sparray | sparse.spmatrix,
     y: Iterable[int] | np.ndarray,
-    feature_names: Iterable[str],
+    feature_names: Iterable[str] | None = None,
     *,
     name: str,
     source: str,
@@ -86,8 +86,8 @@ def make_dataset(
         Finite numbers.
     y : array-like of shape (n,)
         Whole numbers.
-    feature_names : iterable of d distinct str
-        One name for each column.
+    feature_names : iterable of d distinct str, default=None
+        One name for each column; None is "1", "2", ... .
     name, source : str
         See `Dataset`.
     official_train : array-like of shape (n,), bool, or None, default=None
@@ -110,7 +110,8 @@ def make_dataset(
         raise ValueError(f"data set {name!r}: expected at least one sample and one feature, got shape {X.shape}")
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():
         raise ValueError(f"data set {name!r}: X holds NaN or infinite values; expected finite numbers. Clean it first")
-    given, names = np.asarray(y), np.array([*feature_names], dtype=object)
+    given = np.asarray(y)
+    names = np.array([*map(str, range(1, d + 1))] if feature_names is None else [*feature_names], dtype=object)
     with np.errstate(invalid="ignore"):  # NaN becomes some number, which it is not equal to
         labels = given.astype(np.int64)
     if labels.shape != (n,) or (labels != given).any():

@@ -6,6 +6,7 @@ there are any:
 - `load(*, ...)` returns the `Dataset`; it is called with checked parameters. Of a data set with a source it is
   `load(paths, digest, *, ...)`: the verified files, and one SHA-256 for all of them, which goes into `Dataset.source`.
 - `VERSION` is raised when the same files and parameters give other data; stored trials of the old one no longer count.
+- `CHOICES` names parameters that have a few values, with these values.
 - `checked(**parameters)` refuses bad ones, and returns them in the one spelling of all that give equal data.
 - `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
 - `files(**parameters)` returns what `load` reads; without it that is all that its source has.
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from provlab.identity.keys import digest
+from provsel.checks import check_choice
 
 from . import loaders
 from .dataset import NOTHING, of_identity, separated
@@ -163,6 +165,8 @@ def _spelled(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
             f"data set {name!r} has no parameter {', '.join(unknown):.200}; it accepts {', '.join(defaults) or 'none'}"
         )
     parameters = {**defaults, **own}
+    for parameter, choices in getattr(loader(name), "CHOICES", {}).items():
+        check_choice(name, parameter, parameters[parameter], choices)
     if (check := getattr(loader(name), "checked", None)) is not None:
         parameters = check(**parameters)
     return parameters | {key: float(parameters[key]) for key, value in defaults.items() if isinstance(value, float)}

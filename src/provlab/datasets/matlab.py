@@ -50,10 +50,9 @@ def mat_loader(
         X, y = X.T if columns_are_samples else X, y.ravel()
         classes = np.unique(y)
         labels = np.where(y == classes[1], 1, -1) if classes.size == 2 else y
-        names = [str(j) for j in range(1, X.shape[1] + 1)]
         [file] = read_source(name).published()
         source = f"{citation}; {file.path}, SHA-256 {digest}"
-        return make_dataset(X, labels, names, name=name, source=source)
+        return make_dataset(X, labels, name=name, source=source)
 
     load.__doc__ = f"Load {holds}.\n\n{about}\n"
     return SimpleNamespace(VERSION=version, load=load)

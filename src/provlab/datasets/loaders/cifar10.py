@@ -11,14 +11,12 @@ import numpy as np
 from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.files import found
 from provlab.datasets.registry import SourceFile, registered
-from provsel.checks import check_choice
 from provsel.kernels.gist import gist
 
 VERSION = 1
 
-_FEATURES = ("gist", "pixels")
-_PARTS = ("all", "train")
-_FORMS = ("auto", "binary", "jpeg")
+CHOICES = {"features": ("gist", "pixels"), "part": ("all", "train"), "form": ("auto", "binary", "jpeg")}
+
 _FILES = {
     "binary": ("cifar10/cifar-10-binary.tar.gz",),
     "jpeg": ("cifar10/cifar10_jpeg.tar.xz", "cifar10/cifar10_labels.js.xz"),
@@ -66,14 +64,6 @@ def load(paths: list[Path], digest: str, *, features: str = "gist", part: str = 
     words = f"{_CITATION}; {form} archive, {features}, part {part}, SHA-256 {digest}"
     name = f"cifar10_{features}"
     return make_dataset(X, y, names, name=name, source=words, official_train=split if part == "all" else None)
-
-
-def checked(*, features: str, part: str, form: str) -> dict[str, str]:
-    """Check the parameters of `load`."""
-    check_choice("cifar10", "features", features, _FEATURES)
-    check_choice("cifar10", "part", part, _PARTS)
-    check_choice("cifar10", "form", form, _FORMS)
-    return {"features": features, "part": part, "form": form}
 
 
 def settled(*, form: str, **others: str) -> dict[str, str]:

@@ -7,11 +7,11 @@ from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.registry import SourceFile, registered
-from provsel.checks import check_choice
 
 VERSION = 1
 
 _PARTS = {"train": ("train",), "all": ("train", "valid")}
+CHOICES = {"part": tuple(_PARTS)}
 _N_FEATURES = 20000
 _CITATION = "DEXTER, Guyon, Gunn, Ben-Hur and Dror (2004), Result Analysis of the NIPS 2003 Feature Selection Challenge"
 
@@ -35,15 +35,8 @@ def load(paths: list[Path], digest: str, *, part: str = "train") -> Dataset:
     labels = [np.loadtxt(path, dtype=np.int64) for path in paths[1::2]]
     y = np.concatenate(labels)
     split = np.arange(len(y)) < len(labels[0]) if part == "all" else None
-    names = [str(j) for j in range(1, _N_FEATURES + 1)]
     words = f"{_CITATION}; parts {', '.join(_PARTS[part])}, SHA-256 {digest}"
-    return make_dataset(X, y, names, name="dexter", source=words, official_train=split)
-
-
-def checked(*, part: str) -> dict[str, str]:
-    """Check the parameter of `load`."""
-    check_choice("dexter", "part", part, _PARTS)
-    return {"part": part}
+    return make_dataset(X, y, name="dexter", source=words, official_train=split)
 
 
 def files(*, part: str) -> list[SourceFile]:

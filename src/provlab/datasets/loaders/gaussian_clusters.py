@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provsel.checks import check_choice, check_integers
+from provsel.checks import check_integers
 
 VERSION = 1
 
-_COLUMNS = ("gaussian", "lognormal", "disjoint", "growing")
+CHOICES = {"columns": ("gaussian", "lognormal", "disjoint", "growing")}
+
 _SOURCE = (
     "generated: for the guarantees of Wang, Shen, Li (2018), Provable variable selection for streaming features, "
     "whose bounds need far more columns than their data have"
@@ -65,15 +66,13 @@ def load(
     X = rng.standard_normal((n_classes, n_features))[codes] + rng.standard_normal((n_samples, n_features))
     X *= _factors(columns, n_samples, n_features, rng)
     X *= scale
-    names = [str(j) for j in range(1, n_features + 1)]
     name = "gaussian_clusters" if columns == "gaussian" else f"gaussian_clusters_{columns}"
-    return make_dataset(X, 2 * codes - 1 if n_classes == 2 else codes, names, name=name, source=_SOURCE)
+    return make_dataset(X, 2 * codes - 1 if n_classes == 2 else codes, name=name, source=_SOURCE)
 
 
 def checked(**given: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
     check_integers("gaussian_clusters", given, n_samples=1, n_features=1, n_classes=2, seed=0)
-    check_choice("gaussian_clusters", "columns", given["columns"], _COLUMNS)
     n_samples, n_classes, scale = given["n_samples"], given["n_classes"], given["scale"]
     if n_samples < n_classes:
         raise ValueError(

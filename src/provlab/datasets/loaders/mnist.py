@@ -9,13 +9,13 @@ import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.registry import SourceFile, registered
-from provsel.checks import check_choice
 
 from .digits import checked_classes, keep_classes
 
 VERSION = 1
 
 _PARTS = {"all": ("train", "t10k"), "train": ("train",)}
+CHOICES = {"part": tuple(_PARTS)}
 _SIDE = 28
 _CITATION = "MNIST, LeCun, Bottou, Bengio and Haffner (1998), Proceedings of the IEEE 86(11)"
 
@@ -52,7 +52,6 @@ def load(paths: list[Path], digest: str, *, part: str = "all", classes: Sequence
 
 def checked(*, part: str, classes: Sequence[int] | None) -> dict[str, Any]:
     """Check the parameters of `load`, and return them in one spelling."""
-    check_choice("mnist", "part", part, _PARTS)
     return {"part": part, "classes": checked_classes("mnist", classes)}
 
 

@@ -11,16 +11,14 @@ from scipy import sparse
 from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.files import found
 from provlab.datasets.registry import SourceFile, registered
-from provsel.checks import check_choice, check_integer
+from provsel.checks import check_integer
 
 VERSION = 1
 LATER = ("names",)
+CHOICES = {"form": ("auto", "subsets", "official"), "part": ("train", "all"), "names": ("terms", "stems")}
 N_TERMS = 47236
 
 _TOPIC = "CCAT"
-_FORMS = ("auto", "subsets", "official")
-_PARTS = ("train", "all")
-_NAMES = ("terms", "stems")
 _SUBSETS = "rcv1_subsets/rcv1v2_subsets_fixed.npz"
 _TRAIN = "rcv1/lyrl2004_vectors_train.dat.gz"
 _TEST = tuple(f"rcv1/lyrl2004_vectors_test_pt{i}.dat.gz" for i in range(4))
@@ -71,23 +69,20 @@ def load(
         raise ValueError(f"rcv1_ccat: n_train must be at most {largest} for part={part!r}, got {first}. Lower it")
     rows = slice(None) if part == "all" else slice(first)
     split = np.arange(X.shape[0]) < first if part == "all" else None
-    called = [str(j) for j in range(1, N_TERMS + 1)] if stems is None else read_stems(stems)
+    called = None if stems is None else read_stems(stems)
     source = f"{_CITATION}; {words}; SHA-256 {digest}"
     return make_dataset(X[rows], y[rows], called, name="rcv1_ccat", source=source, official_train=split)
 
 
-def checked(*, form: str, part: str, n_train: int, names: str) -> dict[str, Any]:
+def checked(*, form: str, n_train: int, **others: str) -> dict[str, Any]:
     """Check the parameters of `load`."""
-    check_choice("rcv1_ccat", "form", form, _FORMS)
-    check_choice("rcv1_ccat", "part", part, _PARTS)
     check_integer("rcv1_ccat", "n_train", n_train, minimum=1)
-    check_choice("rcv1_ccat", "names", names, _NAMES)
     if form == "official" and n_train != _OFFICIAL_TRAIN:
         raise ValueError(
             f"rcv1_ccat: form='official' has {_OFFICIAL_TRAIN} training documents, got n_train={n_train}. "
             "Leave n_train out, or choose form='subsets'"
         )
-    return {"form": form, "part": part, "n_train": n_train, "names": names}
+    return {"form": form, "n_train": n_train, **others}
 
 
 def settled(*, form: str, part: str, n_train: int, names: str) -> dict[str, Any]:

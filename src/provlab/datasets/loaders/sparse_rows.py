@@ -107,7 +107,6 @@ def load(
     return make_dataset(
         X,
         y,
-        [str(j) for j in range(1, n_features + 1)],
         name="sparse_rows_dense" if dense else "sparse_rows",
         source=_SOURCE,
         official_train=np.arange(n) < n_samples,

@@ -46,8 +46,7 @@ def load(*, n_samples: int = 200, n_features: int = 1000, n_relevant: int = 40, 
     y = 2 * rng.integers(0, 2, size=n_samples) - 1
     X = rng.standard_normal((n_samples, n_features))
     X[:, :n_relevant] -= np.outer(y, np.arange(1, n_relevant + 1))
-    names = [str(j) for j in range(1, n_features + 1)]
-    return make_dataset(X, y, names, name="synthetic", source=_SOURCE)
+    return make_dataset(X, y, name="synthetic", source=_SOURCE)
 
 
 def checked(**given: Any) -> dict[str, Any]:

@@ -13,14 +13,13 @@ from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.files import MIRROR_VARIABLE, MissingDataError, describe_roots, found
 from provlab.datasets.identity import FileOfData
 from provlab.datasets.registry import read_source
-from provsel.checks import check_choice, check_integer
+from provsel.checks import check_integer
 
 VERSION = 1
 LATER = ("form",)
+CHOICES = {"form": ("auto", "tokens"), "weighting": ("counts", "binary", "log", "l2", "log_l2", "tfidf_l2")}
 
 _TOKENS = "techtc100/tokens"
-_FORMS = ("auto", "tokens")
-_WEIGHTINGS = ("counts", "binary", "log", "l2", "log_l2", "tfidf_l2")
 _SET = re.compile(r"Exp_[0-9]+_[0-9]+")
 _CITATION = "TechTC, Gabrilovich and Markovitch (2004), ICML"
 
@@ -71,14 +70,12 @@ def load(
     return make_dataset(weigh(counts, weighting), labels, counted.get_feature_names_out(), name=set, source=source)
 
 
-def checked(*, set: str, min_word_length: int, weighting: str, form: str) -> dict[str, Any]:
+def checked(*, set: str, min_word_length: int, **others: str) -> dict[str, Any]:
     """Check the parameters of `load`."""
     if not isinstance(set, str) or not _SET.fullmatch(set):
         raise ValueError(f"techtc: set must look like 'Exp_10341_10755', got {set!r}")
     check_integer("techtc", "min_word_length", min_word_length, minimum=1)
-    check_choice("techtc", "weighting", weighting, _WEIGHTINGS)
-    check_choice("techtc", "form", form, _FORMS)
-    return {"set": set, "min_word_length": min_word_length, "weighting": weighting, "form": form}
+    return {"set": set, "min_word_length": min_word_length, **others}
 
 
 def settled(**parameters: Any) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provsel.checks import check_choice
 
 VERSION = 1
 
-_PARTS = ("all", "train")
+CHOICES = {"part": ("all", "train")}
+
 _SIDE = 16
 _CITATION = "USPS, Hull (1994), IEEE TPAMI 16(5); file of the repository cselm/ELM"
 
@@ -41,9 +41,3 @@ def load(paths: list[Path], digest: str, *, part: str = "all") -> Dataset:
     names = [f"pixel_{i}_{j}" for j in range(_SIDE) for i in range(_SIDE)]
     source = f"{_CITATION}; part {part}, SHA-256 {digest}"
     return make_dataset(X, y, names, name="usps", source=source, official_train=split if part == "all" else None)
-
-
-def checked(*, part: str) -> dict[str, str]:
-    """Check the parameter of `load`."""
-    check_choice("usps", "part", part, _PARTS)
-    return {"part": part}
