@@ -89,7 +89,10 @@ class _Fetch:
     """Obtains the files of one source."""
 
     def __init__(self, source: Source, keep_raw: bool, progress: bool, retries: int) -> None:
-        self._source, self._keep_raw, self._progress, self._retries = source, keep_raw, progress, retries
+        from provlab.terminal import PlainConsole  # and with it rich, which loaders do without
+
+        self._source, self._keep_raw, self._retries = source, keep_raw, retries
+        self._console = PlainConsole(stderr=True, quiet=not progress)
 
     def all_files(self) -> list[Obtained]:
         found = []
@@ -159,12 +162,13 @@ class _Fetch:
         limit = file.max_size or file.size or 0
         # "identity": a body that the server compresses on the way could expand without limit
         options: dict[str, Any] = {"timeout": _TIMEOUT, "headers": {"Accept-Encoding": "identity"}, "stream": True}
-        console = self._say(f"download {file.path}" + (f" ({file.size / 1e6:,.1f} MB)" if file.size else ""))
+        size = f" ({file.size / 1e6:,.1f} MB)" if file.size else ""
+        self._console.print(f"download {file.path}{size}", soft_wrap=True)
         with requests.get(url, **options) as answer, target.open("wb") as output:
             answer.raise_for_status()
             blocks = track(
-                answer.iter_content(_BLOCK), file.path, -(-limit // _BLOCK), console=console, transient=True,
-                disable=not (self._progress and console.is_terminal),
+                answer.iter_content(_BLOCK), file.path, -(-limit // _BLOCK), console=self._console, transient=True,
+                disable=not self._console.is_terminal,
             )  # fmt: skip
             for block in blocks:
                 output.write(block)
@@ -180,22 +184,13 @@ class _Fetch:
             part = self._source.find(name)
             assert part is not None
             inputs.append(self._obtain(part, folder))
-        self._say(f"make {file.path}")
+        self._console.print(f"make {file.path}", soft_wrap=True)
         getattr(converters, str(file.converter))(inputs, fresh)
         if differs := difference(file, fresh):
             raise FetchError(
                 f"{file.path}: the converter {file.converter} made another file of {', '.join(file.made_from[:3])}"
                 f": {differs}. Nothing was kept"
             )
-
-    def _say(self, line: str) -> Any:
-        """Print a line where progress is shown; return the console."""
-        from provlab.terminal import PlainConsole
-
-        console = PlainConsole(stderr=True)
-        if self._progress:
-            console.print(line, soft_wrap=True)
-        return console
 
 
 @contextmanager
