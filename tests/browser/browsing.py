@@ -1,6 +1,8 @@
 """Find the system's Chromium, and open pages that tell what they complained about and asked for."""
 
+import os
 import shutil
+import time
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -21,6 +23,25 @@ def find_chromium(environ):
     if environ.get("CI", "").lower() in ("1", "true"):
         pytest.fail(message)
     pytest.skip(message)
+
+
+def made_once(tmp_path_factory, name, write):
+    """Return a folder that is written once, by whichever of several test processes comes first."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, done = shared / f"browser-{name}", shared / f"browser-{name}.done"
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        deadline = time.monotonic() + 300
+        while not done.exists():
+            assert time.monotonic() < deadline, f"{folder} was not finished by another test process"
+            time.sleep(0.1)
+        return folder
+    write(folder)
+    done.touch()
+    return folder
 
 
 def folder_of(path):

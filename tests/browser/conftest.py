@@ -5,9 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from browsing import Visits, find_chromium
+from browsing import Visits, find_chromium, made_once
 from playwright.sync_api import sync_playwright
-from small_results import make_once, write_results, write_seen
+
+from provlab.cli import main
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 
@@ -36,23 +37,22 @@ def visits(browser):
     assert visits.problems == []
 
 
-@pytest.fixture(scope="session")
-def results(chromium, tmp_path_factory):
-    """A results folder by real runs: table1 complete, two artefacts partial, an audit; and its report."""
-    return make_once(tmp_path_factory, "results", write_results)
+def write_seen(folder, *, evil):
+    """Make the project of `seen_paper` with an audit, and its report."""
+    from seen_paper import seen_report
 
-
-@pytest.fixture(scope="session")
-def report(results):
-    return results / "report"
+    with pytest.MonkeyPatch.context() as patch:
+        seen_report(folder, patch, evil=evil)
+        assert main(["audit", "executor=serial", "--fraction", "0.1", "--limit", "5", "--seed", "1"]) == 0
+        assert main(["report"]) == 0
 
 
 @pytest.fixture(scope="session")
 def made(chromium, tmp_path_factory):
-    """The report of a small paper with eight data sets, and readings of a claim."""
-    return make_once(tmp_path_factory, "made", write_seen(evil=False)) / "results" / "report"
+    """The report of a small paper: eight data sets, a figure without its data, an audit, and readings of a claim."""
+    return made_once(tmp_path_factory, "made", lambda folder: write_seen(folder, evil=False)) / "results" / "report"
 
 
 @pytest.fixture(scope="session")
 def hostile(chromium, tmp_path_factory):
-    return make_once(tmp_path_factory, "hostile", write_seen(evil=True)) / "results" / "report"
+    return made_once(tmp_path_factory, "hostile", lambda folder: write_seen(folder, evil=True)) / "results" / "report"

@@ -81,8 +81,8 @@ def test_filters_of_universes_apply_to_the_curve_below_them(visits, made):
     assert section.get_by_text("readings/seen2020/universes.csv").is_visible()
 
 
-def test_the_theme_is_changed_and_remembered(visits, report):
-    page = visits.open(report / "index.html", color_scheme="light")
+def test_the_theme_is_changed_and_remembered(visits, made):
+    page = visits.open(made / "index.html", color_scheme="light")
     light = theme_of(page)
     button = page.locator("button.theme")
     button.click()
@@ -91,20 +91,11 @@ def test_the_theme_is_changed_and_remembered(visits, report):
     assert button.get_attribute("aria-pressed") == "true"
     page.reload()
     assert theme_of(page) == dark
-    page.get_by_role("link", name="table1", exact=True).click()
-    page.wait_for_url("**/artefacts/table1.html")
+    page.get_by_role("link", name="figure", exact=True).click()
+    page.wait_for_url("**/artefacts/figure.html")
     assert theme_of(page) == dark
     page.locator("button.theme").click()
     assert theme_of(page) == light
-
-
-def test_the_system_may_be_dark(visits, report):
-    page = visits.open(report / "index.html", color_scheme="dark")
-    dark = theme_of(page)
-    assert page.locator("button.theme").get_attribute("aria-pressed") == "true"
-    page.emulate_media(color_scheme="light")
-    page.locator("button.theme[aria-pressed=false]").wait_for()  # the page is told a moment later
-    assert theme_of(page) != dark
 
 
 def tab_until(page, wanted, most=80):
@@ -121,6 +112,8 @@ def tab_until(page, wanted, most=80):
 
 def test_the_keyboard_is_enough(visits, made):
     page = figure(visits, made)
+    box = page.locator("a.skip").bounding_box()
+    assert box["x"] + box["width"] <= 0  # out of sight until it has the focus
     page.keyboard.press("Tab")
     assert focused(page)["text"] == "Skip to the content"
     assert page.locator("a.skip").bounding_box()["x"] >= 0
@@ -140,55 +133,41 @@ def test_the_keyboard_is_enough(visits, made):
     assert link["href"].split("/")[-1] in page.url
 
 
-def test_the_skip_link_is_out_of_sight_until_it_has_the_focus(visits, made):
-    page = figure(visits, made)
-    box = page.locator("a.skip").bounding_box()
-    assert box["x"] + box["width"] <= 0
-
-
 def test_plots(visits, made):
+    """A plot says the value under the pointer, follows the theme and the data set, and leads to the trace."""
     page = figure(visits, made, color_scheme="light")
     plot = drawn_plot(page)
-    ticks = plot.locator(".xtick text")
-    assert ticks.all_text_contents() == ["10", "30"]
+    assert plot.locator(".xtick text").all_text_contents() == ["10", "30"]
+    points = plot.locator(".scatterlayer .points path")
     colour = "getComputedStyle(document.querySelector('.plot .xtick text')).fill"
     light = page.evaluate(colour)
-    place = plot.locator(".scatterlayer .points path").first.bounding_box()
-    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+
+    def middle():
+        place = points.first.bounding_box()
+        return place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+
+    page.mouse.move(*middle())
     plot.locator(".hoverlayer .hovertext").wait_for()
     assert "10: " in plot.locator(".hoverlayer .hovertext").text_content()
     page.locator("button.theme").click()
     page.wait_for_function(f"{colour} !== {light!r}")
-
-
-def test_another_data_set_is_plotted(visits, made):
-    page = figure(visits, made)
-    plot = drawn_plot(page)
-    heights = "all => all.map(each => each.getAttribute('transform')).join()"
-    points = plot.locator(".scatterlayer .points path")
-    before = points.evaluate_all(heights)
-    plot.get_by_label("Data set").select_option("set 3")
-    page.wait_for_function(
-        "before => [...document.querySelectorAll('.plot .scatterlayer .points path')]"
-        ".map(each => each.getAttribute('transform')).join() !== before",
-        arg=before,
-    )
-
-
-def test_a_point_leads_to_its_trace(visits, made):
-    page = figure(visits, made)
-    plot = drawn_plot(page)
-    place = plot.locator(".scatterlayer .points path").first.bounding_box()
-    page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    drawn = "[...document.querySelectorAll('.plot .scatterlayer .points path')]"
+    heights = f"{drawn}.map(each => each.getAttribute('transform')).join()"
+    before = page.evaluate(heights)
+    drawn_plot(page).get_by_label("Data set").select_option("set 3")
+    page.wait_for_function(f"before => {heights} !== before", arg=before)
+    page.reload()
+    drawn_plot(page)
+    page.mouse.click(*middle())
     page.wait_for_url("**/trace/figure/lvg-10-**")
 
 
 @pytest.mark.parametrize("refused", [False, True])
-def test_copying_a_command(visits, report, refused):
-    page = visits.open(report / "index.html", permissions=["clipboard-read", "clipboard-write"])
+def test_copying_a_command(visits, made, refused):
+    page = visits.open(made / "index.html", permissions=["clipboard-read", "clipboard-write"])
     if refused:  # the way for browsers that do not let pages on disk write to it
         page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
-    command = page.locator(".command", has_text="provsel reproduce table1_sets").first
+    command = page.locator(".command", has_text="provsel reproduce absent").first
     command.locator("button.copy").click()
     command.locator("button", has_text="Copied").wait_for()
     assert page.locator("[role=status]", has_text="Command copied").count() == 1
