@@ -100,12 +100,10 @@ def test_one_artefact_is_written_and_the_others_stay(results):
     folder, settings = results / "reference", [*SMALL, f"results={results}", "executor=serial"]
     folder.mkdir()
     (folder / "benchmarks.json").write_text('{"cases": []}')
-    (folder / "old.csv").write_text("old")
     assert main(["reproduce", "made2000/other", *settings]) == 0
     assert write_reference(results, SMALL) == folder
     before = files_of(folder)
     assert before["benchmarks.json"] == b'{"cases": []}'
-    assert "old.csv" not in before
     table, other = (folder / "tables" / "made2000" / f"{name}.csv" for name in ("table", "other"))
     for path in (table, other):
         path.write_text("by hand")
@@ -230,7 +228,7 @@ def changes(contents):
 @pytest.fixture(scope="module")
 def planned(contents):
     """The digest of each artefact's plan as the code is now, and its cells by their ids."""
-    artefacts = {name: compose_artefact(name) for name in contents.parts}
+    artefacts = {name: compose_artefact(name) for name in contents.artefacts}
     plans = {name: Versions.of_artefact(each, ()).plan for name, each in artefacts.items()}
     cells = {name: {cell.id: cell for cell in unique_cells(each.cells)} for name, each in artefacts.items()}
     return {name: (plans[name], cells[name]) for name in artefacts}
@@ -242,16 +240,16 @@ def is_planned(record, cells):
 
 
 def test_every_part_is_whole_small_and_names_no_place(contents):
-    stated = [name for part in contents.parts.values() for name in part.files]
+    stated = [name for part in contents.artefacts.values() for name in part["files"]]
     there = [path for kind in ("tables", "figures") for path in (REFERENCE / kind).rglob("*") if path.is_file()]
     assert sorted(stated) == sorted(path.relative_to(REFERENCE).as_posix() for path in there)
-    for name, part in contents.parts.items():
+    for name, part in contents.artefacts.items():
         frame = pd.read_csv(REFERENCE / "tables" / f"{name}.csv", dtype={"row": str, "column": str})
         assert set(frame["state"]) == {"complete"}
-        assert f"tables/{name}.csv" in part.files
-        assert min(part.made.trials, part.made.cpu_hours) > 0
-        assert sum(each["trials"] for each in part.made.environments) == part.made.trials
-        assert part.made.settings == ()
+        assert f"tables/{name}.csv" in part["files"]
+        assert min(part["trials"], part["cpu_hours"]) > 0
+        assert sum(each["trials"] for each in part["environments"]) == part["trials"]
+        assert part["settings"] == []
     files = files_of(REFERENCE)
     assert sum(map(len, files.values())) <= MAX_BYTES
     texts = {name: text for name, text in files.items() if name.endswith((".csv", ".md", ".json", ".svg"))}
@@ -267,15 +265,15 @@ def test_a_change_of_the_code_is_noticed(contents, changes, monkeypatch):
     """Of an algorithm; or of rules, claims, or cells, as older statements have them."""
     name = "paul2016/theorems"
     assert changes[name] == []
-    part = contents.parts[name]
-    one = replace(contents, parts={name: part}, readings={})  # to compose the others takes seconds
+    part = contents.artefacts[name]
+    one = replace(contents, artefacts={name: part}, readings={})  # to compose the others takes seconds
     for change, said in (
         ({"rules": 0}, "verdicts by version 0 of the rules, now "),
         ({"claims": "0"}, "other claims, or tests of them, than now"),
         ({"plan": "0"}, "other rows, columns, data or settings than now"),
     ):
-        older = replace(part, made=replace(part.made, versions=replace(part.made.versions, **change)))
-        [found] = replace(one, parts={name: older}).changes()[name]
+        older = {**part, "versions": part["versions"] | change}
+        [found] = replace(one, artefacts={name: older}).changes()[name]
         assert found.startswith(said)
     before = one.readme()
     monkeypatch.setattr(LeverageScoreSelector, "algorithm_version", 99)
@@ -300,11 +298,11 @@ def test_every_claim_has_its_verdict(contents, changes):
 
 def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys, contents, planned):
     records = {record["key"]: record for record in whole_records(TrialStore(REFERENCE / "sample"))}
-    owned = {key for part in contents.parts.values() for key in part.sample}
+    owned = {key for part in contents.artefacts.values() for key in part["sample"]}
     assert owned == {*records}
-    for name, part in contents.parts.items():
-        if part.made.versions.plan == planned[name][0]:
-            assert all(is_planned(records[key], planned[name][1]) for key in part.sample), name
+    for name, part in contents.artefacts.items():
+        if part["versions"]["plan"] == planned[name][0]:
+            assert all(is_planned(records[key], planned[name][1]) for key in part["sample"]), name
     plans = [cells for _, cells in planned.values()]
     records = [each for each in records.values() if any(is_planned(each, cells) for cells in plans)]
     assert len(records) >= 20
@@ -322,11 +320,11 @@ def audited(folder, records):
 
 
 def test_table_1_is_what_this_code_computes(tmp_path, capsys, contents, changes, planned):
-    if contents.parts["paul2016/table1"].made.versions.plan != planned["paul2016/table1"][0]:
+    if contents.artefacts["paul2016/table1"]["versions"]["plan"] != planned["paul2016/table1"][0]:
         pytest.skip(f"the reference has another Table 1: {'; '.join(changes['paul2016/table1'])}")
     assert main(["reproduce", "paul2016/table1", f"results={tmp_path}", "executor=loky", "executor.n_jobs=2"]) == 0
     made = [folder / "tables" / "paul2016" / "table1.csv" for folder in (tmp_path, REFERENCE)]
-    if is_same_machine(contents.parts["paul2016/table1"]):
+    if is_same_machine(contents.artefacts["paul2016/table1"]):
         assert made[0].read_bytes() == made[1].read_bytes()
     new, old = (pd.read_csv(path).set_index(["row", "column"]) for path in made)
     assert list(new.index) == list(old.index)
@@ -347,5 +345,5 @@ def moved(new, old):
 
 
 def is_same_machine(part):
-    there = [{name: value for name, value in each.items() if name != "trials"} for each in part.made.environments]
+    there = [{name: value for name, value in each.items() if name != "trials"} for each in part["environments"]]
     return there == [versions(environment())]

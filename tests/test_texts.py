@@ -92,7 +92,7 @@ def test_a_template_gets_what_it_asks(folder, asked, expected):
         ('verdicts["p.two"].verdict', r"no attribute 'p.two'"),
         ('summary.trial | form("d")', r"no attribute 'trial'"),
         ("summary.trials |", r"expected token 'name'"),
-        ("number.__globals__", r"access to attribute '__globals__' of .* is unsafe"),
+        ("number.func.__globals__", r"access to attribute '__globals__' of .* is unsafe"),
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_an_error_that_names_the_line(folder, asked, message):

@@ -11,15 +11,15 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import pandas as pd
 
-from provlab.claims import INCONCLUSIVE, NOT_RUN, VERDICTS, Evidence, verdict_frame
+from provlab.claims import INCONCLUSIVE, NOT_RUN, VERDICTS, ClaimFile, Evidence, verdict_frame
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.claims.schema import all_claim_files, claim_files, claims_about
 from provlab.claims.verdicts import RankingResult, draw_rankings, judge_files, ranking_frame
@@ -29,9 +29,9 @@ from provlab.figures.style import only_formats
 from provlab.frames import planned_trials
 from provlab.plan import Artefact, compose_artefact, counted_state, unique_cells
 from provlab.project import artefact_names, full_name
-from provlab.readings import readings_changes, stored_made, stored_outcome
 from provlab.readings.letter import write_letter
-from provlab.readings.stored import copy_readings, joined, texts, universes_file
+from provlab.readings.stored import copy_readings, joined, stored_made, stored_outcome, texts, universes_file
+from provlab.readings.study import readings_changes
 from provlab.recipe import load_recipe
 from provlab.snapshot import StoreSnapshot
 from provlab.store import SCHEMA, TrialReader, TrialStore
@@ -43,6 +43,7 @@ from provsel.files import replacing_folder
 log = logging.getLogger(__name__)
 
 FOLDER, README, SUMMARY, BENCHMARKS = "reference", "README.md", "summary.json", "benchmarks.json"
+VERDICT_LINES, RANKING_LINES = "verdicts.csv", "rankings.csv"
 SAMPLE, READINGS, LETTER = "sample", "readings", "letter.md"
 
 MAX_BYTES = 16_000_000
@@ -58,56 +59,26 @@ MAX_TRIALS, MAX_SECONDS = 12, 3.0
 
 
 @dataclass(frozen=True)
-class Part:
-    """What the reference has of one artefact, beside the verdicts and rankings that rest on it.
-
-    Attributes
-    ----------
-    made : Provenance
-    certificates : mapping
-        How many trials are in each state, by certificate; what was not measured is left out.
-    files : tuple of str
-        Tables and figures, below the folder of the reference.
-    sample : tuple of str
-        Keys of those of its trials whose records stand in the sample.
-    """
-
-    made: Provenance
-    certificates: Mapping[str, Mapping[str, int]]
-    files: tuple[str, ...]
-    sample: tuple[str, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return a JSON object, that of `made` with more."""
-        more = asdict(self)
-        return more.pop("made") | more
-
-
-@dataclass(frozen=True)
 class Reference:
     """A folder of reference results.
 
     Attributes
     ----------
-    parts : dict
-        What there is of each artefact.
+    folder : Path
+    artefacts : dict
+        What summary.json says of each: a `Provenance`; `certificates`, how many trials are in each state, by
+        certificate; `files`, its tables and figures below the folder; `sample`, keys of its records in the sample.
     readings : dict
-        What the readings of the claims about each artefact were made with.
+        The `Provenance` of the readings of the claims about each artefact.
     verdicts, rankings : DataFrame
         One line a claim, and one line a method and column; all as text.
-    judged : dict
-        Of the readings of the claims about each artefact, how many universes have a verdict, and how many there are;
-        without claims on data that the part of the data has not.
-    benchmarks : dict
-        `results/benchmarks/latest.json` as `make bench` stored it on a quiet machine; `write` leaves it alone.
     """
 
-    parts: dict[str, Part] = field(default_factory=dict)
-    readings: dict[str, Provenance] = field(default_factory=dict)
-    verdicts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["id", "verdict"]))
-    rankings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["artefact", "column"]))
-    judged: dict[str, tuple[int, int]] = field(default_factory=dict)
-    benchmarks: dict[str, Any] = field(default_factory=dict)
+    folder: Path
+    artefacts: dict[str, dict[str, Any]]
+    readings: dict[str, dict[str, Any]]
+    verdicts: pd.DataFrame
+    rankings: pd.DataFrame
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -116,38 +87,32 @@ class Reference:
         Raises
         ------
         ValueError
-            When the summary is no object of parts.
+            When the summary does not say what its parts were made with.
         """
         path = folder / SUMMARY
         if not path.is_file():
-            return cls()
+            empty = pd.DataFrame(columns=["id", "verdict"]), pd.DataFrame(columns=["artefact", "column"])
+            return cls(folder, {}, {}, *empty)
         summary = read_json(path)
-        parts = {}
-        for name, found in summary["artefacts"].items():
-            made = Provenance.from_json(found, f"{path}: {name}")
-            parts[name] = Part(made, found["certificates"], tuple(found["files"]), tuple(found["sample"]))
-        readings = {name: Provenance.from_json(found, f"{path}: {name}") for name, found in summary["readings"].items()}
-        benchmarks = read_json(folder / BENCHMARKS) if (folder / BENCHMARKS).is_file() else {}
-        verdicts, rankings = texts(folder / "verdicts.csv"), texts(folder / "rankings.csv")
-        return cls(parts, readings, verdicts, rankings, _judged(folder), benchmarks)
+        for name, part in [*summary["artefacts"].items(), *summary["readings"].items()]:
+            Provenance.from_json(part, f"{path}: {name}")
+        lines = texts(folder / VERDICT_LINES), texts(folder / RANKING_LINES)
+        return cls(folder, summary["artefacts"], summary["readings"], *lines)
 
-    def write(self, folder: Path) -> None:
-        """Write verdicts.csv, rankings.csv and summary.json."""
-        write_frame(self.verdicts, folder / "verdicts.csv")
-        write_frame(self.rankings, folder / "rankings.csv")
-        summary = {
-            **self.cost(),
-            "verdicts": self.totals(),
-            "artefacts": {name: part.as_json() for name, part in self.parts.items()},
-            "readings": {name: each.as_json() for name, each in self.readings.items()},
-        }
-        write_text(folder / SUMMARY, json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    def write(self) -> None:
+        """Write verdicts.csv, rankings.csv, summary.json and README.md."""
+        write_frame(self.verdicts, self.folder / VERDICT_LINES)
+        write_frame(self.rankings, self.folder / RANKING_LINES)
+        artefacts = {name: self.artefacts[name] for name in artefact_names() if name in self.artefacts}
+        readings = dict(sorted(self.readings.items()))
+        summary = {**self.cost(), "verdicts": self.totals(), "artefacts": artefacts, "readings": readings}
+        write_text(self.folder / SUMMARY, json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+        write_readme(self.folder)
 
     def cost(self) -> dict[str, float]:
         """Return the number of trials and the CPU hours of all parts."""
-        made = [part.made for part in self.parts.values()]
-        hours = round(sum(each.cpu_hours for each in made), 3)
-        return {"trials": sum(each.trials for each in made), "cpu_hours": hours}
+        hours = round(sum(part["cpu_hours"] for part in self.artefacts.values()), 3)
+        return {"trials": sum(part["trials"] for part in self.artefacts.values()), "cpu_hours": hours}
 
     def totals(self) -> dict[str, dict[str, int]]:
         """Return how many of each paper's own claims have each verdict."""
@@ -159,19 +124,25 @@ class Reference:
 
     def changes(self) -> dict[str, list[str]]:
         """Return for each artefact what has changed in the code since its part was written, in words."""
-        return {name: _changes(name, part.made) for name, part in self.parts.items()}
+        return {name: _changes(name, Provenance.from_json(part, name)) for name, part in self.artefacts.items()}
 
     def changes_of_readings(self) -> dict[str, list[str]]:
         """Return the same for the readings of the claims about each artefact, and how many verdicts are missing."""
-        said = {name: readings_changes(name, made) for name, made in self.readings.items()}
-        for name, (run, planned) in self.judged.items():
-            if name in said and run < planned:
-                said[name] = [*(said[name] or ["as the code is"]), f"so far {run:,} verdicts of {planned:,}"]
+        said = {name: readings_changes(name, Provenance.from_json(part, name)) for name, part in self.readings.items()}
+        about = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
+        for path in sorted((self.folder / READINGS).glob("*")):
+            lines = texts(universes_file(path))
+            # a claim on data that the part of the data has not has no verdict, and nothing to wait for
+            lines = lines[(lines["verdict"] != NOT_RUN) | (lines["state"] == NOT_RUN)]
+            for name, verdicts in lines["verdict"].groupby(lines["claim"].map(about)):
+                if name in said and (n_judged := int((verdicts != NOT_RUN).sum())) < len(verdicts):
+                    more = f"so far {n_judged:,} verdicts of {len(verdicts):,}"
+                    said[str(name)] = [*(said[str(name)] or ["as the code is"]), more]
         return said
 
     def absent(self) -> list[str]:
         """Return the project's artefacts of which there is nothing."""
-        return [name for name in artefact_names() if name not in self.parts]
+        return [name for name in artefact_names() if name not in self.artefacts]
 
     def without_verdict(self) -> list[str]:
         """Return the ids of the claims without a verdict that rest on no absent artefact."""
@@ -185,12 +156,13 @@ class Reference:
         for file in all_claim_files():  # those without a line have not been run
             of_paper = totals.setdefault(file.paper, dict.fromkeys(VERDICTS, 0))
             of_paper[NOT_RUN] += sum(claim.kind == "paper" and claim.id not in known for claim in file.claims)
+        path = self.folder / BENCHMARKS  # `results/benchmarks/latest.json` as `make bench` stored it
+        benchmarks = read_json(path) if path.is_file() else {}
         return render(
             Path(__file__).with_suffix(".md.j2"),
-            reference=self, artefacts={name: part.made for name, part in self.parts.items()}, totals=totals,
-            verdicts=VERDICTS, benchmarks=self.benchmarks,
+            reference=self, totals=totals, verdicts=VERDICTS, benchmarks=benchmarks,
             open_claims=self.verdicts[self.verdicts["verdict"] == INCONCLUSIVE].to_dict("records"),
-            goals=[case for case in self.benchmarks.get("cases", []) if case["met"] is not None],
+            goals=[case for case in benchmarks.get("cases", []) if case["met"] is not None],
         )  # fmt: skip
 
 
@@ -231,37 +203,32 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
         raise ValueError(
             f"reference: expected stored trials in {store.store.folder}, found none; run provsel reproduce all first."
         )
-    names = [full_name(name) for name in artefacts]
-    complete, files = _complete(names, store, overrides), claim_files()
+    names, files = [full_name(name) for name in artefacts], claim_files()
+    complete = _complete(names, store, overrides, files)
     evidence = Evidence(store, overrides, {name: artefact for name, (artefact, _) in complete.items()})
     verdicts, rankings = judge_files(files, evidence, complete)
     with replacing_folder(target) as folder:
-        old, parts = Reference.read(target), dict[str, Part]()
-        records: dict[str, dict[str, Any]] = {}
-        old_records = {record["key"]: record for record in whole_records(TrialStore(target / SAMPLE))}
-        for name in artefact_names():
-            if name in complete:
-                artefact, trials = complete[name]
-                sample = {record["key"]: record for record in sample_records(artefact, store)}
-                versions = Versions.of_artefact(artefact, claims_about([name], files))
-                made = Provenance.of(versions, trials, overrides)
-                written = _write_files(folder, artefact, store, rankings)
-                parts[name] = Part(made, certificate_counts(trials), written, tuple(sorted(sample)))
-            elif name in old.parts:
-                parts[name] = old.parts[name]
-                _copy_files(target, folder, old.parts[name].files)
-                sample = {key: old_records[key] for key in old.parts[name].sample}
-            else:
-                continue
-            records |= sample
-        TrialStore(folder / SAMPLE).append([records[key] for key in sorted(records)])
+        reference = _copied(target, folder)
+        parts = reference.artefacts
+        for name in {*complete} | ({*parts} - {*artefact_names()}):
+            for file in parts.pop(name, {"files": []})["files"]:
+                (folder / file).unlink()
+        sample = {record["key"]: record for record in whole_records(TrialStore(folder / SAMPLE))}
+        for name, (artefact, trials) in complete.items():
+            records = {record["key"]: record for record in sample_records(artefact, store)}
+            made = Provenance.of(Versions.of_artefact(artefact, claims_about([name], files)), trials, overrides)
+            written = _write_files(folder, artefact, store, rankings)
+            counts = certificate_counts(trials)
+            parts[name] = made.as_json() | {"certificates": counts, "files": written, "sample": sorted(records)}
+            sample |= records
+        shutil.rmtree(folder / SAMPLE, ignore_errors=True)
+        keys = sorted({key for part in parts.values() for key in part["sample"]})
+        TrialStore(folder / SAMPLE).append([sample[key] for key in keys])
         ids = [claim.id for file in files for claim in file.claims]
         ranked = [ranking.artefact for file in files for ranking in file.rankings]
-        verdict_lines = joined(old.verdicts, verdict_frame(verdicts), "id", ids)
-        ranking_lines = joined(old.rankings, ranking_frame(rankings), "artefact", ranked)
-        if (target / BENCHMARKS).is_file():
-            shutil.copy2(target / BENCHMARKS, folder / BENCHMARKS)
-        _finish(folder, target, Reference(parts, old.readings, verdict_lines, ranking_lines), results, names)
+        lines = joined(reference.verdicts, verdict_frame(verdicts), "id", ids)
+        lines_of_rankings = joined(reference.rankings, ranking_frame(rankings), "artefact", ranked)
+        _finish(replace(reference, verdicts=lines, rankings=lines_of_rankings), results, names)
     return target
 
 
@@ -290,10 +257,48 @@ def write_readings(results: Path, artefacts: Sequence[str] = ()) -> Path:
             f"got {', '.join(sorted(found)) or 'none'}; run provsel readings first."
         )
     with replacing_folder(target) as folder:
-        if target.is_dir():
-            shutil.copytree(target, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(READINGS))
-        _finish(folder, target, Reference.read(target), results, names)
+        _finish(_copied(target, folder), results, names)
     return target
+
+
+def _copied(target: Path, folder: Path) -> Reference:
+    """Copy the reference into a new folder, and return what it has."""
+    if target.is_dir():
+        shutil.copytree(target, folder, dirs_exist_ok=True)
+    return Reference.read(folder)
+
+
+def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
+    """Add the readings about some artefacts, or all; write the statement of all that is there, and the README."""
+    folder, files = reference.folder, {file.paper: file for file in all_claim_files()}
+    for path in sorted((results / READINGS).glob("*/made.json")):
+        new = {name: each for name, each in stored_made(path.parent).items() if not names or name in names}
+        if new and path.parent.name in files:
+            reference.readings.update({name: made.as_json() for name, made in new.items()})
+            _add_readings(reference, path.parent, new, files[path.parent.name])
+    reference.write()
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if size > MAX_BYTES:
+        raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
+
+
+def _add_readings(reference: Reference, source: Path, new: Collection[str], claims: ClaimFile) -> None:
+    """Copy the readings of a paper about some artefacts, and write the letter on these and on what is not older."""
+    paper, here = claims.paper, reference.folder / READINGS / claims.paper
+    copy_readings(source, here, new, claims)
+    left_out = [
+        name
+        for name, part in sorted(reference.readings.items())
+        if name.startswith(f"{paper}/") and name not in new and readings_changes(name, Provenance.from_json(part, name))
+    ]
+    (here / LETTER).unlink(missing_ok=True)
+    try:
+        outcome = stored_outcome(paper, reference.folder)
+    except ValueError as error:  # lines of other readings than now, which the README says as well
+        log.warning("reference: no letter on %s: %s", paper, error)
+        return
+    if outcome is not None:
+        write_letter(outcome, here / LETTER, left_out)
 
 
 def sample_records(artefact: Artefact, store: TrialReader) -> list[dict[str, Any]]:
@@ -329,7 +334,7 @@ def certificate_counts(trials: pd.DataFrame) -> dict[str, dict[str, int]]:
 
 
 def _complete(
-    names: Sequence[str], store: StoreSnapshot, overrides: Sequence[str]
+    names: Sequence[str], store: StoreSnapshot, overrides: Sequence[str], files: Sequence[ClaimFile]
 ) -> dict[str, tuple[Artefact, pd.DataFrame]]:
     """Return the named artefacts with their trials, or else all that are complete with those that share claims."""
     found: dict[str, tuple[Artefact, pd.DataFrame]] = {}
@@ -346,10 +351,12 @@ def _complete(
             found[name] = artefact, trials
         else:  # a part of a table is no reference
             left[name] = counted_state(len(trials), n_planned)
-    for group in _together():
-        if missing := sorted(group - {*found}):
-            for name in group & {*found}:
-                left[name] = f"claims rest on it and {', '.join(missing)}"
+    resting = [claim.artefacts for file in files for claim in file.claims]
+    while short := [each for each in resting if each & found.keys() and each - found.keys()]:
+        for artefacts in short:  # verdicts on all of them must be on the same trials
+            missing = ", ".join(sorted(artefacts - found.keys()))
+            for name in artefacts & found.keys():
+                left[name] = f"claims rest on it and {missing}"
                 del found[name]
     said = "; ".join(f"{name}: {why}" for name, why in left.items())
     if not found or (names and left):
@@ -362,21 +369,7 @@ def _complete(
     return found
 
 
-def _together() -> list[set[str]]:
-    """Return the artefacts in groups whose claims rest on them alone: verdicts on both must be on the same trials."""
-    groups: list[set[str]] = []
-    for claim in (claim for file in claim_files() for claim in file.claims):
-        group = {*claim.artefacts}
-        for other in [other for other in groups if other & group]:
-            group |= other
-            groups.remove(other)
-        groups.append(group)
-    return groups
-
-
-def _write_files(
-    folder: Path, artefact: Artefact, store: TrialReader, rankings: Sequence[RankingResult]
-) -> tuple[str, ...]:
+def _write_files(folder: Path, artefact: Artefact, store: TrialReader, rankings: Sequence[RankingResult]) -> list[str]:
     """Write tables and figures of an artefact and of its rankings, and return their paths below the folder."""
     recipe, name = load_recipe(artefact.name), artefact.name
     with TemporaryDirectory(prefix=".part-", dir=folder) as temporary:
@@ -385,71 +378,11 @@ def _write_files(
             frame = recipe.frame(artefact, store)
             recipe.write(artefact, store, frame, here / "tables" / name, here / "figures" / name)
         draw_rankings([each for each in rankings if each.artefact == name], here / "figures")
-        made = [path for path in sorted(here.rglob("*")) if path.suffix in KEPT and path.is_file()]
-        names = tuple(path.relative_to(here).as_posix() for path in made)
-        _copy_files(here, folder, names)
-    return names
-
-
-def _copy_files(source: Path, target: Path, names: Collection[str]) -> None:
-    for name in names:
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source / name, target / name)
-
-
-def _finish(folder: Path, target: Path, reference: Reference, results: Path, names: Sequence[str]) -> None:
-    """Write the readings, the statement of all that is there, and the README."""
-    readings = _join_readings(folder, target, reference.readings, results, names)
-    replace(reference, readings=readings).write(folder)
-    write_readme(folder)
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    if size > MAX_BYTES:
-        raise ValueError(f"reference: expected at most {MAX_BYTES} bytes, got {size}; leave out the largest files.")
-
-
-def _join_readings(
-    folder: Path, target: Path, old: Mapping[str, Provenance], results: Path, names: Sequence[str]
-) -> dict[str, Provenance]:
-    """Write what `provsel readings` found about some artefacts, or all, beside what `target` has about the others.
-
-    Returns
-    -------
-    dict
-        As `old`, what the readings about each artefact were made with; of what is there then.
-    """
-    new: dict[str, Provenance] = {}
-    for path in sorted((results / READINGS).glob("*/made.json")):
-        new |= {name: each for name, each in stored_made(path.parent).items() if not names or name in names}
-    files = {file.paper: file for file in all_claim_files()}
-    made = {name: each for name, each in sorted({**old, **new}.items()) if name.partition("/")[0] in files}
-    for paper in dict.fromkeys(name.partition("/")[0] for name in made):
-        here, before = folder / READINGS / paper, target / READINGS / paper
-        own = sorted((name for name in made if name.startswith(f"{paper}/")), key=lambda name: name not in new)
-        copy_readings({n: results / READINGS / paper if n in new else before for n in own}, here, files[paper])
-        if (before / LETTER).is_file() and not new.keys() & {*own}:
-            shutil.copyfile(before / LETTER, here / LETTER)  # a new one would state the data that are read now
-            continue
-        try:
-            outcome = stored_outcome(paper, folder)
-        except ValueError as error:  # lines of other readings than now, which the README says as well
-            log.warning("reference: no letter on %s: %s", paper, error)
-            continue
-        if outcome is not None:
-            left_out = [name for name in own if name not in new and readings_changes(name, made[name])]
-            write_letter(outcome.without(left_out), here / LETTER, left_out)
-    return made
-
-
-def _judged(folder: Path) -> dict[str, tuple[int, int]]:
-    about = {claim.id: claim.rule.artefact for file in all_claim_files() for claim in file.claims}
-    found: dict[str, tuple[int, int]] = {}
-    for path in map(universes_file, sorted(folder.glob("readings/*"))):
-        lines = texts(path)[["claim", "verdict", "state"]]
-        lines = lines[(lines["verdict"] != NOT_RUN) | (lines["state"] == NOT_RUN)]
-        has_verdict = lines["verdict"] != NOT_RUN
-        for artefact, given in has_verdict.groupby(lines["claim"].map(about)):
-            found[str(artefact)] = int(given.sum()), len(given)
-    return found
+        written = [path.relative_to(here) for path in sorted(here.rglob("*")) if path.suffix in KEPT and path.is_file()]
+        for path in written:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(here / path, folder / path)
+    return [path.as_posix() for path in written]
 
 
 def _changes(name: str, made: Provenance) -> list[str]:

@@ -21,6 +21,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,6 @@ from provlab.claims import VERDICTS
 from provlab.documents import read_json
 from provlab.project import current_project, papers
 from provlab.tables import aligned, escape_markdown, write_text
-
-TEXTS = {"row": str, "column": str, "dataset": str}
 
 STATISTICS: Mapping[str, Callable[[pd.DataFrame], float]] = {
     "value": lambda cells: cells["value"].item(),
@@ -73,18 +72,25 @@ def fill_texts(folder: Path) -> list[Path]:
 
 
 def filled(template: Path, folder: Path) -> str:
-    """Return what a template gives with a folder of reference results.
-
-    Raises
-    ------
-    ValueError
-        Names the file and the line, for what cannot be read or is not there.
-    """
-    tables = Tables(folder / "tables")
-    try:
-        return render(template, number=tables.number, table=tables.markdown, **_stated(folder))
-    except ValueError as error:
-        raise ValueError(f"{error} Mend it, then: provsel reference --texts") from None
+    """Return what a template gives with a folder of reference results; errors as `render`."""
+    verdicts = {line["id"]: line for line in _lines(folder / "verdicts.csv")}
+    robustness, nearest = {}, {}
+    for path in folder.glob("readings/*/robustness.csv"):
+        for line in _lines(path):
+            shares = dict(share.rsplit(" ", 1) for share in line["shares"].split("; ") if share)
+            robustness[line["claim"]] = line | dict.fromkeys(VERDICTS, "0") | shares
+    for path in folder.glob("readings/*/print-*.csv"):
+        lines = _lines(path)
+        nearest[f"{path.parent.name}/{path.stem.removeprefix('print-')}"] = {
+            "universes": len(lines),
+            "nearest": sum(line["rank"] == "1" for line in lines),
+            "best": lines[0],
+            "by_default": next((line for line in lines if line["by_default"] == "True"), {}),
+        }
+    return render(
+        template, number=partial(_number, folder), table=partial(_markdown, folder), verdicts=verdicts,
+        robustness=robustness, nearest=nearest, summary=read_json(folder / "summary.json"),
+    )  # fmt: skip
 
 
 def render(template: Path, **names: Any) -> str:
@@ -101,8 +107,8 @@ def render(template: Path, **names: Any) -> str:
     environment = SandboxedEnvironment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    percent = lambda share, form=".0f": formatted(100 * float(share), form)  # noqa: E731
-    environment.filters.update(form=formatted, percent=percent, text=escape_markdown)
+    percent = lambda share, form=".0f": _formatted(100 * float(share), form)  # noqa: E731
+    environment.filters.update(form=_formatted, percent=percent, text=escape_markdown)
     try:
         return environment.from_string(template.read_text(encoding="utf-8"), names).render()
     except (TemplateError, ValueError, TypeError) as error:
@@ -111,79 +117,25 @@ def render(template: Path, **names: Any) -> str:
         raise ValueError(f"{template}: line {line}: {error}") from None
 
 
-def _stated(folder: Path) -> dict[str, Any]:
-    """Return verdicts, robustness, distances to the print and the summary of a reference, as plain objects by name."""
-    robustness = {line["claim"]: line for path in folder.glob("readings/*/robustness.csv") for line in _lines(path)}
-    for line in robustness.values():
-        line |= dict.fromkeys(VERDICTS, "0") | dict(
-            share.rsplit(" ", 1) for share in line["shares"].split("; ") if share
-        )
-    nearest = {}
-    for path in folder.glob("readings/*/print-*.csv"):
-        lines = _lines(path)
-        ranked = {"universes": len(lines), "nearest": sum(line["rank"] == "1" for line in lines), "best": lines[0]}
-        ours = next((line for line in lines if line["by_default"] == "True"), {})
-        nearest[f"{path.parent.name}/{path.stem.removeprefix('print-')}"] = ranked | {"by_default": ours}
-    verdicts = {line["id"]: line for line in _lines(folder / "verdicts.csv")}
-    return {
-        "verdicts": verdicts,
-        "robustness": robustness,
-        "nearest": nearest,
-        "summary": read_json(folder / "summary.json"),
-    }
-
-
 def _lines(path: Path) -> list[dict[str, str]]:
     return list(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
 
 
-class Tables:
-    """The tables of a reference, as templates ask for them; a ValueError says what there is instead."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def number(
-        self, table: str, row: str, column: str, query: str, *, data: str = "", less: str = "", over: str = ""
-    ) -> str:
-        """Return a statistic of a row of a table, less another row or over it, paired by column and data set."""
-        frame, (name, _, form) = pd.read_csv(self._path(table, ".csv"), dtype=TEXTS), query.rpartition(" ")
-        cells = _cells(frame, row, column, data)
-        if less or over:
-            others = _cells(frame, less or over, column, data)["value"]
-            if not cells.index.equals(others.index):
-                raise ValueError(f"{table}: expected two rows with the same columns and data sets, got others.")
-            cells = cells.assign(value=cells["value"] - others if less else cells["value"] / others)
-        if name == "value" and len(cells) != 1:
-            raise ValueError(f"{table}: expected one number, got {len(cells)}; name a data set, or a statistic.")
-        return formatted(STATISTICS[_one_of(STATISTICS, name, "statistic")](cells), form)
-
-    def markdown(self, name: str, keep: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None) -> str:
-        """Return the first Markdown table of a file: some of its columns, and the rows that have some cells."""
-        lines = self._path(name, ".md").read_text(encoding="utf-8").split("\n\n")
-        block = next(part for part in lines if part.startswith("|")).splitlines()
-        header, _, *cells = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block)
-        for column, values in (rows or {}).items():
-            at = header.index(_one_of(header, column, f"{name}: column"))
-            chosen = [_one_of([line[at] for line in cells], value, f"{name}: {column}") for value in values]
-            cells = [line for line in cells if line[at] in chosen]
-        places = [header.index(_one_of(header, column, f"{name}: column")) for column in keep or header]
-        return "\n".join(aligned([[line[at] for at in places] for line in [header, *cells]]))
-
-    def _path(self, name: str, suffix: str) -> Path:
-        known = {
-            path.relative_to(self._folder).with_suffix("").as_posix() for path in self._folder.glob(f"*/*{suffix}")
-        }
-        return self._folder / f"{_one_of(sorted(known), name, 'table')}{suffix}"
-
-
-def formatted(value: float | str, form: str) -> str:
-    """Return a number by a format of Python's; `d` is for whole numbers only. Never "-0.0"."""
-    value = float(value)
-    if value != value or (form.endswith("d") and value != round(value)):
-        raise ValueError(f"expected a number that {form!r} can show, got {value}.")
-    text = format(int(value) if form.endswith("d") else value, form)
-    return text if float(text.replace(",", "")) else text.replace("-", "")
+def _number(
+    folder: Path, table: str, row: str, column: str, query: str, *, data: str = "", less: str = "", over: str = ""
+) -> str:
+    """Return a statistic of a row of a table, less another row or over it, paired by column and data set."""
+    frame = pd.read_csv(_path(folder, table, ".csv"), dtype=dict.fromkeys(("row", "column", "dataset"), str))
+    name, _, form = query.rpartition(" ")
+    cells = _cells(frame, row, column, data)
+    if less or over:
+        others = _cells(frame, less or over, column, data)["value"]
+        if not cells.index.equals(others.index):
+            raise ValueError(f"{table}: expected two rows with the same columns and data sets, got others.")
+        cells = cells.assign(value=cells["value"] - others if less else cells["value"] / others)
+    if name == "value" and len(cells) != 1:
+        raise ValueError(f"{table}: expected one number, got {len(cells)}; name a data set, or a statistic.")
+    return _formatted(STATISTICS[_one_of(STATISTICS, name, "statistic")](cells), form)
 
 
 def _cells(frame: pd.DataFrame, row: str, column: str, data: str) -> pd.DataFrame:
@@ -194,6 +146,36 @@ def _cells(frame: pd.DataFrame, row: str, column: str, data: str) -> pd.DataFram
     found = found[found["dataset"] == _one_of(found["dataset"], data, "data set")] if data else found
     numbers = {name: pd.to_numeric(found[name]) for name in ("value", "sd", "printed_value")}
     return found.fillna({"dataset": ""}).assign(**numbers).set_index(["column", "dataset"]).sort_index()
+
+
+def _markdown(
+    folder: Path, table: str, keep: Sequence[str] = (), rows: Mapping[str, Sequence[str]] | None = None
+) -> str:
+    """Return the first Markdown table of a file: some of its columns, and the rows that have some cells."""
+    blocks = _path(folder, table, ".md").read_text(encoding="utf-8").split("\n\n")
+    block = next(part for part in blocks if part.startswith("|")).splitlines()
+    header, _, *cells = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block)
+    for column, values in (rows or {}).items():
+        at = header.index(_one_of(header, column, f"{table}: column"))
+        chosen = [_one_of([line[at] for line in cells], value, f"{table}: {column}") for value in values]
+        cells = [line for line in cells if line[at] in chosen]
+    places = [header.index(_one_of(header, column, f"{table}: column")) for column in keep or header]
+    return "\n".join(aligned([[line[at] for at in places] for line in [header, *cells]]))
+
+
+def _path(folder: Path, table: str, suffix: str) -> Path:
+    tables = folder / "tables"
+    known = sorted(path.relative_to(tables).with_suffix("").as_posix() for path in tables.glob(f"*/*{suffix}"))
+    return tables / f"{_one_of(known, table, 'table')}{suffix}"
+
+
+def _formatted(value: float | str, form: str) -> str:
+    """Return a number by a format of Python's; `d` is for whole numbers only. Never "-0.0"."""
+    value = float(value)
+    if value != value or (form.endswith("d") and value != round(value)):
+        raise ValueError(f"expected a number that {form!r} can show, got {value}.")
+    text = format(int(value) if form.endswith("d") else value, form)
+    return text if float(text.replace(",", "")) else text.replace("-", "")
 
 
 def _one_of(known: Iterable[str], name: str, what: str) -> str:

@@ -21,7 +21,7 @@ from provlab.documents import read_listing
 from provlab.plan import compose_artefact, compose_config
 from provlab.plan.composition import read_config
 from provlab.project import current_project
-from provlab.readings import stored_made
+from provlab.readings.stored import stored_made
 
 SIZES = ["dataset.n_samples=60", "dataset.n_features=120", "dataset.n_relevant=5"]
 EVIL = "hydra:\n  callbacks:\n    a: {_target_: evil_module.run}\n"

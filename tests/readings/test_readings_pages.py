@@ -6,7 +6,7 @@ from studies import made_study
 
 from provlab.claims.schema import all_claim_files
 from provlab.cli import main
-from provlab.readings import stored_outcome
+from provlab.readings.stored import stored_outcome
 from provlab.report.build import build_report
 from provlab.report.claim import readings_of
 

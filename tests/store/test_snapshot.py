@@ -1,15 +1,13 @@
 """A snapshot answers as the store does, and counts as keys do."""
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from provlab.plan import trials_of
-from provlab.readings.packing import pack_trials, packed_trials
 from provlab.snapshot import StoreSnapshot
 from provlab.store import SCHEMA, TrialStore
-from small_runs import FULL, UNIFORM, fake_records, run_quietly, small_cell
+from small_runs import FULL, UNIFORM, fake_records, small_cell
 
 
 @pytest.fixture
@@ -141,21 +139,3 @@ def test_a_text_that_only_one_of_two_stores_has_stands_in_both(tmp_path, n_ours)
         both = StoreSnapshot.take(first, ["variance"], beside=[second])
         found = both.query(["a"], ["variance"])["variance"].to_pylist()
         assert sorted(found, key=str) == [None] * (n_ours if first is ours else 0) + ["held"] * 2
-
-
-def test_packed_trials_are_the_trials_without_what_only_a_store_needs(tmp_path):
-    """Each once, to the bit but for seconds, and another call adds what came since."""
-    store, cells = TrialStore(tmp_path / "store"), [small_cell(UNIFORM), small_cell(FULL)]
-    run_quietly(cells, store)
-    columns = ["error", "n_test", "task_cpu", "environment"]
-    snapshot = StoreSnapshot.take(store, columns)
-    for chosen in (cells[:1], cells, cells):
-        pack_trials(snapshot, chosen, columns, tmp_path)
-    packed = packed_trials(tmp_path)
-    assert len(list(packed.folder.iterdir())) == 2
-    alone = StoreSnapshot.take(TrialStore(tmp_path / "none"), columns, beside=[packed])
-    for name in ("error", "n_test", "environment"):
-        assert alone.query(columns=[name]) == snapshot.query(columns=[name])
-    seconds = [each.query(columns=["task_cpu"])["task_cpu"].to_numpy() for each in (alone, snapshot)]
-    np.testing.assert_allclose(*seconds, rtol=1e-6)
-    assert alone.count([small_cell(UNIFORM, seed=3)]) == 0  # what has changed is not found

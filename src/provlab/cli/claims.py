@@ -220,10 +220,9 @@ def readings_arguments(parser: argparse.ArgumentParser) -> None:
 def call_readings(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
     from provlab.plan import executor_settings
-    from provlab.readings import Outcome, stored_outcome
     from provlab.readings.letter import plan_text, print_tables, robustness_table, write_letter
-    from provlab.readings.stored import write_outcome
-    from provlab.readings.study import asked, keep_trials, read_store
+    from provlab.readings.stored import pack_trials, packed_trials, stored_outcome, write_outcome
+    from provlab.readings.study import Outcome, asked, read_store
     from provlab.readings.universes import cost_text, whole_cells
     from provlab.run.runner import run_cells
     from provlab.store import TrialStore
@@ -232,8 +231,7 @@ def call_readings(options: argparse.Namespace) -> int:
     store, folder = TrialStore(results / "store"), results / "readings" / paper
     universes = asked(paper, options.overrides, artefacts=options.artefact, claims=options.claim, whole=options.whole)
     print(plan_text(universes), file=sys.stderr)
-    packed = [folder, *(_packed_in(other, paper) for other in options.packed)]
-    stored = read_store(universes, store)
+    packed = [packed_trials(each) for each in (folder, *(_packed_in(other, paper) for other in options.packed))]
     snapshot = read_store(universes, store, packed)
     print(cost_text(universes, snapshot), file=sys.stderr)
     if options.plan:
@@ -241,12 +239,12 @@ def call_readings(options: argparse.Namespace) -> int:
     failures = 0
     if not options.render:
         [config, *_] = (artefact.parts for artefact in universes.composed.values())
-        known = whole_cells(universes, snapshot) - whole_cells(universes, stored)
+        known = whole_cells(universes, snapshot)
         report = run_cells(universes.cells, store, executor_settings(config), label=f"readings of {paper}", known=known)
         print(report.summary(), file=sys.stderr)
         failures = len(report.failures)
         snapshot = read_store(universes, store, packed)
-    keep_trials(snapshot, universes, folder)
+    pack_trials(snapshot, universes, folder)
     outcome = Outcome.of(universes, snapshot)
     write_outcome(outcome, folder)
     if options.figures:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,10 @@ import pandas as pd
 from rich.table import Column, Table
 from rich.text import Text
 
-from provlab.claims import CONTRADICTED, REPLICATED
+from provlab.claims import CONTRADICTED, REPLICATED, Claim
 from provlab.project import papers
 from provlab.readings.prints import nearest
-from provlab.readings.robustness import count_text
+from provlab.readings.robustness import count_text, robustness_frame
 from provlab.readings.schema import Part
 from provlab.readings.study import Outcome
 from provlab.readings.universes import Multiverse
@@ -44,21 +44,25 @@ def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> 
     left_out : sequence of str
         Artefacts of whose claims the letter says that they are not in it.
     """
-    readings, asked = outcome.multiverse.readings, [made for made in outcome.robustness if made.n_run]
-    found = [made for made in asked if made.n_universes > 1]
-    turning = [(place, sum(made.turns.get(place.id, 0) > 0 for made in found)) for place in readings.places]
-    turned = [made for made in found if len(made.shares) > 1]
+    multiverse = outcome.multiverse
+    claims = [claim for claim in multiverse.claims if claim.rule.artefact not in left_out]
+    run = [each for each in outcome.robustness if each.n_run and outcome.claims[each.claim] in claims]
+    found = [each for each in run if each.n_universes > 1]
+    turning = Counter(place for each in found for place, share in each.turns.items() if share > 0)
     text = render(
         Path(__file__).with_suffix(".md.j2"),
-        title=papers()[readings.paper].title, places=readings.places, claims=outcome.claims, found=found,
-        n_run=sum(made.n_run for made in found), n_all=sum(made.n_universes for made in found), most=MOST,
-        parts=_parts(outcome.multiverse), left_out=left_out,
-        one=Counter(made.default for made in asked if made.n_universes == 1).most_common(),
-        always=[made for made in found if made.shares.get(REPLICATED, 0) == 1],
-        never=[made for made in found if made.shares.get(CONTRADICTED, 0) == 1],
-        turned=sorted(turned, key=lambda made: np.nan_to_num(made.same)),  # not run by default: NaN
-        prints={name: _near(frame) for name, frame in outcome.prints.items() if len(frame)},
-        asked=sorted(((place, n) for place, n in turning if n), key=lambda item: -item[1]),
+        title=papers()[multiverse.readings.paper].title, places=multiverse.readings.places, claims=outcome.claims,
+        found=found, most=MOST, parts=_parts(multiverse, claims), left_out=left_out,
+        n_run=sum(each.n_run for each in found), n_all=sum(each.n_universes for each in found),
+        one=Counter(each.default for each in run if each.n_universes == 1).most_common(),
+        always=[each for each in found if each.shares.get(REPLICATED, 0) == 1],
+        never=[each for each in found if each.shares.get(CONTRADICTED, 0) == 1],
+        # not run by default: NaN
+        turned=sorted((each for each in found if len(each.shares) > 1), key=lambda each: np.nan_to_num(each.same)),
+        prints={name: _near(each) for name, each in outcome.prints.items() if len(each) and name not in left_out},
+        asked=sorted(
+            ((place, n) for place in multiverse.readings.places if (n := turning[place.id])), key=lambda item: -item[1]
+        ),
     )  # fmt: skip
     text = re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
     write_text(path, text)
@@ -74,7 +78,7 @@ def plan_text(multiverse: Multiverse) -> str:
     options = ", ".join(f"{place.id} ({len(place.options)})" for place in places) or "none"
     parts = "".join(
         f"\n{name}: on a part of the data ({part.settings}): {part.why} All: --whole"
-        for name, part in _parts(multiverse).items()
+        for name, part in _parts(multiverse, multiverse.claims).items()
     )
     return (
         f"{len(multiverse.claims)} claims, {each} universes each, {sum(numbers)} verdicts\n"
@@ -88,14 +92,15 @@ def robustness_table(outcome: Outcome) -> Table:
         Column("claim", overflow="fold"), "universes", Column("by default", min_width=12), "verdicts",
         "turned most by", "effect varied most by", "smallest change for another verdict",
     )  # fmt: skip
-    for made in outcome.robustness:
-        flip = f"{made.flips[0].text()}: {made.flips[0].verdict}" if made.flips else ""
-        more = f" (and {len(made.flips) - 1} more)" if len(made.flips) > 1 else ""
-        table.add_row(
-            Text(made.claim), count_text(made.n_run, made.n_universes), made.default,
-            ", ".join(f"{share:.0%} {verdict}" for verdict, share in made.shares.items()),
-            _first(made.turns, "of pairs"), _first(made.variance, "of variance"), Text(flip + more),
-        )  # fmt: skip
+    lines = robustness_frame(outcome.robustness).to_dict("records")
+    for line, found in zip(lines, outcome.robustness, strict=True):
+        shares = ", ".join(f"{share:.0%} {verdict}" for verdict, share in found.shares.items())
+        turned = f"{line['turned_by']} ({line['turns']:.0%} of pairs)" if line["turned_by"] else ""
+        varied = f"{line['varied_by']} ({line['variance']:.0%} of variance)" if line["varied_by"] else ""
+        flip = f"{line['flip']}: {line['flip_verdict']}" if line["flips"] else ""
+        more = f" (and {line['flips'] - 1} more)" if line["flips"] > 1 else ""
+        number = count_text(line["run"], line["universes"])
+        table.add_row(Text(line["claim"]), number, line["default"], shares, turned, varied, Text(flip + more))
     return table
 
 
@@ -104,22 +109,22 @@ def print_tables(outcome: Outcome) -> Iterator[Table]:
     for name, frame in outcome.prints.items():
         if frame.empty:
             continue
-        near = _near(frame)
+        near, places = _near(frame), [*nearest(frame)]
         table = Table(
-            "rank", *nearest(frame), "as printed", "shared", "difference (sd)", "tau", title_justify="left",
+            "rank", *places, "as printed", "shared", "difference (sd)", "tau", title_justify="left",
             title=f"{name}: {near['n']} universes beside the print, {near['n_best']} equally near; the print tells "
             f"{near['told'] or 'nothing'}",
         )  # fmt: skip
         for line in frame.head(SHOWN).to_dict("records"):
             numbers = ["" if np.isnan(line[name]) else f"{line[name]:.2f}" for name in ("shared", "difference", "tau")]
-            places = [Text(str(line[place])) for place in nearest(frame)]
-            table.add_row(str(line["rank"]), *places, f"{line['exact']} of {line['printed']}", *numbers)
+            options = [Text(str(line[place])) for place in places]
+            table.add_row(str(line["rank"]), *options, f"{line['exact']} of {line['printed']}", *numbers)
         yield table
 
 
-def _parts(multiverse: Multiverse) -> dict[str, Part]:
+def _parts(multiverse: Multiverse, claims: Iterable[Claim]) -> dict[str, Part]:
     """Return of the artefacts that claims rest on the part of the data that is used, where it is not all."""
-    names = dict.fromkeys(name for claim in multiverse.claims for name in sorted(claim.artefacts))
+    names = dict.fromkeys(name for claim in claims for name in sorted(claim.artefacts))
     return {name: part for name in names if (part := multiverse.part(name)) is not None}
 
 
@@ -130,8 +135,3 @@ def _near(frame: pd.DataFrame) -> dict[str, Any]:
     n_best = sum(line["rank"] == 1 for line in lines)
     ours = next((line for line in lines if line["by_default"]), None)
     return {"n": len(lines), "n_best": n_best, "best": lines[0], "ours": ours, "told": ", ".join(decided)}
-
-
-def _first(found: dict[str, float], what: str) -> str:
-    name, share = next(iter(found.items()), ("", 0.0))
-    return f"{name} ({share:.0%} {what})" if share > 0 else ""

@@ -8,13 +8,12 @@ Ties are shown as ties: what they do not tell apart, the print cannot.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from provlab.claims import Claim
@@ -29,14 +28,13 @@ from provlab.store import TrialReader
 
 
 class Likeness(NamedTuple):
-    """How near one number or text is to the printed one; NaN where that cannot be said, or the number is not there."""
+    """How near one number or text is to the printed one; NaN where that cannot be said."""
 
-    exact: bool = False
-    shared: float = math.nan
-    difference: float = math.nan
-    ours: float = math.nan
-    printed: float = math.nan
-    missing: bool = True
+    exact: bool
+    shared: float
+    difference: float
+    ours: float
+    printed: float
 
 
 def printed_rows(artefact: str) -> list[str]:
@@ -74,46 +72,54 @@ def distances(multiverse: Multiverse, artefact: str, store: TrialReader) -> pd.D
     DataFrame
         One line a universe that was run: the option of each place that touches a printed row, and `DISTANCE`.
     """
-    recipe, rows = load_recipe(artefact), printed_rows(artefact)
+    recipe = load_recipe(artefact)
 
     @cache
-    def likenesses(row: str, universe: Universe, aside: frozenset[str]) -> list[Likeness]:
+    def likenesses(row: str, universe: Universe) -> list[tuple[str, Likeness | None]]:
         frame = recipe.frame(multiverse.artefact(artefact, universe, [row]), store)
-        frame = frame[frame["printed_value"].notna() & ~frame["column"].isin(aside)]
+        frame = frame[frame["printed_value"].notna()]
         lines = zip(*(frame[name] for name in ("value", "sd", "printed_value", "printed_sd")), strict=True)
-        return [likeness(value, float(sd), str(printed), float(spread)) for value, sd, printed, spread in lines]
+        found = [likeness(value, float(sd), str(printed), float(spread)) for value, sd, printed, spread in lines]
+        return list(zip(frame["column"], found, strict=True))
 
-    universes, lines = list(multiverse.universes_of_rows(artefact, rows)), []
-    places = [(k, place) for k, place in enumerate(multiverse.readings.places) if any(u[k] for u in universes)]
+    universes, lines = list(multiverse.universes_of_print(artefact)), []
+    varied = [k for k in range(len(multiverse.readings.places)) if any(universe[k] for universe in universes)]
     for universe in universes:
-        found: list[Likeness] = []
-        for row in rows:
-            aside = multiverse.columns_aside(universe, artefact, row)
-            found += likenesses(row, multiverse.restricted(universe, artefact, row, summary=True), aside)
-        if not any(each.missing for each in found):
-            options = [place.options[universe[k]].name for k, place in places]
-            lines.append((*options, not any(universe), *_numbers(found)))
-    frame = pd.DataFrame(lines, columns=[*(place.id for _, place in places), *DISTANCE[1:]])
-    shared, difference = (frame[name].astype(float).fillna(0).round(12).tolist() for name in ("shared", "difference"))
-    order = list(zip((-frame["exact"]).tolist(), (-x for x in shared), difference, strict=True))
-    in_order = sorted(order)
-    ranks = [1 + bisect_left(in_order, place) for place in order]
-    frame.insert(frame.columns.get_loc("by_default"), "rank", ranks)
-    return frame.sort_values("rank", kind="stable", ignore_index=True)
+        found = []
+        for row in multiverse.printed[artefact]:
+            aside = {
+                column
+                for place, k in zip(multiverse.readings.places, universe, strict=True)
+                if place.touches_row(artefact, row)
+                for column in place.columns_aside(k)
+            }
+            of_row = likenesses(row, multiverse.restricted(universe, artefact, row, summary=True))
+            found += [each for column, each in of_row if column not in aside]
+        known = [each for each in found if each is not None]
+        if len(known) == len(found):
+            options = [option.name for option in multiverse.chosen(universe, varied)]
+            lines.append((*options, not any(universe), *_numbers(known)))
+    places = [multiverse.readings.places[k].id for k in varied]
+    frame = pd.DataFrame(lines, columns=[*places, *DISTANCE[1:]])
+    keys = ["exact", "shared", "difference"]
+    compared = frame[keys].astype(float).fillna(0).round(12).sort_values(keys, ascending=[False, False, True])
+    ranks = pd.Series(range(1, len(frame) + 1), compared.index).groupby([compared[key] for key in keys])
+    frame.insert(len(places), "rank", ranks.transform("min"))
+    return frame.loc[compared.index].reset_index(drop=True)
 
 
-def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Likeness:
-    """Compare one number or text with the printed one."""
+def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Likeness | None:
+    """Compare one number or text with the printed one; None where it is not there."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return Likeness()
+        return None
     try:
         ours, theirs = float(str(value)), float(printed)
     except ValueError:
         listed, found = ([item.strip() for item in text.split(",")] for text in (printed, str(value)))
-        return Likeness(found == listed, len({*found} & {*listed}) / len({*listed}), missing=False)
+        return Likeness(found == listed, len({*found} & {*listed}) / len({*listed}), math.nan, math.nan, math.nan)
     spread = printed_sd if printed_sd > 0 else sd
     exact = round(ours, len(printed.partition(".")[2])) == theirs
-    return Likeness(exact, math.nan, abs(ours - theirs) / spread if spread > 0 else math.nan, ours, theirs, False)
+    return Likeness(exact, math.nan, abs(ours - theirs) / spread if spread > 0 else math.nan, ours, theirs)
 
 
 def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
@@ -128,16 +134,16 @@ def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 def _numbers(found: list[Likeness]) -> tuple[int, int, float, float, float]:
     """Return `DISTANCE` from the third on."""
-    numbers = np.array([(each.shared, each.difference, each.ours, each.printed) for each in found]).reshape(-1, 4)
-    ours, theirs = numbers[~np.isnan(numbers[:, 2]), 2:].T
+    exact, shared, difference, *both = np.array(found, float).reshape(-1, 5).T
+    ours, theirs = np.array(both)[:, ~np.isnan(both[0])]
     varies = np.unique(ours).size > 1 and np.unique(theirs).size > 1
     tau = float(kendalltau(ours, theirs).statistic) if varies else math.nan
-    return sum(each.exact for each in found), len(found), _mean(numbers[:, 0]), _mean(numbers[:, 1]), tau
+    return int(exact.sum()), len(found), _mean(shared), _mean(difference), tau
 
 
-def _mean(values: Iterable[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return float(np.mean(known)) if known else math.nan
+def _mean(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else math.nan
 
 
 def _recipe(artefact: str) -> Recipe | None:

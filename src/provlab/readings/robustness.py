@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,24 +13,11 @@ import pandas as pd
 from provlab.claims import NOT_RUN
 from provlab.readings.schema import Readings
 
-log = logging.getLogger(__name__)
-
 COLUMNS = [
     "claim", "universes", "run", "default", "same", "shares", "turned_by", "turns", "varied_by", "variance", "flip",
     "flip_verdict", "flips",
 ]  # fmt: skip
 """Columns of robustness.csv."""
-
-
-class Flip(NamedTuple):
-    """A smallest set of changes of the defaults that gives another verdict."""
-
-    changes: tuple[tuple[str, str], ...] = ()
-    verdict: str = ""
-
-    def text(self) -> str:
-        """Return the changes for people."""
-        return ", ".join(f"{place}={option}" for place, option in self.changes)
 
 
 @dataclass(frozen=True)
@@ -54,8 +39,9 @@ class Robustness:
     variance : dict
         For each place: share of the variance of the mean effect that its options explain (first-order index; Saltelli
         et al. 2008, chapter 1). What is left to 1 is interaction. Empty where effects are not known or all the same.
-    flips : tuple of Flip
-        All of the smallest number of changes; empty where no universe has another verdict.
+    flips : list of (str, str)
+        All of the smallest number of changes of the defaults that give another verdict, such as "C=1, weights=log", and
+        that verdict; empty where no universe has another one.
     """
 
     claim: str
@@ -65,7 +51,7 @@ class Robustness:
     shares: dict[str, float]
     turns: dict[str, float]
     variance: dict[str, float]
-    flips: tuple[Flip, ...]
+    flips: list[tuple[str, str]]
 
     @property
     def same(self) -> float:
@@ -75,19 +61,28 @@ class Robustness:
 
 def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustness]:
     """Return the robustness of each claim of a frame that `judge_universes` made."""
-    return [_robustness(readings, str(claim), found) for claim, found in universes.groupby("claim", sort=False)]
+    found = []
+    for claim, lines in universes.groupby("claim", sort=False):
+        defaults = {place.id: place.options[0].name for place in readings.places if (lines[place.id] != "").all()}
+        default, run = str(lines["verdict"].iloc[0]), lines[lines["verdict"] != NOT_RUN]
+        shares = {verdict: n / len(run) for verdict, n in Counter(run["verdict"]).most_common()}
+        turns = {name: _turning(run, ["claim", *(other for other in defaults if other != name)]) for name in defaults}
+        flips = _smallest_flips(run[run["verdict"] != default], defaults) if default != NOT_RUN else []
+        numbers = str(claim), len(lines), len(run), default, shares
+        found.append(Robustness(*numbers, _largest_first(turns), _variance(run, [*defaults]), flips))
+    return found
 
 
 def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
     """Return one line a claim, with `COLUMNS`."""
     lines = []
-    for made in found:
+    for each in found:
         # no place is named where none turns the verdict
-        turned = next(((place, n) for place, n in made.turns.items() if n), ("", 0.0 if made.turns else np.nan))
-        varied, flip = next(iter(made.variance.items()), ("", np.nan)), next(iter(made.flips), Flip())
-        shares = "; ".join(f"{verdict} {share:.4f}" for verdict, share in made.shares.items())
-        numbers = (made.claim, made.n_universes, made.n_run, made.default, made.same, shares)
-        lines.append((*numbers, *turned, *varied, flip.text(), flip.verdict, len(made.flips)))
+        turned = next(((place, n) for place, n in each.turns.items() if n), ("", 0.0 if each.turns else np.nan))
+        varied, flip = next(iter(each.variance.items()), ("", np.nan)), next(iter(each.flips), ("", ""))
+        shares = "; ".join(f"{verdict} {share:.4f}" for verdict, share in each.shares.items())
+        numbers = (each.claim, each.n_universes, each.n_run, each.default, each.same, shares)
+        lines.append((*numbers, *turned, *varied, *flip, len(each.flips)))
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
@@ -99,40 +94,25 @@ def count_text(n_run: int, n_universes: int) -> str:
 def stored_shares(results: Path) -> dict[str, str]:
     """Return in how many of its universes each claim has the verdict of the defaults, as `robustness_frame` wrote it.
 
-    A claim that has one reading only is left out, and with a warning what cannot be read: the verdicts do without it.
+    A claim that has one reading only is left out.
     """
     found = {}
     for path in sorted(results.glob("readings/*/robustness.csv")):
-        try:
-            frame = pd.read_csv(path, dtype={"claim": str, "default": str})
-            several = frame[(frame["universes"] > 1) & (frame["run"] > 0)]
-            for claim, default, same, n in several[["claim", "default", "same", "run"]].itertuples(index=False):
-                found[claim] = f"{default} in {same:.0%} of {n}" if same == same else f"{n}, not by default"
-        except (KeyError, ValueError, TypeError, OSError) as error:
-            log.warning("%s cannot be read (%s); run provsel readings again", path, error)
+        frame = pd.read_csv(path)
+        several = frame[(frame["universes"] > 1) & (frame["run"] > 0)]
+        for claim, default, same, n in several[["claim", "default", "same", "run"]].itertuples(index=False):
+            found[str(claim)] = f"{default} in {same:.0%} of {n}" if same == same else f"{n}, not by default"
     return found
-
-
-def _robustness(readings: Readings, claim: str, universes: pd.DataFrame) -> Robustness:
-    defaults = {place.id: place.options[0].name for place in readings.places if (universes[place.id] != "").all()}
-    run = universes[universes["verdict"] != NOT_RUN].reset_index(drop=True)
-    default = str(universes["verdict"].iloc[0])
-    shares = {verdict: n / len(run) for verdict, n in Counter(run["verdict"]).most_common()}
-    turns = {name: _turning(run, [other for other in defaults if other != name]) for name in defaults}
-    flips = tuple(_smallest_flips(run, defaults, default))
-    variance = _variance(run, list(defaults))
-    return Robustness(claim, len(universes), len(run), default, shares, _largest_first(turns), variance, flips)
 
 
 def _turning(run: pd.DataFrame, others: list[str]) -> float:
     """Return of all pairs of universes that differ in one place alone the share whose verdicts differ."""
-    groups = run.groupby(others, sort=False)["verdict"] if others else [((), run["verdict"])]
-    pairs = different = 0
-    for _, verdicts in groups:
-        n, counts = len(verdicts), np.array(list(Counter(verdicts).values()))
-        pairs += n * (n - 1) // 2
-        different += (n * n - int((counts**2).sum())) // 2
-    return different / pairs if pairs else 0.0
+    pairs, alike = (_n_pairs(run.groupby(names, sort=False).size()) for names in (others, [*others, "verdict"]))
+    return (pairs - alike) / pairs if pairs else 0.0
+
+
+def _n_pairs(sizes: pd.Series) -> int:
+    return int((sizes * (sizes - 1) // 2).sum())
 
 
 def _variance(run: pd.DataFrame, names: list[str]) -> dict[str, float]:
@@ -150,12 +130,12 @@ def _largest_first(found: dict[str, float]) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _smallest_flips(run: pd.DataFrame, defaults: dict[str, str], default: str) -> Iterator[Flip]:
-    other = run[run["verdict"] != default]
-    if default == NOT_RUN or other.empty:
-        return
-    changed = pd.DataFrame({name: other[name] != value for name, value in defaults.items()})
-    n_changes = changed.sum(axis=1)
-    for k in n_changes.index[n_changes == n_changes.min()]:
-        changes = tuple((name, str(other.at[k, name])) for name in defaults if changed.at[k, name])
-        yield Flip(changes, str(other.at[k, "verdict"]))
+def _smallest_flips(others: pd.DataFrame, defaults: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the smallest changes, and the verdicts that they give, of the universes that have another verdict."""
+    options = others[[*defaults]]
+    n_changes = options.ne(pd.Series(defaults, dtype=object)).sum(axis=1)
+    nearest = others[n_changes == n_changes.min()].to_dict("records")
+    return [
+        (", ".join(f"{name}={line[name]}" for name in defaults if line[name] != defaults[name]), line["verdict"])
+        for line in nearest
+    ]

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from provlab.claims.stored import artefact_layout
@@ -37,8 +36,6 @@ from provlab.documents import check_keys, one_line, read_listing
 from provlab.messages import did_you_mean
 from provlab.plan.overrides import setting
 from provlab.project import papers
-
-SUMMARY = "artefact.summary."
 
 MEASURED = ["verdict", "effect", "low", "high", "part", "p_value", "n", "unit", "mean_effect", "state"]
 """What is said of a claim in a universe: of the part that decided, and the mean effect over all parts."""
@@ -62,25 +59,23 @@ class Option:
     Attributes
     ----------
     name : str
-    overrides : tuple of str
-        Of the rows that the place touches, or `artefact.summary`: how trials become numbers.
+    of_cells : tuple of str
+        Overrides of the rows that the place touches: they change what is computed.
+    of_summary : tuple of str
+        Overrides of `artefact.summary`: they change how trials become numbers.
     parameters : mapping
         Of the tests of claims that have a parameter of that name.
     """
 
     name: str
-    overrides: tuple[str, ...] = ()
+    of_cells: tuple[str, ...] = ()
+    of_summary: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def of_cells(self) -> tuple[str, ...]:
-        """Overrides that change what is computed."""
-        return tuple(text for text in self.overrides if not setting(text).startswith(SUMMARY))
-
-    @property
-    def of_summary(self) -> tuple[str, ...]:
-        """Overrides that change what an artefact makes of it, `artefact.summary`."""
-        return tuple(text for text in self.overrides if setting(text).startswith(SUMMARY))
+    def overrides(self) -> tuple[str, ...]:
+        """All overrides."""
+        return self.of_cells + self.of_summary
 
 
 @dataclass(frozen=True)
@@ -110,16 +105,6 @@ class Place:
     def of_tests(self) -> frozenset[str]:
         """Parameters of tests that some option changes."""
         return frozenset(name for option in self.options for name in option.parameters)
-
-    @property
-    def of_cells(self) -> bool:
-        """Whether some option changes what is computed."""
-        return any(option.of_cells for option in self.options)
-
-    @property
-    def of_print(self) -> bool:
-        """Whether some option changes what is compared with the printed numbers: ours, or which of our columns."""
-        return "columns" in self.of_tests or any(option.overrides for option in self.options)
 
     def columns_aside(self, chosen: int) -> frozenset[str]:
         """Return the columns that claims read by other options and not by the one chosen.
@@ -162,7 +147,9 @@ def paper_readings(paper: str) -> Readings:
     Raises
     ------
     ValueError
-        When there is no such paper, or it has none.
+        When there is no such paper, or it has none; or names the file and what is wrong there: broken YAML, a missing
+        or unknown key, a repeated id, an unknown artefact or row, fewer than two options, or a default that changes
+        something.
     """
     paths = {name: path for name, found in papers().items() if (path := found.folder / "readings.yaml").is_file()}
     if paper not in paths:
@@ -170,39 +157,23 @@ def paper_readings(paper: str) -> Readings:
             f"readings: expected a paper with a readings.yaml, of {', '.join(paths) or 'none'}, got {paper!r:.80}; "
             f"write one beside its claims.yaml, see {__name__}" + (did_you_mean(paper, paths) or ".")
         )
-    return load_readings(paths[paper])
-
-
-def load_readings(path: Path) -> Readings:
-    """Read and check a file of readings.
-
-    Raises
-    ------
-    ValueError
-        Names the file and the place: broken YAML, a missing or unknown key, a repeated id, an unknown artefact or row,
-        fewer than two options, or a default that changes something.
-    """
+    path = paths[paper]
     content = read_listing(path, "places", __name__)
     places: dict[str, Place] = {}
     for number, entry in enumerate(content["places"], 1):
         subject = f"{path}: place {entry.get('id', number) if isinstance(entry, dict) else number}"
         place = _place(subject, entry)
-        if place.id in RESERVED:
-            raise ValueError(f"{subject}: id: expected another name than {', '.join(RESERVED)}, got {place.id!r}.")
-        if place.id in places:
-            raise ValueError(f"{subject}: expected each id once, got it twice.")
+        if place.id in RESERVED or place.id in places:
+            taken = ", ".join([*RESERVED, *places])
+            raise ValueError(f"{subject}: id: expected another name than {taken}, got {place.id!r}.")
         places[place.id] = place
-    parts = content.get("part") or {}
-    if not isinstance(parts, dict):
-        raise ValueError(f"{path}: part: expected artefacts with why and overrides, got {parts!r:.80}.")
-    for name, entry in parts.items():
-        check_keys(f"{path}: part {name}", entry, ("why", "overrides"))
-        _rows(f"{path}: part {name}", str(name), "all")
-    checked = {
-        str(name): Part(one_line(entry["why"]), _overrides(f"{path}: part {name}", entry["overrides"]))
-        for name, entry in parts.items()
-    }
-    return Readings(str(content["paper"]), tuple(places.values()), checked)
+    parts = {}
+    for name, entry in (content.get("part") or {}).items():
+        subject = f"{path}: part {name}"
+        check_keys(subject, entry, ("why", "overrides"))
+        _rows(subject, str(name), "all")
+        parts[str(name)] = Part(one_line(entry["why"]), _overrides(subject, entry["overrides"]))
+    return Readings(str(content["paper"]), tuple(places.values()), parts)
 
 
 def _place(subject: str, entry: Any) -> Place:
@@ -236,12 +207,15 @@ def _rows(subject: str, artefact: str, chosen: Any) -> tuple[str, ...]:
 
 def _option(subject: str, name: str, content: Any) -> Option:
     content = {"overrides": content} if isinstance(content, list) else content
-    if not isinstance(content, dict) or content.keys() - {"overrides", "parameters"}:
+    if (
+        not isinstance(content, dict)
+        or content.keys() - {"overrides", "parameters"}
+        or not isinstance(parameters := content.get("parameters", {}), dict)
+    ):
         raise ValueError(f"{subject}: expected a list of overrides, or parameters of tests, got {content!r:.80}.")
-    parameters = content.get("parameters", {})
-    if not isinstance(parameters, dict):
-        raise ValueError(f"{subject}: parameters: expected a mapping, got {parameters!r:.80}.")
-    return Option(name, _overrides(subject, content.get("overrides", [])), {str(n): v for n, v in parameters.items()})
+    overrides = _overrides(subject, content.get("overrides", []))
+    of_summary = tuple(text for text in overrides if setting(text).startswith("artefact.summary."))
+    return Option(name, tuple(text for text in overrides if text not in of_summary), of_summary, parameters)
 
 
 def _overrides(subject: str, found: Any) -> tuple[str, ...]:

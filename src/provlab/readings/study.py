@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -14,9 +15,7 @@ from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_tria
 from provlab.claims.schema import claim_files, columns_read
 from provlab.frames import columns_with_sizes
 from provlab.messages import did_you_mean
-from provlab.plan import Entry, unique_cells
 from provlab.project import full_name, paper_of
-from provlab.readings.packing import pack_trials, packed_trials
 from provlab.readings.prints import distances, printed_effect, printed_rows
 from provlab.readings.robustness import Robustness, robustness_of
 from provlab.readings.schema import paper_readings
@@ -72,35 +71,30 @@ def asked(
     return Multiverse(readings, chosen, file.claims, overrides, whole=whole, printed=printed)
 
 
-def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path] = ()) -> StoreSnapshot:
-    """Read what judging and comparing with the print need: of a store, and of the trials in folders of readings."""
-    return StoreSnapshot.take(store, _columns(multiverse), beside=map(packed_trials, packed))
+def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[TrialStore] = ()) -> StoreSnapshot:
+    """Read what judging and comparing with the print need: of a store, and where it lacks them of packed trials."""
+    return StoreSnapshot.take(store, columns_to_read(multiverse), beside=packed)
 
 
-def keep_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -> None:
-    """Keep trials in a folder of readings: of artefacts of which all claims are asked, and no list of features."""
-    asked_about = {claim.id for claim in multiverse.claims}
-    left = {claim.rule.artefact for claim in multiverse.family if claim.id not in asked_about}
-    left |= _with_lists(multiverse)
-    entries = (entry for place, found in multiverse.entries.items() if place[0] not in left for entry in found)
-    pack_trials(snapshot, unique_cells(entry.cell for entry in entries), _columns(multiverse), folder)
-
-
-def _columns(multiverse: Multiverse) -> list[str]:
+def columns_to_read(multiverse: Multiverse) -> list[str]:
     """Return what is read of any trial of the paper, but for lists of features."""
-    artefacts = {claim.rule.artefact for claim in multiverse.family}
-    printed = {name for artefact in artefacts if printed_rows(artefact) for name in load_recipe(artefact).columns}
-    columns = {*COLUMNS, *columns_read(multiverse.family), *columns_with_sizes([*printed])}
-    return sorted(columns - {*LARGE})
+    return sorted({*COLUMNS}.union(*_columns_by_artefact(multiverse).values()) - {*LARGE})
 
 
-def _with_lists(multiverse: Multiverse) -> set[str]:
+def with_lists(multiverse: Multiverse) -> set[str]:
     """Return the artefacts of which a claim or the print is about lists of features."""
-    artefacts = {claim.rule.artefact for claim in multiverse.family}
-    reading = {name for name in artefacts if printed_rows(name) and {*LARGE} & {*load_recipe(name).columns}}
+    return {name for name, columns in _columns_by_artefact(multiverse).items() if columns & {*LARGE}}
+
+
+def _columns_by_artefact(multiverse: Multiverse) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
     for claim in multiverse.family:
-        reading |= claim.artefacts if {*LARGE} & {*claim.rule.reads} else set()
-    return reading
+        for name in claim.artefacts:
+            found[name] |= columns_read([claim])
+    for name in {claim.rule.artefact for claim in multiverse.family}:
+        if printed_rows(name):
+            found[name] |= {*columns_with_sizes(load_recipe(name).columns)}
+    return found
 
 
 @dataclass(frozen=True)
@@ -120,20 +114,22 @@ class Outcome:
 
     multiverse: Multiverse
     universes: pd.DataFrame
-    prints: dict[str, pd.DataFrame] = field(default_factory=dict)
-    made: dict[str, Provenance] = field(default_factory=dict)
+    prints: dict[str, pd.DataFrame]
+    made: dict[str, Provenance]
 
     @classmethod
     def of(cls, multiverse: Multiverse, store: StoreSnapshot) -> Outcome:
         """Judge each claim in each universe, and compare the universes with the print."""
-        store = _with_features(multiverse, store)
+        of_lists = with_lists(multiverse)
+        cells = {e.cell.id for (name, *_), entries in multiverse.entries.items() if name in of_lists for e in entries}
+        store = store.with_large(cells) if cells else store  # read once: each is of many universes
         prints = {name: distances(multiverse, name, store) for name in multiverse.printed}
         settings = (*multiverse.overrides, *([WHOLE] if multiverse.whole else []))
         made = {}
         for name in dict.fromkeys(claim.rule.artefact for claim in multiverse.claims):
-            trials, _ = stored_trials((entry.cell for entry in _entries_about(multiverse, name)), store)
+            trials, _ = stored_trials((entry.cell for entry in multiverse.needed_about(name)), store)
             if len(trials):
-                made[name] = Provenance.of(versions_of(multiverse, name), trials, settings)
+                made[name] = Provenance.of(_versions(multiverse, name), trials, settings)
         return cls(multiverse, judge_universes(multiverse, store), prints, made)
 
     @cached_property
@@ -151,21 +147,10 @@ class Outcome:
         places = [self.multiverse.readings.places[k] for k in self.multiverse.touching(self.claims[claim])]
         return {place.id: [option.name for option in place.options] for place in places}
 
-    def without(self, artefacts: Collection[str]) -> Outcome:
-        """Return this outcome but for the claims about some artefacts, and what their print was compared with."""
-        left = [claim for claim in self.multiverse.claims if claim.rule.artefact not in artefacts]
-        prints = {name: frame for name, frame in self.prints.items() if name not in artefacts}
-        made = {name: each for name, each in self.made.items() if name not in artefacts}
-        universes = self.universes[self.universes["claim"].isin([claim.id for claim in left])]
-        asked = self.multiverse
-        multiverse = Multiverse(asked.readings, left, asked.family, asked.overrides, whole=asked.whole)
-        return Outcome(multiverse, universes, prints, made)
-
-    def draw(self, folder: Path) -> list[Path]:
+    def draw(self, folder: Path) -> None:
         """Draw the specification curve of each claim that has effects, as curves/CLAIM.svg."""
         from provlab.figures.specification import by_effect, specification_curve  # Matplotlib: only figures need it
 
-        paths = []
         for name, found in self.universes.groupby("claim", sort=False):
             claim, places = self.claims[str(name)], self.places_of(str(name))
             curve = specification_curve(
@@ -173,58 +158,22 @@ class Outcome:
                 margins=getattr(claim.rule, "margins", ()), printed=printed_effect(claim),
             )  # fmt: skip
             if places and curve:
-                paths.append(folder / "curves" / f"{claim.id}.svg")
-                write_text(paths[-1], curve)
-        return paths
-
-
-def versions_of(multiverse: Multiverse, artefact: str) -> Versions:
-    """Return the versions of the claims of a multiverse that are about an artefact."""
-    claims = [claim for claim in multiverse.claims if claim.rule.artefact == artefact]
-    touching = {k for claim in claims for k in multiverse.touching(claim)}
-    places = [multiverse.readings.places[k] for k in sorted(touching)]
-    how = [[place.id, [[each.name, each.overrides, each.parameters] for each in place.options]] for place in places]
-    return Versions.of(_entries_about(multiverse, artefact), how, claims)
-
-
-def readings_versions(artefact: str, settings: Sequence[str] = ()) -> Versions:
-    """Return the versions that the readings of all claims about an artefact have now, as `Provenance` states them.
-
-    Raises
-    ------
-    ValueError
-        When there is no such artefact, or no claim about it that readings touch.
-    """
-    overrides = [text for text in settings if text != WHOLE]
-    return versions_of(
-        asked(paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in settings), artefact
-    )
+                write_text(folder / "curves" / f"{claim.id}.svg", curve)
 
 
 def readings_changes(artefact: str, made: Provenance) -> list[str]:
-    """Return what has changed since the readings of the claims about an artefact were computed, in words."""
+    """Return what has changed since the readings of all claims about an artefact were computed, in words."""
+    overrides = [text for text in made.settings if text != WHOLE]
     try:
-        return made.changes(readings_versions(artefact, made.settings))
+        now = asked(paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in made.settings)
+        return made.changes(_versions(now, artefact))
     except ValueError:  # no such artefact, or no claims about it that readings touch
         return ["not asked any more"]
 
 
-def _entries_about(multiverse: Multiverse, artefact: str) -> list[Entry]:
-    """Return the entries that the claims about an artefact, and comparing it with the print, need."""
+def _versions(multiverse: Multiverse, artefact: str) -> Versions:
     claims = [claim for claim in multiverse.claims if claim.rule.artefact == artefact]
-    printed = {name: rows for name, rows in multiverse.printed.items() if name == artefact}
-    return [
-        entry
-        for name, of_rows in multiverse.needed(claims, printed).items()
-        for row, universes in of_rows.items()
-        for universe in universes
-        for entry in multiverse.entries[name, row, universe]
-    ]
-
-
-def _with_features(multiverse: Multiverse, store: StoreSnapshot) -> StoreSnapshot:
-    """Read the lists of features once: each is of many universes."""
-    reading = _with_lists(multiverse)
-    found = multiverse.entries.items()
-    cells = {entry.cell.id for (name, _, _), entries in found if name in reading for entry in entries}
-    return store.with_large(cells) if cells else store
+    touching = {k for claim in claims for k in multiverse.touching(claim)}
+    places = [multiverse.readings.places[k] for k in sorted(touching)]
+    how = [[place.id, [[each.name, each.overrides, each.parameters] for each in place.options]] for place in places]
+    return Versions.of(multiverse.needed_about(artefact), how, claims)

@@ -12,13 +12,11 @@ from dataclasses import replace
 from functools import cache, cached_property
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from provlab.claims import Claim, Evidence, Verdict, judge
-from provlab.claims.rules import AbstractRule
 from provlab.claims.stored import artefact_layout
 from provlab.identity.cell import Cell
 from provlab.plan import (
@@ -32,14 +30,14 @@ from provlab.plan import (
     unique_cells,
 )
 from provlab.plan.overrides import setting
-from provlab.readings.schema import MEASURED, Option, Part, Place, Readings
+from provlab.readings.schema import MEASURED, Option, Part, Readings
 from provlab.snapshot import StoreSnapshot
 
 Universe = tuple[int, ...]
 """Which option of each place of the readings is chosen; 0 is the default."""
 
-Needed = dict[str, dict[str, set[Universe]]]
-"""Artefact, its rows, and the choices for which the numbers of each are needed."""
+RowChoice = tuple[str, str, Universe]
+"""Artefact, row, and the choices that the row's trials depend on, all else as by default."""
 
 MOST = 20_000
 """Universes of one claim; more are not listed one by one."""
@@ -75,12 +73,12 @@ class Multiverse:
     ) -> None:
         self.readings, self.claims, self.family = readings, tuple(claims), tuple(family)
         self.overrides, self.whole, self.printed = tuple(overrides), whole, dict(printed or {})
-        self._touching = {claim.id: self._find_touching(claim) for claim in self.family}
-        self._rows = cache(self._find_rows)
-        self._stays = cache(self._find_stays)
-        self._summary_parts = cache(compose_config)
+        self._touching = {claim.id: self._places_of(claim) for claim in self.family}
+        self._rows = cache(self._rows_of_family)
+        self._depends = cache(self._depending)
+        self._config = cache(compose_config)
 
-    def touching(self, claim: Claim) -> tuple[int, ...]:
+    def touching(self, claim: Claim) -> list[int]:
         """Return which places the verdict on a claim can depend on."""
         return self._touching[claim.id]
 
@@ -92,31 +90,32 @@ class Multiverse:
         """Return their number."""
         return prod(len(self.readings.places[k].options) for k in self.touching(claim))
 
-    def universes_of_rows(self, artefact: str, rows: Iterable[str]) -> Iterator[Universe]:
-        """Yield the universes in which what is compared of some rows with the print differs, as `universes` does."""
-        touching = {k for row in rows for k in self._touching_row(artefact, row) if self.readings.places[k].of_print}
-        return self._factorial(sorted(touching), artefact)
+    def universes_of_print(self, artefact: str) -> Iterator[Universe]:
+        """Yield the universes that differ in what is compared with the print: in our numbers, or our columns."""
+        touching = [
+            k
+            for k, place in enumerate(self.readings.places)
+            if any(place.touches_row(artefact, row) for row in self.printed[artefact])
+            and ("columns" in place.of_tests or any(option.overrides for option in place.options))
+        ]
+        return self._factorial(touching, artefact)
 
-    def columns_aside(self, universe: Universe, artefact: str, row: str) -> frozenset[str]:
-        """Return the columns of a row that are not what the print shows, by a universe."""
-        places = self.readings.places
-        return frozenset().union(*(places[k].columns_aside(universe[k]) for k in self._touching_row(artefact, row)))
+    def chosen(self, universe: Universe, places: Iterable[int]) -> list[Option]:
+        """Return the options of some places."""
+        return [self.readings.places[k].options[universe[k]] for k in places]
 
     def read(self, claim: Claim, universe: Universe) -> Claim:
         """Return a claim with the parameters of its test that a universe changes."""
-        test = _changed(claim.rule, (self.readings.places[k].options[universe[k]] for k in self.touching(claim)))
-        return claim if test is claim.rule else replace(claim, rule=test)
-
-    def tests(self, claim: Claim) -> Iterator[AbstractRule]:
-        """Yield the tests that a claim has in its universes."""
-        places = [self.readings.places[k] for k in self.touching(claim)]
-        for options in product(*(place.options for place in places if place.of_tests)):
-            yield _changed(claim.rule, options)
+        parameters: dict[str, object] = {}
+        for option in self.chosen(universe, self.touching(claim)):
+            parameters |= option.parameters
+        return replace(claim, rule=claim.rule.changed(parameters)) if parameters else claim
 
     def rows(self, claim: Claim, universe: Universe) -> frozenset[tuple[str, str]]:
         """Return the rows that a claim reads in a universe, and those of the family that a correction can be about."""
-        of_tests = [place.of_tests for place in self.readings.places]  # which rows follows from the tests' parameters
-        return self._rows(claim.id, tuple(k if named else 0 for k, named in zip(universe, of_tests, strict=True)))
+        # which rows follows from the tests' parameters alone
+        changing = (bool(place.of_tests) for place in self.readings.places)
+        return self._rows(claim.id, tuple(k if named else 0 for k, named in zip(universe, changing, strict=True)))
 
     def part(self, artefact: str) -> Part | None:
         """Return the part of an artefact's data on which universes are computed, None for all of them."""
@@ -129,51 +128,58 @@ class Multiverse:
 
     def restricted(self, universe: Universe, artefact: str, row: str, *, summary: bool = False) -> Universe:
         """Return a universe with the default where the trials of a row, or its summary, do not depend on the choice."""
-        stays = self._stays(artefact, row, summary)
-        return tuple([k if chosen[k] else 0 for chosen, k in zip(stays, universe, strict=True)])
+        depends = self._depends(artefact, row, summary)
+        return tuple([k if of_option[k] else 0 for of_option, k in zip(depends, universe, strict=True)])
 
-    def needed(self, claims: Iterable[Claim], printed: Mapping[str, Sequence[str]]) -> Needed:
-        """Return what some claims, and comparing some rows with the print, need."""
-        found: Needed = defaultdict(lambda: defaultdict(set))
-        for artefact, rows in printed.items():
-            for universe in self.universes_of_rows(artefact, rows):
-                for row in rows:
-                    found[artefact][row].add(self.restricted(universe, artefact, row))
+    def needed(self, claims: Iterable[Claim], printed: Iterable[str]) -> set[RowChoice]:
+        """Return what some claims, and comparing some artefacts with the print, need."""
+        found: set[RowChoice] = set()
+        for artefact in printed:
+            for universe in self.universes_of_print(artefact):
+                found |= {(artefact, row, self.restricted(universe, artefact, row)) for row in self.printed[artefact]}
         for claim in claims:
             for universe in self.universes(claim):
-                for artefact, row in self.rows(claim, universe):
-                    found[artefact][row].add(self.restricted(universe, artefact, row))
+                found |= {(*row, self.restricted(universe, *row)) for row in self.rows(claim, universe)}
         return found
 
-    @property
-    def entries(self) -> dict[tuple[str, str, Universe], tuple[Entry, ...]]:
-        """The entries of the rows of artefacts, each under the choices that it depends on.
+    def needed_about(self, artefact: str) -> list[Entry]:
+        """Return the entries that the claims about an artefact, and comparing it with the print, need."""
+        claims = [claim for claim in self.claims if claim.rule.artefact == artefact]
+        needed = self.needed(claims, {artefact} & {*self.printed})
+        return [entry for choice in sorted(needed) for entry in self.entries[choice]]
+
+    @cached_property
+    def _choices(self) -> dict[str, dict[str, RowChoice]]:
+        """What is needed of each artefact, by a name for a row under a choice."""
+        found: dict[str, dict[str, RowChoice]] = defaultdict(dict)
+        for choice in sorted(self.needed(self.claims, self.printed)):
+            artefact, row, universe = choice
+            found[artefact][f"{row} {universe}"] = choice
+        return found
+
+    @cached_property
+    def composed(self) -> dict[str, Artefact]:
+        """The artefacts with each row under each choice that it needs, by the names of `_choices`.
 
         Raises
         ------
         ValueError
             Names an option whose settings no row takes.
         """
-        return self._composed[0]
-
-    @property
-    def composed(self) -> dict[str, Artefact]:
-        """The artefacts that `entries` are of, without these."""
-        return self._composed[1]
+        return {
+            name: compose_artefact(name, self.settings(name), self._overrides(name, choices))
+            for name, choices in self._choices.items()
+        }
 
     @cached_property
-    def _composed(self) -> tuple[dict[tuple[str, str, Universe], tuple[Entry, ...]], dict[str, Artefact]]:
-        entries, artefacts = {}, {}
-        for artefact, of_rows in self.needed(self.claims, self.printed).items():
-            names = {f"{row} {universe}": (row, universe) for row in of_rows for universe in sorted(of_rows[row])}
-            made = compose_artefact(artefact, self.settings(artefact), self._overrides(artefact, names))
-            grouped: dict[str, list[Entry]] = defaultdict(list)
-            for entry in made.entries:
-                grouped[entry.row].append(entry)
-            for label, (row, universe) in names.items():
-                entries[artefact, row, universe] = tuple(replace(entry, row=row) for entry in grouped[label])
-            artefacts[artefact] = replace(made, entries=())
-        return entries, artefacts
+    def entries(self) -> dict[RowChoice, list[Entry]]:
+        """The entries of the rows of artefacts, each under the choices that it depends on."""
+        found: dict[RowChoice, list[Entry]] = defaultdict(list)
+        for name, artefact in self.composed.items():
+            for entry in artefact.entries:
+                choice = self._choices[name][entry.row]
+                found[choice].append(replace(entry, row=choice[1]))
+        return dict(found)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -185,40 +191,40 @@ class Multiverse:
         found: list[Entry] = []
         for row in artefact_layout(name)[0] if rows is None else rows:
             found += self.entries.get((name, row, self.restricted(universe, name, row)), ())
-        chosen = zip(self.readings.places, universe, strict=True)
-        summary = [text for place, k in chosen if name in place.touches for text in place.options[k].of_summary]
-        made = self.composed[name]
+        touching = [k for k, place in enumerate(self.readings.places) if name in place.touches]
+        summary = [text for option in self.chosen(universe, touching) for text in option.of_summary]
+        made = replace(self.composed[name], entries=tuple(found))
         if summary:
-            parts = self._summary_parts((f"+experiment={name}", *self.settings(name), *summary))
-            made = replace(made, parts=parts)
-        return replace(made, entries=tuple(found))
+            config = self._config((f"+experiment={name}", *self.settings(name), *summary))
+            return replace(made, parts=config)
+        return made
 
-    def _find_touching(self, claim: Claim) -> tuple[int, ...]:
-        test = claim.rule
-        rows = {(artefact, row) for artefact, row, _ in test.places()}
-        return tuple(
+    def _places_of(self, claim: Claim) -> list[int]:
+        rows = {place[:2] for place in claim.rule.places()}
+        return [
             k
             for k, place in enumerate(self.readings.places)
             if any(place.touches_row(*row) for row in rows)
-            and (place.of_cells or any(hasattr(test, name) for name in place.of_tests) or "features" in test.reads)
-        )
+            and (
+                any(option.of_cells for option in place.options)
+                or any(hasattr(claim.rule, name) for name in place.of_tests)
+                or "features" in claim.rule.reads  # which a summary may count in another way
+            )
+        ]
 
-    def _touching_row(self, artefact: str, row: str) -> tuple[int, ...]:
-        return tuple(k for k, place in enumerate(self.readings.places) if place.touches_row(artefact, row))
-
-    def _find_rows(self, name: str, universe: Universe) -> frozenset[tuple[str, str]]:
+    def _rows_of_family(self, name: str, universe: Universe) -> frozenset[tuple[str, str]]:
         [claim] = [claim for claim in self.family if claim.id == name]
         kind = type(claim.rule), claim.rule.artefact
         peers = [peer for peer in self.family if (type(peer.rule), peer.rule.artefact) == kind]
-        tests = [self.read(peer, universe).rule for peer in (claim, *peers)]
-        return frozenset(place[:2] for test in tests for place in test.places())
+        return frozenset(place[:2] for peer in peers for place in self.read(peer, universe).rule.places())
 
-    def _find_stays(self, artefact: str, row: str, summary: bool) -> list[list[bool]]:
+    def _depending(self, artefact: str, row: str, summary: bool) -> list[list[bool]]:
         """Return for each place, and each of its options, whether a row's trials, or its summary, depend on it."""
         return [
-            [bool(option.overrides if summary else option.of_cells) for option in place.options]
-            if place.touches_row(artefact, row)
-            else [False] * len(place.options)
+            [
+                place.touches_row(artefact, row) and bool(option.overrides if summary else option.of_cells)
+                for option in place.options
+            ]
             for place in self.readings.places
         ]
 
@@ -232,22 +238,27 @@ class Multiverse:
             )
         return product(*(range(len(place.options)) if k in touching else (0,) for k, place in enumerate(places)))
 
-    def _overrides(self, artefact: str, names: Mapping[str, tuple[str, Universe]]) -> dict[str, list[str]]:
+    def _overrides(self, artefact: str, choices: Mapping[str, RowChoice]) -> dict[str, tuple[str, ...]]:
         """Return the overrides of rows: their own, and then those of the options that fit what is chosen before."""
         stated, composer = artefact_part(artefact), Composer()
         base = [f"+experiment={artefact}", *self.settings(artefact)]
-        composed = cache(lambda chosen: composer([*base, *chosen]))
+        composed = cache(lambda overrides: composer([*base, *overrides]))
         of_columns = {setting(text) for column in stated["columns"].values() for text in column}
         found = {}
-        for label, (row, universe) in names.items():
-            own = tuple(stated["rows"][row])
-            chosen = list(own)
-            for place, k in zip(self.readings.places, universe, strict=True):
-                if k:
-                    option = place.options[k]
-                    _check_option(artefact, row, place, option, fitting(option.of_cells, composed(own)), of_columns)
-                    chosen += fitting(option.of_cells, composed(tuple(chosen)))
-            found[label] = chosen
+        for label, (_, row, universe) in choices.items():
+            own = overrides = tuple(stated["rows"][row])
+            changed = [(place, place.options[k]) for place, k in zip(self.readings.places, universe, strict=True) if k]
+            for place, option in changed:
+                taken = fitting(option.of_cells, composed(own))
+                lost = [text for text in taken if setting(text) in of_columns]
+                if lost or not taken:
+                    reason = f"each column sets {setting(lost[0])} itself" if lost else "the row has none of these"
+                    raise ValueError(
+                        f"readings, place {place.id}, option {option.name}: expected settings that change {row} of "
+                        f"{artefact}, got {', '.join(option.overrides)}, but {reason}; mend touches or the option."
+                    )
+                overrides += tuple(fitting(option.of_cells, composed(overrides)))
+            found[label] = overrides
         return found
 
 
@@ -262,33 +273,36 @@ def judge_universes(multiverse: Multiverse, store: StoreSnapshot) -> pd.DataFram
         One line a claim and universe: `claim`, the option of each place that touches the claim ("" for the others), and
         `MEASURED`, "not run" where a trial is missing. The first line of each claim is the universe of the defaults.
     """
-    places, whole = multiverse.readings.places, whole_cells(multiverse, store)
+    whole = whole_cells(multiverse, store)
     lacking = {row for row, found in multiverse.entries.items() if not {entry.cell.id for entry in found} <= whole}
     asked: dict[Universe, list[Claim]] = defaultdict(list)
     for claim in multiverse.claims:
         for universe in multiverse.universes(claim):
             asked[universe].append(claim)
-    order = {claim.id: k for k, claim in enumerate(multiverse.claims)}
-    stored, lines = Evidence(store, multiverse.overrides), []
+    stored, places, lines = Evidence(store, multiverse.overrides), multiverse.readings.places, {}
     for universe, claims in asked.items():
-        is_whole = {
-            claim.id: not any((*row, multiverse.restricted(universe, *row)) in lacking for row in rows)
+        there = [
+            multiverse.read(claim, universe)
             for claim in claims
-            for rows in [multiverse.rows(claim, universe)]
-        }
-        artefacts = {name: multiverse.artefact(name, universe) for name in multiverse.composed}
-        evidence = stored.with_artefacts(artefacts)
+            if not any(
+                (*row, multiverse.restricted(universe, *row)) in lacking for row in multiverse.rows(claim, universe)
+            )
+        ]
+        evidence = stored.with_artefacts({name: multiverse.artefact(name, universe) for name in multiverse.composed})
         family = [multiverse.read(claim, universe) for claim in multiverse.family]
-        here = judge([multiverse.read(claim, universe) for claim in claims if is_whole[claim.id]], evidence, family)
-        verdicts = {verdict.claim.id: _measured(verdict) for verdict in here}
-        not_run = Verdict(claims[0])
+        verdicts = {verdict.claim.id: verdict for verdict in judge(there, evidence, family)}
         for claim in claims:
             touching = multiverse.touching(claim)
-            names = [place.options[universe[k]].name if k in touching else "" for k, place in enumerate(places)]
-            measured = verdicts.get(claim.id) or _measured(not_run)
-            lines.append(((order[claim.id], universe), (claim.id, *names, *measured)))
-    lines.sort(key=lambda line: line[0])
-    return pd.DataFrame([line for _, line in lines], columns=["claim", *(place.id for place in places), *MEASURED])
+            names = ["" if k not in touching else place.options[universe[k]].name for k, place in enumerate(places)]
+            verdict = verdicts.get(claim.id, Verdict(claim))
+            finding, effects = verdict.finding, [part.effect for part in verdict.parts]
+            mean = float(np.mean(effects)) if effects else np.nan  # NaN where one is not known
+            lines[claim.id, universe] = (
+                claim.id, *names, verdict.verdict, finding.effect, finding.low, finding.high, finding.part,
+                finding.p_value, finding.n, finding.unit, mean, verdict.state,
+            )  # fmt: skip
+    order = [(claim.id, universe) for claim in multiverse.claims for universe in multiverse.universes(claim)]
+    return pd.DataFrame([lines[k] for k in order], columns=["claim", *(place.id for place in places), *MEASURED])
 
 
 def whole_cells(multiverse: Multiverse, store: StoreSnapshot) -> set[str]:
@@ -302,15 +316,14 @@ def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
     Most similar is the same row, column and data set under any choice; then the same data set; then the artefact.
     """
     similar = ["artefact", "dataset", "row", "column"]
-    lines: dict[str, tuple[Any, ...]] = {}
-    for (artefact, row, _), entries in multiverse.entries.items():
-        for entry in entries:
-            if entry.cell.id not in lines:
-                seconds = store.cpu(entry.cell)
-                known = seconds[~np.isnan(seconds)]
-                place = artefact, entry.dataset, row, entry.column
-                lines[entry.cell.id] = (*place, entry.cell.n_trials, seconds.size, known.sum(), known.size)
-    cells = pd.DataFrame(lines.values(), columns=[*similar, "planned", "stored", "seconds", "measured"])
+    lines = {
+        entry.cell.id: (name, entry.dataset, row, entry.column, entry.cell.n_trials, store.cpu(entry.cell))
+        for (name, row, _), entries in multiverse.entries.items()
+        for entry in entries
+    }
+    cells = pd.DataFrame(lines.values(), columns=[*similar, "planned", "cpu"])
+    cells["stored"], cells["seconds"] = cells["cpu"].map(len), cells["cpu"].map(np.nansum)
+    cells["measured"] = cells["cpu"].map(lambda cpu: np.count_nonzero(~np.isnan(cpu)))
     missing, mean = cells["planned"] - cells["stored"], pd.Series(np.nan, cells.index)
     for n in range(len(similar), 0, -1):
         sums = cells.groupby(similar[:n])[["seconds", "measured"]].transform("sum")
@@ -320,31 +333,3 @@ def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
     if n_missing > n_unknown:
         text += f": about {(missing * mean).sum() / 3600:.2g} CPU hours by what others have cost"
     return text + (f"; nothing like {n_unknown} of them is stored, so their cost is not known" if n_unknown else "")
-
-
-def _measured(made: Verdict) -> tuple[Any, ...]:
-    """Return `MEASURED` of a verdict."""
-    finding, effects = made.finding, [part.effect for part in made.parts]
-    mean = float(np.mean(effects)) if effects else np.nan  # NaN where one is not known
-    values = (made.verdict, finding.effect, finding.low, finding.high, finding.part, finding.p_value, finding.n)
-    return (*values, finding.unit, mean, made.state)
-
-
-def _changed(test: AbstractRule, options: Iterable[Option]) -> AbstractRule:
-    """Return a test with the parameters that some options change."""
-    parameters: dict[str, Any] = {}
-    for option in options:
-        parameters |= option.parameters
-    return test.changed(parameters) if parameters else test
-
-
-def _check_option(
-    artefact: str, row: str, place: Place, option: Option, taken: Sequence[str], of_columns: set[str]
-) -> None:
-    lost = [text for text in taken if setting(text) in of_columns]
-    if not taken or lost:
-        reason = f"each column sets {setting(lost[0])} itself" if lost else "the row has none of these settings"
-        raise ValueError(
-            f"readings, place {place.id}, option {option.name}: expected settings that change {row} of {artefact}, got "
-            f"{', '.join(option.overrides)}, but {reason}; mend touches or the option."
-        )

@@ -13,9 +13,10 @@ from markupsafe import Markup
 from provlab.claims import ClaimFile, Verdict
 from provlab.claims.rules import Finding
 from provlab.figures.specification import by_effect, specification_curve
-from provlab.readings import Outcome, stored_outcome
 from provlab.readings.prints import printed_effect
 from provlab.readings.robustness import Robustness
+from provlab.readings.stored import stored_outcome
+from provlab.readings.study import Outcome
 from provlab.report.plots import strip
 from provlab.report.templating import Site, number
 
