@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from statistics import mean
 from types import ModuleType
 
+import pandas as pd
 from docutils import nodes
 from numpydoc.docscrape import ClassDoc
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import provsel.certificates
-from provlab.claims import VERDICTS, Claim, load_claims, table
+from provlab.claims import VERDICTS, Claim, table
+from provlab.claims.schema import all_claim_files
+from provlab.project import papers
 from provlab.readings import schema
 from provlab.readings.robustness import count_text
+from provlab.readings.stored import texts
 from provsel.certificates import THEOREMS, SubsetApproximation, Theorem
 
 REPO = Path(__file__).resolve().parents[2]
@@ -51,15 +53,13 @@ def theorem_lines(theorem: type[Theorem]) -> list[str]:
 @cache
 def verdicts() -> dict[str, dict[str, str]]:
     """Return the lines of the reference run's verdicts by the claim's id."""
-    with (REFERENCE / "verdicts.csv").open(encoding="utf-8") as file:
-        return {row["id"]: row for row in csv.DictReader(file)}
+    return {line["id"]: line for line in texts(REFERENCE / "verdicts.csv").to_dict("records")}
 
 
 @cache
-def claims() -> tuple[Claim, ...]:
+def claims() -> list[Claim]:
     """Return all claims of the papers that have a verdict in the reference run."""
-    found = (claim for path in sorted(REPO.glob("experiments/*/claims.yaml")) for claim in load_claims(path).claims)
-    return tuple(claim for claim in found if claim.id in verdicts())
+    return [claim for file in all_claim_files() for claim in file.claims if claim.id in verdicts()]
 
 
 def claims_of(theorem: type[Theorem]) -> list[Claim]:
@@ -103,19 +103,15 @@ def measured_lines(theorem: type[Theorem]) -> list[str]:
     return ["**Measured**, in the reference run:", "", *claim_lines(chosen)]
 
 
-def promise_lines(path: Path = SUBSETS) -> list[str]:
+def promise_lines() -> list[str]:
     """Return, for each method that promises something, its states and how near its ratio came to the bound."""
-    found: dict[str, list[dict[str, str]]] = defaultdict(list)
-    with path.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["subset_frobenius_bound"] not in ("", "nan"):
-                found[row["method"]].append(row)
     rows = []
-    for method, runs in found.items():
-        states = Counter(row["subset_approximation"] for row in runs)
-        nearest = max(float(row["subset_frobenius_ratio"]) / float(row["subset_frobenius_bound"]) for row in runs)
-        promised = runs[0]["subset_promised_by"]
-        rows.append([method, promised, ", ".join(f"{n} {state}" for state, n in states.items()), f"{nearest:.2g}"])
+    runs = pd.read_csv(SUBSETS, keep_default_na=False, na_values={"subset_frobenius_bound": ["", "nan"]})
+    runs = runs.dropna(subset=["subset_frobenius_bound"])
+    for method, found in runs.groupby("method", sort=False):
+        states = ", ".join(f"{n} {state}" for state, n in Counter(found["subset_approximation"]).items())
+        nearest = (found["subset_frobenius_ratio"] / found["subset_frobenius_bound"]).max()
+        rows.append([str(method), found["subset_promised_by"].iloc[0], states, f"{nearest:.2g}"])
     return table_lines(["method", "promised by", "runs by state", "largest ratio over its bound"], rows)
 
 
@@ -126,15 +122,12 @@ def table_lines(header: list[str], rows: list[list[str]]) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)] + [""]
 
 
-def subset_lines(path: Path = SUBSETS) -> list[str]:
-    """Return the mean ratio of each method on each matrix, and the promise where there is one."""
-    ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
-    with path.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            ratios[row["method"], row["data"]].append(float(row["subset_frobenius_ratio"]))
-    methods, data = (list(dict.fromkeys(key[place] for key in ratios)) for place in (0, 1))
-    rows = [[method, *(f"{mean(ratios[method, each]):.3g}" for each in data)] for method in methods]
-    return table_lines(["method", *data], rows)
+def subset_lines() -> tuple[list[str], list[Path]]:
+    """Return the mean ratio of each method on each matrix, and the file that has them."""
+    runs = pd.read_csv(SUBSETS)
+    means = runs.pivot_table("subset_frobenius_ratio", "method", "data", sort=False)
+    rows = [[str(method), *(f"{mean:.3g}" for mean in line)] for method, line in means.iterrows()]
+    return table_lines(["method", *means.columns], rows), [SUBSETS]
 
 
 def claims_of_paper(paper: str) -> tuple[list[str], list[Path]]:
@@ -164,19 +157,20 @@ def beside(path: Path) -> str:
 def verdict_counts() -> tuple[list[str], list[Path]]:
     """Return a table of how many claims of each paper have which verdict in the reference run."""
     found = {
-        name: Counter(verdicts()[claim.id]["verdict"] for claim in claims() if claim.paper == name)
-        for name in dict.fromkeys(claim.paper for claim in claims())
+        paper: [verdicts()[claim.id]["verdict"] for claim in claims() if claim.paper == paper] for paper in papers()
     }
-    kinds = [kind for kind in VERDICTS if any(kind in counts for counts in found.values())]
+    kinds = [kind for kind in VERDICTS if any(kind in of_paper for of_paper in found.values())]
     rows = [
-        [f"[{paper}]({paper}_claims.md)", *(str(counts[kind]) for kind in kinds)] for paper, counts in found.items()
+        [f"[{paper}]({paper}_claims.md)", *(str(of_paper.count(kind)) for kind in kinds)]
+        for paper, of_paper in found.items()
+        if of_paper
     ]
     return table_lines(["claims of", *kinds], rows), [REFERENCE / "verdicts.csv"]
 
 
-def selection_lines(reference: Path = REFERENCE) -> tuple[list[str], list[Path]]:
+def selection_lines() -> tuple[list[str], list[Path]]:
     """Return what the comparison of all selectors gave, or that the reference run does not have it."""
-    folder = reference / "tables" / "selection"
+    folder = REFERENCE / "tables" / "selection"
     if not (folder / "advice.md").is_file():
         missing = (
             "**Not measured yet.** The reference run holds no complete comparison, and a part of one is no advice: "
@@ -186,10 +180,10 @@ def selection_lines(reference: Path = REFERENCE) -> tuple[list[str], list[Path]]
         )
         return [missing, ""], []
     advice = folder / "advice.md"
-    tables, figures = sorted(folder.glob("selectors*.md")), sorted((reference / "figures/selection").glob("*.svg"))
+    tables, figures = sorted(folder.glob("selectors*.md")), sorted((REFERENCE / "figures/selection").glob("*.svg"))
     said = advice.read_text(encoding="utf-8").splitlines()[1:]  # the page has a title
     lines = [f"#{line}" if line.startswith("#") else line for line in said]
-    lines += [f"![{path.stem}](../{path.relative_to(REPO)})\n" for path in figures if path.is_relative_to(REPO)]
+    lines += [f"![{path.stem}](../{path.relative_to(REPO)})\n" for path in figures]
     lines += [line for path in tables for line in (path.read_text(encoding="utf-8"), "")]
     return lines, [advice, *tables, *figures]
 
@@ -197,10 +191,8 @@ def selection_lines(reference: Path = REFERENCE) -> tuple[list[str], list[Path]]
 def robustness_lines(paper: str) -> tuple[list[str], list[Path]]:
     """Return what became of each claim of a paper under all readings, and the file that says so."""
     path = REFERENCE / "readings" / paper / "robustness.csv"
-    with path.open(encoding="utf-8") as file:
-        lines = list(csv.DictReader(file))
     rows = []
-    for line in lines:
+    for line in texts(path).to_dict("records"):
         number = count_text(int(line["run"]), int(line["universes"]))
         rows.append([f"`{line['claim']}`", number, line["default"], line["shares"], line["flip"]])
     header = ["claim", "universes", "by default", "share of each verdict", "smallest change for another"]
@@ -219,7 +211,7 @@ def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
 
 PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "theorems": claims_of_theorems,
-    "column-subsets": lambda: (subset_lines(), [SUBSETS]),
+    "column-subsets": subset_lines,
     "selection": selection_lines,
     "verdict-counts": verdict_counts,
     "claims": claims_of_paper,

@@ -220,7 +220,7 @@ def readings_arguments(parser: argparse.ArgumentParser) -> None:
 def call_readings(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
     from provlab.plan import executor_settings
-    from provlab.readings.letter import plan_text, print_tables, robustness_table, write_letter
+    from provlab.readings.letter import plan_text, print_lines, robustness_table, write_letter
     from provlab.readings.stored import pack_trials, packed_trials, stored_outcome, write_outcome
     from provlab.readings.study import Outcome, asked, read_store
     from provlab.readings.universes import cost_text, whole_cells
@@ -251,8 +251,8 @@ def call_readings(options: argparse.Namespace) -> int:
         outcome.draw(folder)
     console = PlainConsole()
     console.print(robustness_table(outcome))
-    for near in print_tables(outcome):
-        console.print(near)
+    for line in print_lines(outcome):
+        console.print(line, markup=False)
     if options.letter and (whole := stored_outcome(paper, results)):
         print(write_letter(whole, folder / "letter.md"))
     console.print(f"Every universe of every claim: {folder / 'universes.csv'}")

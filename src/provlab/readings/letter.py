@@ -30,9 +30,6 @@ from provlab.texts import render
 MOST = 6
 """Claims, or questions, that a paragraph lists."""
 
-SHOWN = 5
-"""Universes of a table of prints."""
-
 
 def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> str:
     """Write the letter as Markdown, and return it.
@@ -71,7 +68,7 @@ def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> 
 
 def plan_text(multiverse: Multiverse) -> str:
     """Return which places there are, how many universes, and on which part of the data."""
-    numbers = [multiverse.n_universes(claim) for claim in multiverse.claims]
+    numbers = [len([*multiverse.universes(claim)]) for claim in multiverse.claims]
     each = " to ".join(str(n) for n in sorted({min(numbers), max(numbers)}))
     touching = {k for claim in multiverse.claims for k in multiverse.touching(claim)}
     places = [multiverse.readings.places[k] for k in sorted(touching)]
@@ -104,22 +101,12 @@ def robustness_table(outcome: Outcome) -> Table:
     return table
 
 
-def print_tables(outcome: Outcome) -> Iterator[Table]:
-    """Yield for each artefact the universes that are nearest to the print."""
-    for name, frame in outcome.prints.items():
-        if frame.empty:
-            continue
-        near, places = _near(frame), [*nearest(frame)]
-        table = Table(
-            "rank", *places, "as printed", "shared", "difference (sd)", "tau", title_justify="left",
-            title=f"{name}: {near['n']} universes beside the print, {near['n_best']} equally near; the print tells "
-            f"{near['told'] or 'nothing'}",
-        )  # fmt: skip
-        for line in frame.head(SHOWN).to_dict("records"):
-            numbers = ["" if np.isnan(line[name]) else f"{line[name]:.2f}" for name in ("shared", "difference", "tau")]
-            options = [Text(str(line[place])) for place in places]
-            table.add_row(str(line["rank"]), *options, f"{line['exact']} of {line['printed']}", *numbers)
-        yield table
+def print_lines(outcome: Outcome) -> Iterator[str]:
+    """Yield for each artefact what the print tells about its universes."""
+    for name, near in ((name, _near(frame)) for name, frame in outcome.prints.items() if len(frame)):
+        exact = f"{near['best']['exact']} of {near['best']['printed']} cells as printed"
+        said = f"{name}: {near['n']} universes beside the print, {near['n_best']} equally near with {exact}; "
+        yield said + f"the print tells {near['told'] or 'nothing'}"
 
 
 def _parts(multiverse: Multiverse, claims: Iterable[Claim]) -> dict[str, Part]:

@@ -86,10 +86,6 @@ class Multiverse:
         """Yield the universes of a claim: the full factorial of what touches it, all else as by default."""
         return self._factorial(self.touching(claim), f"claim {claim.id}")
 
-    def n_universes(self, claim: Claim) -> int:
-        """Return their number."""
-        return prod(len(self.readings.places[k].options) for k in self.touching(claim))
-
     def universes_of_print(self, artefact: str) -> Iterator[Universe]:
         """Yield the universes that differ in what is compared with the print: in our numbers, or our columns."""
         touching = [
@@ -322,14 +318,12 @@ def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
         for entry in entries
     }
     cells = pd.DataFrame(lines.values(), columns=[*similar, "planned", "cpu"])
-    cells["stored"], cells["seconds"] = cells["cpu"].map(len), cells["cpu"].map(np.nansum)
-    cells["measured"] = cells["cpu"].map(lambda cpu: np.count_nonzero(~np.isnan(cpu)))
-    missing, mean = cells["planned"] - cells["stored"], pd.Series(np.nan, cells.index)
+    stored, cells["mean"] = cells["cpu"].map(len), cells["cpu"].map(lambda cpu: cpu.mean() if cpu.size else np.nan)
+    missing, mean = cells["planned"] - stored, pd.Series(np.nan, cells.index)
     for n in range(len(similar), 0, -1):
-        sums = cells.groupby(similar[:n])[["seconds", "measured"]].transform("sum")
-        mean = mean.fillna(sums["seconds"] / sums["measured"].where(sums["measured"] > 0))
+        mean = mean.fillna(cells.groupby(similar[:n])["mean"].transform("mean"))
     n_missing, n_unknown = int(missing.sum()), int(missing[mean.isna()].sum())
-    text = f"{cells['planned'].sum()} trials, {cells['stored'].sum()} stored, {n_missing} to compute"
+    text = f"{cells['planned'].sum()} trials, {stored.sum()} stored, {n_missing} to compute"
     if n_missing > n_unknown:
         text += f": about {(missing * mean).sum() / 3600:.2g} CPU hours by what others have cost"
     return text + (f"; nothing like {n_unknown} of them is stored, so their cost is not known" if n_unknown else "")
