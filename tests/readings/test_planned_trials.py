@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from studies import made_study
 
 from provlab.cli import main
 from provlab.frames import planned_trials
@@ -17,6 +16,7 @@ from provlab.identity.keys import canonical_json, trial_key
 from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from small_runs import UNIFORM, fake_records, small_cell
+from studies import made_study
 
 RUN = ["run", "dataset=synthetic", "selector=uniform", "selector.n_features_to_select=3", "protocol.draws=2",
        "protocol.repeats=2", "dataset.n_samples=60", "dataset.n_features=50", "executor=serial"]  # fmt: skip

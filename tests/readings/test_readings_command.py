@@ -6,7 +6,6 @@ import shutil
 
 import pandas as pd
 import pytest
-from studies import READINGS, made_study
 
 from provlab.claims.provenance import Provenance
 from provlab.cli import main
@@ -20,6 +19,7 @@ from provlab.store import TrialStore
 from provlab.tables import write_frame
 from provsel.selectors import SVMRFESelector
 from small_runs import REPO
+from studies import READINGS, made_study
 
 COMMAND = ["readings", "known2000"]
 WRITTEN = ("universes.csv", "robustness.csv", "letter.md", "made.json")

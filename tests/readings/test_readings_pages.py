@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from studies import made_study
 
 from provlab.claims.schema import all_claim_files
 from provlab.cli import main
 from provlab.readings.stored import stored_outcome
 from provlab.report.build import build_report
 from provlab.report.claim import readings_of
+from studies import made_study
 
 
 @pytest.fixture(scope="module")
