@@ -26,10 +26,6 @@ def layout(name):
     return LAYOUT
 
 
-def load(path):
-    return load_claims(path, layout)
-
-
 @pytest.fixture
 def write(tmp_path):
 
@@ -51,7 +47,7 @@ def changed(**entries):
 
 def test_reading(write):
     ranking = {"artefact": "made/table", "rows": ["BSS", "Lvg"], "columns": ["r=30", "r=40"]}
-    file = load(write({"paper": "made", "claims": [CLAIM], "rankings": [ranking]}))
+    file = load_claims(write({"paper": "made", "claims": [CLAIM], "rankings": [ranking]}), layout)
     [claim] = file.claims
     assert (claim.id, claim.paper, claim.text) == ("made.one", "made", "BSS is better.")
     assert claim.rule.margin == 1.0
@@ -69,13 +65,13 @@ def test_what_counts_in_the_headline(write):
         changed(id="made.certain", certain=True, repeats="made.one"),
         changed(id="made.again", repeats="made.one"),
     ]
-    found = load(write({"paper": "made", "claims": claims})).claims
+    found = load_claims(write({"paper": "made", "claims": claims}), layout).claims
     assert [claim.kind for claim in found] == ["paper", "alternative", "control", "certain", "repeated"]
     for wrong in ("made.again", "made.nothing"):
         claims[3] = changed(id="made.certain", repeats=wrong)
         path = write({"paper": "made", "claims": claims})
         with pytest.raises(ValueError, match=rf"made\.certain: expected repeats to name a claim .*got '{wrong}'"):
-            load(path)
+            load_claims(path, layout)
 
 
 @pytest.mark.parametrize(
@@ -83,24 +79,22 @@ def test_what_counts_in_the_headline(write):
     [
         (changed(origin="ours"), r"expected origin to be one of paper, alternative, control, .*got 'ours', False, ''"),
         (changed(certain="yes"), r"certain true or false, .*got 'paper', 'yes', ''"),
-        (changed(test="nicer"), r"claim made\.one: test: expected one of .*better, .*certificates, .*got 'nicer'"),
-        (changed(test="_base"), r"test: expected one of .*got '_base'"),
+        (
+            changed(test="nicer"),
+            r"claim made\.one: test: expected one of certificates, .*better_somewhere, .*got 'nicer'",
+        ),
         (changed(artefact="made/nope"), r"made\.one: artefact: expected one of made/table, got 'made/nope'"),
         (changed(parameters={"row": "Bss"}), r"expected a row of made/table \(BSS; Lvg\), got 'Bss'"),
-        (changed(parameters={"than": "RFE"}), r"expected a row of made/table \(BSS; Lvg\), got 'RFE'"),
         (changed(parameters={"columns": ["r=50"]}), r"expected a column of made/table \(r=30; r=40\), got 'r=50'"),
         (changed(parameters={"also": ["r=60"]}), r"expected a column of made/table \(r=30; r=40\), got 'r=60'"),
         (changed(where=None), r"expected exactly the keys id, where, .*got no where"),
-        (changed(id=None), r"claim 1: expected exactly the keys id.*got no id"),
         (changed(treshold=1), r"got the unknown treshold"),
         (changed(id="other.one"), r"expected an id that starts with 'made\.', got 'other\.one'"),
         (changed(parameters={"margins": 1}), r"parameters: expected .*margin.*got the unknown margins"),
         (changed(test="zero_error"), r"parameters: expected .*got no at_most, the unknown margin"),
         (changed(parameters={"margin": "wide"}), r"margin: expected one that the file declares .*\(same\), got 'wide'"),
-        (changed(parameters={"margin": 1.0}), r"margin: expected one that the file declares .*\(same\), got 1.0"),
         (changed(parameters={"row": 3}), r"row: expected str, got 3"),
         (changed(parameters={"columns": "r=30"}), r"columns: expected a list of names, got 'r=30'"),
-        (changed(parameters={"columns": []}), r"columns: expected a list of names, got \[\]"),
         (changed(parameters={"over": "sets"}), r"over: expected one of datasets, folds, draws, got 'sets'"),
         (changed(parameters={"artefact": "made/table"}), r"expected parameters as a mapping without artefact"),
         ("text", r"claim 1: expected a mapping with id, .*got 'text'"),
@@ -108,12 +102,12 @@ def test_what_counts_in_the_headline(write):
 )
 def test_messages(write, claim, message):
     with pytest.raises(ValueError, match=rf"claims\.yaml: .*{message}"):
-        load(write({"paper": "made", "claims": [claim]}))
+        load_claims(write({"paper": "made", "claims": [claim]}), layout)
 
 
 def test_a_file_without_declared_margins_states_numbers(write):
     claim = {**CLAIM, "parameters": {**CLAIM["parameters"], "margin": 2.0}}
-    [found] = load(write({"paper": "made", "claims": [claim], "margins": {}})).claims
+    [found] = load_claims(write({"paper": "made", "claims": [claim], "margins": {}}), layout).claims
     assert (found.rule.margin, found.margin) == (2.0, "")
 
 
@@ -124,27 +118,20 @@ def test_a_file_without_declared_margins_states_numbers(write):
         ([1.0], r"margins: expected names with points and why, got \[1.0\]"),
         ({"same": {"points": 1.0}}, r"margins: same: expected exactly the keys points, why, got no why"),
         ({"same": {"points": 1.0, "why": " "}}, r"same: expected points above 0 and a reason, got 1.0, ''"),
-        ({"same": {"points": 0, "why": "x"}}, r"same: expected points above 0 and a reason, got 0, 'x'"),
         ({"same": {"points": "1", "why": "x"}}, r"same: expected points above 0 and a reason, got '1', 'x'"),
     ],
 )
 def test_a_margin_is_declared_with_its_reason(write, margins, message):
     with pytest.raises(ValueError, match=message):
-        load(write({"paper": "made", "claims": [CLAIM], "margins": margins}))
-
-
-def test_an_id_twice(write):
-    with pytest.raises(ValueError, match=r"claim made\.one: expected each id once, got it twice"):
-        load(write({"paper": "made", "claims": [CLAIM, CLAIM]}))
+        load_claims(write({"paper": "made", "claims": [CLAIM], "margins": margins}), layout)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("claims: [", r"claims\.yaml: expected YAML, got"),
-        ("[]", r"expected the keys paper, and claims"),
         ("paper: made", r"expected the keys paper, and claims"),
-        ({"claims": []}, r"expected the keys paper, and claims"),
+        ({"paper": "made", "claims": [CLAIM, CLAIM]}, r"claim made\.one: expected each id once, got it twice"),
         (
             {"paper": "made", "claims": [], "rankings": [{"artefact": "made/table", "rows": ["BSS"]}]},
             r"ranking 1: expected exactly the keys artefact, rows, columns, got no columns",
@@ -157,7 +144,7 @@ def test_an_id_twice(write):
 )
 def test_messages_of_files(write, content, message):
     with pytest.raises(ValueError, match=message):
-        load(write(content))
+        load_claims(write(content), layout)
 
 
 @pytest.mark.parametrize(

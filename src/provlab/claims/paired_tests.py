@@ -205,11 +205,6 @@ class AbstractStudentT(AbstractPairedTest):
     def spread(self, n: int) -> tuple[float, float]:
         """Return standard error and degrees of freedom of the mean of n differences like these."""
 
-    @property
-    def standard_error(self) -> float:
-        """Of the mean."""
-        return self.spread(self.n)[0]
-
     def p_value(self, shift: float = 0.0, alternative: Alternative = "two-sided") -> float:
         """Return the p-value from Student's t; the sign test's where nothing varies."""
         distance, (error, df) = self.estimate - shift, self.spread(self.n)

@@ -32,18 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from provlab.claims.bounds import Certificates, Within, ZeroError
-from provlab.claims.comparison import (
-    Better,
-    BetterSomewhere,
-    Comparable,
-    CountAbove,
-    CountNear,
-    NotWorse,
-    SlightlyWorse,
-)
-from provlab.claims.features import AlwaysSelected, MostFrequentRelevant
-from provlab.claims.growth import Falls, Faster, GrowsLike
+from provlab.claims import bounds, comparison, features, growth
 from provlab.claims.rules import AbstractRule
 from provlab.claims.stored import FOLD_COLUMNS, artefact_datasets, artefact_layout
 from provlab.documents import check_keys, one_line, read_listing
@@ -55,12 +44,11 @@ OPTIONAL = ("origin", "certain", "repeats")
 ORIGINS = ("paper", "alternative", "control")
 
 RULES: dict[str, type[AbstractRule]] = {
-    re.sub("(?!^)([A-Z])", r"_\1", rule.__name__).lower(): rule
-    for rule in (
-        AlwaysSelected, Better, BetterSomewhere, Certificates, Comparable, CountAbove, CountNear, Falls, Faster,
-        GrowsLike, MostFrequentRelevant, NotWorse, SlightlyWorse, Within, ZeroError,
-    )
-}  # fmt: skip
+    re.sub("(?!^)([A-Z])", r"_\1", name).lower(): rule
+    for module in (bounds, comparison, features, growth)
+    for name, rule in sorted(vars(module).items())
+    if isinstance(rule, type) and issubclass(rule, AbstractRule) and not name.startswith("Abstract")
+}
 """The rules by what a claim's `test` calls them, such as `better_somewhere`."""
 
 Layout = Callable[[str], tuple[Sequence[str], Sequence[str]]]

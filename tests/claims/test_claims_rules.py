@@ -1,0 +1,562 @@
+"""Each rule on made trials: every verdict can be reached, and only by what it stands for."""
+
+import math
+
+import numpy as np
+import pytest
+from made_trials import MadeArtefacts
+
+from provlab.claims import (
+    CONTRADICTED,
+    DEPENDS,
+    INCONCLUSIVE,
+    NO_DIFFERENCE,
+    NOT_RUN,
+    REPLICATED,
+    VACUOUS,
+    Claim,
+    RankingRequest,
+    judge,
+    rank,
+    verdict_frame,
+)
+from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank
+from provlab.claims.schema import RULES
+from provlab.claims.statistics import holm
+from provlab.claims.verdicts import draw_rankings, ranking_frame
+
+SETS = [f"set{k}" for k in range(20)]
+FIGURE, ONE, COLUMNS = "made/figure", "made/one", ["r=1", "r=2"]
+
+
+@pytest.fixture
+def made(tmp_path):
+    artefacts = MadeArtefacts(tmp_path / "store")
+    artefacts.add(FIGURE, ["A", "B", "C", "D"], COLUMNS, SETS, n_splits=2)
+    artefacts.add("made/other", ["A"], COLUMNS, SETS, n_splits=2)
+    artefacts.add(ONE, ["A", "B"], COLUMNS, ["ccat"])
+    artefacts.add("made/noise", ["A"], COLUMNS, ["noise"], dataset={"n_relevant": 5})
+    return artefacts
+
+
+def claim(test, name="made.claim", artefact=FIGURE, **parameters):
+    config = {"artefact": artefact, "columns": COLUMNS, **parameters}
+    return Claim(name, "made", "Figure 1", "what is claimed", RULES[test].from_config(config))
+
+
+def compare(test="better", **parameters):
+    options = {"margin": 1.0} if test != "slightly_worse" else {}
+    return claim(test, **{"row": "A", "than": "B", "over": "datasets", **options, **parameters})
+
+
+def verdict_on(made, *claims):
+    return judge(claims, made.evidence())[0]
+
+
+def spread(mean, scale=0.3):
+    half = np.linspace(0.1, 1.0, len(SETS) // 2) * scale
+    return 30 + mean + np.concatenate([half, -half - 1e-3])
+
+
+def put(made, row, *means, scale=0.3, artefact=FIGURE):
+    """Store the means of a row in the first columns: 30 % and so much; None for nothing."""
+    for column, mean in zip(COLUMNS, means, strict=False):
+        if mean is not None:
+            made.put_means(artefact, row, column, spread(mean, scale) if scale else np.full(len(SETS), 30.0 + mean))
+
+
+COMPARISONS = [
+    ("better", {}, (-3, None), 0.3, INCONCLUSIVE, "r=2: not run (nothing stored for A of made/figure)"),
+    ("better", {}, (None, None), 0.3, NOT_RUN, "r=1: not run"),
+    ("better", {}, (-3, -3), 0.3, REPLICATED, "r=1: replicated, -3"),
+    ("better", {}, (-3, 3), 0.3, CONTRADICTED, "r=2: contradicted, 3"),
+    ("better", {}, (0, 0), 0.3, NO_DIFFERENCE, "r=1: no difference"),
+    ("better", {}, (-0.5, -0.5), 0.1, REPLICATED, "smaller than the margin of equivalence"),
+    ("better", {"margin": 0.1}, (0.4, 0.8), 6.0, INCONCLUSIVE, "would decide it with power 0.9; n=20 can show"),
+    ("better", {"columns": ["r=1"], "also": ["r=2"]}, (-3, 3), 0.3, REPLICATED, "beside, r=2: contradicted, 3"),
+    ("better_somewhere", {}, (None, None), 0.3, NOT_RUN, "nothing stored for A and B"),
+    ("better_somewhere", {}, (3, -3), 0.3, REPLICATED, "better in 1 of 2 columns: r=2"),
+    ("better_somewhere", {}, (0, 0), 0.3, NO_DIFFERENCE, "better in 0 of 2 columns"),
+    ("better_somewhere", {}, (3, 0), 0.3, CONTRADICTED, "better in 0 of 2 columns"),
+    ("better_somewhere", {}, (30, -0.05), 6.0, INCONCLUSIVE, "better in 0 of 2 columns"),
+    ("comparable", {}, (0, 0), 0.3, REPLICATED, "r=1: replicated"),
+    ("comparable", {}, (0, 2), 0.3, CONTRADICTED, "r=2: contradicted"),
+    ("comparable", {}, (0, -2), 0.3, CONTRADICTED, "r=2: contradicted"),
+    ("comparable", {}, (0, 0), 6.0, INCONCLUSIVE, "r=1: inconclusive"),
+    ("not_worse", {}, (-9, 0.4), 0.3, REPLICATED, "r=1: replicated"),
+    ("not_worse", {}, (-9, 1.6), 0.3, CONTRADICTED, "r=2: contradicted"),
+    ("slightly_worse", {"most": 3.0}, (1.5, 1.5), 0.3, REPLICATED, "r=1: replicated"),
+    ("slightly_worse", {"most": 3.0}, (1.5, -1.5), 0.3, CONTRADICTED, "r=2: contradicted"),
+    ("slightly_worse", {"most": 3.0}, (1.5, 4.5), 0.3, CONTRADICTED, "r=2: contradicted"),
+    ("slightly_worse", {"most": 3.0}, (0, 0), 6.0, INCONCLUSIVE, "r=1: inconclusive"),
+]
+
+
+@pytest.mark.parametrize(("test", "parameters", "means", "scale", "verdict", "detail"), COMPARISONS)
+def test_comparisons_over_data_sets(made, test, parameters, means, scale, verdict, detail):
+    put(made, "B", 0, 0, scale=0)
+    put(made, "A", *means, scale=scale)
+    found = verdict_on(made, compare(test, **parameters))
+    assert found.verdict == verdict
+    assert detail in found.detail
+    parts = [part for part in found.parts if part.verdict == verdict == INCONCLUSIVE and not math.isnan(part.needed)]
+    assert not parts or found.needed == max(part.needed for part in parts) > len(SETS)
+
+
+def test_only_data_sets_and_folds_of_both_sides_count(made):
+    """Folds that one side lacks are far off: they must not enter the other side's mean."""
+    for k, data in enumerate(SETS):
+        made.put(FIGURE, "A", "r=1", [0.20 + 0.001 * k, 0.9], data=data)
+        made.put(FIGURE, "B", "r=1", [0.25], data=data)
+    made.put(FIGURE, "C", "r=1", [0.25], data=SETS[0])
+    verdict = verdict_on(made, compare(columns=["r=1"]))
+    expected = SignedRank(np.arange(20) * 0.1 - 5.0)
+    assert verdict.finding.effect == pytest.approx(expected.estimate)
+    assert verdict.finding.p_value == pytest.approx(expected.p_value())
+    assert dict(verdict.finding.sample) == pytest.approx({name: 0.1 * k - 5 for k, name in enumerate(SETS)})
+    assert verdict.state == "partial (60 of 80)"
+    one = verdict_on(made, compare(than="C", columns=["r=1"]))
+    assert one.verdict == INCONCLUSIVE
+    assert "needs at least 2 data sets with both sides, found 1" in one.detail
+    assert math.isnan(one.finding.p_value)
+
+
+def test_errors_that_are_not_numbers_and_repeats_beyond_the_plan_do_not_count(made):
+    put(made, "B", 0, 0, scale=0)
+    values = spread(-3.0)
+    values[:5] = np.nan
+    made.put_means(FIGURE, "A", "r=1", values)
+    before = verdict_on(made, compare(columns=["r=1"]))
+    assert before.finding.n == len(SETS) - 5
+    assert before.finding.effect == pytest.approx(SignedRank(values[5:] - 30).estimate)
+    for data in SETS:
+        made.put(FIGURE, "A", "r=1", [0.9], data=data, repeat=1)
+    assert verdict_on(made, compare(columns=["r=1"])) == before
+
+
+MEANS = {"A": [-0.35, -0.4], "B": [0.0, 0.0], "C": [0.1, 2.0]}
+
+
+def raw(row, than, side, shift=0.0):
+    """The uncorrected p-values of both columns; what is not stored counts as 1."""
+    if not {row, than} <= set(MEANS):
+        return [1.0, 1.0]
+    means = {name: [spread(m, 1.3) if m else np.full(20, 30.0) for m in MEANS[name]] for name in (row, than)}
+    tests = [SignedRank(a - b) for a, b in zip(means[row], means[than], strict=True)]
+    return [min(1.0, (2 if shift == 0 else 1) * test.p_value(shift, side)) for test in tests]
+
+
+def test_holm_over_the_family_of_a_claim(made):
+    """Better in all columns: over the claims, each with its largest p-value. Worse in one: over claims and columns."""
+    for row, means in MEANS.items():
+        put(made, row, *means, scale=1.3 if any(means) else 0)
+    pairs = [("A", "B"), ("A", "C"), ("C", "B"), ("A", "D")]  # D has nothing, and counts
+    claims = [compare(name=f"made.{a}{b}", row=a, than=b, margin=0.1) for a, b in pairs]
+    verdicts = judge(claims, made.evidence())
+    weakest = [max(raw(a, b, "less")) for a, b in pairs]
+    assert verdicts[0].finding.p_value == pytest.approx(holm(weakest)[0])
+    assert "Holm over 4" in verdicts[0].finding.test
+    worse = [p_value for a, b in pairs for p_value in raw(a, b, "greater")]
+    assert (verdicts[2].verdict, verdicts[2].finding.part) == (CONTRADICTED, "r=2")
+    assert verdicts[2].finding.p_value == pytest.approx(holm(worse)[5])
+    assert "Holm over 8" in verdicts[2].finding.test
+    alone = verdict_on(made, claims[0])
+    elsewhere = compare(name="made.x", than="A", than_artefact="made/other", margin=0.1)
+    for beside in ((), (elsewhere,), (compare("not_worse", name="made.y", than="C"),)):  # another family, another rule
+        assert verdict_on(made, claims[0], *beside).finding.p_value == pytest.approx(weakest[0])
+    assert alone.finding.needed <= verdicts[0].finding.needed or math.isnan(alone.finding.needed)
+
+
+@pytest.mark.parametrize(("n_columns", "verdict"), [(1, CONTRADICTED), (7, INCONCLUSIVE)])
+def test_one_of_many_columns_contradicts_no_claim_by_chance(made, n_columns, verdict):
+    """The same column, p = 0.015: alone it contradicts the claim, among seven it does not."""
+    columns = [f"r={k}" for k in range(n_columns)]
+    made.add("made/many", ["A", "B"], columns, SETS, n_splits=2)
+    for k, column in enumerate(columns):
+        made.put_means("made/many", "B", column, np.full(len(SETS), 30.0))
+        made.put_means("made/many", "A", column, spread(4.0 if k == 0 else 3.0, 3.0))
+    assert verdict_on(made, compare("not_worse", artefact="made/many", columns=columns, margin=3.0)).verdict == verdict
+
+
+def test_data_sets_that_share_categories(made):
+    names = [f"Exp_{a}_{b}" for a in range(5) for b in range(a + 1, 5)]
+    made.add("made/pairs", ["A", "B"], ["r=1"], names, n_splits=2)
+    values = np.random.default_rng(1).normal(30, 1, len(names))
+    made.put_means("made/pairs", "A", "r=1", values)
+    made.put_means("made/pairs", "B", "r=1", np.full(len(names), 30.0))
+    found = verdict_on(made, compare("comparable", artefact="made/pairs", columns=["r=1"], dependence="dyadic")).finding
+    expected = DyadicT(values - 30, pairs=[tuple(name.split("_")[1:]) for name in names])
+    assert (found.low, found.high) == pytest.approx(expected.interval(0.9))
+    assert "dyadic-robust t" in found.test
+
+
+def test_one_method_under_two_settings(made):
+    put(made, "A", -3.0, -3.0)
+    put(made, "A", 0, 0, scale=0, artefact="made/other")
+    verdict = verdict_on(made, compare(than="A", than_artefact="made/other"))
+    assert (verdict.verdict, verdict.state) == (REPLICATED, "partial (80 of 160)")
+    assert verdict.finding.effect == pytest.approx(-3.0, abs=0.01)
+
+
+@pytest.mark.parametrize("split", ["kfold", "kfold_inverse"])
+def test_comparison_over_folds(made, split):
+    """Draws of a fold are averaged first; inverse folds have disjoint training sets, and share test rows."""
+    draws = 0.10 + 0.02 * np.random.default_rng(0).standard_normal((10, 5))
+    sizes = {"n_train": 90, "n_test": 10} if split == "kfold" else {"n_train": 1000, "n_test": 9000}
+    made.add(ONE, ["A", "B"], COLUMNS, ["ccat"], draws=5, split=split)
+    made.put(ONE, "A", "r=1", draws, **sizes)
+    made.put(ONE, "B", "r=1", np.full(10, 0.12), **sizes)
+    verdict = verdict_on(made, compare("comparable", artefact=ONE, over="folds", columns=["r=1"], margin=3.0))
+    differences = 100 * (draws.mean(axis=1) - 0.12)
+    expected = CorrectedT(differences, ratio=1 / 9)
+    if split == "kfold_inverse":
+        variance = 100**2 * (draws.mean() + 0.12 - (draws.mean() - 0.12) ** 2)
+        expected = DisjointT(differences, n_folds=10, shared=variance / 10_000)
+    assert verdict.finding.effect == pytest.approx(expected.estimate)
+    assert (verdict.finding.low, verdict.finding.high) == pytest.approx(expected.interval(0.9))
+    assert verdict.verdict == REPLICATED
+    assert dict(verdict.finding.sample)["ccat, repeat 0, fold 3"] == pytest.approx(differences[3])
+
+
+def test_a_claim_about_one_data_set(made):
+    """Over the folds of that one; others have no say, and no part in the correction."""
+    for data, shift in (("set3", -0.03), ("set4", 0.05)):
+        for row, error in (("A", 0.30 + shift), ("B", 0.30)):
+            made.put(FIGURE, row, "r=1", error + np.array([0.001, -0.001]) * (row == "A"), data=data, n_test=0)
+    parameters = {"over": "folds", "columns": ["r=1"]}
+    first, second = judge([compare(name=f"made.{k}", dataset=f"set{k}", **parameters) for k in (3, 4)], made.evidence())
+    assert (first.verdict, first.state, second.verdict) == (REPLICATED, "complete", CONTRADICTED)
+    assert first.finding.effect == pytest.approx(-3.0)
+    assert "Holm over 1" in first.finding.test
+    assert verdict_on(made, compare(dataset="set5", **parameters)).verdict == NOT_RUN
+
+
+@pytest.mark.parametrize(("errors", "verdict"), [([0.10, 0.11, 0.105], REPLICATED), ([0.2, 0.21, 0.22], CONTRADICTED)])
+def test_draws_against_a_method_without_chance(made, errors, verdict):
+    made.add("made/drawn", ["A", "B"], COLUMNS, ["ccat"], n_splits=2, draws=3)
+    for column in COLUMNS:
+        made.put("made/drawn", "A", column, [errors])
+        made.put("made/drawn", "B", column, [0.1])
+    options = {"artefact": "made/drawn", "over": "draws", "margin": 3.0}
+    found = verdict_on(made, compare("not_worse", **options))
+    assert (found.verdict, found.finding.n) == (verdict, 3)
+    assert found.finding.effect == pytest.approx(100 * (np.mean(errors) - 0.1))
+    swapped = verdict_on(made, compare("not_worse", **{**options, "row": "B", "than": "A"}))
+    assert swapped.verdict == INCONCLUSIVE
+    assert "needs draws on one fold, and one trial of A, found 3" in swapped.detail
+
+
+@pytest.mark.parametrize(
+    ("counts", "above", "near"),
+    [
+        (np.linspace(590, 610, 20), REPLICATED, CONTRADICTED),
+        (np.linspace(290, 310, 20), CONTRADICTED, REPLICATED),
+        (np.tile([20.0, 980.0], 10), INCONCLUSIVE, INCONCLUSIVE),
+    ],
+)
+def test_numbers_of_features(made, counts, above, near):
+    for data, number in zip(SETS, counts, strict=True):
+        made.put(FIGURE, "A", "r=1", [0.3, 0.3], data=data, n_selected=[int(number)] * 2)
+    made.put(ONE, "A", "r=1", [0.3] * 10, n_selected=counts.astype(int)[:10].tolist())
+    shared = {"row": "A", "over": "datasets", "columns": ["r=1"]}
+    verdict = verdict_on(made, claim("count_above", above=500, **shared))
+    plain = CorrectedT(counts.astype(int).astype(float), ratio=0.0)
+    assert (verdict.verdict, verdict.finding.n, verdict.finding.unit) == (above, 20, "features")
+    assert (verdict.finding.low, verdict.finding.high) == pytest.approx(plain.interval(0.95))
+    assert verdict_on(made, claim("count_near", near=300, within=50, **shared)).verdict == near
+    folds = verdict_on(made, claim("count_above", artefact=ONE, above=500, **{**shared, "over": "folds"})).finding
+    assert (folds.low, folds.high) == pytest.approx(CorrectedT(counts.astype(int)[:10], ratio=1 / 9).interval(0.95))
+    assert verdict_on(made, claim("count_above", above=500, **{**shared, "row": "B"})).lines == (
+        "r=1: not run (nothing stored for B)",
+    )
+
+
+def states(held=0, violated=0, vacuous=0, **others):
+    names = {"held": held, "violated": violated, "vacuous": vacuous, **others}
+    return [name.replace("_", " ") for name, n in names.items() for _ in range(n)]
+
+
+DELTA = {"quantity": "certificate_delta", "bound": 0.2}
+TRIVIAL = {**DELTA, "trivial": "certificate_zero_delta"}
+CASES = [
+    # the test, its parameters, what the trials of r=1 say, the verdict, effect and p, and a part of the detail
+    ("certificates", {"quantity": "margin"}, states(6, vacuous=4), REPLICATED, 60.0, None, "6 held, 4 vacuous"),
+    ("certificates", {"quantity": "margin"}, states(5, vacuous=5), VACUOUS, 50.0, None, "5 held"),  # not most of them
+    ("certificates", {"quantity": "margin"}, states(3, not_separable=7), REPLICATED, 100.0, None, "7 not separable"),
+    ("certificates", {"quantity": "margin"}, states(vacuous=8, not_separable=2), VACUOUS, 0.0, None, "8 vacuous"),
+    ("certificates", {"quantity": "margin"}, states(9, 1), CONTRADICTED, 90.0, None, "1 violated"),
+    ("certificates", {"quantity": "margin"}, states(no_bound=10), VACUOUS, None, None, "applies to no trial"),
+    ("certificates", {"quantity": "margin", "at_most": 0.05}, states(10), REPLICATED, 100.0, 1.0, "10 held"),
+    ("certificates", {"quantity": "margin", "at_most": 0.05}, states(9, 1), REPLICATED, 90.0, 0.401263, "1 violated"),
+    ("certificates", {"quantity": "margin", "at_most": 0.05}, states(5, 5), CONTRADICTED, 50.0, 6.3690e-5, "5 held"),
+    ("within", DELTA, [0.2] * 10, REPLICATED, 100.0, None, "from 0.2 to 0.2"),
+    ("within", DELTA, [0.3] + [0.2] * 9, CONTRADICTED, 90.0, None, "from 0.2 to 0.3"),
+    ("within", {**DELTA, "at_most": 0.1}, [0.3] + [0.2] * 9, REPLICATED, 90.0, 0.651322, "0.3"),
+    (
+        "within",
+        {**DELTA, "at_most": 0.1},
+        [0.3] * 2 + [0.2] * 8,
+        INCONCLUSIVE,
+        80.0,
+        0.263901,
+        "would decide it",
+    ),
+    ("within", {**DELTA, "at_most": 0.1}, [0.3] * 5 + [0.2] * 5, CONTRADICTED, 50.0, 0.001634937, "0.3"),
+    ("within", TRIVIAL, [(0.05, 0.1)] * 10, VACUOUS, 100.0, None, "in 10 of 10 it says nothing"),
+    ("within", TRIVIAL, [(0.05, 0.21)] * 10, REPLICATED, 100.0, None, "in 0 of 10 it says nothing"),
+    ("within", DELTA, [np.nan, np.nan], NOT_RUN, None, None, "nothing stored for A"),
+    ("zero_error", {"at_most": 0.005}, [0.0] * 10, REPLICATED, 0.0, None, "0 of 10 folds have errors"),
+    ("zero_error", {"at_most": 0.005}, [0.0] * 9 + [0.1], CONTRADICTED, 1.0, None, "1 of 10 folds have errors"),
+    ("zero_error", {"at_most": 1.0}, [0.0] * 9 + [0.1], REPLICATED, 1.0, None, "1 of 10 folds have errors"),
+]
+
+
+@pytest.mark.parametrize(("test", "parameters", "trials", "verdict", "effect", "p_value", "detail"), CASES)
+def test_bounds(made, test, parameters, trials, verdict, effect, p_value, detail):
+    named = {"certificates": "certificate_margin", "within": "certificate_delta"}
+    columns = {named[test]: trials} if test in named else {}
+    if "trivial" in parameters:
+        columns = dict(zip(("certificate_delta", "certificate_zero_delta"), zip(*trials, strict=True), strict=True))
+    made.put(ONE, "A", "r=1", trials if test == "zero_error" else [0.1] * len(trials), **columns)
+    bound = claim(test, artefact=ONE, row="A", columns=["r=1"], **parameters)
+    found = verdict_on(made, bound)
+    assert found.verdict == verdict
+    assert found.finding.effect == pytest.approx(math.nan if effect is None else effect, nan_ok=True)
+    assert found.finding.p_value == pytest.approx(math.nan if p_value is None else p_value, nan_ok=True, rel=1e-5)
+    assert detail in found.detail
+    other = verdict_on(made, claim(test, artefact=ONE, **{**parameters, "row": "B", "columns": ["r=1"]}))
+    assert (other.verdict, other.state) == (NOT_RUN, NOT_RUN)
+
+
+def test_a_theorem_that_fails_on_one_data_set_of_many_does_not_drown(made):
+    """Ten of ten violated on one set, none on 19: 5 % in all, which the theorem allows."""
+    made.add("made/tens", ["A"], ["r=1"], SETS)
+    for data in SETS:
+        found = ["violated" if data == "set7" else "held"] * 10
+        made.put("made/tens", "A", "r=1", np.zeros(10), data=data, certificate_cost=found)
+    options = {"artefact": "made/tens", "row": "A", "quantity": "cost", "at_most": 0.05, "columns": ["r=1"]}
+    found = verdict_on(made, claim("certificates", **options))
+    assert found.verdict == CONTRADICTED
+    assert found.finding.p_value == pytest.approx(21 * 0.05**10)
+    assert "clearest on set7" in found.detail
+
+
+def test_most_frequent_relevant(made):
+    relevant = claim("most_frequent_relevant", artefact="made/noise", rows=["A"], top=3)
+    assert verdict_on(made, relevant).verdict == NOT_RUN
+    made.put("made/noise", "A", "r=1", np.zeros(10), features=[[0, 4, 2, 50 + k] for k in range(10)])
+    assert verdict_on(made, relevant).verdict == REPLICATED
+    made.put("made/noise", "A", "r=2", np.zeros(10), features=[[0, 4, 5, k] for k in range(10)])
+    verdict = verdict_on(made, relevant)
+    assert (verdict.verdict, verdict.finding.effect) == (CONTRADICTED, 50)
+    assert "2 of 3 in r=2" in verdict.detail
+
+
+@pytest.fixture
+def words(monkeypatch):
+    names = np.array(["opera", "music", "tickets", "navy"], dtype=object)
+    monkeypatch.setattr("provlab.claims.features.feature_names_of", lambda config: names)  # else the data are read
+
+
+def test_always_selected(made, words):
+    def always(*features):
+        parameters = {"row": "A", "dataset": "set3", "features": list(features), "columns": ["r=1"]}
+        return verdict_on(made, claim("always_selected", artefact="made/other", **parameters))
+
+    assert always("opera").verdict == NOT_RUN
+    assert "nothing stored for A on set3" in always("opera").detail
+    made.put("made/other", "A", "r=1", np.zeros(2), features=[[0, 1], [2, 0]], data="set3")
+    made.put("made/other", "A", "r=1", np.zeros(2), features=[[3], [3]], data="set4")  # another set has no say
+    assert always("opera").verdict == REPLICATED
+    both = always("opera", "music", "navy", "unknown")
+    assert (both.verdict, both.finding.effect, both.finding.n) == (CONTRADICTED, 25, 2)
+    assert "music in 1 of 2, navy in 0 of 2, unknown in 0 of 2" in both.detail
+
+
+@pytest.mark.parametrize(
+    ("ties", "draws", "verdict"), [("higher_index", "each", CONTRADICTED), ("earlier_place", "union", REPLICATED)]
+)
+def test_ties_and_draws_are_counted_as_the_artefact_says(made, words, ties, draws, verdict):
+    options, summary = {"columns": ["r=1"], "rows": ["A"]}, {"ties": ties, "draws": draws}
+    made.add("made/t", **options, datasets=["set"], dataset={"n_relevant": 3}, n_splits=2, draws=2, summary=summary)
+    for draw, features in enumerate(([[0, 9], [9, 0]], [[1], [1]])):  # of each of two folds
+        made.put("made/t", "A", "r=1", np.zeros(2), features=features, draw=draw)
+    named = {"row": "A", "dataset": "set", "features": ["opera", "music"], "columns": ["r=1"]}
+    for each in (
+        claim("most_frequent_relevant", artefact="made/t", **options, top=1),
+        claim("always_selected", artefact="made/t", **named),
+    ):
+        assert verdict_on(made, each).verdict == verdict
+
+
+def put_seconds(made, row, column, seconds, data, pass_cpu=None, **options):
+    times = {"select_cpu": seconds, "shared_cpu": [0.25] * len(seconds), "pass_cpu": pass_cpu or [None] * len(seconds)}
+    made.put(options.get("artefact", FIGURE), row, column, [0.0] * len(seconds), data=data, **times)
+
+
+def put_times(made, row, factors, spread=0.01):
+    """Store four runs of a row on each of two data sets; a factor a column."""
+    for data in SETS[:2]:
+        for column, factor in zip(COLUMNS, factors, strict=False):
+            runs = factor * (1 + spread * np.array([-1.0, -0.5, 0.5, 1.0]))
+            put_seconds(made, row, column, [0.0] * 4, data, pass_cpu=list(runs))
+
+
+FASTER = {"row": "A", "than": ["B", "C"], "share": 0.5}
+
+
+def test_faster(made):
+    faster = claim("faster", **FASTER, columns=["r=1"])
+    assert verdict_on(made, faster).verdict == NOT_RUN
+    for data in SETS[:2]:
+        put_seconds(made, "A", "r=1", [9.0, 9.0], data, pass_cpu=[1.0, 1.02])  # the search does not count
+        put_seconds(made, "B", "r=1", [1.75, 1.77], data)
+    found = verdict_on(made, faster)
+    assert (found.verdict, found.finding.effect, found.finding.n) == (REPLICATED, 100.0, 2)
+    for data in SETS[:2]:
+        put_seconds(made, "C", "r=1", [0.25, 0.26], data)
+    half = verdict_on(made, faster)
+    assert (half.verdict, half.finding.effect, half.finding.high) == (CONTRADICTED, 50.0, 50.0)
+    assert "slower: C on set0 (r=1: 2.00 times [1." in half.detail
+    assert verdict_on(made, claim("faster", **{**FASTER, "share": 0.4}, columns=["r=1"])).verdict == REPLICATED
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "verdict", "effect", "high"),
+    [
+        ((2.0, 2.0), (2.0, 2.0), REPLICATED, 100.0, 100.0),
+        ((0.5, 0.5), (2.0, 2.0), CONTRADICTED, 50.0, 50.0),
+        ((2.0, 0.5), (2.0, 2.0), DEPENDS, 50.0, 100.0),
+        ((2.0, 0.5), (0.5, 0.5), CONTRADICTED, 0.0, 50.0),
+        ((1.0, 1.0), (2.0, 2.0), INCONCLUSIVE, 50.0, 100.0),
+        ((1.0, 0.5), (2.0, 2.0), INCONCLUSIVE, 50.0, 100.0),  # slower in one column, open in the other
+        ((2.0, 0.5), (1.0, 1.0), INCONCLUSIVE, 0.0, 100.0),
+    ],
+)
+def test_faster_at_every_number_of_features(made, b, c, verdict, effect, high):
+    for row, factors in (("A", (1.0, 1.0)), ("B", b), ("C", c)):
+        put_times(made, row, factors)
+    found = verdict_on(made, claim("faster", **FASTER))
+    assert (found.verdict, found.finding.effect, found.finding.high, found.finding.n) == (verdict, effect, high, 4)
+
+
+def test_noise_of_the_clock_decides_nothing(made):
+    for row, factor in (("A", 1.0), ("B", 1.3), ("C", 1.3)):
+        put_times(made, row, (factor, factor), spread=0.5)
+    assert verdict_on(made, claim("faster", **FASTER)).verdict == INCONCLUSIVE
+    assert verdict_on(made, claim("faster", **FASTER, alpha=0.6)).verdict == REPLICATED
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict", "tau"),
+    [
+        ([1, 2, 3, 4, 5], REPLICATED, -1),
+        ([11, 12, 13, 14, 15], CONTRADICTED, 1),
+        ([5, 6, 7, 8, 11], INCONCLUSIVE, None),
+    ],
+)
+def test_a_number_that_falls(made, second, verdict, tau):
+    for column, values in zip(COLUMNS, ([6, 7, 8, 9, 10], second), strict=True):
+        made.put(ONE, "A", column, [0.1] * 5, objective=[float(value) for value in values])
+    found = verdict_on(made, claim("falls", artefact=ONE, row="A", quantity="objective"))
+    assert found.verdict == verdict
+    if tau is not None:
+        # Kendall's tau-b of two groups of five: 25 of 45 pairs, and sqrt(25 * 45) for the ties
+        assert found.finding.effect == pytest.approx(tau * 25 / math.sqrt(25 * 45))
+    assert f"medians 8, {second[2]}" in found.finding.note
+
+
+SIZES = {"r=1": 1000.0, "r=2": 4000.0, "r=3": 16000.0}
+GROWTH = {"row": "A", "quantity": "seconds", "exponent": 1, "tolerance": 0.1}
+GROWTH |= {"artefact": "made/sizes", "columns": [*SIZES], "sizes": [*SIZES.values()]}
+
+
+@pytest.mark.parametrize(
+    ("exponent", "noise", "verdict"),
+    [(1.0, 0.05, REPLICATED), (0.3, 0.05, REPLICATED), (1.5, 0.05, CONTRADICTED), (1.1, 0.05, INCONCLUSIVE),
+     (1.0, 2.0, INCONCLUSIVE)],
+)  # fmt: skip
+def test_growth(made, exponent, noise, verdict):
+    made.add("made/sizes", ["A"], list(SIZES), ["data"])
+    for column, size in SIZES.items():
+        seconds = list(1e-3 * size**exponent * np.exp(noise * np.linspace(-1, 1, 6)))
+        put_seconds(made, "A", column, [0.0] * 6, "data", pass_cpu=seconds, artefact="made/sizes")
+    found = verdict_on(made, claim("grows_like", **GROWTH))
+    assert (found.verdict, found.finding.n, found.finding.margins) == (verdict, 18, (1.1,))
+    assert found.finding.low <= found.finding.effect <= found.finding.high
+
+
+def test_growth_over_data_sets(made):
+    sizes = {"small": 10, "middle": 100, "large": 1000}
+    made.add("made/sets", ["A"], ["l=100"], list(sizes))
+    shared = {"row": "A", "quantity": "peak_memory", "exponent": 1.0, "tolerance": 0.1, "columns": ["l=100"]}
+    linear = claim("grows_like", artefact="made/sets", datasets=list(sizes), sizes=list(sizes.values()), **shared)
+    for data, size in list(sizes.items())[:2]:
+        made.put("made/sets", "A", "l=100", [0.0], data=data, peak_memory=[10**6 * size])
+    absent = verdict_on(made, linear)
+    assert (absent.verdict, absent.detail.split("(")[1]) == (NOT_RUN, "nothing stored for 1 of 3 sizes)")
+    made.put("made/sets", "A", "l=100", [0.0], data="large", peak_memory=[10**9])
+    found = verdict_on(made, linear)
+    assert (found.verdict, found.finding.n) == (REPLICATED, 3)
+    assert found.finding.effect == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("test", "parameters", "message"),
+    [
+        ("better", {"over": "folds"}, r"over: expected datasets for an artefact with 20 data sets, got folds"),
+        ("better", {"dependence": "dyadic"}, r"dependence: expected data sets named like Exp_<one>_.* got 'set0'"),
+        ("better", {"dependence": "dyad"}, r"dependence: expected dyadic, over datasets, or nothing, got 'dyad'"),
+        ("better", {"dependence": "dyadic", "over": "folds"}, r"expected dyadic, over datasets, .* over 'folds'"),
+        ("certificates", {"row": "A", "quantity": "delta"}, r"quantity: expected one of spectral, .*got 'delta'"),
+        (
+            "within",
+            {"row": "A", **DELTA, "quantity": "delta"},
+            r"quantity: expected one of certificate_spectral_.*got 'delta'",
+        ),
+        ("within", {"row": "A", **DELTA, "trivial": "x"}, r"trivial: expected one of .*got 'x'"),
+        ("falls", {"row": "A", "quantity": "width"}, r"quantity: expected one of error, .*got 'width'"),
+        ("falls", {"row": "A", "quantity": "error", "columns": ["r=1"]}, r"columns: expected at least two"),
+        ("grows_like", {**GROWTH, "quantity": "width"}, r"quantity: expected one of seconds, .*got 'width'"),
+        ("grows_like", {**GROWTH, "sizes": [1, 2]}, r"sizes: expected a positive .*r=1; r=2; r=3, .*\[1.0, 2.0\]"),
+        ("grows_like", {**GROWTH, "sizes": [1, 2, 2]}, r"sizes: .*three different ones"),
+        ("grows_like", {**GROWTH, "sizes": [0, 1, 2]}, r"sizes: expected a positive number"),
+        ("grows_like", {**GROWTH, "sizes": ["1", "2", "3"]}, r"sizes: expected a list of numbers, got \['1', '2', "),
+        ("grows_like", {**GROWTH, "datasets": ["a", "b", "c"]}, r"columns: expected one, beside datasets, got r=1, r"),
+        ("most_frequent_relevant", {"artefact": ONE, "rows": ["A"], "top": 3}, r"data set with n_relevant in made/one"),
+    ],
+)
+def test_messages(made, test, parameters, message):
+    put(made, "A", 0, 0)
+    put(made, "B", 0, 0)
+    made.put(ONE, "A", "r=1", np.zeros(10), features=[[200]] * 10)
+    made.artefacts[ONE].entries[0].cell.dataset.pop("n_relevant", None)
+    with pytest.raises(ValueError, match=message):
+        verdict_on(made, compare(**parameters) if test == "better" else claim(test, **parameters))
+
+
+def test_frame_of_verdicts(made):
+    put(made, "B", 0, 0, scale=0)
+    put(made, "A", -3.0, -3.0)
+    frame = verdict_frame(judge([compare(), compare(name="b", row="D")], made.evidence()))
+    assert list(frame)[:9] == ["id", "paper", "verdict", "effect", "low", "high", "p_value", "n", "test"]
+    assert list(frame["verdict"]) == [REPLICATED, NOT_RUN]
+    assert frame["effect"].isna().tolist() == [False, True]
+
+
+def test_rankings(made, tmp_path):
+    for row, mean in (("A", -3.0), ("B", 0.0), ("C", 3.0)):
+        put(made, row, mean)
+    results = rank([RankingRequest(FIGURE, ("A", "B", "C", "D"), tuple(COLUMNS))], made.evidence())
+    assert [made.note for made in results] == ["nothing stored for D", "nothing stored for A, B, C, D"]
+    assert results[1].ranking is None
+    frame = ranking_frame(results)
+    assert frame["method"].tolist() == ["A", "B", "C"]
+    assert frame["rank"].tolist() == [1.0, 2.0, 3.0]
+    assert frame["friedman_p"].max() < 1e-6
+    assert frame["p_against_best"].tolist()[0] == 1.0
+    assert frame["p_against_best"].tolist()[2] < 1e-6
+    paths = draw_rankings(results, tmp_path)
+    assert [path.name for path in paths] == [f"critical_difference_figure_r1.{kind}" for kind in ("pdf", "png", "svg")]
+    assert paths[0].parent == tmp_path / "made"
+    assert "nothing stored for D" in paths[2].read_text()
