@@ -22,9 +22,8 @@ import pandas as pd
 from timing import report
 
 from provlab.claims.comparison import Better, Comparable, NotWorse
-from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank
+from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
 from provlab.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, needed
-from provlab.claims.statistics import holm
 
 BENCH = {
     "bench": ["--samples", "400"],

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from provlab.claims.statistics import rank_methods
+from provlab.claims.ranking import rank_methods
 from provlab.figures.looks import looks
 from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
 from provlab.frames import selection_seconds

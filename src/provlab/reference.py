@@ -21,8 +21,9 @@ import pandas as pd
 
 from provlab.claims import INCONCLUSIVE, NOT_RUN, VERDICTS, ClaimFile, Evidence, verdict_frame
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
+from provlab.claims.ranking import RankingResult, draw_rankings, ranking_frame
 from provlab.claims.schema import all_claim_files, claim_files, claims_about
-from provlab.claims.verdicts import RankingResult, draw_rankings, judge_files, ranking_frame
+from provlab.claims.verdicts import judge_files
 from provlab.datasets import MissingDataError, source_names
 from provlab.documents import read_json
 from provlab.figures.style import only_formats

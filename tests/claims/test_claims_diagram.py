@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from provlab.claims.statistics import rank_methods
+from provlab.claims.ranking import rank_methods
 from provlab.figures.ranks import draw_critical_difference, groups
 from small_runs import run_python
 

@@ -20,10 +20,9 @@ from provlab.claims import (
     rank,
     verdict_frame,
 )
-from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank
+from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
+from provlab.claims.ranking import draw_rankings, ranking_frame
 from provlab.claims.schema import RULES
-from provlab.claims.statistics import holm
-from provlab.claims.verdicts import draw_rankings, ranking_frame
 
 SETS = [f"set{k}" for k in range(20)]
 FIGURE, ONE, COLUMNS = "made/figure", "made/one", ["r=1", "r=2"]

@@ -12,19 +12,19 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
+from provlab.claims.bounds import more_than_p_value
 from provlab.claims.comparison import near
-from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, observations_needed, sums_of_signed
-from provlab.claims.statistics import (
-    difference_interval,
-    falling_trend,
+from provlab.claims.growth import difference_interval, slope_interval
+from provlab.claims.paired_tests import (
+    CorrectedT,
+    DisjointT,
+    DyadicT,
+    SignedRank,
     holm,
-    more_than_p_value,
-    rank_methods,
-    rank_sum_p_value,
-    slope_interval,
-    studentized_range_p_value,
-    studentized_range_quantile,
+    observations_needed,
+    sums_of_signed,
 )
+from provlab.claims.ranking import rank_methods, studentized_range_p_value, studentized_range_quantile
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -267,11 +267,7 @@ def test_studentized_range_as_in_scipy(k):
         np.testing.assert_allclose(studentized_range_p_value(q, 2), 2 * stats.norm.sf(q / math.sqrt(2)), rtol=1e-10)
 
 
-def test_trends_and_rank_sums():
-    assert falling_trend([np.array([3.0, 4.0]), np.array([1.0, 2.0])])[0] == pytest.approx(-4 / math.sqrt(4 * 6))
-    assert np.isnan(falling_trend([np.ones(3), np.ones(2)])).all()
-    assert rank_sum_p_value(np.arange(3.0), np.arange(3.0, 6.0)) == pytest.approx(1 / 20)  # the highest of all orders
-    assert rank_sum_p_value(np.ones(10), np.ones(12)) > 0.4
+def test_a_binomial_p_value_is_that_of_scipy():
     for k, n, share in ((0, 5, 0.1), (1, 1, 0.3), (200, 1000, 0.25)):
         known = stats.binomtest(k, n, share, alternative="greater").pvalue
         assert more_than_p_value(k, n, share) == pytest.approx(known, rel=1e-12)

@@ -1,5 +1,6 @@
 """Executable claims: each claim of a paper is an entry with a rule, and `provsel verify` gives its verdict."""
 
+from provlab.claims.ranking import RankingResult, rank
 from provlab.claims.rules import (
     CONTRADICTED,
     DEPENDS,
@@ -13,7 +14,7 @@ from provlab.claims.rules import (
 )
 from provlab.claims.schema import Claim, ClaimFile, RankingRequest, load_claims
 from provlab.claims.stored import Evidence
-from provlab.claims.verdicts import RankingResult, Verdict, judge, rank, verdict_frame
+from provlab.claims.verdicts import Verdict, judge, verdict_frame
 
 __all__ = [
     "CONTRADICTED", "DEPENDS", "INCONCLUSIVE", "NOT_RUN", "NO_DIFFERENCE", "REPLICATED", "VACUOUS", "VERDICTS", "Claim",

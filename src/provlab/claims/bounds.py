@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import bdtrc
 
 from provlab.claims.evidence import POINTS, AbstractEvidence, Place
-from provlab.claims.paired_tests import observations_for_p
+from provlab.claims.paired_tests import holm, observations_for_p
 from provlab.claims.rules import (
     ALPHA,
     CONTRADICTED,
@@ -23,7 +24,6 @@ from provlab.claims.rules import (
     check_one_of,
     nothing_stored,
 )
-from provlab.claims.statistics import holm, more_than_p_value
 from provlab.claims.stored import artefact_theorems
 from provsel.certificates import HELD, THEOREMS, VIOLATED
 from provsel.certificates import VACUOUS as VACUOUS_STATE
@@ -212,3 +212,8 @@ class ZeroError(AbstractRule):
         test = f"mean at most {self.at_most:g} {unit}"
         return Finding(column, verdict, mean, n=len(errors), test=test, unit=f"{unit} error", note=note,
                        margins=(self.at_most,), sample=tuple(errors.items()))  # fmt: skip
+
+
+def more_than_p_value(successes: int, trials: int, share: float) -> float:
+    """Return the binomial p-value of a probability of more than `share`."""
+    return float(bdtrc(successes - 1, trials, share)) if successes else 1.0

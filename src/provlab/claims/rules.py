@@ -31,8 +31,7 @@ from functools import cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_type_hints
 
 from provlab.claims.evidence import POINTS, AbstractEvidence, Place
-from provlab.claims.paired_tests import AbstractPairedTest, Side, observations_needed
-from provlab.claims.statistics import holm
+from provlab.claims.paired_tests import AbstractPairedTest, Side, holm, observations_needed
 from provsel.values import ValuesWithNaN
 
 RULES_VERSION = 3

@@ -40,8 +40,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from provlab.claims.evidence import LIMIT, POINTS, AbstractEvidence, Floats, Ints, Place
+from provlab.claims.ranking import RankingResult
 from provlab.claims.schema import load_claims, stated_results
-from provlab.claims.verdicts import RankingResult, Verdict, judge_files
+from provlab.claims.verdicts import Verdict, judge_files
 from provlab.documents import one_line
 from provlab.frames import TIMES
 from provlab.messages import did_you_mean

@@ -1,9 +1,8 @@
-"""Verdicts on claims and rankings of methods, as objects, and as frames for files."""
+"""Verdicts on claims, as objects, and as a frame for a file."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.claims.evidence import AbstractEvidence, UnavailableError
+from provlab.claims.ranking import RankingResult, rank, ranking_frame
 from provlab.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, NOT_RUN, Finding
-from provlab.claims.schema import Claim, ClaimFile, RankingRequest
-from provlab.claims.statistics import Ranking, rank_methods
+from provlab.claims.schema import Claim, ClaimFile
 from provlab.plan import counted_state
 from provlab.tables import write_frame
 
@@ -24,11 +23,6 @@ COLUMNS = [
     "state", "needed", "detectable", "smallest_margin", "kind",
 ]  # fmt: skip
 """Columns of results/verdicts.csv."""
-
-RANKING_COLUMNS = [
-    "artefact", "column", "method", "rank", "n", "friedman_p", "critical_difference", "p_against_best", "note",
-]  # fmt: skip
-"""Columns of results/rankings.csv."""
 
 
 @dataclass(frozen=True)
@@ -96,16 +90,6 @@ class Verdict:
         return "; ".join(self.lines)
 
 
-@dataclass(frozen=True)
-class RankingResult:
-    """The ranking of methods in a column of an artefact; None with the reason where there is none."""
-
-    artefact: str
-    column: str
-    ranking: Ranking | None
-    note: str
-
-
 def verdict_of(findings: Sequence[Finding]) -> str:
     """Return the verdict of a claim that speaks of all its parts.
 
@@ -151,25 +135,6 @@ def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[
     """
     _read_selections(claims, evidence)
     return [_judge(claim, evidence, claims if family is None else family) for claim in claims]
-
-
-def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> list[RankingResult]:
-    """Return Friedman's and Nemenyi's tests for each column of each request."""
-    results = []
-    for request in requests:
-        for column in request.columns:
-            try:
-                errors = evidence.dataset_errors(request.artefact, request.rows, column)
-            except UnavailableError as reason:
-                results.append(RankingResult(request.artefact, column, None, str(reason)))
-                continue
-            ranking = rank_methods(errors)
-            absent = [row for row in request.rows if row not in errors]
-            note = f"nothing stored for {', '.join(absent)}" if absent else ""
-            if ranking is None:
-                note = note or f"needs at least 2 data sets and 3 methods, found {len(errors)} and {errors.shape[1]}"
-            results.append(RankingResult(request.artefact, column, ranking, note))
-    return results
 
 
 def judge_files(
@@ -230,39 +195,7 @@ def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def ranking_frame(results: Iterable[RankingResult]) -> pd.DataFrame:
-    """Return one line a method and ranking, with Nemenyi's p-value against the best-ranked method."""
-    lines = []
-    for made in results:
-        if made.ranking is not None:
-            best = made.ranking.ranks.index[0]
-            shared = (made.ranking.n, made.ranking.p_value, made.ranking.critical_difference)
-            lines += [
-                (made.artefact, made.column, method, rank, *shared, made.ranking.pairs.loc[method, best], made.note)
-                for method, rank in made.ranking.ranks.items()
-            ]
-    return pd.DataFrame(lines, columns=RANKING_COLUMNS)
-
-
 def write_verdicts(folder: Path, verdicts: Iterable[Verdict], rankings: Iterable[RankingResult]) -> None:
     """Write verdicts.csv and rankings.csv."""
     write_frame(verdict_frame(verdicts), folder / "verdicts.csv")
     write_frame(ranking_frame(rankings), folder / "rankings.csv")
-
-
-def draw_rankings(results: Iterable[RankingResult], figures: Path) -> list[Path]:
-    """Draw a critical-difference diagram of each ranking below `figures`/<paper>/."""
-    from provlab.figures.ranks import draw_critical_difference  # Matplotlib: nobody else here draws
-
-    paths = []
-    for made in results:
-        if made.ranking is not None:
-            paper, artefact = made.artefact.split("/")
-            stem = figures / paper / f"critical_difference_{artefact}_{re.sub(r'[^A-Za-z0-9]+', '', made.column)}"
-            ranking = made.ranking
-            title = f"{made.artefact}, {made.column}: average rank over {ranking.n} data sets"
-            title += f", Friedman p = {ranking.p_value:.2g}" + (f"; {made.note}" if made.note else "")
-            paths += draw_critical_difference(
-                ranking.ranks, ranking.pairs, stem, title, difference=ranking.critical_difference
-            )
-    return paths

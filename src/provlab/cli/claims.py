@@ -81,9 +81,10 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
 
 def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], list[RankingResult]]:
     from provlab.claims import Evidence
+    from provlab.claims.ranking import draw_rankings
     from provlab.claims.schema import claim_files, columns_read
     from provlab.claims.stored import composed
-    from provlab.claims.verdicts import draw_rankings, judge_files, write_verdicts
+    from provlab.claims.verdicts import judge_files, write_verdicts
     from provlab.snapshot import StoreSnapshot
     from provlab.store import TrialStore
 

@@ -1,0 +1,165 @@
+"""Ranks of methods over data sets, Friedman's test that all are the same, and Nemenyi's of each pair."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc, ndtr
+
+from provlab.claims.evidence import AbstractEvidence, UnavailableError
+from provlab.claims.paired_tests import Floats
+from provlab.claims.schema import RankingRequest
+
+RANKING_COLUMNS = [
+    "artefact", "column", "method", "rank", "n", "friedman_p", "critical_difference", "p_against_best", "note",
+]  # fmt: skip
+"""Columns of results/rankings.csv."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Average ranks and their tests.
+
+    Attributes
+    ----------
+    ranks : Series
+        Average rank of each method, 1 is the lowest error; sorted.
+    n : int
+        Data sets that all methods have.
+    p_value : float
+        Friedman's test that all methods are the same.
+    pairs : DataFrame
+        Nemenyi's p-value of each pair.
+    critical_difference : float
+        Two methods whose ranks differ by less are not told apart.
+    """
+
+    ranks: pd.Series
+    n: int
+    p_value: float
+    pairs: pd.DataFrame
+    critical_difference: float
+
+
+def rank_methods(errors: pd.DataFrame, *, alpha: float = 0.05) -> Ranking | None:
+    """Rank methods over data sets; None with fewer than three methods or two data sets, where there is no test.
+
+    Parameters
+    ----------
+    errors : DataFrame of shape (data sets, methods)
+        Lower is better; rows with a NaN are left out.
+    alpha : float
+        Level of the critical difference.
+
+    References
+    ----------
+    Demsar (2006), JMLR 7, section 3.2.
+    """
+    whole = errors.dropna()
+    n, k = whole.shape
+    if n < 2 or k < 3:
+        return None
+    each = whole.rank(axis=1)
+    ranks = each.mean()
+    spread = float(((each.to_numpy() - (k + 1) / 2) ** 2).sum())  # n k (k^2 - 1) / 12 without ties
+    between = float(((each.to_numpy().mean(axis=0) - (k + 1) / 2) ** 2).sum())
+    p_value = float(chdtrc(k - 1, n * n * (k - 1) * between / spread)) if spread else 1.0  # Friedman
+    # Nemenyi: a difference of two average ranks has this standard deviation, times the root of 2
+    sd = float(np.sqrt(k * (k + 1) / (6 * n)))
+    apart = np.abs(np.subtract.outer(ranks.to_numpy(), ranks.to_numpy())) / sd * np.sqrt(2)
+    pairs = pd.DataFrame(studentized_range_p_value(apart, k), whole.columns, whole.columns)
+    difference = studentized_range_quantile(1 - alpha, k) / math.sqrt(2) * sd
+    return Ranking(ranks.sort_values(kind="stable"), n, p_value, pairs, difference)
+
+
+class RankingResult(NamedTuple):
+    """The ranking of methods in a column of an artefact; None with the reason where there is none."""
+
+    artefact: str
+    column: str
+    ranking: Ranking | None
+    note: str
+
+
+def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> list[RankingResult]:
+    """Return Friedman's and Nemenyi's tests for each column of each request."""
+    results = []
+    for request in requests:
+        for column in request.columns:
+            try:
+                errors = evidence.dataset_errors(request.artefact, request.rows, column)
+            except UnavailableError as reason:
+                results.append(RankingResult(request.artefact, column, None, str(reason)))
+                continue
+            ranking = rank_methods(errors)
+            absent = [row for row in request.rows if row not in errors]
+            note = f"nothing stored for {', '.join(absent)}" if absent else ""
+            if ranking is None:
+                note = note or f"needs at least 2 data sets and 3 methods, found {len(errors)} and {errors.shape[1]}"
+            results.append(RankingResult(request.artefact, column, ranking, note))
+    return results
+
+
+def ranking_frame(results: Iterable[RankingResult]) -> pd.DataFrame:
+    """Return one line a method and ranking, with Nemenyi's p-value against the best-ranked method."""
+    lines = []
+    for made in results:
+        if made.ranking is not None:
+            best = made.ranking.ranks.index[0]
+            shared = (made.ranking.n, made.ranking.p_value, made.ranking.critical_difference)
+            lines += [
+                (made.artefact, made.column, method, rank, *shared, made.ranking.pairs.loc[method, best], made.note)
+                for method, rank in made.ranking.ranks.items()
+            ]
+    return pd.DataFrame(lines, columns=RANKING_COLUMNS)
+
+
+def draw_rankings(results: Iterable[RankingResult], figures: Path) -> list[Path]:
+    """Draw a critical-difference diagram of each ranking below `figures`/<paper>/."""
+    from provlab.figures.ranks import draw_critical_difference  # Matplotlib: nobody else here draws
+
+    paths = []
+    for made in results:
+        if made.ranking is not None:
+            paper, artefact = made.artefact.split("/")
+            stem = figures / paper / f"critical_difference_{artefact}_{re.sub(r'[^A-Za-z0-9]+', '', made.column)}"
+            ranking = made.ranking
+            title = f"{made.artefact}, {made.column}: average rank over {ranking.n} data sets"
+            title += f", Friedman p = {ranking.p_value:.2g}" + (f"; {made.note}" if made.note else "")
+            paths += draw_critical_difference(
+                ranking.ranks, ranking.pairs, stem, title, difference=ranking.critical_difference
+            )
+    return paths
+
+
+def studentized_range_p_value(q: Floats, k: int) -> Floats:
+    """Return P(range of k standard normal variables >= q), of the shape of q: the limit of many degrees of freedom.
+
+    The lowest is z, and not all others are between z and z + q: summed over z by the trapezoid rule, which on the whole
+    line is as exact as the numbers for a smooth integrand. All terms are positive: small p-values are exact too, where
+    SciPy's integral has an error of 1e-12.
+    """
+    z = np.linspace(-30.0, 9.0, 1301)
+    density, above = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi), ndtr(-z)
+    beyond = np.minimum(ndtr(-z - np.asarray(q)[..., None]) / above, 1.0)
+    with np.errstate(divide="ignore"):
+        not_all = -np.expm1((k - 1) * np.log1p(-beyond))
+    found: Floats = k * (density * above ** (k - 1) * not_all).sum(axis=-1) * (z[1] - z[0])
+    return np.minimum(found, 1.0)
+
+
+def studentized_range_quantile(share: float, k: int) -> float:
+    """Return the q below which the range of k standard normal variables is with that probability, by bisection."""
+    low, high = 0.0, 100.0
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        enough = 1.0 - float(studentized_range_p_value(np.array(middle), k)) >= share
+        low, high = (low, middle) if enough else (middle, high)
+    return high
