@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -37,7 +38,7 @@ def near(low: float, high: float) -> Criteria:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AbstractLocation(AbstractRule):
+class AbstractLocation(AbstractRule, ABC):
     """A test of a location in each column on its own, decided by criteria.
 
     Parameters
@@ -58,6 +59,8 @@ class AbstractLocation(AbstractRule):
     samples: ClassVar[tuple[str, ...]] = ("datasets", "folds")
     quantity: ClassVar[str]
     """Column of the records."""
+    untested: ClassVar[float | None] = None
+    """What a column that could not be tested counts as in a correction: its p-value, or None where it does not."""
 
     def __post_init__(self) -> None:
         check_one_of("over", self.over, self.samples)
@@ -67,9 +70,9 @@ class AbstractLocation(AbstractRule):
             )
 
     @property
+    @abstractmethod
     def criteria(self) -> Criteria:
         """How a column is decided."""
-        raise NotImplementedError
 
     @property
     def margins(self) -> tuple[float, ...]:
@@ -137,9 +140,6 @@ class AbstractLocation(AbstractRule):
         except UnavailableError:
             return self.untested
 
-    untested: ClassVar[float | None] = None
-    """What a column that could not be tested counts as in a correction: as none, or as its p-value."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractComparison(AbstractLocation):
@@ -197,9 +197,9 @@ class AbstractWithMargin(AbstractComparison):
         return self.criteria_at(self.margin)
 
     @staticmethod
+    @abstractmethod
     def criteria_at(margin: float) -> Criteria:
         """Return the criteria with a margin."""
-        raise NotImplementedError
 
 
 class Better(AbstractWithMargin):

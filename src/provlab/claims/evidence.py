@@ -105,10 +105,8 @@ class AbstractEvidence(ABC):
         )
 
     def entries(self, place: Place) -> list[Entry]:
-        """Return the entries of a number of an artefact, one a data set."""
-        name, row, column = place
-        found = [entry for entry in self.artefact(name).entries if (entry.row, entry.column) == (row, column)]
-        return [entry for entry in found if self.dataset in ("", entry.dataset)]
+        """Return the entries of a number of an artefact, one a data set; errors as `artefact`."""
+        return [entry for entry in self.artefact(place[0]).entries if (entry.row, entry.column) == place[1:]]
 
     def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
         """Return the features that were selected behind some numbers; errors as `artefact`."""

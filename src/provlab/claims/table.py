@@ -179,7 +179,7 @@ class TableEvidence(AbstractEvidence):
             return np.full(results.size, float(source))
         if source in self._file:
             is_text = name in SCHEMA.names and pa.types.is_string(SCHEMA.field(name).type)
-            return pd.Series(self._texts(source))[line].array if is_text else self._numbers(source)[line]
+            return np.array(self._texts(source), object)[line] if is_text else self._numbers(source)[line]
         if has_seconds:
             return np.full(results.size, np.nan)
         wanted = "seconds" if name in TIMES else name
