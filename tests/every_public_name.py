@@ -6,80 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provlab import Measure, MeasuredTrial, Project, compare, load_dataset
-from provsel.certificates import (
-    HELD,
-    IN_EXPECTATION,
-    NO_BOUND,
-    NOT_MEASURED,
-    NOT_SEPARABLE,
-    THEOREMS,
-    UNDECIDED,
-    VACUOUS,
-    VIOLATED,
-    Certificate,
-    ClusteringCost,
-    CompressedRecovery,
-    FeatureSelectiveRecovery,
-    MarginPreservation,
-    OnlineFeatureCount,
-    OnlineScoreSum,
-    PartitionCost,
-    RadiusPreservation,
-    RidgeRegressionCost,
-    RidgeRegressionRisk,
-    RidgeSparsification,
-    SoftMarginBound,
-    SpectralSparsification,
-    Spectrum,
-    SubsetApproximation,
-    SubsetPromise,
-    Theorem,
-    certify,
-    certify_compression,
-    certify_subset,
-)
-from provsel.models import (
-    BaseLinearSVM,
-    CompressedLinearSVM,
-    CrossValidatedSVM,
-    FeatureSelectiveSVM,
-    HingeSVM,
-    KMeansClustering,
-    LiblinearSVM,
-    LibsvmSVM,
-)
-from provsel.selectors import (
-    AdaptiveRandomizedPivotingSelector,
-    AlphaInvestingSelector,
-    AlwaysKept,
-    ApproximateBSSSelector,
-    AtSize,
-    BaseSelector,
-    BSSSelector,
-    CrossValidatedSize,
-    DualSetSelector,
-    FeatureSelectiveSelector,
-    FullDataSelector,
-    GaussianCompression,
-    L1SVMSelector,
-    LaplacianScoreSelector,
-    LeverageScoreSelector,
-    LPSVMSelector,
-    OnlineLeverageSelector,
-    OnSupportVectors,
-    RandomlyPivotedQRSelector,
-    RidgeLeverageSelector,
-    RRQRSelector,
-    Selection,
-    SingleSVDSelector,
-    SparseEmbedding,
-    SpectralSelectionSelector,
-    StrongRRQRSelector,
-    SVMRFESelector,
-    UniformSelector,
-    WithEnclosingBallCenter,
-    checked_count,
-)
+from provsel import certificates, models, selectors
 from provsel.stability import StabilityReport, StabilityTest, stability
 from provsel.streams import column_blocks, row_chunks
 from provsel.training_view import Cost, Meter, TrainingView
@@ -88,12 +15,12 @@ X: NDArray[np.float64] = np.eye(10)
 y: NDArray[np.int64] = np.arange(10) % 2
 
 
-class Mine(BaseSelector):
+class Mine(selectors.BaseSelector):
     def __init__(self, n_features_to_select: int) -> None:
         self.n_features_to_select = n_features_to_select
 
-    def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
-        return Selection.unweighted(np.arange(checked_count(self, view.n_features)))
+    def _select(self, view: TrainingView, rng: np.random.Generator) -> selectors.Selection:
+        return selectors.Selection.unweighted(np.arange(selectors.checked_count(self, view.n_features)))
 
 
 class Mean(Measure):
@@ -104,91 +31,95 @@ class Mean(Measure):
         return cls(mean=float(trial.rows.n_samples))
 
 
-class Size(Theorem):
+class Size(certificates.Theorem):
     name, source = "size", "by construction"
     kept: float = np.nan
 
     @classmethod
     def measure(cls, trial: MeasuredTrial, most: int = 100) -> Self:
         kept = float(trial.reducer.indices_.size)
-        return cls(kept=kept, state=HELD if kept <= most else VIOLATED)
+        return cls(kept=kept, state=certificates.HELD if kept <= most else certificates.VIOLATED)
 
 
-SELECTORS: list[BaseSelector] = [
-    CrossValidatedSize(SVMRFESelector(1), cv=2),
-    DualSetSelector(0.3),
-    SpectralSelectionSelector(3),
-    AdaptiveRandomizedPivotingSelector(3),
-    AlphaInvestingSelector(),
-    AlwaysKept(SVMRFESelector(1), 3, always=[0]),
-    ApproximateBSSSelector(5),
-    AtSize(L1SVMSelector(), 3, parameter="C", low=0.1, high=1.0),
-    BSSSelector(5),
-    FeatureSelectiveSelector(),
-    FullDataSelector(),
-    LaplacianScoreSelector(3),
-    LeverageScoreSelector(3),
-    LPSVMSelector(),
+EVERY: list[selectors.BaseSelector] = [
+    selectors.CrossValidatedSize(selectors.SVMRFESelector(1), cv=2),
+    selectors.DualSetSelector(0.3),
+    selectors.SpectralSelectionSelector(3),
+    selectors.AdaptiveRandomizedPivotingSelector(3),
+    selectors.AlphaInvestingSelector(),
+    selectors.AlwaysKept(selectors.SVMRFESelector(1), 3, always=[0]),
+    selectors.ApproximateBSSSelector(5),
+    selectors.AtSize(selectors.L1SVMSelector(), 3, parameter="C", low=0.1, high=1.0),
+    selectors.BSSSelector(5),
+    selectors.FeatureSelectiveSelector(),
+    selectors.FullDataSelector(),
+    selectors.LaplacianScoreSelector(3),
+    selectors.LeverageScoreSelector(3),
+    selectors.LPSVMSelector(),
     Mine(2),
-    OnlineLeverageSelector(),
-    OnSupportVectors(BSSSelector(5)),
-    RidgeLeverageSelector(3),
-    RandomlyPivotedQRSelector(3),
-    RRQRSelector(3),
-    SingleSVDSelector(3),
-    StrongRRQRSelector(3),
-    SVMRFESelector(3),
-    UniformSelector(3),
-    WithEnclosingBallCenter(BSSSelector(5)),
+    selectors.OnlineLeverageSelector(),
+    selectors.OnSupportVectors(selectors.BSSSelector(5)),
+    selectors.RidgeLeverageSelector(3),
+    selectors.RandomlyPivotedQRSelector(3),
+    selectors.RRQRSelector(3),
+    selectors.SingleSVDSelector(3),
+    selectors.StrongRRQRSelector(3),
+    selectors.SVMRFESelector(3),
+    selectors.UniformSelector(3),
+    selectors.WithEnclosingBallCenter(selectors.BSSSelector(5)),
 ]
-for selector in SELECTORS:
+for selector in EVERY:
     fitted = selector.fit(X, y)
     indices: NDArray[np.int64] = fitted.indices_
     weights: NDArray[np.float64] = fitted.weights_
-    found: Certificate = certify(fitted, X, y, also=[Size])
+    found: certificates.Certificate = certificates.certify(fitted, X, y, also=[Size])
     states: list[str] = [record.state for record in found]
-for transformer in (SparseEmbedding(3), GaussianCompression(3)):
+for transformer in (selectors.SparseEmbedding(3), selectors.GaussianCompression(3)):
     transformer.fit(X)
-MODELS: list[BaseLinearSVM] = [
-    CompressedLinearSVM(3),
-    CrossValidatedSVM(),
-    FeatureSelectiveSVM(),
-    HingeSVM(),
-    LiblinearSVM(),
-    LibsvmSVM(),
+MODELS: list[models.BaseLinearSVM] = [
+    models.CompressedLinearSVM(3),
+    models.CrossValidatedSVM(),
+    models.FeatureSelectiveSVM(),
+    models.HingeSVM(),
+    models.LiblinearSVM(),
+    models.LibsvmSVM(),
 ]
 for model in MODELS:
     labels: NDArray[np.int64] = model.fit(X, y).predict(X)
-KMeansClustering(2).fit(X, y)
-OWN: list[type[Theorem]] = [ClusteringCost, CompressedRecovery, FeatureSelectiveRecovery, MarginPreservation, Size]
-OWN += [
-    OnlineFeatureCount,
-    OnlineScoreSum,
-    PartitionCost,
-    RadiusPreservation,
-    RidgeRegressionCost,
-    RidgeRegressionRisk,
-    RidgeSparsification,
-    SubsetApproximation,
-    SoftMarginBound,
-    SpectralSparsification,
-    *THEOREMS,
+models.KMeansClustering(2).fit(X, y)
+OWN: list[type[certificates.Theorem]] = [
+    certificates.ClusteringCost,
+    certificates.CompressedRecovery,
+    certificates.FeatureSelectiveRecovery,
+    certificates.MarginPreservation,
+    Size,
+    certificates.OnlineFeatureCount,
+    certificates.OnlineScoreSum,
+    certificates.PartitionCost,
+    certificates.RadiusPreservation,
+    certificates.RidgeRegressionCost,
+    certificates.RidgeRegressionRisk,
+    certificates.RidgeSparsification,
+    certificates.SubsetApproximation,
+    certificates.SoftMarginBound,
+    certificates.SpectralSparsification,
+    *certificates.THEOREMS,
 ]
 print(
     OWN[0].columns(),
     Mean(mean=1.0).as_record(),
-    NO_BOUND,
-    NOT_MEASURED,
-    NOT_SEPARABLE,
-    UNDECIDED,
-    VACUOUS,
-    IN_EXPECTATION,
+    certificates.NO_BOUND,
+    certificates.NOT_MEASURED,
+    certificates.NOT_SEPARABLE,
+    certificates.UNDECIDED,
+    certificates.VACUOUS,
+    certificates.IN_EXPECTATION,
 )
-print(SubsetPromise, Spectrum)
-print(certify_subset(SingleSVDSelector(3).fit(X), X, 2).frobenius_ratio)
-certify_compression(CompressedLinearSVM(3).fit(X, y), X, y)
+print(certificates.SubsetPromise, certificates.Spectrum)
+print(certificates.certify_subset(selectors.SingleSVDSelector(3).fit(X), X, 2).frobenius_ratio)
+certificates.certify_compression(models.CompressedLinearSVM(3).fit(X, y), X, y)
 print(list(column_blocks(X, block_size=3)), list(row_chunks(X, y=y)), Cost.now(), Meter())
-steady: StabilityReport = StabilityReport.of(RRQRSelector(3), X, y, cv=3)
+steady: StabilityReport = StabilityReport.of(selectors.RRQRSelector(3), X, y, cv=3)
 test: StabilityTest = steady.compare(stability([[0, 1], [0, 2], [1, 2]], 10))
 print(steady.index, steady.interval(0.9), steady.most_frequent(3), test.p_value)
 frame = compare(X, y, {"mine": Mine(2)}, repeats=1)

@@ -121,18 +121,6 @@ def follow(page, folder, serial=()):
     return ran, done.stdout, folder
 
 
-def test_a_page_that_cannot_be_followed_says_where(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(
-        "```{code-block} python\n:caption: sub/x.py\n\nraise SystemExit(3)\n```\n```console\n$ python sub/x.py\n```\n"
-    )
-    with pytest.raises(AssertionError, match=r"python sub/x\.py"):
-        follow(page, tmp_path)
-    page.write_text("```console\n$ provsel \\\n    --version\n```\n```text\nprovsel 7\n```\n")
-    with pytest.raises(AssertionError, match=r"not printed by the command above:\s+provsel 7"):
-        follow(page, tmp_path)
-
-
 def test_your_data_in_five_minutes_in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
     ran, printed, folder = follow("start.md", tmp_path, serial=("reproduce", "run"))
@@ -213,20 +201,3 @@ def test_numbers_and_theorems_are_read():
         assert len(files) > 5
         assert all(path.is_file() for path in files)
     assert "## table1" in lines
-
-
-def test_the_comparison_of_selectors_is_read_where_there_is_one(tmp_path):
-    measured = importlib.util.module_from_spec(MEASURED)
-    MEASURED.loader.exec_module(measured)
-    text, files = measured.selection_lines(tmp_path)
-    assert text[0].startswith("**Not measured yet.**")
-    assert files == []
-    folder = tmp_path / "tables" / "selection"
-    folder.mkdir(parents=True)
-    (folder / "advice.md").write_text("# Which?\n\n## From 3 data sets\n\n### Error\n\nBest average rank: RFE (1.3).\n")
-    (folder / "selectors.md").write_text("| method |\n")
-    text, files = measured.selection_lines(tmp_path)
-    assert [line for line in text if line.startswith("#")] == ["### From 3 data sets", "#### Error"]
-    assert "Best average rank: RFE (1.3)." in text
-    assert "Which?" not in "".join(text)
-    assert [path.name for path in files] == ["advice.md", "selectors.md"]

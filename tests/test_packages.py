@@ -4,7 +4,6 @@ import email
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -57,37 +56,27 @@ def test_two_builds_have_the_same_bytes(dist, tmp_path):
 
 
 @needs_backend
-def test_the_wheel_is_pure_and_complete(dist):
+def test_wheel_and_sdist_are_complete(dist):
     assert dist[1].name == f"provsel-{__version__}-py3-none-any.whl"
     with zipfile.ZipFile(dist[1]) as archive:
         names = set(archive.namelist())
         [place] = [name for name in names if name.endswith(".dist-info/METADATA")]
         metadata = email.message_from_bytes(archive.read(place))
     assert {"provsel/py.typed", "provlab/py.typed", place.replace("METADATA", "licenses/LICENSE")} <= names
-    sources = {str(path.relative_to(REPO / "src")) for path in (REPO / "src").rglob("*.py")}
-    assert sources <= names
+    assert {str(path.relative_to(REPO / "src")) for path in (REPO / "src").rglob("*.py")} <= names
     assert not [name for name in names if name.endswith((".so", ".pyd", ".pyc"))]
-    assert metadata["Version"] == __version__
-    assert metadata["License-Expression"] == "BSD-3-Clause"
-    assert metadata["Requires-Python"] == ">=3.11"
-    assert metadata["Description-Content-Type"] == "text/markdown"
-    assert len(metadata["Keywords"].split(",")) >= 5
+    stated = {"Version": __version__, "License-Expression": "BSD-3-Clause", "Requires-Python": ">=3.11"}
+    assert stated.items() <= dict(metadata.items()).items()
     classifiers = metadata.get_all("Classifier")
     assert [text.rsplit(" ", 1)[-1] for text in classifiers if re.search(r":: 3\.\d+$", text)] == PYTHONS
-    assert {"Typing :: Typed", "Operating System :: OS Independent"} <= {*classifiers}
-
-
-@needs_backend
-def test_the_sdist_has_what_tests_and_pages_need(dist):
     with tarfile.open(dist[0]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     needed = {"tests/conftest.py", "docs/conf.py", "Makefile", "CITATION.cff", "CHANGELOG.md", "requirements-dev.lock",
               "Dockerfile", ".github/workflows/checks.yml", "experiments/paul2016/claims.yaml",
               "results/reference/summary.json"}  # fmt: skip
     assert needed <= names
-    assert not [
-        name for name in names if "__pycache__" in name or name.startswith((".venv", "docs/_build", "results/store"))
-    ]
+    unwanted = (".venv", "docs/_build", "results/store")
+    assert not [name for name in names if "__pycache__" in name or name.startswith(unwanted)]
 
 
 @needs_backend
@@ -124,8 +113,7 @@ def test_the_wheel_installs_with_pip_into_an_empty_environment(dist, tmp_path):
     assert not (home / "bin" / "provsel").exists()
 
 
-def test_one_version_everywhere():
-    assert "version" in PROJECT["dynamic"]
+def test_one_version_everywhere_and_each_paper_is_cited():
     citation = yaml.safe_load((REPO / "CITATION.cff").read_text())
     assert citation["version"] == __version__
     assert citation["license"] == PROJECT["license"]
@@ -134,17 +122,9 @@ def test_one_version_everywhere():
     assert releases[0] == "Unreleased" or releases[0].startswith(__version__)
     released = [tuple(map(int, re.match(r"(\d+)\.(\d+)\.(\d+)", text).groups())) for text in releases[1:]]
     assert released == sorted(released, reverse=True)
-
-
-def test_the_citation_names_each_paper_of_the_project():
-    citation = yaml.safe_load((REPO / "CITATION.cff").read_text())
     papers = {path.parent.name for path in (REPO / "experiments").glob("*/claims.yaml")}
-    names = {
-        reference["authors"][0]["family-names"].lower() + str(reference["year"]) for reference in citation["references"]
-    }
-    assert papers <= names
-    assert all(author.get("name") or author.get("family-names") for author in citation["authors"])
-    assert citation["cff-version"] == "1.2.0"
+    cited = citation["references"]
+    assert papers <= {f"{each['authors'][0]['family-names'].lower()}{each['year']}" for each in cited}
 
 
 def test_hosted_checks_run_what_there_is():
@@ -166,52 +146,18 @@ def test_hosted_checks_run_what_there_is():
     assert sorted(pythons) == PYTHONS
 
 
-def test_issue_forms_have_what_a_host_needs():
-    forms = [path for path in (REPO / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml"]
-    assert len(forms) >= 3
-    for path in forms:
-        form = yaml.safe_load(path.read_text())
-        assert {"name", "description", "body"} <= form.keys()
-        ids = [part["id"] for part in form["body"]]
-        assert len(ids) == len(set(ids))
-        assert all(part["type"] in ("textarea", "input") and part["attributes"]["label"] for part in form["body"])
-
-
-def docker_steps():
-    text = re.sub(r"\\\n\s*", "", (REPO / "Dockerfile").read_text())
-    return [line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#")]
-
-
 def test_the_image_is_built_of_what_there_is():
     """No builder is needed: each step names things that exist, and what is copied is not ignored."""
-    steps = docker_steps()
-    assert {name for name, _ in steps} <= {"FROM", "RUN", "WORKDIR", "COPY", "USER", "ENV", "ENTRYPOINT", "CMD"}
-    bases = [what.split(" ")[0] for name, what in steps if name == "FROM"]
-    assert all(re.fullmatch(r"python:3\.\d+-slim", base) for base in bases)
-    assert len(set(bases)) == 1  # an environment moves with its Python only
-    ignored = (REPO / ".dockerignore").read_text().splitlines()
+    text = re.sub(r"\\\n\s*", "", (REPO / "Dockerfile").read_text())
+    steps = [line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#")]
+    assert len({what.split(" ")[0] for name, what in steps if name == "FROM"}) == 1  # an environment has one Python
+    ignored, makefile = (REPO / ".dockerignore").read_text().splitlines(), (REPO / "Makefile").read_text()
     for name, what in steps:
         if name == "COPY" and "--from" not in what:
             for source in what.split(" ")[:-1]:
                 assert (REPO / source).exists()
                 assert f"!{source.removeprefix('./')}" in ignored
         if name == "RUN":
-            makefile = (REPO / "Makefile").read_text()
             assert all(re.search(rf"^{target}:", makefile, re.M) for target in re.findall(r"\bmake ([\w-]+)", what))
     assert steps[-2:] == [["ENTRYPOINT", '["provsel"]'], ["CMD", '["--help"]']]
     assert [what for name, what in steps if name == "USER"] == ["1000"]
-
-
-def has_builder():
-    return (
-        shutil.which("docker") and not subprocess.run(["docker", "info"], capture_output=True, check=False).returncode
-    )
-
-
-@pytest.mark.skipif(not has_builder(), reason="there is no docker that runs")
-def test_the_image_builds_and_runs(tmp_path):
-    subprocess.run(["docker", "build", "--tag", "provsel-test", "."], cwd=REPO, check=True, capture_output=True)
-    done = subprocess.run(
-        ["docker", "run", "--rm", "provsel-test", "--version"], check=True, capture_output=True, text=True
-    )
-    assert done.stdout.strip() == f"provsel {__version__}"
