@@ -33,6 +33,8 @@ PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify
 
 Parts = Mapping[str, Any]
 
+_COLUMNS = frozenset(column.name for column in COLUMNS)
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -189,9 +191,7 @@ def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
 
 def _check_own_columns(method: Method) -> None:
     """Refuse measures of the project's own with columns of provsel or of another measure, or with unknown settings."""
-    if not method.measures:
-        return
-    known = frozenset(column.name for column in COLUMNS)
+    known = _COLUMNS
     for config in method.measures:
         measure: type[Measure] = component_class("measure", config)
         check_columns(measure, known)

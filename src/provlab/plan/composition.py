@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ class Composer:
     """`compose_config` for many overrides: reads each file once, and merges once what the same files give."""
 
     def __init__(self) -> None:
-        self._of_files = cache(_merged_files)
+        self._of_files = cache(partial(_merged_files, cache(_member)))
 
     def __call__(self, overrides: Sequence[str]) -> Parts:
         """Return the config with some overrides."""
@@ -80,7 +80,7 @@ class Composer:
         return parts
 
 
-def _merged_files(*, experiment: str = "", **chosen: str) -> Parts:
+def _merged_files(member: Callable[[str, str], Parts], *, experiment: str = "", **chosen: str) -> Parts:
     """Return what the main config, an artefact's and the chosen members of groups give."""
     files = [read_config("", package_conf() / "config.yaml")]
     if experiment:
@@ -88,7 +88,7 @@ def _merged_files(*, experiment: str = "", **chosen: str) -> Parts:
     items = [item for file in files for item in file.get("defaults", []) if isinstance(item, dict)]
     named = {key.removeprefix("override /"): name for item in items for key, name in item.items()}
     members = {group: name for group, name in named.items() if group in GROUPS} | chosen
-    parts: Parts = {group: _member(group, name) for group, name in members.items()}
+    parts: Parts = {group: member(group, name) for group, name in members.items()}
     for file in files:
         parts = _merge(parts, _content(file))
     return parts

@@ -25,7 +25,9 @@ KNOWN = (*CELL_GROUPS, "artefact")
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)(?:\.\w+)*\}")
 _KEY = re.compile(r"(\+{0,2}|~)([A-Za-z_][\w$-]*(?:\.[\w$-]+)*)")
-_WORD = re.compile(r"(?!(?i:nan|inf|null|true|false)$)[A-Za-z][\w./-]*")
+_WORD = re.compile(r"(?!(?i:nan|inf|null|true|false)$)[A-Za-z][\w./-]*|[1-9]/[a-z]|\?{3}|\$\{[a-z]\w*(\.[a-z]\w*)*\}")
+_NUMBER = re.compile(r"(0|[1-9]\d*)(\.\d+)?([eE]-?\d+)?", re.ASCII)
+_CONSTANTS = {"true": True, "false": False, "null": None}
 
 
 class Override(NamedTuple):
@@ -97,11 +99,15 @@ def check_size(text: str) -> None:
 
 
 def _value(text: str, value: str) -> Any:
-    """Return the value of an override; words and numbers, which most are, need no parser, which is slow to import."""
+    """Return the value of an override; what those of artefacts are needs no parser, which is slow to import."""
     if _WORD.fullmatch(value):
         return value
-    if re.fullmatch(r"\d+", value, re.ASCII):
-        return int(value)
+    if _NUMBER.fullmatch(value):
+        return int(value) if value.isdecimal() else float(value)
+    if value in _CONSTANTS:
+        return _CONSTANTS[value]
+    if re.fullmatch(r"\[\d+(,\d+)*\]", value, re.ASCII):
+        return [int(item) for item in value[1:-1].split(",")]
     parsed = parse_with_hydra(text)
     if parsed.is_sweep_override():
         raise ValueError(
