@@ -41,16 +41,6 @@ def test_it_is_a_grid_search(model, shape, form):
     np.testing.assert_array_equal(support_rows(ours, X, y), support_rows(alone, X, y))
 
 
-def test_the_gram_matrix_changes_nothing():
-    X, y = noisy()
-    arguments = LibsvmSVM(), X, (y > 0).astype(int), GRID, list(StratifiedKFold(5).split(X, y))
-    by_gram, by_rows = (list(route(*arguments)) for route in (module._on_gram, module._on_rows))
-    assert len(by_gram) == len(by_rows) == 25
-    for one, other in zip(by_gram, by_rows, strict=True):
-        assert one[0] == other[0]
-        np.testing.assert_array_equal(one[2], other[2])
-
-
 def test_several_classes_and_small_ones():
     X, y = load_digits(return_X_y=True)
     X, y = X[:200], y[:200]

@@ -183,11 +183,11 @@ def relative_eigenvalues(X, selector, ridge):
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "scaled"])
 def test_the_promise_holds(kind):
-    """Each fit breaks it with a chance of 1/n = 1/6 at most; 20 fits more than 12 times with one of 1e-5."""
+    """Each fit breaks it with a chance of 1/n = 1/6 at most; 12 fits more than 8 times with one of 2e-5."""
     X = three_directions(kind)
     ridge = ridge_for(X)
     broken = 0
-    for seed in range(20):
+    for seed in range(12):
         selector = OnlineLeverageSelector(outside_span="ridge", ridge=ridge, epsilon=EPS, random_state=seed).fit(X)
         assert selector.indices_.size < 4_000
         record = certify(selector, X, also=[RidgeSparsification]).sparsification
@@ -202,7 +202,7 @@ def test_the_promise_holds(kind):
             assert found.spectral_bound == pytest.approx(delta / sigma[k] ** 2)
             states.append(found.state)
         broken += states != [HELD] * 4
-    assert broken <= 12
+    assert broken <= 8
 
 
 def test_too_few_columns_break_it():

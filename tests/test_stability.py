@@ -169,11 +169,7 @@ def test_it_prints_well(digits):
         ([[0], [5]], 5, "stability: selection 1: expected indices from 0 to 4, got 5 to 5; n_features is"),
         ([[0], [-1]], 5, "stability: selection 1: expected indices from 0 to 4, got -1 to -1"),
         ([[0], [1, 1, 2]], 5, "stability: selection 1: expected each feature once, got 1 again"),
-        (
-            [[0], [1.5]],
-            5,
-            "stability: selection 1: expected a list of indices or a boolean mask, got an array of float64",
-        ),
+        ([[0], [1.5]], 5, "selection 1: expected a list of indices or a boolean mask, got an array of float64"),
         ([[[0]], [1]], 5, r"stability: selection 0: expected a list of indices .* of shape \(1, 1\)"),
         ([[0], np.ones(4, bool)], 5, r"stability: selection 1: expected a mask of shape \(5,\), got \(4,\)"),
         ([[], []], 5, "stability: expected selections that choose among 5 features, got 2 empty ones"),

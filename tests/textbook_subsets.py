@@ -64,9 +64,9 @@ def residual(X, columns):
     return X - C @ np.linalg.lstsq(C, X, rcond=None)[0]
 
 
-def ratios(X, columns, k):
-    """Return the squared Frobenius and spectral ratios to the best approximation of rank k."""
-    sigma, left = np.linalg.svd(X, compute_uv=False), residual(X, columns)
+def ratios(X, columns, k, sigma=None):
+    """Return the squared Frobenius and spectral ratios to the best approximation of rank k; X has values sigma."""
+    left, sigma = residual(X, columns), np.linalg.svd(X, compute_uv=False) if sigma is None else sigma
     return (left**2).sum() / (sigma[k:] ** 2).sum(), np.linalg.norm(left, 2) ** 2 / sigma[k] ** 2
 
 

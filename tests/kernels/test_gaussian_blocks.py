@@ -9,7 +9,6 @@ from time import sleep
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import kstest
 
 from provsel.kernels import gaussian_blocks
 from provsel.kernels.gaussian_blocks import GaussianBlocks
@@ -51,33 +50,6 @@ def test_it_is_its_definition(m, form, store, panels):
     W = np.random.default_rng(1).random((L, 3))
     np.testing.assert_allclose(made.expand(W), expected.T @ W, rtol=1e-12, atol=1e-12)
     assert np.abs(blocks(m=m, key=6).dense() - expected).max() > 0.1
-
-
-def test_moments():
-    """Within five standard deviations of independent N(0, 1 / 4); the rows and the blocks are not correlated."""
-    ell, m = 64, 3072
-    normals = 2 * blocks(ell, m).dense()
-    assert abs(normals.mean()) < 5 / np.sqrt(ell * m)
-    assert abs(normals.var() - 1) < 5 * np.sqrt(2 / (ell * m))
-    assert kstest(normals.ravel(), "norm").pvalue > 1e-3
-    of_rows, of_columns = normals @ normals.T / m, normals.T @ normals / ell
-    assert np.abs(of_rows[np.triu_indices(ell, 1)]).max() < 5.5 / np.sqrt(m)
-    assert np.abs(of_columns[np.triu_indices(m, 1)]).max() < 8 / np.sqrt(ell)
-    apart = normals.reshape(ell, m // 256, 256).transpose(1, 0, 2).reshape(m // 256, -1)
-    assert np.abs(np.corrcoef(apart)[np.triu_indices(m // 256, 1)]).max() < 5 / np.sqrt(ell * 256)
-    repeated = np.concatenate([apart[:1], apart[:1]])  # what one stream for all blocks would give
-    assert np.corrcoef(repeated)[0, 1] > 0.99
-
-
-def test_a_block_depends_neither_on_the_order_nor_on_the_width():
-    first, second = blocks(), blocks()
-    last = np.zeros((1, M))
-    last[0, -1] = 1
-    from_last = first.project(sparse.csr_array(last))
-    whole = second.dense()
-    np.testing.assert_array_equal(from_last[0], whole[:, -1])
-    np.testing.assert_array_equal(first.dense(), whole)
-    np.testing.assert_array_equal(blocks(m=300).dense(), whole[:, :300])
 
 
 @pytest.mark.parametrize("locked", [True, False])

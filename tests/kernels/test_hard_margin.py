@@ -141,19 +141,6 @@ def test_inseparable_rows_are_recognized(problem):
     assert np.isnan([fit.intercept, fit.squared_norm, fit.gap]).all()
 
 
-def test_invariances():
-    X, y = text_like(4)
-    fit = hard_margin(X @ X.T, y)
-    order = np.random.default_rng(1).permutation(y.size)
-    again = hard_margin(X[order] @ X[order].T, y[order])
-    np.testing.assert_allclose(again.alpha, fit.alpha[order], atol=1e-8 * fit.alpha.max())
-    cases = [(X + 7.0, y, 1.0), (100.0 * X, y, 1e-4), (X, -y, 1.0), (np.repeat(X, 2, axis=0), np.repeat(y, 2), 1.0)]
-    for Z, labels, factor in cases:
-        other = hard_margin(Z @ Z.T, labels)
-        assert other.squared_norm == pytest.approx(factor * fit.squared_norm, rel=1e-8)
-    assert hard_margin(X @ X.T, -y).intercept == pytest.approx(-fit.intercept, rel=1e-8)
-
-
 def test_first_guess_does_not_change_the_solution():
     X, y = text_like(5)
     G, eye = X @ X.T, np.eye(y.size)

@@ -76,16 +76,6 @@ def test_it_is_its_definition(make, options, n_components, form):
         assert abs((scaled**2).mean() - 1) < 5 * np.sqrt(2 / scaled.size)
 
 
-def test_buckets_and_signs():
-    selector = SparseEmbedding(5, random_state=0).fit(np.zeros((1, 10_000)))
-    assert selector.buckets_.dtype == np.int64
-    np.testing.assert_array_equal(np.unique(selector.signs_), [-1, 1])
-    # five standard deviations of counts that are binomial
-    assert np.abs(np.bincount(selector.buckets_, minlength=5) - 2000).max() < 5 * 40
-    assert abs(selector.signs_.sum()) < 5 * 100
-    assert abs(selector.signs_[selector.buckets_ == 0].sum()) < 5 * 45  # signs do not follow the buckets
-
-
 def test_squared_lengths_are_unbiased():
     """E ||x S||^2 = ||x||^2 with variance at most 2 ||x||^4 / m; without signs a positive x is far off."""
     x = np.random.default_rng(1).random((1, 50)) + 0.5

@@ -18,7 +18,7 @@ import provsel.selectors
 import provsel.training_view as view_module
 from provsel.kernels.bss_columns import OrderedColumns
 from provsel.kernels.leverage import sample_with_replacement
-from provsel.models import LiblinearSVM, LibsvmSVM
+from provsel.models import CrossValidatedSVM, LiblinearSVM, LibsvmSVM
 from provsel.selectors import (
     AdaptiveRandomizedPivotingSelector,
     AlphaInvestingSelector,
@@ -68,6 +68,7 @@ ESTIMATORS = [
     OnlineLeverageSelector(1, random_state=0),
     LibsvmSVM(),
     LiblinearSVM(),
+    CrossValidatedSVM(grid=(0.1, 1.0), n_splits=2),
 ]
 
 N, D, R = 20, 120, 40

@@ -166,17 +166,6 @@ def test_no_fit_writes_to_its_input_and_every_form_gives_the_same(estimator):
             np.testing.assert_allclose(found[key], value, rtol=rtol, atol=rtol, err_msg=f"{name}: {key}")
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, bool])
-def test_no_fit_writes_to_input_of_other_types(estimator, dtype):
-    for form in (np.array, sparse.csr_array, sparse.csc_matrix):
-        made = frozen(form(np.round(X).astype(dtype)))
-        before = [array.tobytes() for array in arrays_of(made)]
-        found = fit(estimator, made)
-        assert before == [array.tobytes() for array in arrays_of(made)]
-        if hasattr(found, "transform"):
-            found.transform(made)
-
-
 ROWS, LABELS = np.random.default_rng(1).standard_normal((30, 120)), np.arange(30) % 2
 
 
