@@ -121,11 +121,6 @@ def problems():
     }
 
 
-@pytest.fixture(params=problems(), ids=lambda name: name.replace(" ", "_"))
-def problem(request):
-    return problems()[request.param]
-
-
 def test_penalty_is_the_least_over_mu():
     for c1, c2 in ((0.3, 0.2), (1e-3, 4.0), (2.0, 1e-3)):
         v = np.append(0.0, np.sqrt(c1 / c2) * np.array([1e-3, 0.2, -0.7, 1.0, -1.5, 40.0]))
@@ -144,37 +139,28 @@ def test_penalty_is_the_least_over_mu():
         assert printed_penalty(v[1:2] / 2, c1, c2) > printed_penalty(v[1:2], c1, c2) / 2
 
 
-def test_meets_the_quadratic_program(problem):
-    X, y, c1, c2 = problem
+@pytest.mark.parametrize("name", problems())
+def test_optimum_is_that_of_two_other_solvers_and_certified(name):
+    X, y, c1, c2 = problems()[name]
     fit = feature_selective_svm(X, y, c1, c2)
     assert fit.gap <= 1e-6
     assert fit.objective == pytest.approx(quadratic_program(X, y, c1, c2), rel=1e-6)
-
-
-@pytest.mark.parametrize("name", [name for name in problems() if name != "quadratic part only"])
-def test_lies_between_linear_programs(name):
-    """A second route, with bounds on both sides, whatever either solver calls converged."""
-    X, y, c1, c2 = problems()[name]
-    fit = feature_selective_svm(X, y, c1, c2)
-    low, high = cutting_planes(X, y, c1, c2)
-    assert high - low <= (1e-5 if name == "both parts" else 1e-6) * high  # tangents of a parabola come closer slowly
-    assert low * (1 - 1e-7) <= fit.objective <= high * (1 + 1e-6)
-    # negative control: the bounds know c1
-    assert feature_selective_svm(X, y, 1.1 * c1, c2).objective > high * (1 + 1e-4) or not fit.v.any()
-
-
-def test_is_certified(problem):
-    X, y, c1, c2 = problem
-    fit = feature_selective_svm(X, y, c1, c2)
     assert fit.objective == pytest.approx(objective(X, y, c1, c2, fit.v), rel=1e-6)
+    # the conjugate of the penalty, as the largest value over a grid of v
     assert 0 <= fit.alpha.min() <= fit.alpha.max() <= (1 + 1e-12) / y.size
     u = X.T @ (y * fit.alpha)
-    # the conjugate of the penalty, as the largest value over a grid of v
     v = np.linspace(-3, 3, 60_001) * max(np.sqrt(c1 / c2), np.abs(u).max() / (2 * c2))
     conjugates = [(value * v - kernel_weight_penalty(v, c1, c2)).max() for value in u]
     assert fit.dual == pytest.approx(fit.alpha.sum() - sum(conjugates), rel=1e-6)
     assert fit.dual <= fit.objective * (1 + 1e-12)
     assert (fit.v[np.abs(u) < 2 * np.sqrt(c1 * c2) * (1 - 1e-4)] == 0).all()
+    if name == "quadratic part only":  # tangents of a parabola come closer slowly
+        return
+    low, high = cutting_planes(X, y, c1, c2)
+    assert high - low <= (1e-5 if name == "both parts" else 1e-6) * high
+    assert low * (1 - 1e-7) <= fit.objective <= high * (1 + 1e-6)
+    # negative control: the bounds know c1
+    assert feature_selective_svm(X, y, 1.1 * c1, c2).objective > high * (1 + 1e-4) or not fit.v.any()
 
 
 def test_a_wrong_solution_has_a_gap():

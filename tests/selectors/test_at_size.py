@@ -63,7 +63,7 @@ def data():
     return X, np.where(X[:, :6].sum(axis=1) + 0.5 * rng.standard_normal(40) > 0, 1, -1)
 
 
-@pytest.mark.parametrize(
+every_price = pytest.mark.parametrize(
     ("selector", "parameter", "low", "high"),
     [
         (FeatureSelectiveSelector(relative=True), "c1", 1e-6, 1.0),
@@ -71,6 +71,35 @@ def data():
         (LPSVMSelector(), "nu", 1e-3, 1.0),
     ],
 )
+
+
+@every_price
+def test_no_weight_at_all_keeps_the_feature_that_comes_first(selector, parameter, low, high, data):
+    """By bisection of the price; more features for dearer errors, and none where the classes do not differ."""
+
+    def at(value, rows=data):
+        with warnings.catch_warnings(action="ignore"):
+            return clone(selector).set_params(**{parameter: value}).fit(*rows)
+
+    some, none, advice = (low, 1e6, "Lower") if parameter == "c1" else (high, 1e-6, "Raise")
+    message = f"every weight is zero at {parameter}=.*; kept the one feature .* {advice} {parameter}"
+    with pytest.warns(UserWarning, match=message):
+        made = clone(selector).set_params(**{parameter: none}).fit(*data)
+    assert not made.coef_.any()
+    sizes = [at(value).indices_.size for value in np.geomspace(some, none, 6)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[-1] == made.indices_.size == 1
+    for _ in range(30):
+        middle = np.sqrt(some * none)
+        some, none = (middle, none) if at(middle).coef_.any() else (some, middle)
+    assert made.indices_[0] in at(some).indices_  # of a linear program several may come at once
+    for rows in (np.zeros((6, 3)), np.ones((6, 3))):
+        message = rf"got none of 3 at {parameter}=.*check that some feature differs"
+        with pytest.raises(ValueError, match=message):
+            at(high, (rows, np.arange(6) % 2))
+
+
+@every_price
 @pytest.mark.parametrize("r", [1, 7, 15])
 def test_no_setting_of_a_grid_comes_closer(selector, parameter, low, high, r, data):
     X, y = data
