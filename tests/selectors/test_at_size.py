@@ -12,6 +12,7 @@ from provsel import selectors
 from provsel.selectors import (
     AtSize,
     BaseSelector,
+    CrossValidatedSize,
     FeatureSelectiveSelector,
     FullDataSelector,
     L1SVMSelector,
@@ -222,7 +223,7 @@ def test_the_parameter_and_its_range_are_found(selector, parameter, data):
 
 
 def test_every_selector_without_a_number_of_features_has_a_range():
-    without = FullDataSelector, OnSupportVectors, WithEnclosingBallCenter, BaseSelector
+    without = FullDataSelector, OnSupportVectors, WithEnclosingBallCenter, CrossValidatedSize, BaseSelector
     for cls in (getattr(selectors, name) for name in selectors.__all__):
         if inspect.isclass(cls) and issubclass(cls, BaseSelector) and cls not in without:
             counts = "n_features_to_select" in inspect.signature(cls).parameters
