@@ -3,9 +3,9 @@
 import io
 import json
 import logging
+import math
 import re
 import shutil
-import struct
 from collections import Counter
 
 import pyarrow as pa
@@ -110,31 +110,31 @@ def differing(run):
 
 
 def next_float(value):
-    return struct.unpack("<d", struct.pack("<q", struct.unpack("<q", struct.pack("<d", value))[0] + 1))[0]
-
-
-def test_a_drawn_subset_has_the_bits_of_the_whole_run(whole):
-    kinds = {"BSSSelector", "UniformSelector", "LeverageScoreSelector", "AtSize", "OnlineLeverageSelector"}
-    runs = (audit(whole, fraction=0.4, seed=seed) for seed in range(5, 25))  # keys change with algorithms
-    run = next(run for run in runs if kinds <= {*run.trials["selector"]})
-    assert run.n_stored == len(records(whole))
-    assert run.n_drawn == round(0.4 * run.n_stored) == run.count(IDENTICAL) == len(run.trials)
-    assert run.trials["same_environment"].all()
-    assert not run.trials["not_compared"].any()
-    assert run.skipped == {}
+    return math.nextafter(value, math.inf)
 
 
 def test_everything_is_identical_and_counted_by_cell(whole):
     run = audit(whole)
-    assert run.count(IDENTICAL) == run.n_stored == sum(cell.n_trials for cell in cells_of_all_kinds())
-    assert Counter(run.trials["cell"]) == {cell.id: cell.n_trials for cell in cells_of_all_kinds()}
+    planned = {cell.id: cell.n_trials for cell in cells_of_all_kinds()}
+    assert run.count(IDENTICAL) == run.n_stored == run.n_drawn == len(run.trials) == sum(planned.values())
+    assert Counter(run.trials["cell"]) == planned
+    assert run.trials["same_environment"].all()
+    assert not run.trials["not_compared"].any()
+    assert (run.skipped, run.different, run.digits) == ({}, [], None)
+
+
+@pytest.mark.parametrize("executor", [SERIAL, {"name": "loky", "n_jobs": 2}])
+def test_a_drawn_subset_has_the_bits_of_the_whole_run(whole, executor):
+    run = audit(whole, fraction=0.4, seed=5, executor=executor)
+    assert run.n_drawn == round(0.4 * run.n_stored) == run.count(IDENTICAL)
+    first, again, other = (audit(whole, limit=3, seed=seed).trials["key"].tolist() for seed in (1, 1, 2))
+    assert first == again != other
 
 
 @pytest.mark.parametrize(
     ("column", "change", "found"),
     [
         ("error", next_float, "error"),
-        ("certificate_spectral_error", next_float, "certificate_spectral_error"),
         ("objective", lambda value: 0.25, "objective"),
         ("nmi", lambda value: float("nan"), "nmi"),  # null before
         ("certificate_score_sum", lambda value: None, "certificate_score_sum"),  # NaN before
@@ -187,15 +187,6 @@ def test_compared_values():
         assert found.tolist() == [case[expected] for case in cases]
 
 
-def test_times_memory_and_revision_are_not_compared(results):
-    def change(lines):
-        for line in lines:
-            line.update(select_cpu=1e9, train_wall=None, peak_memory=5, git_revision="0" * 40)
-
-    rewrite(results, change)
-    assert audit(results).count(IDENTICAL) == 3
-
-
 def test_seeds_that_depend_on_more_than_the_key_are_found(whole, monkeypatch):
     monkeypatch.setattr(trial, "trial_seed", lambda *place: 7)
     run = audit(whole, fraction=0.4, seed=5)
@@ -206,13 +197,9 @@ def test_seeds_that_depend_on_more_than_the_key_are_found(whole, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "outcome"),
     [
-        ({}, IDENTICAL),
-        ({"error": lambda value: value * (1 + 1e-8)}, CLOSE),
+        ({"select_cpu": lambda _: 1e9, "train_wall": lambda _: None, "peak_memory": lambda _: 5}, IDENTICAL),
         ({"error": next_float, "certificate_soft_value": next_float}, CLOSE),
-        ({"certificate_spectral_error": lambda value: value + 5e-10}, CLOSE),
         ({"error": lambda value: value * (1 + 1e-5)}, DIFFERENT),
-        ({"error": lambda value: None}, DIFFERENT),
-        ({"n_rows": lambda value: value + 1}, DIFFERENT),
         ({"features": lambda value: value[::-1]}, DIFFERENT),
         ({"seed": lambda value: value + 1}, DIFFERENT),
     ],
@@ -221,7 +208,7 @@ def test_seeds_that_depend_on_more_than_the_key_are_found(whole, monkeypatch):
 def test_in_another_environment_floats_agree_to_the_stated_digits(results, change, outcome):
     def apply(lines):
         for line in lines:
-            line["environment"] = ELSEWHERE
+            line.update(environment=ELSEWHERE, git_revision="0" * 40)  # neither is compared
         [line, *_] = (line for line in lines if line["error"] > 0)
         for column, function in change.items():
             line[column] = function(line[column])
@@ -232,7 +219,8 @@ def test_in_another_environment_floats_agree_to_the_stated_digits(results, chang
     expected[outcome] += 1
     assert {name: run.count(name) for name in expected} == expected
     assert not run.trials["same_environment"].any()
-    assert {column for found in run.trials["differences"] for column, *_ in found} == set(change)
+    expected = set() if outcome == IDENTICAL else set(change)
+    assert {column for found in run.trials["differences"] for column, *_ in found} == expected
 
 
 def test_columns_that_an_older_file_lacks_are_not_compared(made, results):
@@ -266,13 +254,6 @@ def test_a_file_without_environment_and_config_is_skipped(results):
     assert run.skipped == {"the record has no config, repeat, fold or draw (older schema)": 3}
 
 
-def test_another_algorithm_version_is_skipped(results, monkeypatch):
-    monkeypatch.setattr(LeverageScoreSelector, "algorithm_version", 99)
-    run = audit(results)
-    assert run.skipped == {"another algorithm_version: LeverageScoreSelector had 1, has 99 now": 3}
-    assert run.trials.empty
-
-
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -280,20 +261,25 @@ def test_another_algorithm_version_is_skipped(results, monkeypatch):
             {"dataset": {"name": "dexter"}, "data": identity_of({"name": "dexter"})},
             "the data are missing: provsel fetch dexter",
         ),
-        ({"dataset": {"name": "dexter"}}, "the data set dexter has another identity now"),
-        ({"dataset": {"name": "gone"}}, "the data set cannot be loaded: ValueError"),
-        ({"data": "0" * 64}, "the data set synthetic has another identity now"),
+        ({"dataset": {"name": "dexter"}}, "not accepted now: ValueError: the data set dexter has another identity now"),
+        ({"dataset": {"name": "gone"}}, "not accepted now: ValueError: "),
+        ({"data": "0" * 64}, "not accepted now: ValueError: the data set synthetic has another identity now"),
         (
             {"selector": {"name": "GoneSelector", "algorithm_version": 1, "arguments": {}}},
-            "the class GoneSelector does not exist now",
+            "not accepted now: ValueError: the class GoneSelector does not exist now",
+        ),
+        (
+            {"selector": {"name": "LeverageScoreSelector", "algorithm_version": 99, "arguments": {}}},
+            "not accepted now: ValueError: the config gives another key now: config.selector.algorithm_version was 99,",
         ),
         (
             {"selector": {"name": "UniformSelector", "algorithm_version": 1, "arguments": {"gone": 1}}},
-            "the config is not accepted now: ValueError: config of the selector UniformSelector: expected arguments",
+            "not accepted now: ValueError: config of the selector UniformSelector: expected arguments",
         ),
-        ({"protocol": {"split": "kfold"}}, "the config is not accepted now: ValueError: protocol: expected exactly"),
-        ({"selector": [1, 2]}, "the config is not accepted now: TypeError"),
-        ({"note": "more"}, "the config gives another key now"),
+        ({"protocol": {"split": "kfold"}}, "not accepted now: ValueError: protocol: expected exactly"),
+        ({"selector": [1, 2]}, "not accepted now: AttributeError"),
+        ({"note": "more"}, "not accepted now: TypeError"),
+        ({"fold": 3}, "the config does not have such a trial: its fold or draw is beyond its numbers"),
     ],
     ids=repr,
 )
@@ -302,24 +288,15 @@ def test_what_cannot_be_computed_again_is_skipped_with_a_reason(results, monkeyp
     monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
 
     def change(lines):
-        lines[0] = forged(lines[0], **changes)
+        place = {name: changes.get(name, lines[0][name]) for name in ("repeat", "fold", "draw")}
+        lines[0] = forged({**lines[0], **place}, **{name: changes[name] for name in changes.keys() - place.keys()})
 
     rewrite(results, change)
     run = audit(results)
     assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 0)
     [(found, number)] = run.skipped.items()
-    assert number == 1
-    assert found.startswith(reason)
-
-
-def test_a_fold_that_the_config_does_not_have_is_skipped(results):
-    def change(lines):
-        lines[0] = forged({**lines[0], "fold": 3})
-
-    rewrite(results, change)
-    run = audit(results)
-    assert run.skipped == {"the config does not have such a trial: its fold or draw is beyond its numbers": 1}
-    assert run.count(IDENTICAL) == 2
+    assert (number, found[: len(reason)]) == (1, reason)
+    assert len(found) <= 200
 
 
 def broken_at(calls, reason, monkeypatch):
@@ -340,18 +317,6 @@ def test_a_trial_that_fails_now_is_a_difference(results, monkeypatch):
     run = audit(results)
     assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 1)
     assert run.different[0][1] == [("fails now", "a record", "ValueError: out of order")]
-
-
-def test_a_task_that_ends_in_an_error_stops_no_other(results, monkeypatch):
-    broken_at([2, 3], RuntimeError("no rows"), monkeypatch)  # in the run, and alone
-    run = audit(results)
-    assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 1)
-    assert run.different[0][1] == [("fails now", "a record", "RuntimeError: no rows")]
-
-
-def test_workers_give_the_bits_of_a_serial_run(whole):
-    run = audit(whole, fraction=0.3, seed=0, executor={"name": "loky", "n_jobs": 2})
-    assert run.count(IDENTICAL) == run.n_drawn == round(0.3 * run.n_stored)
 
 
 def test_streamed_trials(tmp_path):
@@ -380,16 +345,6 @@ def changed(results, folder, change):
     """Return results where `change` has given the records, of which it gets number and values, others."""
     TrialStore(folder / "store").append([change(k, record) for k, record in enumerate(records(results))])
     return folder
-
-
-def test_a_seed_repeats_the_draw(whole, command):
-    first, again, other = (audit(whole, limit=3, seed=seed).trials["key"].tolist() for seed in (1, 1, 2))
-    assert first == again
-    assert len({*first}) == 3
-    assert first != other
-    _, out, error = command("--limit", "1")
-    [seed] = re.findall(r"with seed (\d+)", out)
-    assert f"audit: 1 of 3 stored trials, drawn with seed {seed}" in error
 
 
 CELLS = ("aaaaaaaa" + "0" * 56, "aaaaaaaa" + "1" * 56, "bbbbbbbb" + "2" * 56)
@@ -440,18 +395,19 @@ def test_what_cannot_be_drawn(blank, options, message):
         audit(blank, **options)
 
 
-def test_bad_input_is_one_message(command, tmp_path):
-    status, out, error = command(at=tmp_path / "none")
+@pytest.mark.parametrize(
+    ("folder", "setting", "message"),
+    [
+        ("none", "executor=serial", r"got nothing stored in \S*none.store; compute some first, by provsel reproduce"),
+        ("", "protocol.repeats=1", "expected settings of the executor, .*got 'protocol.repeats=1'; stored trials"),
+        ("", "~executor", "expected settings of the executor, .*got '~executor'; stored trials"),
+    ],
+)
+def test_bad_input_is_one_message(command, made, folder, setting, message):
+    status, out, error = command(setting, at=made / folder)
     assert (status, out) == (2, "")
-    assert re.search(r"nothing stored in \S*none/store; compute some first, by provsel reproduce or provsel run", error)
-    assert not (tmp_path / "none").exists()
-
-
-@pytest.mark.parametrize("setting", ["protocol.repeats=1", "selector=bss", "~executor", "+executors.name=dask"])
-def test_other_settings_are_those_of_the_trials(command, setting):
-    status, _, error = command(setting)
-    assert status == 2
-    assert re.search(rf"audit: expected settings of the executor, .*got '{re.escape(setting)}'; stored trials", error)
+    assert re.search(f"audit: .*{message}", error)
+    assert not (made / "none").exists()
 
 
 def test_identical_trials(command, results):

@@ -11,7 +11,7 @@ import logging
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,15 +35,13 @@ from provlab.agreement import (
     outcomes,
     shown,
 )
-from provlab.datasets import MissingDataError, is_place
-from provlab.identity.cell import Cell
+from provlab.datasets import MissingDataError
+from provlab.identity.cell import Cell, cell_of
 from provlab.identity.keys import trial_key
 from provlab.plan import Task, files_missing, identity_of, make_tasks, trials_of
-from provlab.project.components import REGISTRIES, component_class, inner_kind, registered, version_of
 from provlab.run.environment import environment, git_revision
 from provlab.run.executors import execute
 from provlab.run.runner import Ticker
-from provlab.run.task import ClusterError, TaskResult
 from provlab.store import TrialStore, records_table
 from provlab.terminal import PlainConsole
 from provsel import __version__
@@ -56,9 +54,6 @@ FRACTION = 0.01
 
 CELLS_AT_ONCE = 200
 """Cells whose records are read together: a sample of a large store names most of its cells."""
-
-UNUSED_MODEL = {"_target_": "provsel.models.LibsvmSVM"}
-"""Stands where a cell has no model but its class wants one."""
 
 FORMAT = "provsel audit 3"
 
@@ -227,7 +222,7 @@ def run_audit(
     ------
     ValueError
         Nothing is stored, or what is asked for does not fit the store.
-    KeyboardInterrupt, ClusterError
+    KeyboardInterrupt, OSError
         After what was compared so far has been written.
     """
     console = console or PlainConsole(stderr=True)
@@ -246,11 +241,11 @@ def run_audit(
     tasks = _tasks(stored, skipped, noted)
     try:
         with Ticker(console, "audit", len(_keys_of(tasks))) as ticker:
-            for result in _results(tasks, executor or {"name": "loky", "n_jobs": -1}):
+            for result in execute(tasks, executor or {"name": "loky", "n_jobs": -1}):
                 records += result.records
                 noted |= {key: ("fails now", "a record", _line(reason)) for key, _, reason in result.failures}
                 ticker.advance(len(result.records) + len(result.failures))
-    except (KeyboardInterrupt, ClusterError) as error:  # neither says anything about the trials
+    except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
         stopped = error
     trials, agreement = _compared(store, stored, records, noted)
     counts = dict(sorted(skipped.items()))
@@ -331,10 +326,12 @@ def _tasks(stored: pa.Table, skipped: Counter[str], noted: dict[str, tuple[str, 
     for config, records in members.items():
         counts = {f"{name}s": 1 + max(each[name] for each in records) for name in ("repeat", "draw")}
         try:
-            cells.append(cell_of(config, records[0]["source"] or "", counts))
+            cells.append(_recomputed(config, records[0]["source"] or "", counts))
             wanted |= {record["key"] for record in records}
-        except CannotRecompute as reason:
-            skipped[str(reason)] += len(records)
+        except MissingDataError as error:
+            skipped[f"the data are missing: provsel fetch {error.dataset}"] += len(records)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError) as error:
+            skipped[_line(f"not accepted now: {type(error).__name__}: {error}")] += len(records)
     tasks = make_tasks(cells, done={key for cell in cells for *_, key in trials_of(cell)} - wanted)
     if lost := len(wanted) - len(_keys_of(tasks)):
         skipped["the config does not have such a trial: its fold or draw is beyond its numbers"] += lost
@@ -345,33 +342,40 @@ def _compared(
     store: TrialStore, stored: pa.Table, records: list[dict[str, Any]], noted: Mapping[str, tuple[str, str, str]]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the frames of an `AuditRun` from what was computed again."""
-    # through the schema, as stored ones went: the same types on both sides
     now = records_table(records).sort_by("key")
     before = stored.filter(pc.is_in(stored["key"], now["key"].combine_chunks()))
     lines = differences(before, now, compared(now.column_names))
-    revision = before["git_revision"].take(pa.array(lines["row"])).to_pylist()
-    is_null = np.array([value is None for value in lines["stored"]], dtype=bool)
-    is_unknown = np.zeros(len(lines), dtype=bool)
-    for name in lines["column"][is_null].unique():
-        written = store.query(columns=[name, "git_revision"])
-        writers = {*written.filter(pc.is_valid(written[name]))["git_revision"].unique().to_pylist()}
-        is_unknown |= is_null & (lines["column"] == name).to_numpy() & [each not in writers for each in revision]
+    is_unknown = _is_unknown(store, before, lines)
     unknown, lines = lines[is_unknown], lines[~is_unknown]
-    outcome = dict(zip(now["key"].to_pylist(), outcomes(before, now, lines), strict=True))
+    keys = now["key"].to_pylist()
+    outcome = dict(zip(keys, outcomes(before, now, lines), strict=True))
+    same = dict(zip(keys, is_same_environment(before, now), strict=True))
     texts = {key: [each] for key, each in noted.items()}
     for line in lines.itertuples():
-        texts.setdefault(now["key"][line.row].as_py(), []).append((line.column, *shown(line.stored, line.now)))
-    lacking = {now["key"][row].as_py(): [*found] for row, found in unknown.groupby("row")["column"]}
+        texts.setdefault(keys[line.row], []).append((line.column, *shown(line.stored, line.now)))
+    lacking = {keys[row]: [*found] for row, found in unknown.groupby("row")["column"]}
     trials = stored.filter(pc.is_in(stored["key"], pa.array([*outcome, *noted], pa.string())))
     frame = trials.select([name for name in TRIALS if name in trials.column_names]).to_pandas()
     frame = frame.fillna({name: -1 if kind is int else "" for name, kind in TRIALS.items() if name in frame})
-    same = dict(zip(now["key"].to_pylist(), is_same_environment(before, now), strict=True))
-    kinds = dict(zip(frame["key"], trials["environment"].to_pylist(), strict=True))
-    frame["same_environment"] = [same.get(key, kind == environment()) for key, kind in kinds.items()]
+    kinds = zip(frame["key"], trials["environment"].to_pylist(), strict=True)
+    frame["same_environment"] = [same.get(key, kind == environment()) for key, kind in kinds]
     frame["outcome"] = [outcome.get(key, DIFFERENT) for key in frame["key"]]
     frame["differences"] = [texts.get(key, []) for key in frame["key"]]
     frame["not_compared"] = [lacking.get(key, []) for key in frame["key"]]
     return frame.astype(TRIALS)[[*TRIALS]], _agreement(before, now, lines, unknown)
+
+
+def _is_unknown(store: TrialStore, stored: pa.Table, lines: pd.DataFrame) -> NDArray[np.bool_]:
+    """Tell of which differences the writer of the record did not know the column: its git revision wrote no value."""
+    is_null = [value is None for value in lines["stored"]]
+    names = lines["column"][is_null].unique().tolist()
+    written = store.query(columns=[*names, "git_revision"])
+    writers = {
+        name: {*written.filter(pc.is_valid(written[name]))["git_revision"].unique().to_pylist()} for name in names
+    }
+    revisions = stored["git_revision"].take(pa.array(lines["row"])).to_pylist()
+    found = zip(is_null, lines["column"], revisions, strict=True)
+    return np.array([null and revision not in writers[name] for null, name, revision in found], dtype=bool)
 
 
 def _agreement(stored: pa.Table, now: pa.Table, lines: pd.DataFrame, unknown: pd.DataFrame) -> pd.DataFrame:
@@ -397,69 +401,25 @@ def _is_measured(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     return ~pc.fill_null(nothing, True).to_numpy()
 
 
-class CannotRecompute(Exception):  # noqa: N818 - a reason, and no error of ours
-    """Why a stored trial cannot be computed again here: a line of 200 characters at most, which quotes foreign text."""
+def _recomputed(config: str, source: str, counts: Mapping[str, int]) -> Cell:
+    """Return the cell of a record, where data and classes are what they were.
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(_line(reason))
-
-
-def cell_of(config: str, source: str, counts: Mapping[str, int]) -> Cell:
-    """Return the cell whose identity is the JSON text `config`, where data and classes are what they were.
-
-    `source` is what the record says of where its data are from: the path, where they are a file of the user's.
+    Raises
+    ------
+    MissingDataError
+        Names the data set.
+    ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError
+        When the trial cannot be computed again for another reason.
     """
-    try:
-        identity = json.loads(config)
-        protocol = {**identity["protocol"], "repeats": 1, "draws": 1}
-        if "measures" in protocol:
-            protocol["measures"] = [_component(measure, "measure") for measure in protocol["measures"]]
-        dataset, model = dict(identity["dataset"]), identity["model"]
-        if is_place(dataset["name"], "path"):
-            dataset["path"] = source
-        selector, model = _component(identity["selector"]), _component(model) if model else dict(UNUSED_MODEL)
-        cell = Cell(dataset, selector, model, protocol, str(identity["data"]))
-        same = cell.json == config
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise CannotRecompute(f"the config is not accepted now: {type(error).__name__}: {error}") from error
-    if not same:
-        raise CannotRecompute("the config gives another key now: identities are written otherwise in this version")
-    name = dataset["name"]
-    try:
-        found, missing = identity_of(dataset), files_missing(dataset)
-    except MissingDataError as error:
-        raise CannotRecompute(f"the data are missing: provsel fetch {name}") from error
-    except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
-        raise CannotRecompute(f"the data set cannot be loaded: {type(error).__name__}: {error}") from error
+    cell = cell_of(config, source=source, **counts)
+    name, found = cell.dataset["name"], identity_of(cell.dataset)
     if found != cell.data:
-        raise CannotRecompute(f"the data set {name} has another identity now")
-    if missing:
-        raise CannotRecompute(f"the data are missing: provsel fetch {name}")
-    try:
-        return replace(cell, protocol={**cell.protocol, **counts})
-    except ValueError as error:  # such as a second repeat of a split that has one
-        raise CannotRecompute(f"the config does not have such a trial: {error}") from error
-
-
-def _component(identity: Mapping[str, Any], foreign: str = "") -> dict[str, Any]:
-    name, version = identity["name"], identity["algorithm_version"]
-    kind = next((kind for kind in REGISTRIES if name in registered(kind)), None)
-    if kind is None and "." not in name:
-        raise CannotRecompute(f"the class {name} does not exist now")
-    target = f"{REGISTRIES[kind]}.{name}" if kind else name
-    now = version_of(component_class(foreign or inner_kind({"_target_": target}), {"_target_": target}))
-    if version != now:
-        raise CannotRecompute(f"another algorithm_version: {name} had {version}, has {now} now")
-    return {"_target_": target, **_arguments(identity["arguments"])}
-
-
-def _arguments(value: Any) -> Any:
-    """Return arguments as a config has them: components among them as `_target_` and arguments."""
-    if isinstance(value, Mapping):
-        if set(value) == {"name", "algorithm_version", "arguments"}:
-            return _component(value)
-        return {name: _arguments(inner) for name, inner in value.items()}
-    return [_arguments(inner) for inner in value] if isinstance(value, list) else value
+        raise ValueError(f"the data set {name} has another identity now")
+    if missing := files_missing(cell.dataset):
+        error = MissingDataError(f"no file {missing[0]}")
+        error.dataset = name
+        raise error
+    return cell
 
 
 def _line(text: str) -> str:
@@ -470,25 +430,3 @@ def _line(text: str) -> str:
 
 def _keys_of(tasks: Sequence[Task]) -> set[str]:
     return {trial.key for task in tasks for trial in task.trials}
-
-
-def _results(tasks: Sequence[Task], executor: Mapping[str, Any]) -> Iterator[TaskResult]:
-    """Yield the results of the tasks; one that cannot even begin is a failure of its trials, and stops no other."""
-    finished: set[str] = set()
-    try:
-        for result in execute(tasks, executor):
-            finished |= {record["key"] for record in result.records} | {key for key, *_ in result.failures}
-            yield result
-        return
-    except ClusterError:
-        raise
-    except Exception:  # which task it was is not known here: those without a result go one by one
-        log.debug("an executor ended early", exc_info=True)
-    for task in tasks:
-        if _keys_of([task]) <= finished:
-            continue
-        try:
-            yield from execute([task], executor)
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            yield TaskResult(failures=[(key, "", reason) for key in sorted(_keys_of([task]))])

@@ -1,5 +1,6 @@
 """A store as a folder that others can read: trials, tables, verdicts and data sets as CSV, described as an RO-Crate.
 
+The store itself is copied beside them, so that it can be merged with others.
 An RO-Crate is a folder of research data with JSON-LD of schema.org (Soiland-Reyes et al. 2022, version 1.1).
 """
 
@@ -30,7 +31,7 @@ from provlab.recipe import load_recipe
 from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from provlab.tables import write_frame, write_text
-from provlab.trials_csv import CELLS, COLUMNS, ENVIRONMENTS, TRIALS, write_trials
+from provlab.trials_csv import CELLS, ENVIRONMENTS, TRIALS, write_trials
 from provsel import __version__
 from provsel.files import replacing_folder
 
@@ -43,14 +44,17 @@ TITLES = {
     TRIALS: "Trials, one a line, by their keys",
     CELLS: "Configuration of each cell: data set, selector, model and protocol, as JSON",
     ENVIRONMENTS: "Versions and processor of each environment, as JSON",
-    COLUMNS: "Types of the columns of trials.csv",
     DATA_SETS: "Data sets, with citation and licence",
 }
 
+ENCODING = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
+
+STORE = "The trials with all their digits, for provsel merge"
+
 DESCRIPTION = (
     "Trials of feature selection by provsel {version}: {n} trials on {m} data sets, with the tables and verdicts that "
-    "follow from them. The key of a trial is the SHA-256 of its configuration and numbers; provsel merge makes a "
-    "store of these files again."
+    "follow from them. The key of a trial is the SHA-256 of its configuration and numbers; provsel merge adds these "
+    "trials to a store."
 )
 
 
@@ -77,7 +81,7 @@ def export(
     Returns
     -------
     dict
-        Titles of the CSV files, by their paths in the folder.
+        Titles of the files, by their paths in the folder.
 
     Raises
     ------
@@ -94,9 +98,11 @@ def export(
         raise ValueError(f"export: expected a new folder or an earlier export, got {target}; name another folder.")
     with replacing_folder(target, keep=True) as folder:
         data = data_sets(trials)
+        TrialStore(folder / "store").add(trials)
         write_trials(trials, folder)
         write_frame(data, folder / DATA_SETS)
         files = TITLES | dict(_results(folder, Evidence(StoreSnapshot.take(store), overrides)))
+        files |= {path.relative_to(folder).as_posix(): STORE for path in (folder / "store").iterdir()}
         if "ro-crate" in formats:
             about = DESCRIPTION.format(version=__version__, n=len(trials), m=len(data))
             crate = ro_crate(folder, files, data, {"name": title, "license": licence, "description": about})
@@ -165,7 +171,8 @@ def ro_crate(folder: Path, files: dict[str, str], data: pd.DataFrame, stated: di
          "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"}},
         {"@id": "./", "@type": "Dataset", **stated, "datePublished": date, "hasPart": parts,
          "mentions": [{"@id": "#run"}, *references]},
-        *({"@id": path, "@type": "File", "name": title, "encodingFormat": "text/csv", **_content(folder / path)}
+        *({"@id": path, "@type": "File", "name": title, "encodingFormat": ENCODING[Path(path).suffix],
+           **_content(folder / path)}
           for path, title in files.items()),
         *used,
         {"@id": "#provsel", "@type": "SoftwareApplication", "name": "provsel", "softwareVersion": __version__,

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, compared, differences, outcomes, shown
 from provlab.identity.keys import digest_of, trial_key
 from provlab.store import TrialStore
-from provlab.trials_csv import TRIALS, read_trials
 
 PLACE = ["key", "dataset", "selector", "repeat", "fold", "draw"]
 
@@ -30,9 +29,7 @@ FIRST = "first source"
 
 
 def source_trials(folder: Path) -> pa.Table:
-    """Return the trials of a results folder, of a folder of a store, or of one that `provsel export` wrote.
-
-    Nothing is changed there.
+    """Return the trials of a results folder, of an export, or of the folder of a store; nothing is changed there.
 
     Raises
     ------
@@ -40,12 +37,11 @@ def source_trials(folder: Path) -> pa.Table:
         When it is none of these, or a trial is not the one that its key says.
     """
     found = [path for path in (folder / "store", folder) if next(path.glob("*.parquet"), None) is not None]
-    is_export = (folder / TRIALS).is_file()
-    trials = read_trials(folder) if is_export else TrialStore((found or [folder])[0], read_only=True).query()
+    trials = TrialStore((found or [folder])[0], read_only=True).query()
     if not len(trials):
         raise ValueError(
-            f"merge: expected a results folder with trials, or an export with {TRIALS}, got {folder}, which has "
-            f"neither; correct the path."
+            f"merge: expected a results folder or an export with trials, got {folder}, in which no store has any; "
+            f"correct the path."
         )
     _check_keys(folder, trials)
     return trials

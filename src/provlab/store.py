@@ -283,10 +283,9 @@ class TrialStore:
         if not names:
             return ""
         shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-        files = "1 damaged file was" if len(names) == 1 else f"{len(names)} damaged files were"
         return (
-            f"store {self.folder}: {files} set aside ({shown}); their trials count as not run until they are "
-            f"computed again: delete the files then."
+            f"store {self.folder}: damaged files were set aside: {len(names)} ({shown}); their trials count as not run "
+            f"until they are computed again: delete the files then."
         )
 
     def _files(self) -> list[Path]:
@@ -302,7 +301,6 @@ class TrialStore:
         complete: bool = False,
     ) -> pa.Table | None:
         """Return what a file has of some columns and cells; nothing of a damaged file, None of one that went away."""
-        state: tuple[int, int, int] | None = None
         named = _DIGEST.fullmatch(path.stem)
         try:
             with path.open("rb") as file:
@@ -314,19 +312,15 @@ class TrialStore:
                 file.seek(0)
                 schema = pq.read_schema(file)
                 _check_schema(path, schema)
-                present = [name for name in columns or schema.names if name in schema.names]
-                if encoded and columns is None:
-                    present = [name for name in present if name not in LARGE]
-                if complete and columns is not None and len(present) < len(columns):
+                wanted = columns or [name for name in schema.names if not (encoded and name in LARGE)]
+                present = [name for name in wanted if name in schema.names]
+                if complete and len(present) < len(wanted):
                     return pa.table({})
-                options: dict[str, Any] = {"columns": present, "page_checksum_verification": True}
-                if encoded:
-                    options["read_dictionary"] = [name for name in present if schema.field(name).type == pa.string()]
+                texts = [name for name in present if encoded and schema.field(name).type == pa.string()]
+                options = {"columns": present, "read_dictionary": texts, "page_checksum_verification": True}
                 if cells is not None:  # row groups of other cells are not read
                     options["filters"] = pc.field("cell").isin(pa.array(cells, pa.string()))
                 table = pq.read_table(file, **options)
-        except NewerFileError:
-            raise
         except (DamagedFileError, pa.ArrowException, ValueError, MemoryError, OSError) as error:
             number = getattr(error, "errno", None)
             if number in (errno.ENOENT, errno.ESTALE):  # the second is a server's word for it
@@ -337,21 +331,19 @@ class TrialStore:
                     f"store file {path}: expected to read it, got {os.strerror(number)!r}; it stays where it is: mend "
                     f"that, or move it out of the store, then run the same command again.",
                 ) from error
-            if named and not isinstance(error, DamagedFileError):
+            if isinstance(error, NewerFileError) or (named and not isinstance(error, DamagedFileError)):
                 raise  # whatever it is, the bytes are those that were written
-            return pa.table({}) if state is None or self._set_aside(path, state, error) else None
+            return pa.table({}) if self._set_aside(path, error) else None
         return _fitted(path, table, encoded=encoded)
 
-    def _set_aside(self, path: Path, state: tuple[int, int, int], error: Exception) -> bool:
-        """Rename a damaged file, so that nobody reads it and nothing is lost; False when it is another one by now.
+    def _set_aside(self, path: Path, error: Exception) -> bool:
+        """Rename a damaged file, so that nobody reads it and nothing is lost; False when it is not there any more.
 
         Where the folder is read-only it stays, and is passed over by every reader.
         """
         aside = path.with_name(f"{path.stem}-{secrets.token_hex(4)}.damaged")
         done, step = "left where it is", "its trials will be run again"
         try:
-            if _state(path.stat()) != state:
-                return False
             if self.read_only:
                 step = "its trials are left out"
             else:
@@ -409,8 +401,7 @@ def _fitted(path: Path, table: pa.Table, *, encoded: bool) -> pa.Table:
                 columns.append(pa.nulls(len(column)))
                 continue
             # or a cast would make numbers of texts that read as such
-            both = [pa.schema([(field.name, each)]) for each in (found, kind)]
-            pa.unify_schemas(both, promote_options="permissive")
+            pa.unify_schemas([pa.schema([(field.name, each)]) for each in (found, kind)], promote_options="permissive")
             if encoded and kind == pa.string() and field.name != "key":
                 columns.append(column if field.type == ENCODED else column.cast(kind).dictionary_encode())
             else:
@@ -428,25 +419,22 @@ def _joined(
 ) -> pa.Table:
     """Return the rows of all files, with nulls in the columns that one of them lacks."""
     names = columns or [name for name in SCHEMA.names if not (encoded and name in LARGE)]
-    schema = pa.schema([(name, _type_of(name, encoded=encoded)) for name in names], metadata=SCHEMA.metadata)
-    found = schema.empty_table()
+    kinds = {
+        field.name: ENCODED if encoded and field.type == pa.string() and field.name != "key" else field.type
+        for field in SCHEMA
+    }
+    schema = pa.schema([(name, kinds.get(name, pa.null())) for name in names], metadata=SCHEMA.metadata)
     for path in sorted(tables):
         try:
             schema = pa.unify_schemas([schema, tables[path].schema], promote_options="permissive")
         except pa.ArrowTypeError as error:
             raise ValueError(
-                f"store file {path}: expected columns of the types that they have in other files, got another: "
-                f"{error}; a column has one type: rename the measure's field in one of the projects, or move the file "
-                f"out of the store."
+                f"store file {path}: expected columns of the types that other files have, got another: {error}; rename "
+                f"the measure's field in one of the projects, or move the file out of the store."
             ) from error
-    found = pa.concat_tables([found, *(tables[path] for path in sorted(tables))], promote_options="permissive")
+    rows = (tables[path] for path in sorted(tables))
+    found = pa.concat_tables([schema.empty_table(), *rows], promote_options="permissive")
     return found.select([*names, *sorted({*found.column_names} - {*names})])
-
-
-def _type_of(name: str, *, encoded: bool) -> pa.DataType:
-    """Return the type of a column that nobody may have written."""
-    kind = SCHEMA.field(name).type if name in SCHEMA.names else pa.null()
-    return ENCODED if encoded and kind == pa.string() and name != "key" else kind
 
 
 def _state(found: os.stat_result) -> tuple[int, int, int]:

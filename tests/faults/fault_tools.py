@@ -90,30 +90,35 @@ def start(body):
         os._exit(status)  # neither pytest nor the fixtures of the parent are this process's to end
 
 
-def wait(pid):
-    """Return the exit status of a child, negative for a signal."""
-    limit = time.monotonic() + LIMIT
-    while time.monotonic() < limit:
-        found, status = os.waitpid(pid, os.WNOHANG)
-        if found:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.002)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    raise AssertionError(f"a child did not end within {LIMIT} s")
-
-
-def killed_after(seconds, body):
-    """Run a function in a process that is killed after so many seconds; return how it ended."""
-    pid = start(body)
+def ended_within(pid, seconds):
+    """Return the exit status of a child, negative for a signal; None where it still runs after so many seconds."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status)
         time.sleep(min(0.002, max(0.0, limit - time.monotonic())))
-    os.kill(pid, signal.SIGKILL)
-    return wait(pid)
+    return None
+
+
+def wait(pid):
+    """Return the exit status of a child."""
+    status = ended_within(pid, LIMIT)
+    if status is None:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise AssertionError(f"a child did not end within {LIMIT} s")
+    return status
+
+
+def killed_after(seconds, body):
+    """Run a function in a process that is killed after so many seconds; return how it ended."""
+    pid = start(body)
+    status = ended_within(pid, seconds)
+    if status is None:
+        os.kill(pid, signal.SIGKILL)
+        status = wait(pid)
+    return status
 
 
 def killed_at_call(n, folder, body):

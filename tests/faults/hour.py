@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -27,8 +27,8 @@ from small_runs import PROVSEL, REPO, start_script
 
 ARTEFACT = "paul2016/figure1"
 OVERRIDES = ["dataset.set=[Exp_10341_10755,Exp_10341_14271,Exp_14630_814096]", "protocol.repeats=1"]
-ROOM = 512
-"""MiB of the small disk."""
+ROOM = "512m"
+"""Size of the small disk."""
 
 LIMIT = 900
 """Seconds after which a run counts as hanging."""
@@ -46,9 +46,7 @@ sys.exit(main(sys.argv[1:]))
 """
 """Python that runs provsel by a clock that is right, a year behind or a year ahead at each look."""
 
-
-NOTHING, TOO_LATE, INTERRUPTED, BALLAST = "nothing", "it had ended before", "Ctrl-C", "ballast"
-HARMLESS = (NOTHING, TOO_LATE)
+NOTHING, TOO_LATE, FLIPPED, BALLAST = "nothing", "it had ended before", "bit flipped", "ballast"
 
 COLUMNS = ("runs", "two at once", "clock jumps", "went through", "said an error", "killed")
 
@@ -57,156 +55,48 @@ class BrokenError(AssertionError):
     """What must not come of any fault."""
 
 
-@dataclass
-class Disturbed:
-    """A run in a folder, what may befall it, and what came of that.
-
-    Attributes
-    ----------
-    command : list of str
-        Arguments of provsel, but the folder.
-    results : Path
-    chosen : random.Random
-    has_disk : bool
-        Whether the folder is a disk of its own, which can be filled.
-    seconds : float
-        That a run takes which nobody disturbs.
-    left : float
-        Share of the trials that are not stored yet.
-    counts : Counter
-        By fault and, of its runs, how many were two at once, had a clock that jumped, or ended how.
-    """
-
-    command: list[str]
-    results: Path
-    chosen: random.Random
-    has_disk: bool
-    seconds: float = 1.0
-    left: float = 1.0
-    counts: Counter = field(default_factory=Counter)
-
-    def start(self, script=PROVSEL):
-        return start_script(script, [*self.command, f"results={self.results}"], REPO)
-
-    def end(self, process, fault):
-        """Wait for a run, count how it ended, and end what it left behind."""
-        try:
-            _, said = process.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            raise BrokenError(f"{fault}: a run did not end within {LIMIT} s") from None
-        finally:
-            kill_group(process.pid)
-        status = process.returncode
-        if "Traceback" in said or "internal error" in said or (status and fault in HARMLESS):
-            raise BrokenError(f"{fault}: expected an end as without, or an error that says what to do, got\n{said}")
-        self.counts[fault, "runs"] += 1
-        self.counts[fault, {0: "went through", -signal.SIGKILL: "killed"}.get(status, "said an error")] += 1
-
-    def later(self, process):
-        """Wait for a moment at random; return whether the run is still on."""
-        try:
-            process.wait(self.chosen.uniform(0.0, 0.8 * self.seconds * max(0.1, self.left)))
-        except subprocess.TimeoutExpired:
-            return True
-        return False
-
-    def undisturbed(self):
-        self.end(self.start(), NOTHING)
-
-    def disturbed(self):
-        """Run the command, perhaps twice at once, perhaps by a clock that jumps, until something happens to it."""
-        fault = self.chosen.choice(self.faults())
-        jumps, two = self.chosen.random() < 0.25, self.chosen.random() < 0.25
-        for path in self.stored() if jumps else []:
-            moment = self.chosen.choice((0, 1, 4_000_000_000, time.time() + 3600))
-            os.utime(path, (moment, moment))
-        runs = [self.start(("-c", JUMPING) if jumps else PROVSEL) for _ in range(1 + two)]
-        is_on = self.later(runs[0])
-        name = fault.__doc__ if is_on else TOO_LATE
-        if is_on:
-            fault(runs[0])
-        self.counts[name, "two at once"] += two
-        self.counts[name, "clock jumps"] += len(runs) * jumps
-        for process in runs:
-            self.end(process, name)
-        (self.results / BALLAST).unlink(missing_ok=True)
-        return name
-
-    def nothing(self, process):
-        """nothing"""
-
-    def killed(self, process):
-        """killed"""
-        process.kill()  # its workers notice, or are ended with the group
-
-    def group_killed(self, process):
-        """killed with its workers"""
-        kill_group(process.pid)
-
-    def interrupted(self, process):
-        """Ctrl-C"""
-        os.killpg(process.pid, signal.SIGINT)
-
-    def worker_lost(self, process):
-        """a worker killed"""
-        children = psutil.Process(process.pid).children(recursive=True)
-        if children:
-            self.chosen.choice(children).kill()
-
-    def disk_full(self, process):
-        """disk full"""
-        with (self.results / BALLAST).open("wb", buffering=0) as file, suppress(OSError):
-            while file.write(bytes(1 << 20)):
-                pass
-
-    def flipped(self, process):
-        """bit flipped"""
-        files = self.stored()
-        if files:
-            flip(self.chosen.choice(files), self.chosen)
-
-    def stored(self):
-        return sorted((self.results / "store").glob("*.parquet"))
-
-    def faults(self):
-        faults = [self.nothing, self.killed, self.group_killed, self.interrupted, self.worker_lost, self.flipped]
-        return [*faults, self.disk_full] if self.has_disk else faults
-
-    def round(self, expected, planned, n_faults):
-        """Disturb a run from its start so many times, let it finish, and compare what it made."""
-        for path in self.results.iterdir():
-            shutil.rmtree(path)
-        kept, self.left = set(), 1.0
-        for _ in range(n_faults):
-            fault = self.disturbed()
-            keys = TrialStore(self.results / "store").keys()
-            if not keys <= planned:
-                raise BrokenError(f"{fault}: {len(keys - planned)} trials are stored that were not planned")
-            if not kept <= keys and fault != self.flipped.__doc__:
-                raise BrokenError(f"{fault}: {len(kept - keys)} trials are lost")
-            kept, self.left = keys, 1 - len(keys) / len(planned)
-            print(f"  {fault}: {len(keys)} of {len(planned)} trials stored", flush=True)
-            if keys == planned and self.chosen.random() < 0.5:
-                break
-        self.undisturbed()
-        got = made(self.results)
-        if got != expected:
-            names = [name for name in expected[0] | got[0] if expected[0].get(name) != got[0].get(name)]
-            kept = shutil.copytree(self.results, self.results.parent / "broken", dirs_exist_ok=True)
-            raise BrokenError(f"other bytes: {names or 'records'}, see {kept}")
+def kill_group(group):
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
 
 
-def flip(path, chosen):
-    """Change one bit of a file where it is."""
-    try:
+def lose_worker(process, results, chosen):
+    children = psutil.Process(process.pid).children(recursive=True)
+    if children:
+        chosen.choice(children).kill()
+
+
+def fill_disk(process, results, chosen):
+    with (results / BALLAST).open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(bytes(1 << 20)):
+            pass
+
+
+def flip_bit(process, results, chosen):
+    with suppress(FileNotFoundError, IndexError):  # merged meanwhile, or nothing stored yet
+        path = chosen.choice(stored_files(results))
         with path.open("r+b") as file:
             place = chosen.randrange(path.stat().st_size)
             file.seek(place)
             [byte] = file.read(1)
             file.seek(place)
             file.write(bytes([byte ^ 1 << chosen.randrange(8)]))
-    except FileNotFoundError:
-        pass  # merged meanwhile
+
+
+FAULTS = {
+    NOTHING: lambda *_: None,
+    "killed": lambda process, *_: process.kill(),  # its workers notice, or are ended with the group
+    "killed with its workers": lambda process, *_: kill_group(process.pid),
+    "Ctrl-C": lambda process, *_: os.killpg(process.pid, signal.SIGINT),
+    "a worker killed": lose_worker,
+    FLIPPED: flip_bit,
+    "disk full": fill_disk,
+}
+"""What befalls a process with results in a folder, by name; the last needs a disk of its own."""
+
+
+def stored_files(results):
+    return sorted((results / "store").glob("*.parquet"))
 
 
 def made(results):
@@ -216,12 +106,79 @@ def made(results):
     return {**tables, **figures}, records
 
 
-def kill_group(group):
-    with suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
+def ended(process, fault, counts):
+    """Wait for a run, count how it ended, and end what it left behind."""
+    try:
+        _, said = process.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        raise BrokenError(f"{fault}: a run did not end within {LIMIT} s") from None
+    finally:
+        kill_group(process.pid)
+    status = process.returncode
+    if "Traceback" in said or "internal error" in said or (status and fault in (NOTHING, TOO_LATE)):
+        raise BrokenError(f"{fault}: expected an end as without, or an error that says what to do, got\n{said}")
+    counts[fault, "runs"] += 1
+    counts[fault, {0: "went through", -signal.SIGKILL: "killed"}.get(status, "said an error")] += 1
 
 
-def disturb(command, folder, *, seed, seconds=float("inf"), rounds=10**6, n_faults=None):
+def disturb_once(start, results, chosen, counts, *, seconds, has_disk):
+    """Run the command, perhaps twice at once, perhaps by a clock that jumps, until something happens to it."""
+    fault = chosen.choice([*FAULTS][: None if has_disk else -1])
+    jumps, two = chosen.random() < 0.25, chosen.random() < 0.25
+    for path in stored_files(results) if jumps else []:
+        moment = chosen.choice((0, 1, 4_000_000_000, time.time() + 3600))
+        os.utime(path, (moment, moment))
+    runs = [start(("-c", JUMPING) if jumps else PROVSEL) for _ in range(1 + two)]
+    try:
+        runs[0].wait(chosen.uniform(0.0, 0.8 * seconds))
+        fault = TOO_LATE
+    except subprocess.TimeoutExpired:
+        FAULTS[fault](runs[0], results, chosen)
+    counts[fault, "two at once"] += two
+    counts[fault, "clock jumps"] += len(runs) * jumps
+    for process in runs:
+        ended(process, fault, counts)
+    (results / BALLAST).unlink(missing_ok=True)
+    return fault
+
+
+def play_round(disturb, finish, results, expected, planned, n_faults):
+    """Disturb a run from its start so many times, let it finish, and compare what it made.
+
+    Parameters
+    ----------
+    disturb : callable
+        Of the share of trials that are not stored yet; returns the name of the fault.
+    finish : callable
+        Runs the command undisturbed.
+    results : Path
+    expected : tuple
+        What `made` gives of an undisturbed run.
+    planned : set of str
+        Keys of its trials.
+    n_faults : int
+    """
+    for path in results.iterdir():
+        shutil.rmtree(path)
+    kept = set()
+    for _ in range(n_faults):
+        fault = disturb(max(0.1, 1 - len(kept) / len(planned)))
+        keys = TrialStore(results / "store").keys()
+        if not keys <= planned:
+            raise BrokenError(f"{fault}: {len(keys - planned)} trials are stored that were not planned")
+        if not kept <= keys and fault != FLIPPED:
+            raise BrokenError(f"{fault}: {len(kept - keys)} trials are lost")
+        kept = keys
+        print(f"  {fault}: {len(keys)} of {len(planned)} trials stored", flush=True)
+    finish()
+    got = made(results)
+    if got != expected:
+        names = [name for name in expected[0] | got[0] if expected[0].get(name) != got[0].get(name)]
+        copy = shutil.copytree(results, results.parent / "broken", dirs_exist_ok=True)
+        raise BrokenError(f"other bytes: {names or 'records'}, see {copy}")
+
+
+def disturb(command, folder, *, seed, seconds=float("inf"), rounds=10**6, n_faults=None, mount=mount_own):
     """Run rounds until the time is over; return what was counted, rounds and trials.
 
     Parameters
@@ -236,32 +193,42 @@ def disturb(command, folder, *, seed, seconds=float("inf"), rounds=10**6, n_faul
     rounds : int
     n_faults : int, optional
         Of each round; without it drawn, 1 to MOST.
+    mount : callable
+        Makes a folder a small disk, and returns whether it is one.
 
     Raises
     ------
     BrokenError
         When a run ended otherwise than it may, or made other bytes.
     """
-    begin = time.monotonic()
-    small = folder / "disturbed"
-    small.mkdir()
-    run = Disturbed(command, folder / "undisturbed", random.Random(seed), mount_own(small, f"{ROOM}m"))
-    run.undisturbed()
-    run.seconds = time.monotonic() - begin
-    expected = made(run.results)
-    planned = TrialStore(run.results / "store").keys()
-    run.results, done = small, 0
+
+    def start(results, script=PROVSEL):
+        return start_script(script, [*command, f"results={results}"], REPO)
+
+    begin, chosen, counts = time.monotonic(), random.Random(seed), Counter()
+    whole, results = folder / "undisturbed", folder / "disturbed"
+    results.mkdir()
+    has_disk = mount(results, ROOM)
+    ended(start(whole), NOTHING, counts)
+    one_run = time.monotonic() - begin
+    expected, planned, done = made(whole), TrialStore(whole / "store").keys(), 0
+
+    def fault(left):
+        return disturb_once(partial(start, results), results, chosen, counts, seconds=left * one_run, has_disk=has_disk)
+
     while done < rounds and time.monotonic() - begin < seconds:
         done += 1
         print(f"round {done}, {(time.monotonic() - begin) / 60:.0f} min", flush=True)
-        run.round(expected, planned, n_faults or run.chosen.randint(1, MOST))
-    return run.counts, done, len(planned)
+        n = n_faults or chosen.randint(1, MOST)
+        play_round(fault, lambda: ended(start(results), NOTHING, counts), results, expected, planned, n)
+    return counts, done, len(planned)
 
 
 def table(counts):
     """Return how many runs each fault befell, and how they ended, as Markdown."""
-    faults = sorted({fault for fault, _ in counts})
-    rows = [[fault, *(str(counts[fault, column]) for column in COLUMNS)] for fault in faults]
+    rows = [
+        [fault, *(str(counts[fault, name]) for name in COLUMNS)] for fault in sorted({fault for fault, _ in counts})
+    ]
     head = ["what befell a run", *COLUMNS]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---", *["--:"] * len(COLUMNS)], *rows])
 
@@ -277,8 +244,6 @@ def main():
     folder = Path(tempfile.mkdtemp())  # stays when something broke
     print(folder, flush=True)
     counts, rounds, n_trials = disturb(command, folder, seed=given.seed, seconds=60 * given.minutes)
-    for path in (folder / "disturbed").iterdir():
-        shutil.rmtree(path)
     shutil.rmtree(folder, ignore_errors=True)  # but the small disk, which goes with this process
     n_runs = sum(n for (_, column), n in counts.items() if column == "runs")
     text = (

@@ -22,7 +22,6 @@ from fault_tools import (
 
 from provlab.plan import make_tasks
 from provlab.store import TrialStore
-from provlab.tables import write_tables
 from provsel.files import ABANDONED, replacing
 from small_runs import fake_records, rows
 
@@ -140,26 +139,6 @@ def test_writer_killed_in_the_middle_of_the_file(use, stored, tmp_path):
         uses[use]()
         assert rows(store) == (rows(TrialStore(whole)) if use == "append" else before)
     assert n_killed >= 5
-
-
-def test_tables_killed_at_every_call_are_old_or_new(tmp_path):
-    old = tmp_path / "old"
-    stem = tmp_path / "copy" / "table"
-
-    def write(folder, number):
-        write_tables(folder / "table", ["", "r"], [["BSS", number]], caption="Made", note="")
-
-    write(old, "1.00")
-    write(tmp_path / "new", "2.00")
-    texts = {p.suffix: (p.read_bytes(), (tmp_path / "new" / p.name).read_bytes()) for p in old.iterdir()}
-    assert len(texts) == 3
-    seen = {suffix: set() for suffix in texts}
-    for _, status in every_call(stem.parent, old, lambda: write(stem.parent, "2.00")):
-        for suffix, versions in texts.items():
-            seen[suffix].add(versions.index(stem.with_suffix(suffix).read_bytes()))
-        if status == 0:
-            assert leftovers(stem.parent) == []
-    assert seen == {suffix: {0, 1} for suffix in texts}
 
 
 def test_what_killed_writers_left_is_removed_after_an_hour(stored):

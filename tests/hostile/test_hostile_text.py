@@ -17,7 +17,7 @@ from provlab.messages import as_cell, csv_text, from_cell, visible, visible_line
 from provlab.report.templating import script_json
 from provlab.tables import markdown_table
 from provlab.terminal import PlainConsole, visible_output
-from provlab.trials_csv import _read, write_csv
+from provlab.trials_csv import write_csv
 
 CONTROLS = [*range(32), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 EVIL = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u202eb\u2066c\rd"
@@ -140,12 +140,9 @@ def test_an_ordinary_frame_has_the_bytes_that_pandas_gives_it():
 
 
 @given(st.lists(st.none() | texts, min_size=1, max_size=5))
-def test_records_as_csv_have_no_formula_and_come_back(tmp_path_factory, values):
+def test_records_as_csv_have_no_formula(tmp_path_factory, values):
     path = tmp_path_factory.getbasetemp() / "texts.csv"
-    table = pa.table({"text": pa.array(values, pa.string()), "number": [-1.5] * len(values)})
-    write_csv(table, path)
+    write_csv(pa.table({"text": pa.array(values, pa.string()), "number": [-1.5] * len(values)}), path)
     with path.open(newline="", encoding="utf-8") as file:
         [_, *lines] = csv.reader(file)
-    assert all(text[:1] not in STARTS or not text or is_number(text) for text, _ in lines)
-    again = _read(path, {"text": pa.string(), "number": pa.float64()})
-    assert again.to_pylist() == table.to_pylist()
+    assert lines == [["" if text is None else as_cell(visible(text)), "-1.5"] for text in values]

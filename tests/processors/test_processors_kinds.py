@@ -50,26 +50,3 @@ def test_a_kind_does_not_depend_on_that_of_the_caller(monkeypatch):
     for name, value in expected["baseline"].items():
         monkeypatch.setenv(name, value)
     assert {kind: kinds.environment_of(kind) for kind in kinds.KINDS} == expected
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "usage: python tests/kinds.py native|avx2|baseline -- command ..."),
-        (["avx2", "true"], "usage: python tests/kinds.py"),
-        (["avx2", "--"], "usage: python tests/kinds.py"),
-        (["sse9", "--", "true"], "kinds.py: expected one of native, avx2, baseline, got 'sse9'."),
-    ],
-    ids=["nothing", "no dashes", "no command", "unknown kind"],
-)
-def test_wrong_use_of_the_command(arguments, message):
-    done = subprocess.run([sys.executable, kinds.__file__, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert message in done.stderr
-
-
-def test_the_command_ends_as_what_it_runs():
-    program = "import os; print(os.environ['OPENBLAS_CORETYPE']); raise SystemExit(7)"
-    arguments = [sys.executable, kinds.__file__, "avx2", "--", sys.executable, "-c", program]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (7, "Haswell\n")

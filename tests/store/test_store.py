@@ -162,7 +162,7 @@ def test_files_of_others_are_set_aside_or_passed_over(store, caplog):
     assert len(list(store.folder.glob("*.damaged"))) == 9
     assert "without the column cell, with one twice" in caplog.text
     assert r"a column '\x1b[31m', which no measure can have" in caplog.text
-    assert store.damaged_note().startswith(f"store {store.folder}: 9 damaged files were set aside (named0-")
+    assert store.damaged_note().startswith(f"store {store.folder}: damaged files were set aside: 9 (named0-")
 
 
 def test_a_damaged_file_that_cannot_be_renamed_is_passed_over_and_not_merged(store, monkeypatch, caplog):
@@ -190,7 +190,7 @@ def test_damaged_trials_are_run_again_and_reported(store):
     path.write_bytes(path.read_bytes()[:-20])
     report, text = run_quietly(cells, store)
     assert (report.n_found, report.n_run) == (6, 3)
-    assert "1 damaged file was set aside" in text
+    assert "damaged files were set aside: 1 (" in text
     assert rows(store, columns=stable) == before
 
 
@@ -288,7 +288,9 @@ def test_an_own_column_has_one_type_or_is_refused_by_name(first, second, store):
     kinds = [KINDS.get(kind, "no measure's") for kind in (first, second)]
     assert len(store.query(["cell"], ["key"])) == 4  # whatever else is there
     if "no measure's" in kinds or len({*kinds} - {"nothing"}) == 2:
-        found = r"file .*own\d\.parquet: expected (the column mine as string, got|columns of the types that they have)"
+        found = (
+            r"file .*own\d\.parquet: expected (the column mine as string, got|columns of the types that other files)"
+        )
         with pytest.raises(ValueError, match=found):
             store.query()
         return

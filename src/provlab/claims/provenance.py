@@ -153,11 +153,10 @@ def stored_trials(
     """Return columns of the stored ones of some cells' trials, each once, and how many are planned."""
     chosen = unique_cells(cells)
     rows = pa.array(np.concatenate([np.empty(0, np.int64), *(store.rows(cell) for cell in chosen)]))
-    found = {name: store.column(name).take(rows) for name in columns}
-    plain = {
-        name: each.cast(pa.string()) if pa.types.is_dictionary(each.type) else each for name, each in found.items()
-    }
-    return pa.table(plain).to_pandas(), sum(cell.n_trials for cell in chosen)
+    frame = pa.table({name: store.column(name).take(rows) for name in columns}).to_pandas()
+    # an environment is a thousand letters long: millions of trials share one object, as Arrow's texts would not
+    frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
+    return frame, sum(cell.n_trials for cell in chosen)
 
 
 def computed_with(trials: pd.DataFrame) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:

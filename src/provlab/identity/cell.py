@@ -12,6 +12,7 @@ from typing import Any
 from provlab.datasets import is_place
 from provlab.identity.keys import canonical_json, digest_of, first_content, seed_from, trial_key
 from provlab.project.components import (
+    REGISTRIES,
     build,
     check_columns,
     component_arguments,
@@ -19,6 +20,7 @@ from provlab.project.components import (
     component_identity,
     is_component,
     is_own,
+    registered,
 )
 from provlab.protocols import COLUMNS, AbstractProtocol, Method, protocol_named
 from provsel.certificates import Measure
@@ -30,6 +32,9 @@ OPTIONAL = {"measures": (), "stream": STREAMS[0]}
 """Settings that keys leave out at these values: they came later."""
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
+
+UNUSED_MODEL = {"_target_": "provsel.models.LibsvmSVM"}
+"""Stands where the identity of a cell has no model but its class wants one."""
 
 Parts = Mapping[str, Any]
 
@@ -78,16 +83,6 @@ class Cell:
                 f"protocol.stream: expected {STREAMS[0]} for the split {self.protocol['split']}, whose repeats differ "
                 f"in their seed only, got {stream}; leave it out."
             )
-
-    @classmethod
-    def known(
-        cls, dataset: Parts, selector: Parts, model: Parts, protocol: Parts, data: str, *, cell: str, n_draws: int
-    ) -> Cell:
-        """Return a cell that was made before with the same classes, with the `id` and `n_draws` that it had."""
-        made = object.__new__(cls)
-        made.__dict__.update(dataset=dataset, selector=selector, model=model, protocol=protocol, data=data)
-        made.__dict__.update(id=cell, n_draws=n_draws)
-        return made
 
     def on(self, dataset: Parts, data: str) -> Cell:
         """Return the cell of the same method and protocol on other data; what depends on neither is kept."""
@@ -187,6 +182,57 @@ def trial_seed(cell: Cell, repeat: int, fold: int, draw: int) -> int:
     if cell.protocol.get("stream") == "restarted":
         repeat = fold = 0
     return seed_from(trial_key(cell.seeding, repeat, fold, draw))
+
+
+def cell_of(config: str, *, source: str = "", repeats: int = 1, draws: int = 1) -> Cell:
+    """Return the cell whose identity is the JSON text `config`, as a record has it.
+
+    Parameters
+    ----------
+    config : str
+        May be anybody's: no other code is imported than a config may name.
+    source : str
+        Path of the data where they are a file of the user's, which no identity has.
+    repeats, draws : int
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError, AttributeError, RecursionError
+        When the text is no identity, or another one now: says where.
+    """
+    stated = json.loads(config)
+    parts = _config_of(stated)
+    if is_place(parts["dataset"]["name"], "path"):
+        parts["dataset"]["path"] = source
+    parts["protocol"] |= {"repeats": repeats, "draws": draws}
+    cell = Cell(**{**parts, "model": parts["model"] or UNUSED_MODEL, "data": str(parts["data"])})
+    if cell.json != config:
+        raise ValueError(f"the config gives another key now: {_first_change(stated, cell.identity)}")
+    return cell
+
+
+def _config_of(value: Any) -> Any:
+    """Return what an identity says as configs have it: components as `_target_` and arguments, however deep."""
+    if isinstance(value, list):
+        return [_config_of(inner) for inner in value]
+    if not isinstance(value, Mapping):
+        return value
+    if set(value) != {"name", "algorithm_version", "arguments"}:
+        return {name: _config_of(inner) for name, inner in value.items()}
+    kind = next((kind for kind in REGISTRIES if value["name"] in registered(kind)), None)
+    if kind is None and "." not in value["name"]:
+        raise ValueError(f"the class {value['name']} does not exist now")
+    target = f"{REGISTRIES[kind]}.{value['name']}" if kind else value["name"]
+    return {"_target_": target, **_config_of(value["arguments"])}
+
+
+def _first_change(was: Any, now: Any, place: str = "config") -> str:
+    """Return in words the first place where two identities differ."""
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        for name in sorted({*was, *now}):
+            if was.get(name) != now.get(name):
+                return _first_change(was.get(name), now.get(name), f"{place}.{name}")
+    return f"{place} was {was!r:.40}, is {now!r:.40}"
 
 
 def _check_own_columns(method: Method) -> None:
