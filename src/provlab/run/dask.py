@@ -13,8 +13,8 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -68,8 +68,14 @@ def run_on_cluster(tasks: Sequence[Task], config: Mapping[str, Any], n_jobs: int
             cluster.scale(jobs=n_jobs)
         elif not cluster:
             where, cluster = "the cluster on this machine", stack.enter_context(_local_cluster(n_jobs))
-        with _connected(cluster, where, patience) as client:
-            yield from run_on(client, where, tasks, patience)
+        try:
+            client = stack.enter_context(Client(cluster, timeout=patience, set_as_default=False))
+        except (OSError, ValueError) as error:
+            raise ClusterError(
+                f"executor: expected a scheduler at {where}, got no answer in {patience:g} s (executor.patience): "
+                f"{error}; start it with dask scheduler, or correct executor.address=tcp://host:port."
+            ) from None
+        yield from run_on(client, where, tasks, patience)
 
 
 def slurm_cluster(config: Mapping[str, Any]) -> Any:
@@ -113,19 +119,6 @@ def _local_cluster(n_jobs: int) -> LocalCluster:
         preload=["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],  # the client ends its workers
         silence_logs=logging.CRITICAL,
     )
-
-
-@contextmanager
-def _connected(cluster: Any, where: str, patience: float) -> Iterator[Client]:
-    try:
-        client = Client(cluster, timeout=patience, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ClusterError(
-            f"executor: expected a scheduler at {where}, got no answer in {patience:g} s (executor.patience): {error}; "
-            f"start it with dask scheduler, or correct executor.address=tcp://host:port."
-        ) from None
-    with client:
-        yield client
 
 
 def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -> Results:
