@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
 
 
 def signs_of_two_classes(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -39,6 +38,8 @@ def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any]
     """
     if y is None:
         raise ValueError(f"{subject}: expected labels of at least two classes, got y=None; pass y to fit.")
+    from sklearn.utils.multiclass import check_classification_targets  # what reads a store imports no scikit-learn
+
     check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
     check_several(subject, classes)
