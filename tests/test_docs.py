@@ -178,7 +178,7 @@ def test_numbers_and_theorems_are_read():
         text = "\n".join(measured.theorem_lines(theorem))
         assert all(f"`{column}`" in text for column in theorem.columns()), theorem
         assert theorem.source in text
-    header, _, *rows, _ = measured.subset_lines()
+    (header, _, *rows, _), _ = measured.subset_lines()
     assert header.count("|") == rows[0].count("|") == 9
     assert min(float(cell) for row in rows for cell in row.strip("| ").split(" | ")[1:]) >= 1 - 1e-6
     found = pd.read_csv(REPO / "results/reference/verdicts.csv")

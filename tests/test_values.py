@@ -15,6 +15,8 @@ from provsel.certificates import (
     THEOREMS,
     Certificate,
     OnlineFeatureCount,
+    RidgeRegressionCost,
+    RidgeRegressionRisk,
     RidgeSparsification,
     SpectralSparsification,
     SubsetApproximation,
@@ -28,8 +30,9 @@ def nan():
     return float("nan")
 
 
+OTHERS = OnlineFeatureCount, RidgeRegressionCost, RidgeRegressionRisk, RidgeSparsification, SubsetApproximation
 MADE = {
-    **{theorem: theorem for theorem in (*THEOREMS, OnlineFeatureCount, RidgeSparsification, SubsetApproximation)},
+    **{theorem: theorem for theorem in (*THEOREMS, *OTHERS)},
     Finding: lambda: Finding("r=300", "not run", sample=(("Exp_1_2", nan()),), margins=(nan(), 1.0)),
     SubsetPromise: lambda: SubsetPromise(3),
 }

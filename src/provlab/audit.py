@@ -416,9 +416,7 @@ def _recomputed(config: str, source: str, counts: Mapping[str, int]) -> Cell:
     if found != cell.data:
         raise ValueError(f"the data set {name} has another identity now")
     if missing := files_missing(cell.dataset):
-        error = MissingDataError(f"no file {missing[0]}")
-        error.dataset = name
-        raise error
+        raise MissingDataError(f"no file {missing[0]}", name)
     return cell
 
 

@@ -23,6 +23,7 @@ from provlab.claims import (
 from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
 from provlab.claims.ranking import draw_rankings, ranking_frame
 from provlab.claims.schema import RULES
+from provlab.datasets import MissingDataError
 
 SETS = [f"set{k}" for k in range(20)]
 FIGURE, ONE, COLUMNS = "made/figure", "made/one", ["r=1", "r=2"]
@@ -370,6 +371,18 @@ def test_always_selected(made, words):
     both = always("opera", "music", "navy", "unknown")
     assert (both.verdict, both.finding.effect, both.finding.n) == (CONTRADICTED, 25, 2)
     assert "music in 1 of 2, navy in 0 of 2, unknown in 0 of 2" in both.detail
+
+
+def test_names_of_data_that_are_not_here_leave_a_claim_untested(made, monkeypatch):
+    def absent(config):
+        raise MissingDataError("techtc: the file is missing", dataset="techtc")
+
+    monkeypatch.setattr("provlab.claims.features.feature_names_of", absent)
+    made.put("made/other", "A", "r=1", np.zeros(2), features=[[0, 1], [2, 0]], data="set3")
+    parameters = {"row": "A", "dataset": "set3", "features": ["opera"], "columns": ["r=1"]}
+    found = verdict_on(made, claim("always_selected", artefact="made/other", **parameters))
+    assert found.verdict == NOT_RUN
+    assert "data missing, provsel fetch techtc" in found.detail
 
 
 @pytest.mark.parametrize(

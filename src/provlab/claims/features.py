@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from provlab.claims.evidence import AbstractEvidence, Place, Selections
-from provlab.claims.rules import CONTRADICTED, REPLICATED, AbstractRule, Finding, nothing_stored
+from provlab.claims.rules import CONTRADICTED, NOT_RUN, REPLICATED, AbstractRule, Finding, nothing_stored
+from provlab.datasets import MissingDataError
 from provlab.plan import feature_names_of
 from provlab.summaries import TIES, most_frequent
 
@@ -105,7 +106,10 @@ class AlwaysSelected(AbstractRule):
     def _finding(self, place: Place, selections: Selections, evidence: AbstractEvidence) -> Finding:
         if not selections:
             return nothing_stored(place[-1], f"{self.row} on {self.dataset}")
-        numbers = self._numbers(place, evidence)
+        try:
+            numbers = self._numbers(place, evidence)
+        except MissingDataError as error:  # as where results came from another machine
+            return Finding(place[-1], NOT_RUN, note=f"names of features: data missing, provsel fetch {error.dataset}")
         counts = {name: sum(number in chosen for chosen in selections) for name, number in numbers.items()}
         short = {name: count for name, count in counts.items() if count < len(selections)}
         return Finding(

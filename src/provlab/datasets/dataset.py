@@ -112,9 +112,11 @@ def make_dataset(
         raise ValueError(f"data set {name!r}: X holds NaN or infinite values; expected finite numbers. Clean it first")
     given = np.asarray(y)
     names = np.array([*map(str, range(1, d + 1))] if feature_names is None else [*feature_names], dtype=object)
+    if given.shape != (n,):
+        raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {given.shape}")
     with np.errstate(invalid="ignore"):  # NaN becomes some number, which it is not equal to
         labels = given.astype(np.int64)
-    if labels.shape != (n,) or (labels != given).any():
+    if (labels != given).any():
         raise ValueError(f"data set {name!r}: expected {n} labels that are whole numbers, got {given!r:.80}")
     if names.shape != (d,) or len(set(names)) != d:
         raise ValueError(f"data set {name!r}: expected {d} distinct feature names, got {len(set(names))}")

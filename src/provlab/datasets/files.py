@@ -29,7 +29,9 @@ _SETTLED = 2.0
 class MissingDataError(FileNotFoundError):
     """A file that a data set needs is in none of the searched folders; `dataset` names what to fetch, where known."""
 
-    dataset: str = ""
+    def __init__(self, message: str, dataset: str = "") -> None:
+        super().__init__(message)
+        self.dataset = dataset
 
 
 class DataIntegrityError(ValueError):
@@ -76,7 +78,8 @@ def locate(file: SourceFile) -> Path:
     path = found(file.path)
     if path is None:
         raise MissingDataError(
-            f"{file.source}: the file {file.path} is missing. Searched {describe_roots()}. {_how_to_get(file)}"
+            f"{file.source}: the file {file.path} is missing. Searched {describe_roots()}. {_how_to_get(file)}",
+            dataset=file.source,
         )
     if differs := difference(file, path):
         step = f"delete it and run `provsel fetch {file.source}`" if file.fetchable else "replace it by an intact copy"

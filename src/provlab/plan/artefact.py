@@ -89,9 +89,7 @@ class Artefact:
         datasets = {cell.data: cell.dataset for cell in self.cells}.values()
         names = " ".join(dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset)))
         if names:
-            error = MissingDataError(f"Nothing is stored, and the data are not here: provsel fetch {names}")
-            error.dataset = names
-            raise error
+            raise MissingDataError(f"Nothing is stored, and the data are not here: provsel fetch {names}", names)
 
 
 def state_of(n_stored: int, n_planned: int) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provlab.datasets import (
-    MissingDataError,
     dataset_identity,
     dataset_members,
     keyed_parameters,
@@ -56,11 +55,7 @@ class Task:
 
 def identity_of(config: Mapping[str, Any]) -> str:
     """Return the identity of the data set of a config, which is not loaded: `name`, and its loader's parameters."""
-    try:
-        return dataset_identity(config["name"], **_parameters(config))
-    except MissingDataError as error:
-        error.dataset = str(config["name"])
-        raise
+    return dataset_identity(config["name"], **_parameters(config))
 
 
 def files_missing(config: Mapping[str, Any]) -> list[str]:

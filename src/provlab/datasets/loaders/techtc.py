@@ -90,7 +90,8 @@ def files(*, set: str, **_: Any) -> list[FileOfData]:
     if file is None:
         raise MissingDataError(
             f"techtc: the set {set} is missing. Searched {name} in {describe_roots()}. Run `provsel fetch techtc`, or "
-            f"set {MIRROR_VARIABLE} to a folder that holds it"
+            f"set {MIRROR_VARIABLE} to a folder that holds it",
+            dataset="techtc",
         )
     return [file]
 
