@@ -169,7 +169,9 @@ def test_numbers_in_tables_know_their_origin(tmp_path):
 def test_scale_of_standard_errors(repeats, folds, draws, sizes, expected):
     places = [(r, f, *sizes) for r in range(repeats) for f in range(folds) for _ in range(draws)]
     trials = pd.DataFrame(places, columns=["repeat", "fold", "n_train", "n_test"])
-    assert standard_error_scale(trials) == pytest.approx(expected)
+    other = trials.assign(group="b", n_train=1000)
+    found = standard_error_scale(pd.concat([trials.assign(group="a"), other]), ["group"])
+    assert found["a"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

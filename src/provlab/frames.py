@@ -62,7 +62,8 @@ def artefact_frame(
     DataFrame
         `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
     """
-    trials = dict(iter(entry_trials(artefact, store, columns_with_sizes(columns)).groupby("entry", sort=False)))
+    found = entry_trials(artefact, store, columns_with_sizes(columns))
+    trials, scales = dict(iter(found.groupby("entry", sort=False))), standard_error_scale(found, ["entry"]).to_dict()
     lines = []
     for k, entry in enumerate(artefact.entries):
         base: dict[str, object] = {"row": entry.row, "column": entry.column, "dataset": entry.dataset}
@@ -72,8 +73,7 @@ def artefact_frame(
             continue
         n_trials = len(trials[k])
         base |= {"n_trials": n_trials, "state": counted_state(n_trials, entry.cell.n_trials)}
-        scale = standard_error_scale(trials[k])
-        lines += [{**base, "scale": scale, **line} for line in summarise(entry, trials[k])]
+        lines += [{**base, "scale": scales[k], **line} for line in summarise(entry, trials[k])]
     own = [name for name in COLUMNS if not name.startswith("printed")]
     frame = pd.DataFrame(lines, columns=[*own, *ORIGIN])
     return _with_printed(frame, printed)[[*COLUMNS, *ORIGIN]]
@@ -84,19 +84,20 @@ def columns_with_sizes(columns: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*columns, "n_train", "n_test"]))
 
 
-def standard_error_scale(trials: pd.DataFrame) -> float:
-    """Return the factor from the sd of a cell to the standard error of its mean.
+def standard_error_scale(trials: pd.DataFrame, by: Sequence[str]) -> pd.Series:
+    """Return, for each group of trials `by` some columns, the factor from their sd to the standard error of their mean.
 
     Over folds whose training sets overlap, sqrt(1/n + n_test/n_train) with n folds (Nadeau and Bengio 2003). 1/sqrt(n)
     over folds of the inverse split, which train on disjoint sets (that their test sets overlap is left out); over
     seeds, which have no test rows; and over draws on one fold.
     """
-    n_folds = len({*zip(trials["repeat"].tolist(), trials["fold"].tolist(), strict=True)})
-    if n_folds == 1:
-        return float(1 / np.sqrt(len(trials)))
-    n_train, n_test = (trials[name].astype(float).mean() for name in ("n_train", "n_test"))
-    ratio = n_test / n_train if n_train > 0 else np.nan
-    return float(np.sqrt(1 / n_folds + (0.0 if ratio > 1 else ratio)))
+    by = list(by)
+    n_trials = trials.groupby(by, sort=False).size()
+    n_folds = trials.drop_duplicates([*by, "repeat", "fold"]).groupby(by, sort=False).size()
+    sizes = trials.astype({"n_train": float, "n_test": float}).groupby(by, sort=False)[["n_train", "n_test"]].mean()
+    ratio = (sizes["n_test"] / sizes["n_train"]).where(sizes["n_train"] > 0)
+    over_folds = np.sqrt(1 / n_folds + ratio.mask(ratio > 1, 0.0))
+    return over_folds.where(n_folds > 1, 1 / np.sqrt(n_trials))
 
 
 def artefact_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:

@@ -55,9 +55,12 @@ def paired_differences(trials: pd.DataFrame, baseline: str, *, level: float = 0.
     own = folds.loc[folds["row"] == baseline, [*place, "error"]].rename(columns={"error": "of_baseline"})
     paired = folds[folds["row"] != baseline].merge(own, on=place)
     paired["difference"] = 100 * (paired["error"] - paired["of_baseline"])
-    lines = []
-    for key, found in paired.dropna(subset=["difference"]).groupby(names, sort=False):
-        lines.append((*key, *_interval(found["difference"], standard_error_scale(found), level)))
+    paired = paired.dropna(subset=["difference"])
+    scales = standard_error_scale(paired, names)
+    lines = [
+        (*key, *_interval(found, float(scales[key]), level))
+        for key, found in paired.groupby(names, sort=False)["difference"]
+    ]
     each = pd.DataFrame(lines, columns=[*names, "difference", "low", "high", "n"])
     over = [
         (row, column, OVERALL, *_interval(found["difference"], 1 / np.sqrt(len(found)), level))

@@ -117,9 +117,11 @@ def save_figure(figure: Figure, stem: Path, title: str = "") -> list[Path]:
         figure.suptitle(textwrap.fill(title, width), fontsize=8)
     # One layout for all formats: it takes longer than drawing. It keeps everything inside the figure, whose width is
     # then that of the column it is made for; without one the figure is cut to what is drawn.
-    box: Any = "tight" if figure.get_layout_engine() is None else None
-    figure.draw_without_rendering()
-    figure.set_layout_engine(None)  # "none" would draw once more a format
+    layout = figure.get_layout_engine()
+    box: Any = "tight" if layout is None else None
+    if layout is not None:
+        layout.execute(figure)
+        figure.set_layout_engine(None)  # "none" would draw once more a format
     paths = []
     for kind in _formats.get():
         paths.append(stem.with_name(f"{stem.name}.{kind}"))

@@ -271,6 +271,10 @@ def _write_trace(site: Site, page: ArtefactPage, trace: Trace, audited: Mapping[
     drawn = {cell.entry.dataset: each for cell in trace.cells for each in cell.measured if each["name"] == main}
     ends = [each[end] for each in drawn.values() for end in ("minimum", "maximum")] or [0.0]
     axis = min(ends), max(ends)  # one for all data sets
+    numbers_of: dict[str, list[dict[str, Any]]] = {cell.entry.dataset: [] for cell in trace.cells}
+    for line in trace.numbers:
+        if line["dataset"] in numbers_of:
+            numbers_of[line["dataset"]].append(line)
     strips = {}
     for dataset, each in drawn.items():
         words = f"{each['n']} values on {dataset or 'the data'}, mean {number(each['mean'])}"
@@ -280,6 +284,6 @@ def _write_trace(site: Site, page: ArtefactPage, trace: Trace, audited: Mapping[
         trace_href(trace.artefact, trace.row, trace.column), "trace.html", f"{title} · {page.short}", page.paper, title,
         above=[(page.short, page.href)], trace=trace, shared={part: identities[0].get(part) for part in shared},
         differing=[part for part in PARTS if part not in shared], main=main, unit="%" if main in PERCENT else "",
-        axis=axis, strips=strips, folded=len(trace.cells) > MAX_OPEN, audited=audited,
+        axis=axis, strips=strips, numbers_of=numbers_of, folded=len(trace.cells) > MAX_OPEN, audited=audited,
         environments=trace.environments, revisions=trace.revisions,
     )  # fmt: skip
