@@ -160,7 +160,9 @@ def test_what_is_not_complete_is_no_reference(results, tmp_path, caplog):
     write_reference(results, SMALL)
     assert "made2000/text: data missing: provsel fetch techtc" in caplog.text
     (folder / "summary.json").write_text('{"artefacts": {"made2000/table": {}}, "readings": {}}')
-    with pytest.raises(ValueError, match=r"summary.json: made2000/table: expected what it was made with, .*'versions'"):
+    with pytest.raises(
+        ValueError, match=r"summary.json: made2000/table: expected a mapping with written, .*, got no written"
+    ):
         write_reference(results, SMALL)
 
 

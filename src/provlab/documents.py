@@ -2,12 +2,18 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import yaml
+
+from provlab.messages import did_you_mean
+
+Record = TypeVar("Record")
 
 SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Plain values only; libyaml's is ten times faster."""
@@ -72,39 +78,118 @@ def read_plain_yaml(path: Path) -> Any:
     return parse_yaml(read_text(path))
 
 
-def read_listing(path: Path, of: str, see: str) -> dict[str, Any]:
-    """Return a paper's file that lists things of one kind: a mapping with `paper`, and `of` with a list.
+def read_record(path: Path, kind: Callable[..., Record]) -> Record:
+    """Return a YAML file as a dataclass, see `read_as`; keys that it does not have may hold YAML anchors.
 
     Raises
     ------
     ValueError
-        When it is another one, with `see` as the place that says what is expected.
+        Names the file, and what is wrong there.
     """
     try:
         content = read_plain_yaml(path)
     except ValueError as error:
         raise ValueError(f"{path}: expected YAML, got {error}.") from error
-    if not isinstance(content, dict) or not isinstance(content.get(of), list) or not content.get("paper"):
-        raise ValueError(f"{path}: expected the keys paper, and {of} with a list, see {see}.")
-    return content
+    record: Record = read_as(kind, with_known_keys(kind, content), str(path))
+    return record
 
 
-def check_keys(subject: str, entry: Any, keys: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Check that an entry of a file is a mapping with some keys, and at most some more."""
-    if not isinstance(entry, Mapping):
-        raise ValueError(f"{subject}: expected a mapping with {', '.join(keys)}, got {entry!r:.80}.")
-    wrong = [f"no {key}" for key in keys if key not in entry]
-    wrong += [f"the unknown {key}" for key in entry.keys() - {*keys, *optional}]
+def with_known_keys(kind: Any, content: Any) -> Any:
+    """Return a mapping without the keys that a dataclass does not have, and without those that have no value."""
+    if not isinstance(content, Mapping):
+        return content
+    return {name: content[name] for name in _kinds(kind) if content.get(name) is not None}
+
+
+def read_as(kind: Any, value: Any, subject: str) -> Any:
+    """Return a value of a YAML or TOML file as a type hint says it.
+
+    A mapping becomes a dataclass, by the hints of its fields, and a list a tuple. A whole number is a `float` as well,
+    and nothing else is taken for another type. `Annotated[kind, function]` is what a function makes of a value that its
+    first parameter's type says.
+
+    Raises
+    ------
+    ValueError
+        With `subject` and the keys below it: another type, a missing or unknown key, or what a function or dataclass
+        says itself.
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind) and isinstance(value, Mapping):
+        return _read_mapping(kind, value, subject)
+    if origin is Annotated:
+        function = inner[1]
+        [asked, *_] = get_type_hints(function, include_extras=True).values()
+        found = read_as(asked, value, subject)
+        with about(subject):
+            return function(found)
+    if origin is tuple and isinstance(value, list):
+        names = [each.get("id", place) if isinstance(each, Mapping) else place for place, each in enumerate(value, 1)]
+        return tuple(read_as(inner[0], each, f"{subject}: {name}") for name, each in zip(names, value, strict=True))
+    if origin is Mapping and isinstance(value, Mapping):
+        return {str(name): read_as(inner[1], each, f"{subject}: {name}") for name, each in value.items()}
+    if kind is float and type(value) is int:
+        return float(value)
+    if kind is Any or type(value) is kind or (origin is Literal and value in inner):
+        return value
+    hint = "; put it in quotes" if kind is str and isinstance(value, int | float) else ""
+    raise ValueError(f"{subject}: expected {_form(kind)}, got {value!r:.80}{hint}.")
+
+
+def read_fields(kind: Any, content: Mapping[Any, Any], subject: str) -> dict[str, Any]:
+    """Return the values of those keys of a mapping that are fields of a dataclass; errors as `read_as`."""
+    kinds = _kinds(kind)
+    return {name: read_as(kinds[name], content[name], f"{subject}: {name}") for name in content if name in kinds}
+
+
+@contextmanager
+def about(subject: str) -> Iterator[None]:
+    """Put what it is about before the message of a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{subject}: {error}") from error
+
+
+def _read_mapping(kind: Any, content: Mapping[Any, Any], subject: str) -> Any:
+    unknown = [str(name) for name in content if name not in _kinds(kind)]
+    needed = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
+    wrong = [f"no {name}" for name in needed if name not in content] + [f"the unknown {name!r:.80}" for name in unknown]
     if wrong:
-        more = f", and at most {', '.join(optional)}" if optional else ""
-        raise ValueError(
-            f"{subject}: expected exactly the keys {', '.join(keys)}{more}, got {', '.join(sorted(wrong))}."
-        )
+        hint = did_you_mean(unknown[0], _kinds(kind)) if unknown else ""
+        raise ValueError(f"{subject}: expected {_form(kind)}, got {', '.join(wrong)}{hint or '.'}")
+    values = read_fields(kind, content, subject)
+    with about(subject):
+        return kind(**values)
 
 
-def one_line(text: Any) -> str:
+def _form(kind: Any) -> str:
+    """Return what a type asks for, in words."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind):
+        return f"a mapping with {', '.join(field.name for field in fields(kind))}"
+    if origin is tuple:
+        return f"a list, each {_form(inner[0])}"
+    if origin is Literal:
+        return f"one of {', '.join(map(str, inner))}"
+    words = {str: "a text", float: "a number", int: "a whole number", bool: "true or false", Mapping: "a mapping"}
+    return words[origin or kind]
+
+
+@cache
+def _kinds(kind: Any) -> dict[str, Any]:
+    """Return the types of a dataclass's fields: they are texts to be evaluated, and universes ask often."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def one_line(text: str) -> str:
     """Return a text without the breaks that YAML's folding leaves."""
-    return " ".join(str(text).split())
+    return " ".join(text.split())
+
+
+Line = Annotated[str, one_line]
+"""A text of which the breaks do not count."""
 
 
 def _not_deep(parse: Callable[[str], Any], text: str) -> Any:

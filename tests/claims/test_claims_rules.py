@@ -533,7 +533,7 @@ def test_growth_over_data_sets(made):
         ("grows_like", {**GROWTH, "sizes": [1, 2]}, r"sizes: expected a positive .*r=1; r=2; r=3, .*\[1.0, 2.0\]"),
         ("grows_like", {**GROWTH, "sizes": [1, 2, 2]}, r"sizes: .*three different ones"),
         ("grows_like", {**GROWTH, "sizes": [0, 1, 2]}, r"sizes: expected a positive number"),
-        ("grows_like", {**GROWTH, "sizes": ["1", "2", "3"]}, r"sizes: expected a list of numbers, got \['1', '2', "),
+        ("grows_like", {**GROWTH, "sizes": ["1", "2", "3"]}, r"sizes: 1: expected a number, got '1'"),
         ("grows_like", {**GROWTH, "datasets": ["a", "b", "c"]}, r"columns: expected one, beside datasets, got r=1, r"),
         ("most_frequent_relevant", {"artefact": ONE, "rows": ["A"], "top": 3}, r"data set with n_relevant in made/one"),
     ],

@@ -77,27 +77,34 @@ def test_what_counts_in_the_headline(write):
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
-        (changed(origin="ours"), r"expected origin to be one of paper, alternative, control, .*got 'ours', False, ''"),
-        (changed(certain="yes"), r"certain true or false, .*got 'paper', 'yes', ''"),
+        (changed(origin="ours"), r"origin: expected one of paper, alternative, control, got 'ours'"),
+        (changed(certain="yes"), r"claims: made\.one: certain: expected true or false, got 'yes'"),
         (
             changed(test="nicer"),
-            r"claim made\.one: test: expected one of certificates, .*better_somewhere, .*got 'nicer'",
+            r"claims: made\.one: test: expected one of certificates, .*better_somewhere, .*got 'nicer'",
         ),
         (changed(artefact="made/nope"), r"made\.one: artefact: expected one of made/table, got 'made/nope'"),
         (changed(parameters={"row": "Bss"}), r"expected a row of made/table \(BSS; Lvg\), got 'Bss'"),
         (changed(parameters={"columns": ["r=50"]}), r"expected a column of made/table \(r=30; r=40\), got 'r=50'"),
         (changed(parameters={"also": ["r=60"]}), r"expected a column of made/table \(r=30; r=40\), got 'r=60'"),
-        (changed(where=None), r"expected exactly the keys id, where, .*got no where"),
-        (changed(treshold=1), r"got the unknown treshold"),
+        (changed(where=None), r"expected a mapping with id, where, .*got no where\."),
+        (changed(origins="paper"), r"got the unknown 'origins'; did you mean 'origin'\?"),
         (changed(id="other.one"), r"expected an id that starts with 'made\.', got 'other\.one'"),
-        (changed(parameters={"margins": 1}), r"parameters: expected .*margin.*got the unknown margins"),
-        (changed(test="zero_error"), r"parameters: expected .*got no at_most, the unknown margin"),
+        (
+            changed(parameters={"margins": 1}),
+            r"parameters: expected .*margin.*got the unknown 'margins'; did you mean 'margin'\?",
+        ),
+        (changed(test="zero_error"), r"parameters: expected .*got no at_most, .*the unknown 'margin'"),
         (changed(parameters={"margin": "wide"}), r"margin: expected one that the file declares .*\(same\), got 'wide'"),
-        (changed(parameters={"row": 3}), r"row: expected str, got 3"),
-        (changed(parameters={"columns": "r=30"}), r"columns: expected a list of names, got 'r=30'"),
+        (changed(parameters={"row": 3}), r"parameters: row: expected a text, got 3; put it in quotes"),
+        (changed(parameters={"columns": "r=30"}), r"columns: expected a list, each a text, got 'r=30'"),
+        (changed(parameters={"columns": ["r=30", 40]}), r"columns: 2: expected a text, got 40"),
+        (changed(parameters={"columns": []}), r"columns: expected one or more, got none; name some, or leave it out"),
+        (changed(parameters={"alpha": True}), r"alpha: expected a number, got True"),
+        ({**CLAIM, "parameters": []}, r"parameters: expected a mapping, got \[\]"),
         (changed(parameters={"over": "sets"}), r"over: expected one of datasets, folds, draws, got 'sets'"),
-        (changed(parameters={"artefact": "made/table"}), r"expected parameters as a mapping without artefact"),
-        ("text", r"claim 1: expected a mapping with id, .*got 'text'"),
+        (changed(parameters={"artefact": "made/table"}), r"expected parameters without artefact, which stands beside"),
+        ("text", r"claims: 1: expected a mapping with id, .*got 'text'"),
     ],
 )
 def test_messages(write, claim, message):
@@ -114,11 +121,12 @@ def test_a_file_without_declared_margins_states_numbers(write):
 @pytest.mark.parametrize(
     ("margins", "message"),
     [
-        ([], r"margin: expected one that .*\(none yet\), got 'same'"),
-        ([1.0], r"margins: expected names with points and why, got \[1.0\]"),
-        ({"same": {"points": 1.0}}, r"margins: same: expected exactly the keys points, why, got no why"),
+        ({}, r"margin: expected one that .*\(none yet\), got 'same'"),
+        ([1.0], r"margins: expected a mapping, got \[1.0\]"),
+        ({"same": {"points": 1.0}}, r"margins: same: expected a mapping with points, why, got no why"),
         ({"same": {"points": 1.0, "why": " "}}, r"same: expected points above 0 and a reason, got 1.0, ''"),
-        ({"same": {"points": "1", "why": "x"}}, r"same: expected points above 0 and a reason, got '1', 'x'"),
+        ({"same": {"points": "1", "why": "x"}}, r"same: points: expected a number, got '1'"),
+        ({"same": {"points": 0, "why": "x"}}, r"same: expected points above 0 and a reason, got 0.0, 'x'"),
     ],
 )
 def test_a_margin_is_declared_with_its_reason(write, margins, message):
@@ -130,15 +138,15 @@ def test_a_margin_is_declared_with_its_reason(write, margins, message):
     ("content", "message"),
     [
         ("claims: [", r"claims\.yaml: expected YAML, got"),
-        ("paper: made", r"expected the keys paper, and claims"),
-        ({"paper": "made", "claims": [CLAIM, CLAIM]}, r"claim made\.one: expected each id once, got it twice"),
+        ("paper: made", r"claims\.yaml: expected a mapping with paper, claims, .*, got no claims"),
+        ({"paper": "made", "claims": [CLAIM, CLAIM]}, r"claims: made\.one: expected each id once, got it twice"),
         (
             {"paper": "made", "claims": [], "rankings": [{"artefact": "made/table", "rows": ["BSS"]}]},
-            r"ranking 1: expected exactly the keys artefact, rows, columns, got no columns",
+            r"rankings: 1: expected a mapping with artefact, rows, columns, got no columns",
         ),
         (
             {"paper": "made", "claims": [], "rankings": [{"artefact": "made/table", "rows": ["X"], "columns": []}]},
-            r"ranking 1: expected a row of made/table \(BSS; Lvg\), got 'X'",
+            r"rankings: 1: expected a row of made/table \(BSS; Lvg\), got 'X'",
         ),
     ],
 )

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from test_fuzz_readers import BILLION_LAUGHS
 
+from provlab.claims import load_claims
 from provlab.cli import main
 from provlab.cli.listing import listing
 from provlab.cli.run import check_launcher
-from provlab.documents import read_listing
 from provlab.plan import compose_artefact, compose_config
 from provlab.plan.composition import read_config
 from provlab.project import current_project
@@ -219,7 +219,7 @@ def test_yaml_takes_no_time_without_end(case, project):
         lambda: compose_config(["selector=bomb"]),
         lambda: listing("artefacts"),
         lambda: compose_config(["+experiment=smith2020/t"]),
-        lambda: read_listing(room / "claims.yaml", "claims", "x"),
+        lambda: load_claims(room / "claims.yaml"),
     ):
         with bounded(5), pytest.raises(ValueError, match=rf"\.yaml: expected .*{message}"):
             call()

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from provlab.claims.rules import RULES_VERSION
 from provlab.claims.schema import Claim
+from provlab.documents import read_as, with_known_keys
 from provlab.identity.cell import Cell
 from provlab.plan import Artefact, Entry, unique_cells
 from provlab.plan.overrides import ELSEWHERE, setting
@@ -126,16 +127,9 @@ class Provenance:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any], subject: str) -> Self:
-        """Return what `as_json` gave; ValueError where a part is missing."""
-        try:
-            stated = Versions(**found["versions"])
-            lists: dict[str, Any] = {name: tuple(found[name]) for name in ("settings", "environments", "revisions")}
-            rest: dict[str, Any] = {name: found[name] for name in ("written", "provsel", "trials", "cpu_hours")}
-        except (KeyError, TypeError) as error:
-            raise ValueError(
-                f"{subject}: expected what it was made with, as provsel writes it, got {error!r}; write it again."
-            ) from error
-        return cls(versions=stated, **lists, **rest)
+        """Return what `as_json` gave, of a mapping that may have more; ValueError where a part is missing."""
+        provenance: Self = read_as(cls, with_known_keys(cls, found), subject)
+        return provenance
 
     def as_json(self) -> dict[str, Any]:
         """Return a JSON object."""

@@ -27,11 +27,12 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_type_hints
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from provlab.claims.evidence import POINTS, AbstractEvidence, Place
 from provlab.claims.paired_tests import AbstractPairedTest, Side, holm, observations_needed
+from provlab.documents import read_as, read_fields
 from provsel.values import ValuesWithNaN
 
 RULES_VERSION = 3
@@ -303,27 +304,14 @@ class AbstractRule:
         ValueError
             For a missing, unknown or wrong parameter.
         """
-        fields = {field.name: field for field in dataclasses.fields(cls)}
-        missing = [name for name, field in fields.items() if field.default is dataclasses.MISSING]
-        wrong = [f"no {name}" for name in missing if name not in config]
-        wrong += [f"the unknown {name}" for name in config if name not in fields]
-        if wrong:
-            raise ValueError(f"parameters: expected {', '.join(fields)}, got {', '.join(wrong)}.")
-        kinds = cls._kinds()
-        return cls(**{name: _typed(name, value, kinds[name]) for name, value in config.items()})
+        _check_filled(config)
+        rule: Self = read_as(cls, config, "parameters")
+        return rule
 
     def changed(self, parameters: Mapping[str, Any]) -> Self:
         """Return the rule with other values of those parameters that it has; errors as `from_config`."""
-        kinds = self._kinds()
-        return dataclasses.replace(
-            self, **{name: _typed(name, value, kinds[name]) for name, value in parameters.items() if name in kinds}
-        )
-
-    @classmethod
-    @cache
-    def _kinds(cls) -> Mapping[str, Any]:
-        """Return the types of the fields: they are texts to be evaluated, and universes ask thousands of times."""
-        return get_type_hints(cls)
+        _check_filled(parameters)
+        return dataclasses.replace(self, **read_fields(type(self), parameters, "parameters"))
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -376,20 +364,11 @@ def check_one_of(name: str, value: str, known: Sequence[str]) -> None:
         raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}.")
 
 
-def _typed(name: str, value: Any, kind: Any) -> Any:
-    if kind == tuple[str, ...]:
-        if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
-            return tuple(value)
-        raise ValueError(f"{name}: expected a list of names, got {value!r}.")
-    if kind == tuple[float, ...]:
-        if isinstance(value, list) and value and all(type(item) in (int, float) for item in value):
-            return tuple(map(float, value))
-        raise ValueError(f"{name}: expected a list of numbers, got {value!r}.")
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if kind in (int, str) and isinstance(value, kind) and not isinstance(value, bool):
-        return value
-    raise ValueError(f"{name}: expected {getattr(kind, '__name__', kind)}, got {value!r}.")
+def _check_filled(parameters: Mapping[str, Any]) -> None:
+    """Refuse an empty list: a claim about no columns says nothing."""
+    for name, value in parameters.items():
+        if value == []:
+            raise ValueError(f"parameters: {name}: expected one or more, got none; name some, or leave it out.")
 
 
 def _text(value: Any) -> str:

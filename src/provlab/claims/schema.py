@@ -28,20 +28,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from provlab.claims import bounds, comparison, features, growth
-from provlab.claims.rules import AbstractRule
+from provlab.claims.rules import AbstractRule, check_one_of
 from provlab.claims.stored import FOLD_COLUMNS, artefact_datasets, artefact_layout
-from provlab.documents import check_keys, one_line, read_listing
+from provlab.documents import Line, about, read_record
 from provlab.messages import did_you_mean
 from provlab.project import current_project, papers
-
-KEYS = ("id", "where", "claim", "artefact", "test", "parameters")
-OPTIONAL = ("origin", "certain", "repeats")
-ORIGINS = ("paper", "alternative", "control")
 
 RULES: dict[str, type[AbstractRule]] = {
     re.sub("(?!^)([A-Z])", r"_\1", name).lower(): rule
@@ -95,6 +91,44 @@ class RankingRequest:
     artefact: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClaimEntry:
+    """A claim as the file has it."""
+
+    id: str
+    where: str
+    claim: Line
+    artefact: str
+    test: str
+    parameters: Mapping[str, Any]
+    origin: Literal["paper", "alternative", "control"] = "paper"
+    certain: bool = False
+    repeats: str = ""
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Points of error that count as the same, and the reason."""
+
+    points: float
+    why: Line
+
+    def __post_init__(self) -> None:
+        if not self.points > 0 or not self.why:
+            raise ValueError(f"expected points above 0 and a reason, got {self.points!r}, {self.why!r}.")
+
+
+@dataclass(frozen=True)
+class Content:
+    """The keys of a claims.yaml."""
+
+    paper: str
+    claims: tuple[ClaimEntry, ...]
+    margins: Mapping[str, Margin] = field(default_factory=dict)
+    rankings: tuple[RankingRequest, ...] = ()
+    results: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -152,22 +186,6 @@ def _paths() -> dict[str, Path]:
     return {name: path for name, path in sorted(files.items()) if path.is_file()}
 
 
-def stated_results(path: Path) -> dict[str, Any]:
-    """Return the section `results` of a file of claims, which says what the columns of a table are; {} without one.
-
-    Raises
-    ------
-    ValueError
-        For a file that holds no claims, or another kind of section.
-    """
-    stated = read_listing(path, "claims", __name__).get("results") or {}
-    if not isinstance(stated, dict):
-        raise ValueError(
-            f"{path}: results: expected a mapping such as {{row: method, score: accuracy}}, got {stated!r}."
-        )
-    return stated
-
-
 def load_claims(path: Path, layout: Layout = artefact_layout, datasets: DataSets = artefact_datasets) -> ClaimFile:
     """Read and check a file of claims.
 
@@ -183,100 +201,63 @@ def load_claims(path: Path, layout: Layout = artefact_layout, datasets: DataSets
         Names the file and the claim: broken YAML, a missing or unknown key, a repeated id, an unknown rule,
         artefact, row or column, or a parameter of the wrong kind.
     """
-    content = read_listing(path, "claims", __name__)
-    paper = str(content["paper"])
-    margins = _margins(f"{path}: margins", content.get("margins") or {})
+    content = read_record(path, Content)
     claims: dict[str, Claim] = {}
-    for number, entry in enumerate(content["claims"], 1):
-        subject = f"{path}: claim {entry.get('id', number) if isinstance(entry, dict) else number}"
-        claim = _claim(subject, paper, entry, margins)
-        _check_places(subject, claim.rule, layout, datasets)
-        if claim.id in claims:
-            raise ValueError(f"{subject}: expected each id once, got it twice.")
+    for entry in content.claims:
+        with about(f"{path}: claims: {entry.id}"):
+            if entry.id in claims:
+                raise ValueError("expected each id once, got it twice.")
+            claim = _claim(content.paper, entry, content.margins)
+            _check_places(claim.rule, layout, datasets)
         claims[claim.id] = claim
     for claim in claims.values():
         if claim.repeats and (claim.repeats not in claims or claims[claim.repeats].repeats):
             raise ValueError(
-                f"{path}: claim {claim.id}: expected repeats to name a claim of this file that repeats none itself, "
+                f"{path}: claims: {claim.id}: expected repeats to name a claim of this file that repeats none itself, "
                 f"got {claim.repeats!r}."
             )
-    rankings = content.get("rankings") or []
-    checked = tuple(_ranking(f"{path}: ranking {number}", entry, layout) for number, entry in enumerate(rankings, 1))
-    return ClaimFile(paper, tuple(claims.values()), checked)
+    for number, ranking in enumerate(content.rankings, 1):
+        with about(f"{path}: rankings: {number}"):
+            _check_names(ranking.artefact, ranking.rows, ranking.columns, layout)
+    return ClaimFile(content.paper, tuple(claims.values()), content.rankings)
 
 
-def _margins(subject: str, entries: Any) -> dict[str, tuple[float, str]]:
-    """Return the declared margins, points and reason of each, by name."""
-    if not isinstance(entries, dict):
-        raise ValueError(f"{subject}: expected names with points and why, got {entries!r}.")
-    margins = {}
-    for name, entry in entries.items():
-        check_keys(f"{subject}: {name}", entry, ("points", "why"))
-        points, why = entry["points"], one_line(entry["why"] or "")
-        if not isinstance(points, int | float) or isinstance(points, bool) or not points > 0 or not why:
-            raise ValueError(f"{subject}: {name}: expected points above 0 and a reason, got {points!r}, {why!r}.")
-        margins[str(name)] = float(points), why
-    return margins
-
-
-def _claim(subject: str, paper: str, entry: Any, margins: Mapping[str, tuple[float, str]]) -> Claim:
-    check_keys(subject, entry, KEYS, OPTIONAL)
-    origin, certain, repeats = entry.get("origin", "paper"), entry.get("certain", False), entry.get("repeats", "")
-    if origin not in ORIGINS or not isinstance(certain, bool) or not isinstance(repeats, str):
-        raise ValueError(
-            f"{subject}: expected origin to be one of {', '.join(ORIGINS)}, certain true or false, and repeats an id, "
-            f"got {origin!r}, {certain!r}, {repeats!r}."
-        )
-    if not str(entry["id"]).startswith(f"{paper}."):
-        raise ValueError(f"{subject}: expected an id that starts with {paper + '.'!r}, got {entry['id']!r}.")
-    parameters, why = entry["parameters"], ""
-    if not isinstance(parameters, dict) or "artefact" in parameters:
-        raise ValueError(f"{subject}: expected parameters as a mapping without artefact, got {parameters!r}.")
-    if "margin" in parameters and (margins or isinstance(parameters["margin"], str)):
-        if str(parameters["margin"]) not in margins:
+def _claim(paper: str, entry: ClaimEntry, margins: Mapping[str, Margin]) -> Claim:
+    if not entry.id.startswith(f"{paper}."):
+        raise ValueError(f"expected an id that starts with {paper + '.'!r}, got {entry.id!r}.")
+    if "artefact" in entry.parameters:
+        raise ValueError(f"expected parameters without artefact, which stands beside them, got {entry.parameters!r}.")
+    parameters, why = {**entry.parameters, "artefact": entry.artefact}, ""
+    margin = parameters.get("margin")
+    if margin is not None and (margins or isinstance(margin, str)):
+        if margin not in margins:
             raise ValueError(
-                f"{subject}: margin: expected one that the file declares under margins, with its reason "
-                f"({', '.join(margins) or 'none yet'}), got {parameters['margin']!r}."
+                f"margin: expected one that the file declares under margins, with its reason "
+                f"({', '.join(margins) or 'none yet'}), got {margin!r}."
             )
-        points, why = margins[str(parameters["margin"])]
-        parameters = {**parameters, "margin": points}
-    if entry["test"] not in RULES:
-        raise ValueError(f"{subject}: test: expected one of {', '.join(RULES)}, got {entry['test']!r}.")
-    try:
-        rule = RULES[entry["test"]].from_config({**parameters, "artefact": entry["artefact"]})
-    except ValueError as error:
-        raise ValueError(f"{subject}: {error}") from error
-    text, where = one_line(entry["claim"]), str(entry["where"])
-    return Claim(str(entry["id"]), paper, where, text, rule, origin, certain, repeats, why)
+        parameters["margin"], why = margins[margin].points, margins[margin].why
+    check_one_of("test", entry.test, [*RULES])
+    rule = RULES[entry.test].from_config(parameters)
+    return Claim(entry.id, paper, entry.where, entry.claim, rule, entry.origin, entry.certain, entry.repeats, why)
 
 
-def _check_places(subject: str, rule: AbstractRule, layout: Layout, datasets: DataSets) -> None:
-    for name, row, column in rule.places():
-        _check_names(subject, name, (row,), (column,), layout)
+def _check_places(rule: AbstractRule, layout: Layout, datasets: DataSets) -> None:
+    for artefact, row, column in rule.places():
+        _check_names(artefact, (row,), (column,), layout)
     listed = datasets(rule.artefact) if rule.dataset else {}
     if listed and not set(rule.columns) <= set(listed.get(rule.dataset, ())):
         raise ValueError(
-            f"{subject}: expected a data set of {rule.artefact} and columns that it has, of {listed}, "
+            f"expected a data set of {rule.artefact} and columns that it has, of {listed}, "
             f"got {rule.dataset!r} with {', '.join(rule.columns)}."
         )
 
 
-def _check_names(subject: str, artefact: str, rows: Sequence[str], columns: Sequence[str], layout: Layout) -> None:
-    try:
-        known_rows, known_columns = layout(artefact)
-    except ValueError as error:
-        raise ValueError(f"{subject}: {error}") from error
+def _check_names(artefact: str, rows: Sequence[str], columns: Sequence[str], layout: Layout) -> None:
+    known_rows, known_columns = layout(artefact)
     for kind, names, known in (("row", rows, known_rows), ("column", columns, known_columns)):
         for name in names:
             if name not in known:
                 raise ValueError(
-                    f"{subject}: expected a {kind} of {artefact} ({'; '.join(known)}), got {name!r}"
+                    f"expected a {kind} of {artefact} ({'; '.join(known)}), got {name!r}"
                     + (did_you_mean(name, known) or ".")
                 )
-
-
-def _ranking(subject: str, entry: Any, layout: Layout) -> RankingRequest:
-    check_keys(subject, entry, ("artefact", "rows", "columns"))
-    rows, columns = tuple(map(str, entry["rows"])), tuple(map(str, entry["columns"]))
-    _check_names(subject, entry["artefact"], rows, columns, layout)
-    return RankingRequest(entry["artefact"], rows, columns)

@@ -41,9 +41,9 @@ import pyarrow.parquet as pq
 
 from provlab.claims.evidence import LIMIT, POINTS, AbstractEvidence, Floats, Ints, Place
 from provlab.claims.ranking import RankingResult
-from provlab.claims.schema import load_claims, stated_results
+from provlab.claims.schema import Content, load_claims
 from provlab.claims.verdicts import Verdict, judge_files
-from provlab.documents import one_line
+from provlab.documents import one_line, read_record
 from provlab.frames import TIMES
 from provlab.messages import did_you_mean
 from provlab.store import SCHEMA
@@ -80,7 +80,7 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
     ValueError
         When either file is not as it should be, or they do not fit each other.
     """
-    table = TableEvidence(results, {**stated_results(claims), **roles})
+    table = TableEvidence(results, {**read_record(claims, Content).results, **roles})
     file = load_claims(claims, table.layout, table.datasets)
     about = {place[0] for claim in file.claims for place in claim.rule.places(claim.rule.columns)}
     if len(about) > 1 and "artefact" not in table.roles:
@@ -289,7 +289,7 @@ def read_table(path: Path) -> pd.DataFrame:
             lines = pd.read_csv(content, sep=SEPARATORS[ending], dtype=str, keep_default_na=False, header=None)
             found = lines.iloc[1:].reset_index(drop=True).set_axis(lines.iloc[0].str.removeprefix("\ufeff"), axis=1)
     except (*DAMAGED, ValueError) as error:
-        raise ValueError(f"{path}: expected {kind}, got {one_line(error):.200}.") from error
+        raise ValueError(f"{path}: expected {kind}, got {one_line(str(error)):.200}.") from error
     if found.empty:
         raise ValueError(f"{path}: expected lines of results, got none below the names of the columns.")
     found = found.rename(columns=_name)

@@ -10,13 +10,37 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from provlab.documents import parse_toml, read_text
+from provlab.documents import parse_toml, read_as, read_text
 
 FILE = "provsel.toml"
 VARIABLE = "PROVSEL_PROJECT"
 """Environment variable: the root of the project, for a process that is started elsewhere."""
 
-_SETTINGS = ("papers", "conf", "trust", "methods")
+
+@dataclass(frozen=True)
+class Settings:
+    """What a project's file says; folders are below its own."""
+
+    papers: str = "experiments"
+    conf: str = "conf"
+    trust: tuple[str, ...] = ()
+    methods: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("papers", "conf"):
+            path = Path(getattr(self, name))
+            if path.is_absolute() or ".." in path.parts:
+                raise ValueError(
+                    f"{name}: expected a folder below it, such as {getattr(Settings, name)!r}, got {str(path)!r:.80}."
+                )
+        for name in self.trust:
+            if not name.isidentifier():
+                raise ValueError(f'trust: expected top-level modules such as ["sklearn"], got {name!r:.80}.')
+            if name in sys.stdlib_module_names:
+                raise ValueError(
+                    f"trust: expected modules of estimators, got {name!r}, which is Python's own and can run "
+                    f"anything; leave it out, and rename a module of yours that has this name."
+                )
 
 
 @dataclass(frozen=True)
@@ -61,40 +85,16 @@ class Project:
         named = os.environ.get(VARIABLE) if start is None else None
         here = Path(named or start or "").absolute()
         for root in (here,) if named else (here, *here.parents):
-            if (settings := _settings(root)) is not None:
-                return cls._of(root, settings)
+            if (stated := _stated(root)) is not None:
+                settings: Settings = read_as(Settings, stated, f"project {root}")
+                folders = root / settings.papers, root / settings.conf
+                return cls(root, *folders, settings.trust, settings.methods)
         if named:
             raise ValueError(
                 f"{VARIABLE}: expected a folder with {FILE}, got {named!r}; correct it, or unset it to look for "
                 f"the project from the working directory upwards."
             )
         return cls(here)
-
-    @classmethod
-    def _of(cls, root: Path, settings: dict[str, Any]) -> Project:
-        where = f"project {root}"
-        unknown = sorted(settings.keys() - {*_SETTINGS})
-        if unknown:
-            raise ValueError(f"{where}: expected {', '.join(_SETTINGS)}, got {unknown[0]!r:.80}; correct the name.")
-        folders = {}
-        for name, usual in (("papers", "experiments"), ("conf", "conf")):
-            value = settings.get(name, usual)
-            if not isinstance(value, str) or Path(value).is_absolute() or ".." in Path(value).parts:
-                raise ValueError(f"{where}: {name}: expected a folder below it, such as {usual!r}, got {value!r:.80}.")
-            folders[name] = root / value
-        trust = settings.get("trust", [])
-        if not isinstance(trust, list) or not all(isinstance(name, str) and name.isidentifier() for name in trust):
-            raise ValueError(f'{where}: trust: expected top-level modules such as ["sklearn"], got {trust!r:.80}.')
-        for name in trust:
-            if name in sys.stdlib_module_names:
-                raise ValueError(
-                    f"{where}: trust: expected modules of estimators, got {name!r}, which is Python's own and can run "
-                    f"anything; leave it out, and rename a module of yours that has this name."
-                )
-        methods = settings.get("methods", {})
-        if not isinstance(methods, dict) or not all(isinstance(look, str) for look in methods.values()):
-            raise ValueError(f'{where}: methods: expected lines such as BSS = "blue circle", got {methods!r:.80}.')
-        return cls(root, folders["papers"], folders["conf"], tuple(trust), methods)
 
 
 def current_project() -> Project:
@@ -141,7 +141,7 @@ def conf_files(group: str) -> list[Path]:
     return [found[name] for name in sorted(found)]
 
 
-def _settings(root: Path) -> dict[str, Any] | None:
+def _stated(root: Path) -> dict[str, Any] | None:
     """Return what a project's file says, None where there is none."""
     for name, inside in ((FILE, ()), ("pyproject.toml", ("tool", "provsel"))):
         path = root / name

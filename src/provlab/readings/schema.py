@@ -29,10 +29,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any
 
 from provlab.claims.stored import artefact_layout
-from provlab.documents import check_keys, one_line, read_listing
+from provlab.documents import Line, read_as, read_record
 from provlab.messages import did_you_mean
 from provlab.plan.overrides import setting
 from provlab.project import papers
@@ -52,6 +53,15 @@ LONG = 100
 """Characters of an override that is shown whole."""
 
 
+def _overrides(found: tuple[str, ...]) -> tuple[str, ...]:
+    if not all("=" in text for text in found):
+        raise ValueError(f"expected overrides such as selector.step=0.5, got {found!r:.80}.")
+    return found
+
+
+Overrides = Annotated[tuple[str, ...], _overrides]
+
+
 @dataclass(frozen=True)
 class Option:
     """One defensible reading of a place.
@@ -59,23 +69,49 @@ class Option:
     Attributes
     ----------
     name : str
-    of_cells : tuple of str
-        Overrides of the rows that the place touches: they change what is computed.
-    of_summary : tuple of str
-        Overrides of `artefact.summary`: they change how trials become numbers.
+    overrides : tuple of str
     parameters : mapping
         Of the tests of claims that have a parameter of that name.
     """
 
     name: str
-    of_cells: tuple[str, ...] = ()
-    of_summary: tuple[str, ...] = ()
+    overrides: Overrides = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def overrides(self) -> tuple[str, ...]:
-        """All overrides."""
-        return self.of_cells + self.of_summary
+    @cached_property
+    def of_summary(self) -> tuple[str, ...]:
+        """Overrides of `artefact.summary`: they change how trials become numbers."""
+        return tuple(text for text in self.overrides if setting(text).startswith("artefact.summary."))
+
+    @cached_property
+    def of_cells(self) -> tuple[str, ...]:
+        """Overrides of the rows that the place touches: they change what is computed."""
+        return tuple(text for text in self.overrides if text not in self.of_summary)
+
+
+def _options(stated: Mapping[str, Any]) -> tuple[Option, ...]:
+    options = []
+    for name, content in stated.items():
+        named = {"overrides": content} if isinstance(content, list) else content
+        options.append(read_as(Option, {**named, "name": name} if isinstance(named, Mapping) else named, name))
+    if len(options) < 2:
+        raise ValueError(f"expected two or more, the default first, got {', '.join(stated) or 'none'}.")
+    if options[0].overrides or options[0].parameters:
+        raise ValueError(
+            f"{options[0].name}: expected a default that changes nothing, [], as the artefact says it, got "
+            f"{stated[options[0].name]!r:.80}; put it after the default, or change the artefact."
+        )
+    return tuple(options)
+
+
+def _rows(touched: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    rows = {}
+    for artefact, chosen in touched.items():
+        known, _ = artefact_layout(artefact)
+        if chosen != "all" and (not isinstance(chosen, list) or not chosen or any(row not in known for row in chosen)):
+            raise ValueError(f"expected all or a list of rows of {artefact} ({'; '.join(known)}), got {chosen}.")
+        rows[artefact] = known if chosen == "all" else tuple(chosen)
+    return rows
 
 
 @dataclass(frozen=True)
@@ -92,10 +128,10 @@ class Place:
     """
 
     id: str
-    asks: str
-    where: str
-    touches: Mapping[str, tuple[str, ...]]
-    options: tuple[Option, ...]
+    asks: Line
+    where: Line
+    touches: Annotated[Mapping[str, tuple[str, ...]], _rows]
+    options: Annotated[tuple[Option, ...], _options]
 
     def touches_row(self, artefact: str, row: str) -> bool:
         """Return whether the numbers of a row depend on the choice."""
@@ -120,8 +156,8 @@ class Place:
 class Part:
     """The part of an artefact's data on which universes are computed."""
 
-    why: str
-    overrides: tuple[str, ...]
+    why: Line
+    overrides: Overrides
 
     @property
     def settings(self) -> str:
@@ -132,13 +168,28 @@ class Part:
         )
 
 
+def _places(found: tuple[Place, ...]) -> tuple[Place, ...]:
+    taken = [*RESERVED]
+    for place in found:
+        if place.id in taken:
+            raise ValueError(f"{place.id}: id: expected another name than {', '.join(taken)}, got {place.id!r}.")
+        taken.append(place.id)
+    return found
+
+
+def _parts(found: Mapping[str, Part]) -> Mapping[str, Part]:
+    for artefact in found:
+        artefact_layout(artefact)
+    return found
+
+
 @dataclass(frozen=True)
 class Readings:
     """What a readings.yaml holds."""
 
     paper: str
-    places: tuple[Place, ...]
-    parts: Mapping[str, Part]
+    places: Annotated[tuple[Place, ...], _places]
+    part: Annotated[Mapping[str, Part], _parts] = field(default_factory=dict)
 
 
 def paper_readings(paper: str) -> Readings:
@@ -157,68 +208,4 @@ def paper_readings(paper: str) -> Readings:
             f"readings: expected a paper with a readings.yaml, of {', '.join(paths) or 'none'}, got {paper!r:.80}; "
             f"write one beside its claims.yaml, see {__name__}" + (did_you_mean(paper, paths) or ".")
         )
-    path = paths[paper]
-    content = read_listing(path, "places", __name__)
-    places: dict[str, Place] = {}
-    for number, entry in enumerate(content["places"], 1):
-        subject = f"{path}: place {entry.get('id', number) if isinstance(entry, dict) else number}"
-        place = _place(subject, entry)
-        if place.id in RESERVED or place.id in places:
-            taken = ", ".join([*RESERVED, *places])
-            raise ValueError(f"{subject}: id: expected another name than {taken}, got {place.id!r}.")
-        places[place.id] = place
-    parts = {}
-    for name, entry in (content.get("part") or {}).items():
-        subject = f"{path}: part {name}"
-        check_keys(subject, entry, ("why", "overrides"))
-        _rows(subject, str(name), "all")
-        parts[str(name)] = Part(one_line(entry["why"]), _overrides(subject, entry["overrides"]))
-    return Readings(str(content["paper"]), tuple(places.values()), parts)
-
-
-def _place(subject: str, entry: Any) -> Place:
-    check_keys(subject, entry, ("id", "asks", "where", "touches", "options"))
-    touches, options = entry["touches"], entry["options"]
-    if not isinstance(touches, dict) or not touches:
-        raise ValueError(f"{subject}: touches: expected artefacts with all or a list of rows, got {touches!r:.80}.")
-    if not isinstance(options, dict) or len(options) < 2:
-        raise ValueError(f"{subject}: options: expected two or more, the default first, got {options!r:.80}.")
-    made = tuple(_option(f"{subject}: option {name}", str(name), content) for name, content in options.items())
-    if made[0].overrides or made[0].parameters:
-        raise ValueError(
-            f"{subject}: option {made[0].name}: expected a default that changes nothing, [], as the artefact says it, "
-            f"got {options[made[0].name]!r:.80}; put it after the default, or change the artefact."
-        )
-    rows = {str(name): _rows(subject, str(name), chosen) for name, chosen in touches.items()}
-    return Place(str(entry["id"]), one_line(entry["asks"]), one_line(entry["where"]), rows, made)
-
-
-def _rows(subject: str, artefact: str, chosen: Any) -> tuple[str, ...]:
-    try:
-        known, _ = artefact_layout(artefact)
-    except ValueError as error:
-        raise ValueError(f"{subject}: {error}") from error
-    if chosen == "all":
-        return known
-    if not isinstance(chosen, list) or not chosen or any(row not in known for row in chosen):
-        raise ValueError(f"{subject}: expected all or a list of rows of {artefact} ({'; '.join(known)}), got {chosen}.")
-    return tuple(map(str, chosen))
-
-
-def _option(subject: str, name: str, content: Any) -> Option:
-    content = {"overrides": content} if isinstance(content, list) else content
-    if (
-        not isinstance(content, dict)
-        or content.keys() - {"overrides", "parameters"}
-        or not isinstance(parameters := content.get("parameters", {}), dict)
-    ):
-        raise ValueError(f"{subject}: expected a list of overrides, or parameters of tests, got {content!r:.80}.")
-    overrides = _overrides(subject, content.get("overrides", []))
-    of_summary = tuple(text for text in overrides if setting(text).startswith("artefact.summary."))
-    return Option(name, tuple(text for text in overrides if text not in of_summary), of_summary, parameters)
-
-
-def _overrides(subject: str, found: Any) -> tuple[str, ...]:
-    if not isinstance(found, list) or not all(isinstance(text, str) and "=" in text for text in found):
-        raise ValueError(f"{subject}: expected overrides such as selector.step=0.5, got {found!r:.80}.")
-    return tuple(found)
+    return read_record(paths[paper], Readings)

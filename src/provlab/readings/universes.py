@@ -115,7 +115,7 @@ class Multiverse:
 
     def part(self, artefact: str) -> Part | None:
         """Return the part of an artefact's data on which universes are computed, None for all of them."""
-        return None if self.whole else self.readings.parts.get(artefact)
+        return None if self.whole else self.readings.part.get(artefact)
 
     def settings(self, artefact: str) -> tuple[str, ...]:
         """Return the settings of all rows of an artefact: the part of its data, and then the user's."""
