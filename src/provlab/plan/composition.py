@@ -57,7 +57,7 @@ class Composer:
     """`compose_config` for many overrides: reads each file once, and merges once what the same files give."""
 
     def __init__(self) -> None:
-        self._of_files = cache(partial(_merged_files, cache(_member)))
+        self._of_files = cache(partial(_merged_files, cache(_member), cache(artefact_file)))
 
     def __call__(self, overrides: Sequence[str]) -> Parts:
         """Return the config with some overrides."""
@@ -80,11 +80,13 @@ class Composer:
         return parts
 
 
-def _merged_files(member: Callable[[str, str], Parts], *, experiment: str = "", **chosen: str) -> Parts:
+def _merged_files(
+    member: Callable[[str, str], Parts], file_of: Callable[[str], Path], *, experiment: str = "", **chosen: str
+) -> Parts:
     """Return what the main config, an artefact's and the chosen members of groups give."""
     files = [read_config("", package_conf() / "config.yaml")]
     if experiment:
-        files.append(read_config("", artefact_file(experiment)))
+        files.append(read_config("", file_of(experiment)))
     items = [item for file in files for item in file.get("defaults", []) if isinstance(item, dict)]
     named = {key.removeprefix("override /"): name for item in items for key, name in item.items()}
     members = {group: name for group, name in named.items() if group in GROUPS} | chosen

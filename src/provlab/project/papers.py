@@ -143,9 +143,11 @@ def paper_of(name: str) -> Paper:
     ValueError
         For a name that no artefact has.
     """
-    if name not in artefact_names():
+    room, _, artefact = name.partition("/")
+    paper = papers().get(room)
+    if paper is None or artefact not in paper.artefacts():
         raise _unknown(name, artefact_names())
-    return papers()[name.partition("/")[0]]
+    return paper
 
 
 def artefact_file(name: str) -> Path:
