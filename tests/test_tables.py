@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -84,6 +85,23 @@ def made(tmp_path_factory):
     cells = [small_cell(UNIFORM, dataset=overlapping, draws=3), small_cell(FULL, dataset=overlapping)]
     run_quietly(cells, store)
     return store, *cells, small_cell(BSS, dataset=overlapping)
+
+
+def test_a_number_of_lists_that_are_not_stored_is_missing(made):
+    """As of packed trials, which hold what verdicts need."""
+
+    class WithoutLists:
+        def query(self, cells, columns):
+            found = made[0].query(cells, columns)
+            place = found.column_names.index("features")
+            return found.set_column(place, "features", pa.nulls(len(found), found.schema.field("features").type))
+
+    def count(entry, trials):
+        return [{"value": len(trials["features"].iloc[0])}]
+
+    artefact = Artefact("paper/table9", "A table", (Entry("a", "c", made[1]),), OmegaConf.create())
+    for store, state in ((made[0], "complete"), (WithoutLists(), "missing")):
+        assert artefact_frame(artefact, store, count, columns=["features"])["state"].tolist() == [state]
 
 
 def frame_of(store, *entries, printed=None):

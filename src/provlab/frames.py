@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from provlab.identity.cell import Cell
 from provlab.plan import Artefact, Entry, counted_state
-from provlab.store import NUMBERS, TrialReader
+from provlab.store import LARGE, NUMBERS, TrialReader
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
 """Columns of every artefact's CSV file."""
@@ -63,6 +63,7 @@ def artefact_frame(
         `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
     """
     found = entry_trials(artefact, store, columns_with_sizes(columns))
+    found = found.dropna(subset=[name for name in columns if name in LARGE])  # packed trials do not have these
     trials, scales = dict(iter(found.groupby("entry", sort=False))), standard_error_scale(found, ["entry"]).to_dict()
     lines = []
     for k, entry in enumerate(artefact.entries):
