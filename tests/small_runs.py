@@ -15,7 +15,7 @@ from rich.console import Console
 from provlab.cli import main
 from provlab.figures.style import only_formats
 from provlab.identity.cell import Cell
-from provlab.plan import identity_of, trials_of, unique_cells
+from provlab.plan import identity_of
 from provlab.run.runner import run_cells
 from provlab.store import SCHEMA, VOLATILE, TrialStore
 
@@ -59,10 +59,6 @@ def small_cell(selector=BSS, *, dataset=None, model=None, identity=None, **proto
         protocol={**PROTOCOL, **protocol},
         data=identity_of(data) if identity is None else identity,
     )
-
-
-def planned_keys(cells):
-    return {key for cell in unique_cells(cells) for *_, key in trials_of(cell)}
 
 
 def run_quietly(cells, store, executor=None):

@@ -7,7 +7,6 @@ import re
 import pytest
 import yaml
 
-from provlab.plan import compose_artefact, compose_config
 from provlab.project.components import component_class, inner_kind
 from small_runs import REPO
 
@@ -40,12 +39,3 @@ def test_a_default_is_the_class_s_or_says_why_not(path):
             f"{path.name}: {name} is {found!r}, in the class {default!r}; write '{wanted}reason' beside it"
         )
     assert not said, "says of a default that it is none"
-
-
-@pytest.mark.parametrize(
-    ("name", "row"), [("ofs-figure1", "OFS"), ("ofs-table3", "OFS"), ("ofs-options", "as printed")]
-)
-def test_artefacts_of_online_leverage_scores_take_them_as_printed(name, row):
-    assert compose_config(["selector=online_leverage"])["selector"]["outside_span"] == "one"
-    found = [entry.cell.selector for entry in compose_artefact(f"wang2018/{name}").entries if entry.row == row]
-    assert {selector["outside_span"] for selector in found} == {"project"}

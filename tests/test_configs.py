@@ -10,7 +10,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from provlab.datasets import dataset_members
-from provlab.plan import cells_of, compose_artefact, compose_config, executor_settings, fitting, results_folder
+from provlab.plan import cells_of, compose_artefact, compose_config, executor_settings, results_folder
 from provlab.plan.composition import _Loader, read_config, resolved
 from provlab.project import artefact_file, artefact_names, package_conf
 from small_runs import REPO, SMALL, run_python
@@ -91,15 +91,9 @@ def test_any_override_means_what_it_means_to_hydra(overrides):
             ["dataset.n_sample=3"],
             r"expected a setting that there is, got dataset\.n_sample; the nearest is dataset\.n_s",
         ),
-        (
-            ["protocl.repeats=3"],
-            r"got protocl\.repeats; the nearest is protocol; to add it, write \+protocl\.repeats=3",
-        ),
         (["~selector.nothing"], r"expected a setting that there is, got selector\.nothing"),
         (["~protocol.draws=4"], "expected the value that there is, got 5"),
-        (["selector=nope"], r"selector: expected one of .*bss.*full.*leverage.*uniform, got 'nope'"),
         (["selector=leverge"], "did you mean 'leverage'"),
-        (["dataset=nosuch"], "got 'nosuch'; provsel list says what they are"),
         (["selector={a: 1}"], "expected selector=NAME, a file of conf/"),
         (["+selector=bss"], "expected selector=NAME, a file of conf/"),
         (["experiment=paul2016/table1"], r"expected \+experiment=PAPER/ARTEFACT"),
@@ -110,11 +104,9 @@ def test_any_override_means_what_it_means_to_hydra(overrides):
         ),
         (["dataset.seed=1,2"], "expected one value, got several; provsel run -m runs one job for each"),
         (["dataset.seed=${oc.env:HOME}"], "the environment and other places stay out of results"),
-        (["dataset.seed=${results}"], "the environment and other places stay out of results"),
         (["selector=at_size", "selector.selector.c2=nan"], r"selector\.selector\.c2: expected .*a finite number.*nan"),
         (["protocol.repeats=["], r"override 'protocol\.repeats=\[': expected Hydra's grammar, got"),
         (["results/"], "expected GROUP=NAME or GROUP.SETTING=VALUE"),
-        (["+dataset@selector=digits"], "expected GROUP=NAME or GROUP.SETTING=VALUE"),
         (["model.C=${dataset.nope}"], "expected references to settings that there are"),
     ],
 )
@@ -132,28 +124,6 @@ def test_where_a_run_is_and_where_its_results_go(monkeypatch):
 
 
 # ---- artefacts
-
-
-def test_artefact_is_rows_times_columns():
-    artefact = compose_artefact(TABLE1, SMALL)
-    rows, columns = artefact.config.artefact.rows, artefact.config.artefact.columns
-    assert [(entry.row, entry.column) for entry in artefact.entries] == [(r, c) for r in rows for c in columns]
-    cell = {(entry.row, entry.column): entry.cell for entry in artefact.entries}["BSS", "r=40, k=50"]
-    assert cell.selector["_target_"] == "provsel.selectors.BSSSelector"
-    assert cell.selector["n_features_to_select"] == 40
-    assert cell.dataset == {"name": "synthetic", "n_samples": 60, "n_features": 120, "n_relevant": 50, "seed": 0}
-    assert cell.protocol["repeats"] == 1
-    identities = {cell.dataset["n_relevant"]: cell.data for cell in artefact.cells}
-    assert identities[40] != identities[50]
-    assert {entry.dataset for entry in artefact.entries} == {"synthetic"}
-
-
-def test_papers_protocol_is_the_default():
-    [cell] = cells_of(compose_config())
-    assert dict(cell.protocol) == {
-        "split": "kfold", "n_splits": 10, "repeats": 10, "draws": 5,
-        "setting": "supervised", "seed": 0, "certify": True, "stream": "per_trial",
-    }  # fmt: skip
 
 
 def test_repeats_beside_a_split_that_has_one_get_a_word(tmp_path):
@@ -179,23 +149,6 @@ def test_all_data_sets_of_a_collection_or_some():
     assert len({cell.id for cell in full}) == len(listed)
 
 
-def test_names_of_members_are_quoted_in_overrides():
-    from provlab.plan.artefact import _member_override
-
-    assert _member_override({"set": "all"}, {"set": "A_1"}) == ("dataset.set=A_1",)
-    [odd] = _member_override({"set": "all"}, {"set": "B, 2"})
-    assert compose_config(["dataset=techtc", odd])["dataset"]["set"] == "B, 2"
-
-
-def test_overrides_of_the_user_stand_below_rows_and_columns():
-    artefact = compose_artefact(TABLE1, [*SMALL, "model=liblinear", "protocol.setting=unsupervised"])
-    for cell in artefact.cells:
-        assert cell.model["_target_"] == "provsel.models.LiblinearSVM"
-        assert cell.protocol["setting"] == "unsupervised"
-    ids = {cell.id for cell in compose_artefact(TABLE1, SMALL).cells}
-    assert not ids & {cell.id for cell in artefact.cells}
-
-
 @pytest.mark.parametrize(
     ("name", "overrides", "message"),
     [
@@ -217,11 +170,6 @@ def test_overrides_of_the_user_stand_below_rows_and_columns():
                 "+artefact.columns.more=['selector.selector.form=as_printed','selector.selector.d2=0.5']",
             ],
             r"got 'selector\.selector\.d2=0\.5'.*; the nearest is selector\.selector\.c2\.",
-        ),
-        (
-            TABLE1,
-            [*SMALL, "+artefact.columns.chosen=['model=liblinear','model.tragedy=top']"],
-            r"expected a setting that there is, got model\.tragedy",
         ),
         (
             TABLE1,
@@ -284,12 +232,6 @@ def test_a_column_may_have_settings_for_rows_that_the_user_took_away():
     assert [entry.cell.id for entry in fewer] == [entry.cell.id for entry in every if entry.row != "SEC"]
 
 
-def test_a_column_may_add_a_setting():
-    row = compose_config(["selector=bss"])
-    column = ["+selector.columns=sigma_V", "selector.n_features_to_select=3", "selector.nosuch=1", "model=liblinear"]
-    assert fitting(column, row) == [column[0], column[1], column[3]]
-
-
 def test_a_setting_of_the_user_that_some_entries_take_is_kept():
     entries = compose_artefact("giesen2013/compression-gap", ["model.c=0.5"]).entries
     found = {
@@ -299,12 +241,6 @@ def test_a_setting_of_the_user_that_some_entries_take_is_kept():
     stated = [*SMALL, "selector=leverage", "dataset.n_relevant=40"]  # what a row and columns set
     same, usual = compose_artefact(TABLE1, stated).cells, compose_artefact(TABLE1, SMALL).cells
     assert [cell.id for cell in same] == [cell.id for cell in usual]
-
-
-@pytest.mark.parametrize("name", ["paul2016/table99", "table1", "../config", ""])
-def test_unknown_artefact_lists_the_known_ones(name):
-    with pytest.raises(ValueError, match=r"artefact: expected one of .*paul2016/figure1, .*paul2016/table1,.*, got"):
-        compose_artefact(name)
 
 
 # ---- files

@@ -90,11 +90,10 @@ def test_interrupted_and_resumed(after, then, tmp_path, expected, capsys, monkey
     assert_same(tmp_path, expected)
 
 
-@pytest.mark.parametrize("workers", [["executor=serial"], LOKY], ids=["serial", "loky"])
-def test_script_killed_by_ctrl_c_and_resumed(workers, tmp_path, capsys):
+def test_script_killed_by_ctrl_c_and_resumed(tmp_path, capsys):
     # slow enough for the signal to come in the middle: 12 tasks
     size = [*SMALL, "protocol.repeats=2"]
-    overrides = [*size, *workers]
+    overrides = [*size, *LOKY]
     results = tmp_path / "results"
     process = start_script(TABLE1, overrides, tmp_path)
     limit = time.monotonic() + 60
@@ -160,14 +159,6 @@ def test_warnings_are_said_at_the_first_and_counted_by_kind_at_the_end(executor,
     assert "warned: 3 x UserWarning: AlphaInvestingSelector: no feature of ... was accepted" in said
     assert said.count("warned") == 1
     assert "Warning" not in capfd.readouterr().err
-
-
-def test_warnings_that_are_errors_for_the_user_stay_errors(tmp_path):
-    warning = small_cell({"_target_": "provsel.selectors.AlphaInvestingSelector", "wealth": 1e-9})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
-        with pytest.raises(UserWarning, match="no feature of 120 was accepted"):
-            run_quietly([warning], TrialStore(tmp_path))
 
 
 @pytest.mark.parametrize("executor", [{"name": "serial"}, {"name": "loky", "n_jobs": 2}], ids=lambda each: each["name"])

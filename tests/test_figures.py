@@ -12,10 +12,10 @@ from scipy import stats
 from provlab.figures.curves import draw_curves, draw_error_bars
 from provlab.figures.forest import OVERALL, draw_forest, paired_differences
 from provlab.figures.looks import PALETTE, declared_looks, looks
-from provlab.figures.specification import MAX_UNIVERSES, by_effect, specification_curve
+from provlab.figures.specification import by_effect, specification_curve
 from provlab.figures.style import FORMATS, only_formats
 from provlab.plan.artefact import artefact_part
-from provlab.project import Project, current_project, papers
+from provlab.project import current_project, papers
 
 DRAWN = [
     "paul2016/figure1", "paul2016/figure2", "paul2016/certificates", "wang2018/ofs-figure1",
@@ -77,12 +77,6 @@ def test_bad_looks_are_one_clear_error(text):
         declared_looks({"BSS": text})
 
 
-def test_a_project_says_looks_as_text(tmp_path):
-    (tmp_path / "provsel.toml").write_text("[methods]\nBSS = 3\n")
-    with pytest.raises(ValueError, match=r'methods: expected lines such as BSS = "blue circle", got'):
-        Project.find(tmp_path)
-
-
 def test_a_method_looks_the_same_in_both_kinds_of_figures_and_legends_have_no_orphans(figures, tmp_path):
     frame = made_frame({"Random": 50.0, "empty": np.nan, "OFS": 40.0, "k-means": 60.0})
     draw_curves(frame, tmp_path / "curves", "T", ylabel="accuracy", flat="k-means", log="x", from_zero=True)
@@ -110,18 +104,6 @@ def test_the_same_figure_has_the_same_bytes_in_each_format(tmp_path):
         assert a.stat().st_size > 500
     assert b"CreationDate" not in first[0].read_bytes()
     assert b"<dc:date>" not in first[2].read_bytes()
-
-
-def test_a_wide_legend_takes_more_lines_and_all_stays_inside(figures, tmp_path):
-    frame = made_frame({f"a method with a long name, {k}": 20.0 + k for k in range(7)})
-    draw_error_bars(frame, tmp_path / "bars", "Title")
-    draw_curves(frame, tmp_path / "curves", "Title " * 40, ylabel="error")
-    draw_curves(made_frame(dict.fromkeys("abcdefg", 20.0)), tmp_path / "short", "Title", ylabel="error")
-    for figure in figures:
-        box = figure.get_tightbbox()
-        assert min(box.x0, figure.get_figwidth() - box.x1, box.y0, figure.get_figheight() - box.y1) > -0.02  # inches
-    columns = [figure.legends[0]._ncols for figure in figures]
-    assert max(columns[:2]) < columns[2] == 7
 
 
 def made_trials(shift, n_sets=5):
@@ -234,12 +216,3 @@ def test_kinds_of_verdicts_differ_without_colours():
         drawn = specification_curve(by_effect(made_universes().assign(verdict=verdict)), PLACES)
         marks.add(re.sub(r"[\d. -]+", "", re.findall(r'class="effect k-\w+" d="([^"]*)"', drawn)[-1]))
     assert len(marks) == 4
-
-
-def test_very_many_universes_are_thinned_and_keep_their_ends_and_the_defaults():
-    many = pd.concat([made_universes()] * (MAX_UNIVERSES // 2), ignore_index=True)
-    many["effect"] = np.random.default_rng(0).normal(size=len(many))
-    found = by_effect(many)
-    assert MAX_UNIVERSES <= len(found) <= MAX_UNIVERSES + 1
-    assert found["effect"].iloc[[0, -1]].tolist() == [many["effect"].min(), many["effect"].max()]
-    assert found.loc[found["is_default"], "effect"].tolist() == [many["effect"][0]]

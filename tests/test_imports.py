@@ -17,8 +17,6 @@ import provsel.certificates
 import provsel.models
 import provsel.selectors
 import provsel.streams
-from provlab.cli import main
-from provlab.cli.project import STYLES
 from small_runs import REPO, SMALL, run_python
 
 HEAVY = (
@@ -166,16 +164,6 @@ except ImportError as error: print(error)
 def test_help_waits_for_nothing(argv, tmp_path):
     script = f"from provlab.cli import main\ntry: main({argv!r})\nexcept SystemExit as stop: assert stop.code == 0"
     assert imported_by(script, tmp_path) & ({"numpy", "scipy", "sklearn", *HEAVY} - {"rich"}) == set()
-
-
-def test_what_commands_say_of_modules_that_they_import_late_is_right(capsys):
-    from provlab.audit import FRACTION
-    from provlab.doctor import STATES
-
-    assert set(STYLES) == set(STATES)
-    with pytest.raises(SystemExit):
-        main(["audit", "--help"])
-    assert f"(default: {FRACTION};" in " ".join(capsys.readouterr().out.split())
 
 
 def test_tables_and_verdicts_need_no_package_for_figures(tmp_path):

@@ -82,11 +82,6 @@ def test_configs_of_a_project(tmp_path, monkeypatch):
         listing("datasets")
 
 
-def test_unknown_kind():
-    with pytest.raises(ValueError, match="list: expected one of datasets, selectors, models, artefacts, got 'x'"):
-        listing("x")
-
-
 def test_reader_that_leaves_early(no_data):
     command = [sys.executable, "-m", "provlab.cli", "list"]
     with subprocess.Popen(

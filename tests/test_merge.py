@@ -12,12 +12,10 @@ import pytest
 
 from made_paper import made_paper
 from provlab.cli import main
-from provlab.datasets import read_source
-from provlab.export import data_sets, ro_crate
 from provlab.merge import Merge, source_trials
 from provlab.store import SCHEMA, TrialStore
 from provlab.trials_csv import write_trials
-from small_runs import REPO, SMALL, fake_records, small_cell
+from small_runs import SMALL, fake_records
 
 
 @pytest.fixture(scope="module")
@@ -285,22 +283,3 @@ def test_wrong_arguments(stored, here, command, message, capsys):
     assert error.startswith("provsel: ")
     with pytest.raises(ValueError, match=message):
         raise ValueError(error)
-
-
-def test_registered_data_are_described_by_their_source(tmp_path):
-    config = small_cell(dataset={"name": "dexter"}, identity="d" * 64).identity
-    blank = dict.fromkeys(SCHEMA.names)
-    record = blank | {"dataset": "dexter", "data": "d" * 64, "config": json.dumps(config), "source": "s",
-                      "n_train": 10, "n_test": 5, "n_features": 7, "n_classes": 2}  # fmt: skip
-    data = data_sets(pa.Table.from_pylist([record], schema=SCHEMA))
-    [found] = data.to_dict("records")
-    assert (found["n_samples"], found["n_trials"], found["citation"]) == (15, 1, read_source("dexter").citation)
-    crate = ro_crate(tmp_path, {}, data, {})["@graph"]
-    [described] = [entity for entity in crate if entity["@id"].startswith("#data-")]
-    assert described["creditText"] == found["citation"]
-    assert described["description"] == "s; 15 rows, 7 features, 2 classes"
-
-
-def test_the_reference_sample_is_a_source():
-    sample = REPO / "results" / "reference" / "sample"
-    assert len(source_trials(sample)) == sum(pq.read_metadata(path).num_rows for path in sample.iterdir()) > 50

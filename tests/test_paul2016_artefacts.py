@@ -77,13 +77,6 @@ def test_the_nearest_table_has_the_readings_that_the_reference_found_nearest():
         assert [*overrides] == [*rows[row], *chosen]
 
 
-def test_the_nearest_table_stands_beside_the_print_of_table1(run):
-    _, frame = run("table1_nearest")
-    lines = frame.set_index(["row", "column"])["printed_value"]
-    assert lines["RRQR", "r=30, k=40"] == "40, 30, 29, 28, 27"
-    assert lines["BSS", "r=40, k=50, error (%)"] == "0"
-
-
 @pytest.mark.parametrize(("name", "setting"), [("figure1", "supervised"), ("figure2", "unsupervised")])
 def test_figures(run, made, name, setting):
     printed, frame = run(name)
@@ -102,12 +95,6 @@ def test_figures(run, made, name, setting):
     printed, frame = run(name, "protocol.repeats=2", "--render")
     assert "PARTIAL: 42 of 42 numbers wait for trials." in printed
     assert frame["state"].str.startswith("partial (3 of 6)").any()
-
-
-def test_a_figure_of_nothing_says_so(run, tmp_path):
-    printed, _ = run("figure1", "--render", at=tmp_path)
-    assert "PARTIAL: 42 of 42 numbers wait for trials." in printed
-    assert not list(tmp_path.rglob("*differences*"))
 
 
 def test_table2_describes_the_sets(run):
@@ -198,3 +185,10 @@ def test_full_data_at_several_c(run):
     found = frame[frame["row"] == "C=1"].set_index("dataset")["value"]
     assert found.to_dict() == pytest.approx(same.to_dict())
     assert "The SVM on all features at several C" in printed
+
+
+def test_the_nearest_table_stands_beside_the_print_of_table1(run):
+    _, frame = run("table1_nearest")
+    lines = frame.set_index(["row", "column"])["printed_value"]
+    assert lines["RRQR", "r=30, k=40"] == "40, 30, 29, 28, 27"
+    assert lines["BSS", "r=40, k=50, error (%)"] == "0"

@@ -1,9 +1,7 @@
 """What the README says works and exists; `test_texts.py` has its numbers."""
 
-import os
 import re
 import subprocess
-import sys
 
 import pytest
 
@@ -23,19 +21,6 @@ BLOCKS = [f"{block}{AFTER * (NEW_METHOD in block)}" for block in re.findall(r"``
 def test_python_runs_in_an_empty_folder(block, tmp_path):
     done = run_forked_text(block, tmp_path)
     assert done.returncode == 0, done.stderr
-
-
-def test_a_type_checker_finds_no_error_in_them_and_one_in_a_wrong_name(tmp_path):
-    for number, block in enumerate(BLOCKS):
-        (tmp_path / f"block{number}.py").write_text(block, encoding="utf-8")
-    (tmp_path / "wrong.py").write_text("from provsel.selectors import BSSSelektor\n", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--check-untyped-defs", "--ignore-missing-imports", "--cache-dir=cache", "."],
-        cwd=tmp_path, env={**os.environ, "MYPYPATH": str(REPO / "src")}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    errors = [line for line in done.stdout.splitlines() if ": error: " in line]
-    assert len(errors) == 1, done.stdout + done.stderr
-    assert errors[0].startswith('wrong.py:1: error: Module "provsel.selectors" has no attribute "BSSSelektor"')
 
 
 def test_targets_of_make_exist():

@@ -26,9 +26,7 @@ from provlab.reference import (
     MAX_BYTES,
     MAX_TRIALS,
     README,
-    STATES,
     Reference,
-    certificate_counts,
     sample_records,
     whole_records,
     write_readings,
@@ -187,13 +185,6 @@ def test_the_goals_of_speed_stand_in_the_readme(results):
     assert "1 of 2 met." in text
     assert "2026-11-25, X86\\_V3." in text
     assert "r = 5" not in text
-
-
-def test_states_of_certificates_are_counted():
-    trials = pd.DataFrame({column: ["not measured"] * 3 for column in STATES.values()})
-    trials["certificate_spectral"] = ["held", "violated", "held"]
-    trials["certificate_margin"] = ["vacuous", "no bound", "not measured"]
-    assert certificate_counts(trials) == {"spectral": {"held": 2, "violated": 1}, "margin": {"vacuous": 1}}
 
 
 def test_the_sample_has_some_cheap_trials_whole(tmp_path):

@@ -1,6 +1,5 @@
 """Runs and sweeps: one run over all jobs, a line for each, on after a failed trial, a list at the end."""
 
-import io
 import re
 import shlex
 import subprocess
@@ -8,13 +7,12 @@ import subprocess
 import pytest
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from rich.console import Console
 
 from provlab.cli import main
 from provlab.cli.run import jobs_of
-from provlab.run.runner import RunReport, run_cells
+from provlab.run.runner import RunReport
 from provlab.store import TrialStore
-from small_runs import BSS, REPO, RUN, SMALL, UNIFORM, run_python, small_cell
+from small_runs import RUN, SMALL, run_python
 
 TWO = ["selector=uniform", "selector.n_features_to_select=20,30"]
 ONE_BAD = ["selector=uniform", "selector.n_features_to_select=20,2000,30"]
@@ -129,9 +127,7 @@ def test_settings_that_cannot_be_run(run, here, settings, message):
 @pytest.mark.parametrize(
     ("overrides", "expected"),
     [
-        (["a=1,2", "b=x"], [("a=1", "b=x"), ("a=2", "b=x")]),
         (["selector=glob(l*,exclude=la*)"], [(f"selector={name}",) for name in ("l1_svm", "leverage", "lpsvm")]),
-        (["a=[1,2]", "~b"], [("a=[1,2]", "~b")]),
         ([], [()]),
     ],
 )
@@ -170,21 +166,6 @@ def test_the_config_of_a_job(run, here):
 # ---- what one run says and does
 
 
-def test_run_stops_when_asked_and_goes_on_later(tmp_path):
-    executor = {"name": "serial"}
-    store, console = TrialStore(tmp_path), Console(file=io.StringIO())
-    cells = [small_cell({**BSS, "n_features_to_select": 2}, repeats=4), small_cell(UNIFORM, repeats=4)]
-    report = run_cells(cells, store, executor, console=console, fail_fast=True)
-    assert report.stopped
-    assert 0 < len(report.failures) < 12
-    assert report.n_skipped == 36 - report.n_run - len(report.failures) > 0
-    assert report.summary().splitlines()[0].endswith(f"{len(report.failures)} failed, {report.n_skipped} skipped")
-    assert len(store.keys()) == report.n_run
-    again = run_cells(cells, store, executor, console=console)
-    counts = again.stopped, again.n_found, again.n_run, len(again.failures)
-    assert counts == (False, report.n_run, 24 - report.n_run, 12)
-
-
 def test_summary_of_many_kinds_of_failures_is_short():
     report = RunReport(n_planned=30, failures=[(str(k), f"fold {k}", f"rank {k // 2}") for k in range(30)])
     lines = report.summary().splitlines()
@@ -218,14 +199,6 @@ def test_artefact_with_failures(capsys, here):
     command = shlex.split(failures.splitlines()[-1])
     assert command[:4] == ["provsel", "reproduce", "table1", *SMALL[:1]]
     assert command[-1] == "executor=serial"
-
-
-def test_fail_fast_through_make():
-    done = subprocess.run(
-        ["make", "--no-print-directory", "--dry-run", "reproduce-table1", "OVERRIDES=--fail-fast"],
-        cwd=REPO, capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    assert done.stdout.endswith("/provsel reproduce table1 --fail-fast\n")
 
 
 def test_results_among_the_settings_of_a_command(run, capsys, here):

@@ -1,7 +1,6 @@
 """Pages in a real browser: they load without complaint, fit, and lead from the overview to a trace."""
 
 import pytest
-from browsing import find_chromium
 from seen_paper import EVIL
 from test_browser_access import KINDS
 
@@ -24,16 +23,6 @@ def test_what_is_watched_is_noticed(visits, tmp_path):
     for expected in ("console error", "complaint", "dialog", "thrown", "request at", "outside.png", "other.png"):
         assert expected in found
     visits.problems.clear()
-
-
-def test_without_a_browser(monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(pytest.skip.Exception, match="no Chromium: apt-get install chromium, or set PROVSEL_CHROMIUM"):
-        find_chromium({})
-    with pytest.raises(pytest.fail.Exception, match="no Chromium: apt-get install"):
-        find_chromium({"CI": "true"})
-    with pytest.raises(pytest.fail.Exception, match="expected a browser, got /nowhere"):
-        find_chromium({"PROVSEL_CHROMIUM": "/nowhere"})
 
 
 def test_the_overview(visits, made):
@@ -104,18 +93,6 @@ def test_hostile_strings_stay_text(visits, hostile):
     page.locator("#number-table").evaluate("table => table.querySelector('th button').click()")
     page.locator(".filters select").first.select_option(index=1)
     assert page.locator(".filters output").first.inner_text()
-
-
-def test_on_paper(visits, made):
-    page = visits.open(made / "artefacts" / "figure.html")
-    assert page.locator("header.site nav").is_visible()
-    page.emulate_media(media="print")
-    for hidden in ("header.site nav", "button.theme", ".filters"):
-        assert page.locator(f"{hidden}:visible").count() == 0, hidden
-    assert page.locator("#number-table tbody tr").first.is_visible()
-    pdf = page.pdf()
-    assert pdf.startswith(b"%PDF")
-    assert len(pdf) > 10_000
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import LocalCluster
 
 from cluster_processes import free_port, wait_until
 from provlab.audit import read_audits
@@ -81,24 +81,6 @@ def test_an_audit_on_a_cluster(tmp_path, cluster, capsys):
     assert main(["audit", "--results", str(tmp_path), "--fraction", "0.2", *gone]) == 2
     assert "fails now" not in capsys.readouterr().out
     assert [(run.interrupted, len(run.trials) > 0) for run in read_audits(tmp_path)] == [(True, False), (False, True)]
-
-
-def test_every_worker_loads_each_data_set_once(cluster):
-    cells = [small_cell(UNIFORM, dataset={"seed": seed}, n_splits=5) for seed in (11, 12, 13, 14)]
-    tasks = make_tasks(cells)
-
-    def loads():
-        from provlab.run import task as trial
-
-        return trial._load.cache_info().misses
-
-    with Client(cluster, set_as_default=False) as client:
-        before = client.run(loads)
-        results = list(execute(tasks, {"name": "dask", "address": cluster.scheduler_address}))
-        assert keys(results) == sorted(trial.key for task in tasks for trial in task.trials)
-        counts = [after - before[worker] for worker, after in client.run(loads).items()]
-    assert all(1 <= count <= 4 for count in counts)
-    assert sum(counts) >= 4
 
 
 def group_exists(number):

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone, is_clusterer
+from sklearn.base import is_clusterer
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from provlab.protocols.whole_rows import clustering_accuracy, clustering_scores
@@ -43,13 +42,6 @@ def groups(n=60, d=12, k=4, seed=0):
 def test_accuracy_is_that_of_the_best_renaming(labellings):
     y, labels = labellings
     assert clustering_accuracy(y, labels) == pytest.approx(best_renaming(y, labels))
-
-
-def test_greedy_matching_would_be_worse():
-    """The largest count, 3, takes both its row and its column: 3 + 0 against 2 + 2."""
-    y = [0, 0, 0, 0, 0, 1, 1]
-    labels = [0, 0, 0, 1, 1, 0, 0]
-    assert clustering_accuracy(y, labels) == pytest.approx(4 / 7)
 
 
 def test_label_values_do_not_matter():
@@ -128,17 +120,6 @@ def test_kmeans_finds_groups_and_is_a_fixed_point(form, dtype):
     assert is_clusterer(model)
 
 
-@pytest.mark.parametrize("form", ["dense", "csr_array"])
-def test_kmeans_leaves_the_rows_as_they_are(form):
-    X, y = groups()
-    rows = FORMS[form](X)
-    values = rows.data if sparse.issparse(rows) else rows
-    before = values.copy()
-    values.flags.writeable = False
-    KMeansClustering(random_state=0).fit(rows, y)
-    np.testing.assert_array_equal(values, before)
-
-
 def test_kmeans_on_digits_is_as_good_as_scikit_learns_default():
     digits = load_digits()
     ours = [KMeansClustering(random_state=seed).fit(digits.data, digits.target) for seed in range(5)]
@@ -156,18 +137,6 @@ def test_kmeans_takes_its_number_from_the_classes_unless_it_is_given():
     given_, without = (KMeansClustering(3, random_state=0).fit(X, labels) for labels in (y, None))
     assert given_.n_clusters_ == 3
     np.testing.assert_array_equal(given_.labels_, without.labels_)
-
-
-def test_kmeans_seeds_and_options_reach_scikit_learn():
-    X, y = load_digits(return_X_y=True)
-    model = KMeansClustering(random_state=3).fit(X, y)
-    np.testing.assert_array_equal(clone(model).fit(X, y).labels_, model.labels_)
-    assert (clone(model).set_params(random_state=4).fit(X, y).labels_ != model.labels_).any()
-    assert clone(model).set_params(n_init=8).fit(X, y).inertia_ < model.inertia_
-    assert clone(model).set_params(tol=0.1).fit(X, y).n_iter_ < model.n_iter_
-    with pytest.warns(ConvergenceWarning, match="distinct clusters"):
-        KMeansClustering(3).fit(np.ones((5, 2)))
-    assert clone(model).set_params(max_iter=1).fit(X, y).n_iter_ == 1
 
 
 def test_kmeans_with_one_candidate_a_seed_is_plain_kmeans_plus_plus():

@@ -202,15 +202,6 @@ def test_bad_protocol(change, message):
         small_cell(**change)
 
 
-def test_unknown_argument_lists_the_accepted_ones():
-    with pytest.raises(
-        ValueError, match=r"selector BSSSelector: expected arguments among n_features_to_select, weights.*got r, ratio"
-    ):
-        build("selector", {"_target_": BSS["_target_"], "ratio": 1, "r": 3})
-    with pytest.raises(ValueError, match="FullDataSelector: expected arguments among none, got n_features_to_select"):
-        build("selector", {**FULL, "n_features_to_select": 3})
-
-
 def test_a_missing_argument_is_named_with_what_adds_it():
     said = r"BSSSelector: expected a value of n_features_to_select, got none; .* \+selector\.n_features_to_select="
     with pytest.raises(ValueError, match=said):

@@ -91,15 +91,6 @@ def test_inverse_trial_is_handwritten():
     assert len(make_tasks([cell, small_cell(FULL, dataset=HARD)])) == 6  # and no trial in common
 
 
-def test_center_of_the_enclosing_ball_as_a_row_changes_no_uniform_draw_but_is_another_cell():
-    plain, center = (small_cell(UNIFORM, setting=s) for s in ("unsupervised", "unsupervised_with_center"))
-    assert plain.id != center.id
-    [first, *_] = [run_task(task) for task in make_tasks([center])]
-    assert first.failures == []
-    assert {record["setting"] for record in first.records} == {"unsupervised_with_center"}
-    assert {record["selector"] for record in first.records} == {"UniformSelector"}
-
-
 @pytest.mark.parametrize(
     "chosen", [["protocol=official_split"], ["protocol=streamed", "selector=full", "model=liblinear"]]
 )

@@ -1,17 +1,15 @@
 """Trials that train from a file in a process of their own, and measure its memory."""
 
-import json
 import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import dump_svmlight_file
 
 from provlab.identity.cell import Cell
 from provlab.plan import identity_of, make_tasks
-from provlab.protocols import streamed, training_process
+from provlab.protocols import streamed
 from provlab.run.task import load_from, run_task
 from provlab.store import TIMING, VOLATILE, TrialStore
 from provsel.models import CompressedLinearSVM, LiblinearSVM
@@ -59,20 +57,6 @@ def test_trials_are_those_of_the_model_in_memory(store):
     assert 0 < liblinear["peak_memory"] < 8e6
 
 
-def test_chunks_are_shorter_where_rows_are_long(tmp_path, monkeypatch):
-    class Reader:
-        def fit_stream(self, chunks):
-            self.sizes = [X.shape[0] for X, _ in chunks]
-
-    data, path, reader = load_from(ROWS), tmp_path / "train.svm", Reader()
-    dump_svmlight_file(data.X, data.y, str(path), zero_based=False)
-    for rows, nonzeros, sizes in ((70, 2**18, [70, 70, 40]), (1024, 20 * 50, [50, 50, 50, 30]), (1024, 1, [1] * 180)):
-        monkeypatch.setattr(training_process, "CHUNK_ROWS", rows)
-        monkeypatch.setattr(training_process, "CHUNK_NONZEROS", nonzeros)
-        training_process.fit_file(reader, str(path), M)
-        assert reader.sizes == sizes
-
-
 def test_results_do_not_depend_on_the_executor_and_only_volatile_columns_on_the_run(store, tmp_path):
     other = TrialStore(tmp_path)
     report, _ = run_quietly([cell(LIBLINEAR)], other, {"name": "loky", "n_jobs": 1})
@@ -101,30 +85,6 @@ def test_what_goes_wrong_in_the_process_is_the_reason_of_the_failure(program, me
     [(_, where, reason)] = result.failures
     assert where.startswith("sparse_rows")
     assert f"expected provsel.models.CompressedLinearSVM to be fitted, {message}" in reason
-
-
-@pytest.mark.parametrize("model", [COMPRESSED, LIBLINEAR])
-def test_the_process_in_this_one(model, tmp_path):
-    data = load_from(ROWS)
-    path = tmp_path / "train.svm"
-    dump_svmlight_file(data.X, data.y, str(path), zero_based=False)
-    asked = {"model": {**model, "random_state": 1}, "data": str(path), "n_features": M}
-    request = tmp_path / "request.json"
-    request.write_text(json.dumps({**asked, "result": str(tmp_path / "result.npz")}))
-    training_process.train(request)
-    with np.load(tmp_path / "result.npz", allow_pickle=False) as found:
-        assert found["coef"].shape == (1, M)
-        assert found["classes"].tolist() == [-1, 1]
-        assert np.isnan(found["objective"]) == (model is LIBLINEAR)
-        assert found["peak"] >= 0
-
-
-def test_memory_without_proc(monkeypatch, tmp_path):
-    there = training_process.peak_memory()
-    monkeypatch.setattr(training_process, "Path", lambda _: tmp_path / "none")
-    assert 0.5 * there < training_process.peak_memory() < 2 * there
-    monkeypatch.setitem(sys.modules, "resource", None)
-    assert training_process.peak_memory() is None
 
 
 def test_streamed_needs_all_features_and_a_linear_model():

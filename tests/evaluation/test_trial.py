@@ -1,7 +1,6 @@
 """One task: records, and numbers that plain scikit-learn code gives as well."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +8,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from provlab.identity.keys import seed_from
-from provlab.plan import identity_of, make_tasks
-from provlab.run import task as trial_module
+from provlab.plan import make_tasks
 from provlab.run.task import load_from, run_task
 from provlab.store import SCHEMA
 from provsel.certificates import THEOREMS
@@ -162,22 +160,6 @@ def test_certificates_are_left_out_when_not_asked_for_or_not_promised():
     for cell in (small_cell(BSS, certify=False), small_cell(UNIFORM), small_cell(FULL)):
         for record in records_of(cell):
             np.testing.assert_equal({name: record[name] for name in nothing}, nothing)
-
-
-def test_more_than_two_classes():
-    plain = small_cell({**UNIFORM, "n_features_to_select": 40})  # of 64, so that no draw has blank pixels only
-    digits = {"name": "digits", "classes": [1, 2, 3]}
-    cell = replace(plain, dataset=digits, data=identity_of(digits))
-    records = records_of(cell)
-    assert len(records) == 6
-    assert max(record["error"] for record in records) < 0.4  # guessing: 0.67
-
-
-def test_the_cpu_time_of_a_task_is_shared_among_its_trials(monkeypatch):
-    clock = iter([10.0, 16.0])
-    monkeypatch.setattr(trial_module, "_cpu_seconds", lambda: next(clock))
-    task = make_tasks([small_cell(UNIFORM, n_splits=3)])[0]
-    assert [record["task_cpu"] for record in run_task(task).records] == [3.0, 3.0]
 
 
 @pytest.mark.parametrize("setting", ["supervised", "unsupervised", "unsupervised_with_center"])

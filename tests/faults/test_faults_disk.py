@@ -5,18 +5,15 @@ import errno
 import io
 import os
 import re
-import resource
 import shutil
-import signal
 import time
 from pathlib import Path
 
 import pytest
-from fault_tools import leftovers, message, on_small_disk, outcome, reproduce, small_artefact, start, wait
+from fault_tools import leftovers, message, on_small_disk, outcome, reproduce, small_artefact
 from rich.console import Console
 
 from made_paper import made_paper
-from provlab.audit import AuditRun, read_audits
 from provlab.cli import main
 from provlab.report.build import build_report
 from provlab.run import executors, runner
@@ -66,13 +63,6 @@ def test_a_write_that_is_refused_anywhere_leaves_nothing(fault, tmp_path, monkey
     store.append(fake_records(9, 3))
     assert store.compact(minimum=0) == 4
     assert len(store.keys()) == 12
-
-
-def test_the_error_is_shown_when_cleaning_up_fails_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "replace", refusing(errno.EROFS))
-    monkeypatch.setattr(Path, "unlink", refusing(errno.EACCES))
-    with pytest.raises(OSError, match=READ_ONLY):
-        write_text(tmp_path / "a.csv", "x")
 
 
 def test_a_run_on_a_disk_that_gets_full_goes_on_later(tmp_path, monkeypatch):
@@ -212,23 +202,6 @@ def test_commands_that_write_say_what_helps_on_a_read_only_folder(paper):
         assert re.search(rf"provsel: .*results/?.*: expected .*'{READ_ONLY}'.*; .*make it writable", told), command
 
 
-def test_a_limit_of_the_system_on_the_size_of_files_is_an_error(tmp_path):
-    """The system's own way to stop a write in the middle, where a process does not die of it."""
-    store = TrialStore(tmp_path / "store")
-
-    def limited():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        for size in (0, 100, 9000, 20_000):
-            resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-            assert "File too large" in message(lambda: store.append(fake_records(0, 50)))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        store.append(fake_records(0, 50))
-
-    assert wait(start(limited)) == 0
-    assert len(store.keys()) == 50
-    assert leftovers(store.folder) == []
-
-
 class Jumping:
     """A clock that is a year ahead, or back, at every other look."""
 
@@ -258,18 +231,6 @@ def test_results_do_not_depend_on_clocks(tmp_path, monkeypatch):
     assert len(StoreSnapshot.take(TrialStore(results / "store"))) == 9
 
 
-def test_time_left_does_not_depend_on_the_clock(monkeypatch):
-    monkeypatch.setattr(runner, "PLAIN_EVERY", 0.0)
-    monkeypatch.setattr(time, "time", Jumping())
-    seconds = iter(range(0, 1000, 10))
-    monkeypatch.setattr(time, "perf_counter", lambda: float(next(seconds)))
-    console = Console(file=io.StringIO(), width=100)
-    with runner.Ticker(console, "made", 4) as ticker:
-        ticker.advance(1)
-        ticker.advance(1)
-    assert console.file.getvalue().splitlines() == ["made: 1/4 trials, ETA 30 s", "made: 2/4 trials, ETA 20 s"]
-
-
 def test_a_clock_of_this_host_that_is_wrong_removes_no_living_writers_file(tmp_path, monkeypatch):
     """Ages are differences of times of files, all by the clock of their file system."""
     store = TrialStore(tmp_path / "store")
@@ -282,10 +243,3 @@ def test_a_clock_of_this_host_that_is_wrong_removes_no_living_writers_file(tmp_p
         store.prepare()
         assert living.exists()
     assert abs(probe(store.folder) - living.stat().st_mtime) < ABANDONED
-
-
-def test_audits_of_a_clock_that_went_back_are_all_kept(tmp_path):
-    moments = ("2026-05-01T10:00:00+00:00", "2025-05-01T10:00:00+00:00", "2031-01-01T00:00:00+00:00")
-    for seed, when in enumerate(moments):
-        AuditRun(when, "0", "", "", seed, 0.5, None, "", 10, 0).write(tmp_path)
-    assert [run.seed for run in read_audits(tmp_path)] == [2, 0, 1]

@@ -26,7 +26,7 @@ from provsel.files import ABANDONED, replacing
 from small_runs import fake_records, rows
 
 SEED = 20260101
-KILLS = 50
+KILLS = 20
 """Of a run at random moments, the writer included."""
 
 CHAIN = 10
@@ -50,7 +50,7 @@ def planned():
     return {trial.key for task in make_tasks(small_artefact().cells) for trial in task.trials}
 
 
-def test_a_run_killed_at_50_random_moments_ends_with_the_same_bytes(tmp_path, expected):
+def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path, expected):
     tables, records, seconds = expected
     chosen, n_killed, stored_at = random.Random(SEED), 0, set()
     for chain in range(KILLS // CHAIN):

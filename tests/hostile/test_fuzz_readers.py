@@ -26,7 +26,6 @@ from provlab.documents import read_plain_yaml
 from provlab.store import SCHEMA, TrialStore
 from provsel.selectors import OnlineLeverageSelector
 from provsel.streams import column_blocks, row_chunks
-from small_runs import run_python
 
 X = np.arange(24.0).reshape(6, 4) * (np.arange(24).reshape(6, 4) % 3 > 0)
 SMALL, HUGE = 30 << 20, 1 << 40
@@ -329,7 +328,6 @@ YAML = {
     **dict.fromkeys(["a: !!timestamp x", "a: !!bool x", "a: !!int ''", "a: 2001-99-99", "a: \x01", "[" * 5], r"\w"),
     "9" * 50000: r"\w",
 }
-NESTED = {"flow": "a: " + "[" * 100_000, "block": "a:\n" + "- " * 100_000 + "x", "maps": "a: " + "{b: " * 100_000}
 
 
 @pytest.mark.parametrize("text", YAML, ids=lambda text: f"{text:.20}")
@@ -342,24 +340,3 @@ def test_yaml_is_plain_values_and_bounded(text, tmp_path, monkeypatch):
     assert not Path("canary").exists()
     Path("made.yaml").write_text("a: &t a long text\nb: *t")
     assert read_plain_yaml(Path("made.yaml")) == {"a": "a long text", "b": "a long text"}
-
-
-ONE_BY_ONE = """
-import sys
-from pathlib import Path
-from provlab.documents import read_plain_yaml
-for path in map(Path, sys.argv[1:]):
-    try:
-        read_plain_yaml(path)
-    except ValueError as error:
-        print(error, flush=True)
-"""
-
-
-def test_nested_yaml_does_not_crash_the_process(tmp_path):
-    """In a process of its own: libyaml's loader would end it with a segmentation fault."""
-    for kind, text in NESTED.items():
-        (tmp_path / kind).write_text(text)
-    done = run_python(["-c", ONE_BY_ONE, *(tmp_path / kind for kind in NESTED)], tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["it is nested in more than 20 levels"] * len(NESTED)

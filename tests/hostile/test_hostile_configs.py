@@ -11,7 +11,7 @@ from provlab.cli.commands import guarded
 from provlab.datasets import dataset_members, load_dataset
 from provlab.plan import cells_of, compose_artefact, compose_config
 from provlab.plan.composition import resolved, results_folder
-from provlab.plan.overrides import check_references, parse_override
+from provlab.plan.overrides import parse_override
 from provlab.project.components import build, component_class, registered
 from provlab.store import TrialStore
 from small_runs import REPO, SMALL, run_quietly
@@ -142,17 +142,6 @@ def test_what_describes_no_result_may_ask_the_environment(tmp_path):
     records = store.query().to_pylist()
     assert records
     assert SECRET not in repr(records)
-
-
-def test_references_among_settings_stay():
-    raw = {
-        "a": "${artefact.c}",
-        "b": ["${dataset.seed}", "x ${dataset.seed} ${model.C}"],
-        "c": r"model.c=\${artefact.c}",
-    }
-    check_references(raw, "selector")
-    with pytest.raises(ValueError, match=r"^selector\.b\[2\]: expected a value"):
-        check_references({**raw, "b": [*raw["b"], "x ${results}"]}, "selector")
 
 
 # ---- size and form

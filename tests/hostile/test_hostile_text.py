@@ -16,7 +16,7 @@ from provlab.cli.commands import guarded
 from provlab.messages import as_cell, csv_text, from_cell, visible, visible_line
 from provlab.report.templating import script_json
 from provlab.tables import markdown_table
-from provlab.terminal import PlainConsole, visible_output
+from provlab.terminal import PlainConsole
 from provlab.trials_csv import write_csv
 
 CONTROLS = [*range(32), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
@@ -86,15 +86,6 @@ def test_no_command_obeys_what_it_prints(is_terminal, capsys, monkeypatch):
         assert "\x1b[2J" not in text
         assert is_terminal or "\x1b" not in text
     assert sys.stdout is screens[0]
-
-
-def test_streams_are_those_that_they_were():
-    with visible_output():
-        first = sys.stdout
-        with visible_output():
-            assert sys.stdout is first
-        assert sys.stdout.fileno is not None
-        assert sys.stdout.write(EVIL) == len(EVIL)
 
 
 def test_tables_and_charts_show_what_is_hidden():

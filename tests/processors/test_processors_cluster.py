@@ -4,13 +4,12 @@ from collections import Counter
 
 import pytest
 from distributed import Client
-from small_work import techtc_cells
 
 import kinds
 from cluster_processes import LOGGING_WORKER, processes, start_scheduler, start_worker
 from provlab.cli import main
 from provlab.store import TrialStore
-from small_runs import SMALL, run_quietly, table_files
+from small_runs import SMALL, table_files
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +53,3 @@ def test_table_1(address, two, tmp_path, capsys):
     assert main(["reproduce", "paul2016/table1", *overrides, "executor=serial"]) == 0
     assert f"{made.total()} were stored, 0 computed" in capsys.readouterr().err
     assert table_files(tmp_path / "mixed")
-
-
-def test_a_techtc_set(address, two, tmp_path):
-    cells = techtc_cells(repeats=1)
-    if not cells:
-        pytest.skip("needs real data: set PROVSEL_DATA_MIRROR to a folder that holds techtc100/tokens")
-    report, _ = run_quietly(cells, TrialStore(tmp_path / "store"), {"name": "dask", "address": address})
-    assert (report.n_run, report.failures) == (sum(each.n_trials for each in cells), [])
-    assert set(counted_by_kind(tmp_path, two)) == set(two)
-    again, _ = run_quietly(cells, TrialStore(tmp_path / "store"))
-    assert (again.n_found, again.n_run) == (report.n_run, 0)

@@ -43,10 +43,3 @@ def test_another_exp_alone_is_another_kind():
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     steered, native = json.loads(done.stdout), json.loads(kinds.environment_in_records("native"))
     assert {name for name in native if native[name] != steered[name]} == {"libm"}
-
-
-def test_a_kind_does_not_depend_on_that_of_the_caller(monkeypatch):
-    expected = {kind: kinds.environment_of(kind) for kind in kinds.KINDS}
-    for name, value in expected["baseline"].items():
-        monkeypatch.setenv(name, value)
-    assert {kind: kinds.environment_of(kind) for kind in kinds.KINDS} == expected

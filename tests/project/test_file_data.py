@@ -137,20 +137,6 @@ def test_equal_data_have_one_key_and_the_same_folds_however_they_are_spelt(proje
     assert (less.data == cells[0].data) == (3 in out)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.npz"])
-def test_columns_of_equal_names_and_of_other_formats_are_spelt_in_one_way(project, name):
-    frame().assign(other=0.5).set_axis(["x", " x", "w", "label", "z"], axis=1).to_csv(project / "a.csv", index=False)
-    np.savez(project / "a.npz", X=np.column_stack([X, X[:, :1]]), y=SIGNS, feature_names=["p", "q", "r", "s"])
-    last = {"a.csv": ("z", 4, -1), "a.npz": ("s", 3, -1)}[name]
-    cells = [chosen({"name": "file", "path": name, "index": k}) for k in last]
-    assert len({cell.id for cell in cells}) == 1
-    first = [
-        chosen({"name": "file", "path": name, "left_out": [k]}) for k in (0, -len(NAMES) if name == "a.csv" else -4)
-    ]
-    assert first[0].id == first[1].id != cells[0].id
-    assert first[0].dataset["index"] == {"a.csv": 0, "a.npz": "p"}[name]
-
-
 def test_labels_that_are_texts_stay_texts(project):
     rows = [f"{k}.5,{label}\n" for k, label in enumerate(["01", "1", "2", "1", "01", "2"])]
     (project / "a.csv").write_text("wing,label\n" + "".join(rows))
@@ -289,3 +275,17 @@ def table(**columns):
 def test_bad_files_are_one_clear_error(project, make, options, message):
     with pytest.raises(ValueError, match=message):
         load_dataset("file", **{**make(project), **options})
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.npz"])
+def test_columns_of_equal_names_and_of_other_formats_are_spelt_in_one_way(project, name):
+    frame().assign(other=0.5).set_axis(["x", " x", "w", "label", "z"], axis=1).to_csv(project / "a.csv", index=False)
+    np.savez(project / "a.npz", X=np.column_stack([X, X[:, :1]]), y=SIGNS, feature_names=["p", "q", "r", "s"])
+    last = {"a.csv": ("z", 4, -1), "a.npz": ("s", 3, -1)}[name]
+    cells = [chosen({"name": "file", "path": name, "index": k}) for k in last]
+    assert len({cell.id for cell in cells}) == 1
+    first = [
+        chosen({"name": "file", "path": name, "left_out": [k]}) for k in (0, -len(NAMES) if name == "a.csv" else -4)
+    ]
+    assert first[0].id == first[1].id != cells[0].id
+    assert first[0].dataset["index"] == {"a.csv": 0, "a.npz": "p"}[name]

@@ -60,13 +60,6 @@ def test_artefacts_of_the_same_name_in_two_papers(two, capsys, tmp_path):
     assert (tmp_path / "results" / "tables" / "made2001" / "alone.csv").is_file()
 
 
-def test_unknown_names(two):
-    with pytest.raises(ValueError, match=r"expected one of made2000/table, alone, made2001/table, got 'nope'"):
-        full_name("nope")
-    with pytest.raises(ValueError, match=r"expected one of made2000/table, .*, got 'made2002/table'"):
-        load_recipe("made2002/table")
-
-
 def test_scripts_of_rooms_do_not_see_each_other(two):
     (two.parent / "made2000" / "helper.py").write_text("TITLE = 'of the first room'\n")
     assert papers()["made2001"].module("helper").TITLE == "from the other room"

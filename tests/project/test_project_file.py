@@ -1,8 +1,5 @@
 """Which project one is in, and what its file may say."""
 
-import dataclasses
-from pathlib import Path
-
 import pytest
 
 from provlab.plan import compose_config
@@ -81,10 +78,3 @@ def test_groups_of_the_project_stand_before_the_package_s(outside):
     mine.write_text("_target_: provsel.selectors.BSSSelector\nn_features_to_select: 7\n")
     assert compose_config(["selector=bss"])["selector"]["n_features_to_select"] == 7
     assert compose_config(["selector=leverage"])["selector"]["_target_"].endswith("LeverageScoreSelector")
-
-
-def test_this_repository_is_a_project_like_any_other():
-    root = Path(__file__).parents[2]
-    found = Project.find(root / "tests")
-    assert dataclasses.replace(found, methods={}) == Project(root, root / "experiments", root / "conf", ())
-    assert found.methods["BSS"] == "blue circle"

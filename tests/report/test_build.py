@@ -3,7 +3,6 @@
 import re
 import shutil
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +11,7 @@ from pages_reader import Page
 
 from made_paper import made_paper
 from provlab.cli import main
-from provlab.report.artefact import ArtefactPage, compared, counted
+from provlab.report.artefact import ArtefactPage
 from provlab.report.build import build_report
 from provlab.store import SCHEMA, TrialStore
 from small_runs import SMALL
@@ -200,44 +199,6 @@ def test_audits_are_shown(results):
     assert "4 of 30 4 0" in environment
     traces = " ".join(path.read_text() for path in (results / "report/trace/table").iterdir())
     assert sum(int(n) for n in re.findall(r"computed again: (\d+) the same bits", traces)) == 4
-
-
-def test_a_cell_in_several_columns_counts_once(results, checkout):
-    for config in checkout.glob("t*.yaml"):
-        config.write_text(config.read_text().replace("Random: [selector=uniform]", "Full: [selector=full]"))
-    claims = checkout / "claims.yaml"
-    claims.write_text(claims.read_text().replace("Random", "Full"))
-    compute(changed=True)
-    [table] = pages(results, "artefacts/table.html")
-    assert f"all {2 * 3 + 2 * 6 + 3} planned trials are stored" in table
-    assert len([*(results / "report/trace/table").glob("full-*")]) == 2
-
-
-def test_differences_in_standard_errors():
-    frame = pd.DataFrame(
-        {
-            "value": [10.0, 10.0, 5.0, 5.0, "a, b", None, 3.0],
-            "sd": [3.0, 3.0, 0.0, 0.0, 1.0, 1.0, float("nan")],
-            "printed_value": ["13", "13", "5", "6", "a, b", "1", "4"],
-            "printed_sd": [4.0, None, None, None, 1.0, 1.0, None],
-            "scale": [0.5] * 7,
-        }
-    )
-    made = compared(frame)
-    assert made["difference"].fillna(-99).tolist() == [-3.0, -3.0, 0.0, -1.0, -99, -99, -1.0]
-    expected = [-3 / 2.5, -3 / (0.5 * 3 * 2**0.5), 0.0, np.nan, np.nan, np.nan, np.nan]
-    np.testing.assert_allclose(made["standard_errors"].to_numpy(float), expected)
-
-
-def test_certificates_of_a_cell_that_two_artefacts_have_count_once():
-    first = {("spectral", "c", "held"): 6, ("spectral", "d", "violated"): 1, ("radius", "d", "no bound"): 9}
-    second = {("spectral", "c", "held"): 4, ("margin", "d", "vacuous"): 3}
-    pages = [ArtefactPage("p/a", "A", certificates=pd.Series(counts)) for counts in (first, second)]
-    for page in pages:
-        page.certificates.index.names = ["certificate", "cell", "state"]
-    assert counted([*pages, ArtefactPage("p/b", "B")]) == {
-        "spectral": {"held": 6, "violated": 1}, "margin": {"vacuous": 3},
-    }  # fmt: skip
 
 
 def test_explain_prints_the_trace(results, capsys):

@@ -20,7 +20,6 @@ from provlab.report.templating import (
     like,
     number,
     pattern,
-    script_json,
     step,
     trace_href,
 )
@@ -232,13 +231,6 @@ def test_names_that_are_no_file_names_are_refused(name):
             check_names(*given)
 
 
-def test_two_things_with_the_same_page_are_refused():
-    with pytest.raises(ValueError, match=r"artefact 'Same': expected each page once, got two of this name; rename one"):
-        check_names((), ["a/same", "b/Same"], ())
-    with pytest.raises(ValueError, match=r"claim 'index': expected each page once"):
-        check_names((), (), ["index"])
-
-
 def test_traces_have_different_pages_for_different_names():
     names = ["BSS", "bss", "B S S", "B-S-S", "", "B\nS", "ß", "б", "a" * 300, "a" * 301, EVIL]
     hrefs = {trace_href("p/a", row, column, row) for row in names for column in names}
@@ -265,13 +257,6 @@ def test_traces_have_different_pages_for_different_names():
 )  # fmt: skip
 def test_values_are_written_as_people_write_them(written, expected):
     assert written == expected
-
-
-def test_json_in_a_page_cannot_end_its_element_and_says_the_same():
-    content = {"a": [EVIL, "\u2028</SCRIPT>", 1.5, -0.0], EVIL: None}
-    text = script_json(content)
-    assert not set("<>&\u2028") & set(text)
-    assert json.loads(text) == content
 
 
 def test_templates_escape_and_refuse_unknown_names():

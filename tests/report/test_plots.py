@@ -64,28 +64,6 @@ def test_each_quantity_has_a_view_and_its_own_axis():
     assert axes == {"test error (%)": ([10, 50, 2048], "log", "test error (%)"), "NMI": ([10, 50], "linear", "NMI")}
 
 
-def test_several_data_sets_become_an_axis_in_the_order_of_their_means_and_else_rows_do():
-    numbers = made_numbers(columns=("r=3", "r=4"), printed=False)
-    for (column,), view in accept(numbers_plot(numbers, ("r=3", "r=4"), "%")).items():
-        means = numbers[numbers["column"] == column].groupby("dataset")["number"].mean().sort_values()
-        assert view["layout"]["xaxis"]["categoryarray"] == list(means.index)
-        assert {trace["name"]: trace["x"] for trace in view["data"]} == {row: list(DATASETS) for row in ROWS}
-    [one] = accept(numbers_plot(made_numbers(columns=("r=3",), datasets=("",)), ("r=3",), "%")).values()
-    assert [trace["x"] for trace in one["data"]] == [[row] for row in ROWS] * 2
-
-
-def test_text_and_missing_values_are_no_plot():
-    numbers = made_numbers()
-    assert numbers_plot(numbers.assign(number=np.nan), COLUMNS, "") is None
-    assert numbers_plot(numbers[:1], COLUMNS, "") is None
-    views = accept(
-        numbers_plot(numbers.assign(number=numbers["number"].where(numbers.index > 0, math.inf)), COLUMNS, "")
-    )
-    assert (
-        sum(len(t["y"]) for view in views.values() for t in view["data"] if t["mode"] != "markers") == len(numbers) - 1
-    )
-
-
 def test_foreign_names_are_shown_not_read_as_tags():
     spec = numbers_plot(made_numbers((EVIL, "b"), (EVIL,), (EVIL, "d")), (EVIL,), EVIL)
     accept(spec)
