@@ -164,7 +164,9 @@ class StoreSnapshot:
         """Return the lists of the trials of some cells; null of one that has gone from the store since."""
         known, held = self._lists or (frozenset(), None)
         if held is None or not known.issuperset(cells):
+            self._lists = held = None  # freed before others are read
             held = StoreSnapshot.take(self.store, LARGE, cells=cells)
+            self._lists = frozenset(cells), held
         rows = lines.drop(columns="row").merge(held._lines(cells), on=["which", *NUMBERS], how="left")["row"]
         return held.table[name].take(pa.array(rows.astype("Int64"), pa.int64()))
 
