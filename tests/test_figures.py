@@ -9,8 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from provlab.figures.curves import draw_curves, draw_error_bars
-from provlab.figures.forest import OVERALL, draw_forest, paired_differences
+from provlab.figures.curves import OVERALL, draw_curves, draw_error_bars, draw_forest, paired_differences
 from provlab.figures.looks import PALETTE, declared_looks, looks
 from provlab.figures.specification import by_effect, specification_curve
 from provlab.figures.style import FORMATS, only_formats

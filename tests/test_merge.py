@@ -12,9 +12,9 @@ import pytest
 
 from made_paper import made_paper
 from provlab.cli import main
+from provlab.export import write_trials
 from provlab.merge import Merge, source_trials
 from provlab.store import SCHEMA, TrialStore
-from provlab.trials_csv import write_trials
 from small_runs import SMALL, fake_records
 
 

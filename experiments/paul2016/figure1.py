@@ -1,7 +1,6 @@
 """make reproduce-figure1 | provsel reproduce paul2016/figure1 [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-from provlab.figures.curves import draw_error_bars
-from provlab.figures.forest import TRIAL_COLUMNS, draw_forest, paired_differences
+from provlab.figures.curves import TRIAL_COLUMNS, draw_error_bars, draw_forest, paired_differences
 from provlab.recipe import Recipe, Rendering
 from provlab.summaries import mean_over_datasets
 from provlab.tables import write_tables

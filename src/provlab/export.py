@@ -1,6 +1,11 @@
 """A store as a folder that others can read: trials, tables, verdicts and data sets as CSV, described as an RO-Crate.
 
-The store itself is copied beside them, so that it can be merged with others.
+The store itself is copied beside them, so that it can be merged with others. `trials.csv` has a line a trial; what is
+long and the same for many stands apart: `cells.csv` has the config of each cell, `environments.csv` what each
+environment is. A missing value is empty, an empty text is quoted (`""`), numbers have all their digits, a list of
+features is `3 1 2`. Before a text that a spreadsheet would take for a formula stands a single quote, see
+`provlab.messages`.
+
 An RO-Crate is a folder of research data with JSON-LD of schema.org (Soiland-Reyes et al. 2022, version 1.1).
 """
 
@@ -18,6 +23,8 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pcsv
 
 from provlab import frames
 from provlab.claims import Evidence
@@ -25,19 +32,20 @@ from provlab.claims.evidence import UnavailableError
 from provlab.claims.schema import all_claim_files
 from provlab.claims.verdicts import judge_files, write_verdicts
 from provlab.datasets import read_source, source_names
+from provlab.messages import as_cell, visible
 from provlab.plan.artefact import artefact_title
 from provlab.project import artefact_names
 from provlab.recipe import load_recipe
 from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from provlab.tables import write_frame, write_text
-from provlab.trials_csv import CELLS, ENVIRONMENTS, TRIALS, write_trials
 from provsel import __version__
-from provsel.files import replacing_folder
+from provsel.files import replacing, replacing_folder
 
 FORMATS = ("csv", "ro-crate")
 """The CSV files are the same in both; ro-crate describes them as well."""
 
+TRIALS, CELLS, ENVIRONMENTS = "trials.csv", "cells.csv", "environments.csv"
 DATA_SETS, CRATE = "datasets.csv", "ro-crate-metadata.json"
 
 TITLES = {
@@ -186,3 +194,37 @@ def ro_crate(folder: Path, files: dict[str, str], data: pd.DataFrame, stated: di
 def _content(path: Path) -> dict[str, str]:
     with path.open("rb") as file:
         return {"contentSize": str(path.stat().st_size), "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def write_trials(trials: pa.Table, folder: Path) -> None:
+    """Write records as the three files of a folder.
+
+    Parameters
+    ----------
+    trials : Table
+        As `TrialStore.query` gives them, with all columns.
+    folder : Path
+    """
+    cells = trials.select(["cell", "config"]).group_by(["cell", "config"], use_threads=False).aggregate([])
+    write_csv(cells.sort_by("cell"), folder / CELLS)
+    texts = trials["environment"].unique().drop_null()
+    names = pa.array([hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts.to_pylist()], pa.string())
+    write_csv(pa.table({"environment": names, "text": texts}).sort_by("environment"), folder / ENVIRONMENTS)
+    columns = {name: trials[name] for name in trials.column_names if name != "config"}
+    columns["environment"] = names.take(pc.index_in(trials["environment"], value_set=texts))
+    write_csv(pa.table(columns), folder / TRIALS)
+
+
+def write_csv(table: pa.Table, path: Path) -> None:
+    """Write a table whole or not at all, no text of which is a formula; lists are texts such as "3 1 2"."""
+    for place, field in enumerate(table.schema):
+        column = table[field.name]
+        if pa.types.is_list(field.type):
+            column = pc.binary_join(pc.cast(column, pa.list_(pa.string())), " ")
+        elif pa.types.is_string(field.type):
+            texts = column.unique().drop_null()
+            safe = pa.array([as_cell(visible(text)) for text in texts.to_pylist()], pa.string())
+            column = safe.take(pc.index_in(column, value_set=texts))
+        table = table.set_column(place, field.name, column)
+    with replacing(path) as temporary:
+        pcsv.write_csv(table, temporary)

@@ -11,7 +11,7 @@ from provlab.datasets import make_dataset
 from provlab.plan import cells_of, compose_config, make_tasks
 from provlab.protocols import PROTOCOLS, protocol_named
 from provlab.protocols.base import Fold
-from provlab.protocols.classification import AbstractClassification
+from provlab.protocols.in_memory import AbstractClassification
 from provlab.run.task import load_from, run_task
 from small_runs import FULL, UNIFORM, small_cell
 

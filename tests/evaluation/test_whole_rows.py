@@ -5,7 +5,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from provlab.plan import make_tasks
-from provlab.protocols.whole_rows import clustering_accuracy
+from provlab.protocols.in_memory import clustering_accuracy
 from provlab.run.task import load_from, run_task
 from provsel.selectors import LaplacianScoreSelector, OnlineLeverageSelector, SparseEmbedding
 from small_runs import DATASET, FULL, UNIFORM, small_cell

@@ -107,7 +107,7 @@ def new_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_new(options: argparse.Namespace) -> int:
     """Make the folder, and print what is in it and what to do next."""
-    from provlab.project.new import new_project
+    from provlab.project.project import new_project
 
     for name in new_project(Path(options.folder)):
         print(f"  {name}")

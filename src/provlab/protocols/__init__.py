@@ -5,9 +5,8 @@ What only a trial needs, scikit-learn and what fits, is imported where it runs: 
 """
 
 from provlab.protocols.base import SELECTED, AbstractProtocol, Column, Fold, Method, columns, union
-from provlab.protocols.classification import InverseKFold, KFold, OfficialSplit
+from provlab.protocols.in_memory import Clustering, InverseKFold, KFold, OfficialSplit, SelectionOnly
 from provlab.protocols.streamed import StreamedTraining
-from provlab.protocols.whole_rows import Clustering, SelectionOnly
 
 PROTOCOLS: dict[str, AbstractProtocol] = {
     each.name: each

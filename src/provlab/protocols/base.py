@@ -257,22 +257,3 @@ class AbstractOwnSplit(AbstractProtocol):
                 f"or load a form of the data set that has its test rows (such as dataset.part=all)."
             )
         return Fold.of(dataset, dataset.official_train.nonzero()[0], (~dataset.official_train).nonzero()[0])
-
-
-class AbstractWholeRows(AbstractProtocol):
-    """A protocol on all rows: none are tested, and repeats differ in their seed only."""
-
-    fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1}
-    repeats_are_seeds = True
-
-    def check_folds(self, protocol: Mapping[str, Any]) -> None:
-        """Refuse folds, and a setting that needs them."""
-        if (protocol["n_splits"], protocol["setting"]) != (1, "unsupervised"):
-            raise ValueError(
-                f"protocol: expected n_splits = 1 and setting = unsupervised for the split {self.name}, which has no "
-                f"test rows; got n_splits = {protocol['n_splits']!r}, setting = {protocol['setting']!r}."
-            )
-
-    def fold(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> Fold:
-        """Return all rows; nothing else is used."""
-        return Fold.all_rows(dataset)

@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
+from itertools import count
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import Any
 
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from provlab.audit import AuditRun, read_audits
@@ -21,7 +23,6 @@ from provlab.plan import COMPLETE
 from provlab.project import artefact_names, papers
 from provlab.report.artefact import ArtefactPage, counted, write_artefact
 from provlab.report.claim import ClaimReadings, readings_of
-from provlab.report.notes import render_notes
 from provlab.report.templating import Site, check_names, write_assets
 from provlab.run.executors import usable_cores
 from provlab.snapshot import StoreSnapshot
@@ -34,6 +35,9 @@ SHOWN = {"Versions", "Machine"}
 
 MAX_DIFFERENT = 500
 """Trials listed that audits found to differ."""
+
+REGION = '<div class="scroll" tabindex="0" role="region" aria-label="Table {n} of the notes">'
+TABLE = REGION + "<table><caption>Table {n}</caption>"
 
 LARGE = 50_000
 """Trials of a store from which on processes share the artefacts; below, they would take longer to start."""
@@ -173,3 +177,31 @@ def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditR
         different=different[:MAX_DIFFERENT], n_different=len(different),
         environments=[(versions(text), n) for text, n in environments], revisions=revisions,
     )  # fmt: skip
+
+
+def render_notes(markdown: str) -> str:
+    """Return Markdown as HTML that is safe to insert unescaped.
+
+    Parameters
+    ----------
+    markdown : str
+        CommonMark with tables. HTML is escaped. Headings move one level down, below those of the page. Links to http(s)
+        addresses stay; of others the text remains. Images become links: a report loads nothing.
+    """
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    tokens = parser.parse(markdown)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
+        elif token.type in ("th_open", "td_open"):  # an alignment is an inline style, which a page's policy forbids
+            token.attrs = {"scope": "col"} if token.type == "th_open" else {}
+        is_address = True
+        for child in token.children or []:
+            if child.type == "link_open":
+                is_address = re.match(r"https?://", str(child.attrs["href"]), re.IGNORECASE) is not None
+                child.attrs = {"href": child.attrs["href"], "rel": "noreferrer"} if is_address else {}
+            if child.type in ("link_open", "link_close") and not is_address:
+                child.tag = "span"
+    numbers = count(1)
+    html = str(parser.renderer.render(tokens, parser.options, {}))
+    return re.sub("<table>", lambda _: TABLE.format(n=next(numbers)), html).replace("</table>", "</table></div>")

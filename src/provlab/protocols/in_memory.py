@@ -1,19 +1,130 @@
-"""Protocols on all rows: clustering on the selected features, and the selection alone with its cost."""
+"""Protocols on rows in memory: train a linear model on some and test it on others; cluster all, or select on them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from provlab.project.components import build
-from provlab.protocols.base import AbstractWholeRows, Fold, Method, Record, certificate_columns, columns
-from provsel.certificates import ClusteringCost, MeasuredTrial, OnlineScoreSum, PartitionCost, SpectralSparsification
+from provlab.protocols.base import (
+    AbstractOwnSplit,
+    AbstractProtocol,
+    Fold,
+    Method,
+    Record,
+    Rows,
+    certificate_columns,
+    columns,
+)
+from provsel.certificates import (
+    ClusteringCost,
+    CompressedRecovery,
+    FeatureSelectiveRecovery,
+    MarginPreservation,
+    MeasuredTrial,
+    OnlineScoreSum,
+    PartitionCost,
+    RadiusPreservation,
+    SoftMarginBound,
+    SpectralSparsification,
+)
 from provsel.certificates.certifying import certify_trial
 
 if TYPE_CHECKING:
+    from provlab.datasets import Dataset
     from provlab.protocols.fitting import Fitted
     from provsel.training_view import TrainingView
+
+THEOREMS = (
+    SpectralSparsification,
+    MarginPreservation,
+    SoftMarginBound,
+    RadiusPreservation,
+    OnlineScoreSum,
+    CompressedRecovery,
+    FeatureSelectiveRecovery,
+)
+COLUMNS = (
+    *columns("number", "error", "objective", "scaled_objective"),
+    *certificate_columns(*THEOREMS),
+    *columns("seconds", "train_cpu", "train_wall"),
+)
+
+
+class AbstractClassification(AbstractProtocol):
+    """A protocol that trains on some rows and tests on others."""
+
+    columns = COLUMNS
+
+    def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+        """Return selection, test error and certificates."""
+        from provlab.protocols.fitting import classify, fit_selector
+
+        return classify(method, fit_selector(method, seed, fold.view), fold, seed)
+
+
+class KFold(AbstractClassification):
+    """Train on all folds but one and test on that one; the folds of a repeat are shuffled by its seed."""
+
+    name = "kfold"
+
+    def check_folds(self, protocol: Mapping[str, Any]) -> None:
+        """Refuse fewer than two folds."""
+        if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < 2:
+            raise ValueError(f"protocol.n_splits: expected an integer above 1, got {protocol['n_splits']!r}.")
+
+    def fold(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> Fold:
+        """Return one fold of the stratified, shuffled split."""
+        return Fold.of(dataset, *self._rows(dataset, n_splits, split_seed, fold))
+
+    def _rows(self, dataset: Dataset, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        from sklearn.model_selection import StratifiedKFold
+
+        smallest = int(np.unique(dataset.y, return_counts=True)[1].min())
+        if smallest < n_splits:
+            raise ValueError(
+                f"data set {dataset.name}: expected at least n_splits = {n_splits} rows of each class, got {smallest}; "
+                f"lower protocol.n_splits."
+            )
+        folds = StratifiedKFold(n_splits, shuffle=True, random_state=split_seed)
+        return list(folds.split(np.zeros(len(dataset.y)), dataset.y))[fold]
+
+
+class InverseKFold(KFold):
+    """Train on one fold and test on all others."""
+
+    name = "kfold_inverse"
+
+    def _rows(self, dataset: Dataset, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        rest, one = super()._rows(dataset, n_splits, split_seed, fold)
+        return one, rest
+
+
+class OfficialSplit(AbstractClassification, AbstractOwnSplit):
+    """Train on the data set's own training rows and test on its test rows."""
+
+    name = "official"
+
+
+class AbstractWholeRows(AbstractProtocol):
+    """A protocol on all rows: none are tested, and repeats differ in their seed only."""
+
+    fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1}
+    repeats_are_seeds = True
+
+    def check_folds(self, protocol: Mapping[str, Any]) -> None:
+        """Refuse folds, and a setting that needs them."""
+        if (protocol["n_splits"], protocol["setting"]) != (1, "unsupervised"):
+            raise ValueError(
+                f"protocol: expected n_splits = 1 and setting = unsupervised for the split {self.name}, which has no "
+                f"test rows; got n_splits = {protocol['n_splits']!r}, setting = {protocol['setting']!r}."
+            )
+
+    def fold(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> Fold:
+        """Return all rows; nothing else is used."""
+        return Fold.all_rows(dataset)
 
 
 class Clustering(AbstractWholeRows):
