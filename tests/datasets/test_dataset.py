@@ -76,7 +76,7 @@ def test_the_digest_sees_the_rest():
         ({"X": sparse.coo_array(X[0])}, "two dimensions"),
         ({"X": np.where(X == 0, np.nan, X)}, "NaN or infinite"),
         ({"X": sparse.csr_array([[np.inf, 0, 0], [0, 0, 1]])}, "NaN or infinite"),
-        ({"y": [1]}, r"expected 2 labels that are whole numbers, got array\(\[1\]\)"),
+        ({"y": [1]}, r"expected 2 labels for 2 samples, got shape \(1,\)"),
         ({"y": [1.5, 2]}, r"expected 2 labels that are whole numbers, got array\(\[1.5"),
         ({"y": [np.nan, 1]}, "labels that are whole numbers"),
         ({"names": ["a", "b"]}, "expected 3 distinct feature names, got 2"),

@@ -30,8 +30,7 @@ from provsel.checks import check_choice
 from . import loaders
 from .dataset import NOTHING, of_identity, separated
 from .files import file_sha256, found
-from .matlab import mat_loader
-from .registry import SourceFile, read_source, source_names
+from .registry import SourceFile, mat_loader, read_source, source_names
 
 FileOfData = SourceFile | Path
 """A file that a loader reads: a registered one, or one of the user's own."""

@@ -1,4 +1,7 @@
-"""The registry of sources: one YAML file a data set says which files it needs and how to verify them."""
+"""The registry of sources: one YAML file a data set says which files it needs and how to verify them.
+
+A data set that is one MATLAB file, with a matrix of samples and a vector of labels, needs no module beside that.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from provlab.documents import read_plain_yaml
 from provlab.messages import did_you_mean
+
+from .dataset import Dataset, make_dataset
 
 SOURCES = Path(__file__).parent / "sources"
 
@@ -81,7 +89,7 @@ class Source:
     name, title, citation, licence, homepage : str
     files : list of SourceFile
     mat : dict or None
-        For a data set that is one MATLAB file, and has no module of its own: see `provlab.datasets.matlab`.
+        For a data set that is one MATLAB file, and has no module of its own: the arguments of `mat_loader`.
     """
 
     name: str
@@ -136,3 +144,49 @@ def registered(source: str, paths: Sequence[str]) -> list[SourceFile]:
     """Return the files that the registry of `source` has under some paths, in their order."""
     files = {file.path: file for file in read_source(source).files}
     return [files[path] for path in paths]
+
+
+def mat_loader(
+    name: str,
+    *,
+    version: int,
+    holds: str,
+    about: str,
+    citation: str,
+    variables: Sequence[str] = ("X", "Y"),
+    columns_are_samples: bool = False,
+) -> SimpleNamespace:
+    """Return the loader of a data set that the section `mat` of its source describes: what a module would have.
+
+    Of two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features are named "1", "2",
+    ... .
+
+    Parameters
+    ----------
+    name : str
+    version : int
+        Raised when the same file gives other data.
+    holds, about : str
+        What is in the file, after "Load", and what labels and features mean: the docstring.
+    citation : str
+        For `Dataset.source`, which records have.
+    variables : (str, str), default=("X", "Y")
+        Names of the matrix and of the labels.
+    columns_are_samples : bool, default=False
+        The matrix is stored with one sample a column, in place of one a row.
+    """
+
+    def load(paths: list[Path], digest: str) -> Dataset:
+        from scipy.io import loadmat
+
+        content = loadmat(paths[0], variable_names=variables)
+        X, y = (content[variable] for variable in variables)
+        X, y = X.T if columns_are_samples else X, y.ravel()
+        classes = np.unique(y)
+        labels = np.where(y == classes[1], 1, -1) if classes.size == 2 else y
+        [file] = read_source(name).published()
+        source = f"{citation}; {file.path}, SHA-256 {digest}"
+        return make_dataset(X, labels, name=name, source=source)
+
+    load.__doc__ = f"Load {holds}.\n\n{about}\n"
+    return SimpleNamespace(VERSION=version, load=load)

@@ -21,8 +21,7 @@ from provlab.claims.schema import all_claim_files
 from provlab.doctor import OK, examine
 from provlab.plan import COMPLETE
 from provlab.project import artefact_names, papers
-from provlab.report.artefact import ArtefactPage, counted, write_artefact
-from provlab.report.claim import ClaimReadings, readings_of
+from provlab.report.artefact import ArtefactPage, ClaimReadings, counted, readings_of, write_artefact
 from provlab.report.templating import Site, check_names, write_assets
 from provlab.run.executors import usable_cores
 from provlab.snapshot import StoreSnapshot
