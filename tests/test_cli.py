@@ -328,8 +328,8 @@ def test_verify_says_what_is_missing(paper):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("row: BSS, columns", "row: Bss, columns", r"claim made2000\.zero: expected a row of made2000/table \(BSS; "),
-        ("test: zero_error", "test: zero", r"claim made2000\.zero: test: expected one of .*got 'zero'"),
+        ("row: BSS, columns", "row: Bss, columns", r"claims: made2000\.zero: expected a row of made2000/table \(BSS; "),
+        ("test: zero_error", "test: zero", r"claims: made2000\.zero: test: expected one of .*got 'zero'"),
         ("paper: made2000", "paper: [", r"claims\.yaml: expected YAML"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 import provsel.selectors
 from provlab.cli import main
-from provlab.cli.listing import TITLES, listing
+from provlab.cli.project import TITLES, listing
 from provlab.datasets import read_source, source_names
 from provlab.plan import compose_config
 from small_runs import REPO, script_environment

@@ -16,7 +16,7 @@ from test_fuzz_readers import BILLION_LAUGHS
 
 from provlab.claims import load_claims
 from provlab.cli import main
-from provlab.cli.listing import listing
+from provlab.cli.project import listing
 from provlab.cli.run import check_launcher
 from provlab.plan import compose_artefact, compose_config
 from provlab.plan.composition import read_config

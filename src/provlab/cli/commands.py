@@ -40,7 +40,7 @@ COMMANDS = {
         "trials", "write trials, tables, verdicts and data sets as CSV files or an RO-Crate", "--format ro-crate"
     ),
     "fetch": Command("project", "download, make and verify the files of data sets", "orl madelon"),
-    "list": Command("listing", "data sets, selectors, models and artefacts, one line each", "selectors"),
+    "list": Command("project", "data sets, selectors, models and artefacts, one line each", "selectors"),
     "merge": Command(
         "trials", "add the trials of other stores or exports, and show where they disagree", "from-anna/results"
     ),
