@@ -1,4 +1,4 @@
-"""Commands in forks of one process that has imported what most of them need: that takes two seconds, a fork none.
+"""Commands in forks of one process that has imported what most of them need: that takes seconds, a fork none.
 
 Each command still has a process of its own, with its own arguments, environment, folder and output. What is about the
 start of a process (imports, signals, memory, the environment of BLAS) starts one: `small_runs.run_python`.
@@ -15,7 +15,9 @@ from pathlib import Path
 
 PROGRAM = """
 import json, os, runpy, signal, sys
-import provlab.cli.artefacts, provlab.cli.run, provlab.run.runner, provlab.recipe
+import provlab.audit, provlab.claims.verdicts, provlab.cli.artefacts, provlab.cli.run, provlab.recipe
+import provlab.report.build, provlab.run.runner, provsel.certificates, provsel.models, provsel.selectors
+import sklearn.feature_selection, sklearn.pipeline, sklearn.svm
 for line in sys.stdin:
     arguments, environment, folder, *files = json.loads(line)
     pid = os.fork()

@@ -6,13 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from provlab.claims import load_claims
 from provlab.cli import main
 from provlab.cli.artefacts import executor_note
 from provlab.datasets import MissingDataError
 from provlab.figures.style import only_formats
 from provlab.plan import compose_artefact
-from provlab.project import papers
 from provlab.store import TrialStore
 from provsel.stability import stability
 
@@ -109,8 +107,9 @@ def test_an_artefact_is_made_from_its_script_and_says_what_is_missing(run, resul
     assert "PARTIAL" not in text
     drawing = "".join(path.read_text() for path in (results / "figures").glob(f"{name}*.svg"))
     assert all(word in drawing for word in DRAWN.get(name, []))
-    _, text = run(name, *CASES[name], "--render", at=tmp_path)
-    assert "PARTIAL" in text
+    if name.endswith(("table3", "theorem5")):  # one of each paper
+        _, text = run(name, *CASES[name], "--render", at=tmp_path)
+        assert "PARTIAL" in text
 
 
 def values_of(frame):
@@ -282,12 +281,3 @@ def test_missing_data_is_named(monkeypatch, tmp_path, capsys):
         two.check_data(n_stored=0)
     assert main(["status", "--results", str(tmp_path), "--artefact", "ofs-figure1"]) == 0
     assert "provsel fetch usps" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("paper", "least"), [("wang2018", 40), ("giesen2013", 90)])
-def test_every_claim_names_what_is_there(paper, least):
-    ids = {claim.id for claim in load_claims(papers()[paper].folder / "claims.yaml").claims}
-    assert len(ids) > least
-    # those of Theorem 5 as printed are asked of the recovery that works as well
-    printed = {name for name in ids if ".theorem5.printed-" in name}
-    assert {name.replace("printed-", "dual-") for name in printed} <= ids

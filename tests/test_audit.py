@@ -16,14 +16,13 @@ from rich.console import Console
 from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, differences, outcomes
 from provlab.audit import read_audits, run_audit
 from provlab.cli import INTERRUPTED, main
-from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json, digest, trial_key
 from provlab.plan import identity_of
 from provlab.run import task as trial
 from provlab.run.task import ClusterError
 from provlab.store import SCHEMA, TrialStore
 from provsel.selectors import LeverageScoreSelector
-from small_runs import BSS, FULL, LEVERAGE, PROTOCOL, UNIFORM, run_quietly, small_cell
+from small_runs import BSS, FULL, LEVERAGE, UNIFORM, run_quietly, small_cell
 
 SERIAL = {"name": "serial"}
 KMEANS = {"_target_": "provsel.models.KMeansClustering", "n_clusters": None}
@@ -40,9 +39,6 @@ AT_SIZE = {
 }
 WHOLE = {"n_splits": 1, "repeats": 2, "draws": 2, "setting": "unsupervised"}
 HALF = {"_target_": "provsel.selectors.LeverageScoreSelector", "n_features_to_select": 20}
-LIBLINEAR = {"_target_": "provsel.models.LiblinearSVM", "C": 1.0}
-ROWS = {"name": "sparse_rows", "n_samples": 60, "n_features": 3000, "nonzeros": 20, "n_test": 30, "seed": 0}
-STREAMED = {"split": "streamed", "n_splits": 1, "draws": 1, "setting": "unsupervised", "certify": False}
 ELSEWHERE = '{"machine":"another"}'
 
 
@@ -317,16 +313,6 @@ def test_a_trial_that_fails_now_is_a_difference(results, monkeypatch):
     run = audit(results)
     assert (run.count(IDENTICAL), run.count(DIFFERENT)) == (2, 1)
     assert run.different[0][1] == [("fails now", "a record", "ValueError: out of order")]
-
-
-def test_streamed_trials(tmp_path):
-    cell = Cell(ROWS, FULL, LIBLINEAR, {**PROTOCOL, **STREAMED}, identity_of(ROWS))
-    run_quietly([cell], TrialStore(tmp_path / "run"))
-    [record] = TrialStore(tmp_path / "run").query().to_pylist()
-    # memory differs from run to run, the size of the file does not
-    changed = {**record, "file_bytes": record["file_bytes"] + 1, "peak_memory": record["peak_memory"] + 1}
-    TrialStore(tmp_path / "store").append([changed])
-    assert differing(audit(tmp_path)) == {"file_bytes"}  # the model is the same
 
 
 @pytest.fixture

@@ -29,14 +29,6 @@ target.mkdir()
 shutil.copy(pathlib.Path(__file__).with_name("made"), target / "tiny.json")
 """
 
-LARGE = """
-import os, pathlib
-held = bytearray(200_000_000)
-folder = pathlib.Path(os.environ["PROVSEL_BENCHMARKS"])
-folder.mkdir()
-(folder / "x.json").write_text('{"cases": [], "threads": %s}' % os.environ["OPENBLAS_NUM_THREADS"])
-(folder / "x.png").write_bytes(bytes([137, 255]))
-"""
 
 LACKING = "class MissingDataError(Exception): pass\nraise MissingDataError('usps: not here')"
 
@@ -93,16 +85,6 @@ def test_a_script_that_fails_hangs_or_lacks_data_is_reported(tmp_path, text, sec
     outcome, _ = run_script(script(tmp_path, text), "bench", seconds=seconds)
     assert outcome["status"] == status
     assert outcome["wall"] < 30
-
-
-def test_a_script_is_measured_in_its_own_process(tmp_path):
-    outcome, files = run_script(script(tmp_path, LARGE), "bench")
-    assert outcome["status"] == "ok"
-    assert json.loads(files["x.json"])["threads"] == 1
-    assert files["x.png"] == bytes([137, 255])
-    if "peak_megabytes" in outcome:  # this process may be larger itself
-        assert 200 < outcome["peak_megabytes"] < 400
-    assert outcome["cpu"] > 0
 
 
 def test_a_run_stores_compares_and_flags(folder, capsys):

@@ -230,21 +230,6 @@ def test_one_cell_without_folds(call, settings, numbers):
     assert re.search(rf"name=digits LaplacianScoreSelector .* \| {numbers}", out)
 
 
-def test_sweep_and_artefact_fill_the_same_store(call):
-    shared = ["dataset=synthetic", *SMALL, "executor=serial", "dataset.n_relevant=40,50"]
-    sizes = "selector.n_features_to_select=30,40"
-    n = 0
-    for sweep in (
-        ["selector=bss,leverage,rfe,rrqr", sizes],
-        ["selector=leverage", "selector.strategy=top", sizes],
-        ["selector=lpsvm"],
-    ):
-        status, _, error = call("run", "-m", *sweep, *shared)
-        assert status == 0, error
-        n += sum(int(k) for k in re.findall(r"0 were stored, (\d+) computed", error))
-    assert f"{n} trials: {n} were stored, 0 computed" in call(*table1())[2]
-
-
 # ---- claims
 
 

@@ -146,18 +146,6 @@ def test_replicate_a_paper_in_an_empty_folder(tmp_path, monkeypatch):
     assert universes.groupby("claim")["C"].nunique().to_dict() == dict.fromkeys(sorted(claims), 2)
 
 
-RECORDS = [
-    record
-    for page in sorted((DOCS / "decisions").glob("*.md"))
-    for record in page.read_text(encoding="utf-8").split("\n## ")[1:]
-]
-
-
-@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.partition("\n")[0])
-def test_a_decision_says_context_choice_and_consequence(record):
-    assert re.findall(r"^- (\w+): \S", record, re.M) == ["Context", "Choice", "Consequence"]
-
-
 def test_the_table_of_a_page_gets_the_verdicts_it_promises(tmp_path, monkeypatch):
     monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
     text = (DOCS / "verdicts.md").read_text(encoding="utf-8")

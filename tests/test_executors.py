@@ -161,11 +161,10 @@ def test_warnings_are_said_at_the_first_and_counted_by_kind_at_the_end(executor,
     assert "Warning" not in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("executor", [{"name": "serial"}, {"name": "loky", "n_jobs": 2}], ids=lambda each: each["name"])
-def test_a_data_set_without_the_folds_of_a_run_stops_no_other(executor, tmp_path):
+def test_a_data_set_without_the_folds_of_a_run_stops_no_other(tmp_path):
     few, enough = small_cell(dataset={"n_samples": 12}, n_splits=10), small_cell(UNIFORM)
     store = TrialStore(tmp_path)
-    report, _ = run_quietly([few, enough], store, executor)
+    report, _ = run_quietly([few, enough], store)
     assert (len(store.keys()), len(report.failures)) == (enough.n_trials, few.n_trials)
     _, where, reason = report.failures[0]
     assert re.fullmatch(r"synthetic, repeat 0, fold \d", where)

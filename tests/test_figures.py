@@ -14,7 +14,7 @@ from provlab.figures.looks import PALETTE, declared_looks, looks
 from provlab.figures.specification import by_effect, specification_curve
 from provlab.figures.style import FORMATS, only_formats
 from provlab.plan.artefact import artefact_part
-from provlab.project import current_project, papers
+from provlab.project import current_project
 
 DRAWN = [
     "paul2016/figure1", "paul2016/figure2", "paul2016/certificates", "wang2018/ofs-figure1",
@@ -151,21 +151,6 @@ def test_forest_names_the_data_sets_by_difference_and_fills_what_is_clear(figure
     filled, hollow = (set(line.get_xdata()) for line in panel.get_lines() if line.get_marker() == "o")
     assert (filled, hollow) == ({3.0, 1.0}, {-2.0, 0.0})
     assert draw_forest(made.iloc[:0], tmp_path / "none", "T", xlabel="points") == []
-
-
-def test_certificates_are_counted_a_panel_a_method(figures, tmp_path):
-    module = papers()["paul2016"].module("certificate_figure")
-    rng, n = np.random.default_rng(0), 500
-    trials = pd.DataFrame({"row": np.repeat(["BSS", "Lvg"], n), "column": "s, r=300", "r": 300.0, "rank": 90})
-    trials["certificate_spectral_error"] = rng.random(2 * n)
-    trials["certificate_radius_ratio"] = rng.random(2 * n)
-    trials["certificate_margin_ratio"] = np.nan
-    module.draw_certificates(trials, {"s": ["s, r=300"]}, tmp_path / "c", "T")
-    drawn = [each for panel in figures[0].axes for each in panel.collections if each.get_label().startswith("_child0")]
-    counts = [float(each.get_array().sum()) for each in drawn if len(each.get_offsets()) > 1]
-    assert counts == [n] * 4  # spectral and radius of both; no bound is stated for the margin
-    assert len(legend_texts(figures[0])) == 2
-    assert {"s\nBSS", "s\nLvg"} <= {panel.get_ylabel().split(":")[0] for panel in figures[0].axes}
 
 
 PLACES = {"method": ["a", "b"], "C": ["1", "2"]}

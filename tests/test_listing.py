@@ -1,8 +1,5 @@
 """`provsel list`: every config, one line each, without any data."""
 
-import subprocess
-import sys
-
 import pytest
 
 import provsel.selectors
@@ -10,7 +7,7 @@ from provlab.cli import main
 from provlab.cli.project import TITLES, listing
 from provlab.datasets import read_source, source_names
 from provlab.plan import compose_config
-from small_runs import REPO, script_environment
+from small_runs import REPO
 
 CONF = {"datasets": "conf/dataset", "selectors": "conf/selector", "models": "conf/model", "artefacts": "experiments"}
 
@@ -66,27 +63,3 @@ def test_artefacts_have_the_title_of_their_config_and_a_command():
     for name, text in listing("artefacts").items():
         title = compose_config([f"+experiment={name}"])["artefact"]["title"]
         assert text == f"{title}: provsel reproduce {name.split('/')[1]}"
-
-
-def test_configs_of_a_project(tmp_path, monkeypatch):
-    (tmp_path / "provsel.toml").write_text("trust = []\n")
-    for group in ("dataset", "selector"):
-        (tmp_path / "conf" / group).mkdir(parents=True)
-    (tmp_path / "conf/selector/ref.yaml").write_text(
-        "_target_: provsel.selectors.UniformSelector\nn_features_to_select: ${dataset.n_features}\n"
-    )
-    (tmp_path / "conf/dataset/mine.yaml").write_text("name: os\n")
-    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
-    assert listing("selectors")["ref"].startswith("UniformSelector: ")
-    with pytest.raises(ValueError, match=r"config of the data set 'os': expected one of allaml, .*; correct it"):
-        listing("datasets")
-
-
-def test_reader_that_leaves_early(no_data):
-    command = [sys.executable, "-m", "provlab.cli", "list"]
-    with subprocess.Popen(
-        command, cwd=no_data, env=script_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        process.stdout.close()  # as head does
-        assert process.stderr.read() == b""
-        assert process.wait(timeout=60) == 0

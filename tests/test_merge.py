@@ -68,17 +68,6 @@ def test_a_store_that_is_exported_and_merged_again_gets_the_same_verdicts(stored
     assert f"export: 0 new trials; known: {n} identical" in capsys.readouterr().out
 
 
-def test_what_is_in_an_export(stored, here):
-    folder = exported(stored)
-    [name] = [path.name for path in folder.glob("tables/made2000/*.csv")]
-    table = stored / "results" / "tables" / "made2000" / "table.csv"
-    assert name == "table.csv"
-    assert (folder / "tables/made2000/table.csv").read_bytes() == table.read_bytes()
-    data = pd.read_csv(folder / "datasets.csv")
-    assert data[["name", "n_samples", "n_features", "n_classes"]].to_numpy().tolist() == [["synthetic", 60, 120, 2]]
-    assert data["n_trials"].sum() == len(pd.read_csv(folder / "trials.csv"))
-
-
 def test_an_export_has_the_same_bytes_again(stored, here, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     first = {path.name: path.read_bytes() for path in exported(stored, "--format", "ro-crate").rglob("*.*")}

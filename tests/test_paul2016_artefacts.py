@@ -138,7 +138,7 @@ def test_table4_under_three_protocols(tmp_path, monkeypatch):
     monkeypatch.setenv("PROVSEL_DATA_MIRROR", REAL_MIRROR)
     monkeypatch.setenv("PROVSEL_DATA", str(tmp_path / "data"))
     script = load_recipe("paul2016/table4")
-    whole = compose_artefact("paul2016/table4", ["protocol.n_splits=2", "protocol.draws=1", "dataset.n_train=1500"])
+    whole = compose_artefact("paul2016/table4", ["protocol.n_splits=2", "protocol.draws=1", "dataset.n_train=1000"])
     assert len(whole.entries) == 6 * 6
     kept = [e for e in whole.entries if e.row != "BSS (t=256)" and e.column.endswith("1024")]
     artefact = replace(whole, entries=tuple(kept))
@@ -156,7 +156,7 @@ def test_table4_under_three_protocols(tmp_path, monkeypatch):
     assert sizes["Full"] == 47236
     assert 1 < sizes["LPSVM"] < 1024
     text = script.render(Rendering(artefact, frame, tmp_path / "table4", tmp_path / "table4", store))
-    assert "on 1,500 documents: distinct documents of five public subsets" in text
+    assert "on 1,000 documents: distinct documents of five public subsets" in text
     assert "8.66 (0.54)" in text
     full = errors.loc["Full", "value"].astype(float)
     closest = (full - 8.66).abs().idxmin().split(", ")[0]

@@ -10,7 +10,6 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from provlab.cli import main
 from provlab.cli.run import jobs_of
-from provlab.run.runner import RunReport
 from provlab.store import TrialStore
 from small_runs import RUN, SMALL, run_python
 
@@ -164,15 +163,6 @@ def test_the_config_of_a_job(run, here):
 
 
 # ---- what one run says and does
-
-
-def test_summary_of_many_kinds_of_failures_is_short():
-    report = RunReport(n_planned=30, failures=[(str(k), f"fold {k}", f"rank {k // 2}") for k in range(30)])
-    lines = report.summary().splitlines()
-    assert lines[1] == "  2 x rank 0 (last: fold 1)"
-    assert lines[-1] == "  10 x 5 other reasons"
-    assert len(lines) == 12
-    assert report.reason() == "30 of 30 trials failed: rank 0 (and 14 other reasons)"
 
 
 def test_artefact_with_failures(capsys, here):

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from provlab.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, printed_numbers, standard_error_scale
+from provlab.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, standard_error_scale
 from provlab.plan import Artefact, Entry
 from provlab.store import TrialStore
 from provlab.summaries import in_every_selection, mean_over_datasets, most_frequent, selections_of
@@ -115,25 +115,6 @@ def test_frame_has_the_planned_trials_only_and_says_what_is_missing(made):
     assert frame["value"].isna().tolist() == [False, True, False, False]
     first = [t["error"] for t in store.query([uniform.id], ["draw", "error"]).to_pylist() if t["draw"] == 0]
     assert frame["value"].iloc[3] == pytest.approx(100 * np.mean(first))
-
-
-@pytest.mark.parametrize(
-    ("lines", "artefact", "expected"),
-    [
-        ("table9,U,c,,12.50,0.5\ntable8,F,c,,1,1\n", "table9", ["12.50", ""]),  # as printed, zeros and all
-        ("table9,U,c,,12.50,0.5\ntable8,F,c,,1,1\n", "table8", ["", "1"]),
-        ("table9,U,c,synthetic,3,\ntable9,F,c,other,4,\n", "table9", ["3", ""]),
-        (None, "table9", ["", ""]),
-    ],
-)
-def test_printed_numbers_are_merged(made, tmp_path, lines, artefact, expected):
-    store, uniform, full, _ = made
-    if lines:
-        header = "artefact,row,column,dataset,printed_value,printed_sd\n"
-        (tmp_path / "published.csv").write_text(header + lines)
-    printed = printed_numbers(tmp_path / "published.csv", artefact)
-    frame = frame_of(store, ("U", "c", uniform), ("F", "c", full), printed=printed)
-    assert frame["printed_value"].fillna("").tolist() == expected
 
 
 def test_numbers_in_tables_know_their_origin(tmp_path):

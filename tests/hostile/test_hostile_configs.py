@@ -12,7 +12,7 @@ from provlab.datasets import dataset_members, load_dataset
 from provlab.plan import cells_of, compose_artefact, compose_config
 from provlab.plan.composition import resolved, results_folder
 from provlab.plan.overrides import parse_override
-from provlab.project.components import build, component_class, registered
+from provlab.project.components import build
 from provlab.store import TrialStore
 from small_runs import REPO, SMALL, run_quietly
 
@@ -75,17 +75,6 @@ def test_components_within_components_and_lists_are_checked_as_well(target, tmp_
         with pytest.raises(ValueError, match=r"config of the (selector|model).*: expected (a _target_|arguments) amo"):
             build("selector", config)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["_partial_", "_args_", "_recursive_", "_convert_", "__class__", "self"])
-def test_the_words_of_hydra_are_no_arguments(name):
-    for kind in ("selector", "model"):
-        module = "selectors" if kind == "selector" else "models"
-        for target in registered(kind):
-            config = {"_target_": f"provsel.{module}.{target}", name: True}
-            assert component_class(kind, config).__name__ == target
-            with pytest.raises(ValueError, match=rf"{target}: expected arguments among .*, got {name}"):
-                build(kind, config)
 
 
 # ---- the environment and other places

@@ -120,9 +120,6 @@ ARGUMENTS = ["+hydra.callbacks.a={_target_:evil_module.run}", "hydra.callbacks.a
              "hydra.launcher.x=${executor}", "hydra.launcher.x=${oc.env:A,${executor}}",
              "hydra={a:1}", "~hydra.callbacks",
              "hydra.output_subdir=" + "[" * 5000, "hydra.launcher.x=" + "[" * 5000]  # fmt: skip
-OPTIONS = ["--config-dir=/tmp", "--config-d=/tmp", "-cd=/tmp", "-cd", "--config-path=/tmp", "-cp", "--config-name=x",
-           "-cn",
-           "--experimental-rerun=x.pickle", "--experimental=x.pickle"]  # fmt: skip
 
 
 @pytest.mark.parametrize("argument", ARGUMENTS)
@@ -135,14 +132,6 @@ def test_the_command_line_widens_no_trust(argument, project, capsys):
     with pytest.raises(ValueError, match=r"^override .*: expected (a setting of a cell|at most 20 levels)"):
         compose_config([argument])
     assert "evil_module" not in sys.modules
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_no_option_names_another_config(option, project, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["run", *SIZES, "selector=mine", *option.split()])
-    assert stop.value.code == 2
-    assert "usage: provsel" in capsys.readouterr().err
 
 
 def test_settings_of_launchers_are_left_to_the_command_line():

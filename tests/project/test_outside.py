@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import textwrap
 import zipfile
 
 import pandas as pd
@@ -12,7 +11,7 @@ import pytest
 
 from forking import Forking
 from provlab.plan import compose_artefact
-from small_runs import PROVSEL, REPO, section
+from small_runs import PROVSEL, REPO
 from small_runs import SMALL as CHECKOUT
 
 SMALL = ["protocol.repeats=1", "protocol.n_splits=3", "protocol.draws=1"]
@@ -144,26 +143,6 @@ def test_a_trial_of_the_wheel_is_that_of_the_checkout(outside):
     here = compose_artefact("paul2016/table1", CHECKOUT)
     conf = project.parent / "installed" / "provlab" / "conf"
     assert done.stdout.split() == [str(conf), str(len(here.entries)), here.cells[0].id], done.stderr
-
-
-def test_what_contributing_says_of_a_selector_of_one_s_own(outside):
-    provsel, project = outside
-    text = section("Add a selector")
-    [block] = re.findall(r"   ```python\n(.*?)   ```", text, re.S)
-    (project / "frequency_study.py").write_text(textwrap.dedent(block).replace("    algorithm_version = 1\n\n", ""))
-    said = "selector=any selector._target_=my_study.DocumentFrequencySelector +selector.n_features_to_select=300"
-    assert said in " ".join(text.split())
-    settings = said.replace("my_study", "frequency_study").replace("300", "5").split()
-    data = ["dataset=file", "dataset.path=data/example.csv", "dataset.target=species", "dataset.index=sample", *SERIAL]
-    _, error = provsel("run", *data, *settings, status=2)
-    assert "add its top-level module to trust in provsel.toml" in error
-    trusted = project / "provsel.toml"
-    text = trusted.read_text()
-    trusted.write_text(text.replace('["birds"', '["frequency_study", "birds"'))
-    out, error = provsel("run", *data, *settings)
-    trusted.write_text(text)
-    assert counted(error) == (0, 3, 0)
-    assert "DocumentFrequencySelector" in out
 
 
 def test_its_own_tests_pass(outside):

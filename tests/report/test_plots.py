@@ -11,7 +11,7 @@ import pytest
 from seen_paper import EVIL
 
 from provlab.report.plots import numbers_plot, strip
-from provlab.report.templating import environment, script_json
+from provlab.report.templating import script_json
 
 ROWS, COLUMNS, DATASETS = ("BSS", "Lvg", "RFE"), ("300", "400", "500"), ("TechTC 1", "TechTC 2")
 
@@ -84,16 +84,3 @@ def test_a_strip_is_drawn_to_scale():
     assert "<script" not in drawn
     assert strip([3.0, 3.0], (3.0, 3.0), "").count("2v11") == 1
     assert "2v11" not in strip([], (0.0, 1.0), "")
-
-
-def test_pieces_of_a_bar_are_as_long_as_their_counts_and_verdicts_differ_in_shape():
-    macros = environment().get_template("macros.html").module
-    drawn = macros.tally_bar([("replicated", 3), ("contradicted", 0), ("not run", 1)])
-    assert [float(width) for width in re.findall(r'width="([\d.]+)"', drawn)] == pytest.approx([150 - 1.5, 50 - 1.5])
-    assert [float(x) for x in re.findall(r' x="([\d.]+)"', drawn)] == [0, 150]
-    assert "3 replicated, 1 not run" in drawn
-    for names in (
-        ("replicated", "contradicted", "no difference", "depends on r", "inconclusive", "vacuous", "not run"),
-        ("complete", "partial", "not run", "data missing", "broken"),
-    ):
-        assert len({macros.icon(name) for name in names}) == len(names)
