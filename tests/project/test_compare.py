@@ -153,7 +153,7 @@ def test_bad_data(data):
     bad[3, 4] = np.nan
     with pytest.raises(ValueError, match="holds NaN or infinite values"):
         quietly(bad, y, {"a": FirstFeatures(5)})
-    with pytest.raises(ValueError, match=r"expected 150 labels that are whole numbers, got array"):
+    with pytest.raises(ValueError, match=r"expected 150 labels for 150 samples, got shape \(149,\)"):
         quietly(X, y[:-1], {"a": FirstFeatures(5)})
 
 
