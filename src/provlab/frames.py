@@ -63,7 +63,8 @@ def artefact_frame(
         `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
     """
     found = entry_trials(artefact, store, columns_with_sizes(columns))
-    found = found.dropna(subset=[name for name in columns if name in LARGE])  # packed trials do not have these
+    if any(found[name].isna().all() for name in columns if name in LARGE):  # packed trials do not have these
+        found = found[:0]
     trials, scales = dict(iter(found.groupby("entry", sort=False))), standard_error_scale(found, ["entry"]).to_dict()
     lines = []
     for k, entry in enumerate(artefact.entries):
