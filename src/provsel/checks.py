@@ -1,8 +1,16 @@
-"""Checks of loader parameters, which often come from a YAML file."""
+"""Checks of parameters of estimators and loaders, which often come from a YAML file."""
 
 from collections.abc import Collection, Mapping, Sequence
-from numbers import Integral
+from math import inf
+from numbers import Integral, Real
 from typing import Any
+
+
+def check_positive(subject: str, **parameters: Any) -> None:
+    """Raise a `ValueError` unless each of these is a number, no truth value, that is positive and finite."""
+    for name, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < inf:
+            raise ValueError(f"{subject}: expected a positive, finite {name}, got {value!r:.80}.")
 
 
 def check_integer(subject: str, parameter: str, value: object, *, minimum: int) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from provsel.checks import check_positive
 from provsel.kernels.feature_selective import feature_selective_svm, kernel_weights, largest_c1
 from provsel.kernels.feature_selective_compressed import feature_selective_compressed
 from provsel.kernels.feature_selective_printed import feature_selective_printed, printed_weights
@@ -196,9 +197,7 @@ def _check(
     max_iter: int | None,
     relative: bool,
 ) -> None:
-    for name, value in {"c1": c1, "c2": c2, "tol": tol}.items():
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-            raise ValueError(f"{subject}: expected a positive, finite {name}, got {value!r}.")
+    check_positive(subject, c1=c1, c2=c2, tol=tol)
     for name, choice, known in (("form", form, FORMS), ("variance", variance, VARIANCES)):
         if choice not in known:
             raise ValueError(f"{subject}: expected {name} in {known}, got {choice!r}.")

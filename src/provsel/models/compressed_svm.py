@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 
+from provsel.checks import check_positive
 from provsel.kernels.gaussian_blocks import GaussianBlocks, check_store, is_kept
 from provsel.kernels.hinge_dual import HingeDual, hinge_dual
 from provsel.kernels.hinge_scale import best_scale
@@ -265,10 +266,7 @@ class CompressedLinearSVM(BaseBinarySVM):
         name, size = type(self).__name__, self.n_components
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
             raise ValueError(f"{name}: expected n_components a positive integer, got {size!r}.")
-        for parameter in ("c", "tol"):
-            value = getattr(self, parameter)
-            if not 0 < value < np.inf:
-                raise ValueError(f"{name}: expected {parameter} a positive number, got {value!r}.")
+        check_positive(name, c=self.c, tol=self.tol)
         for parameter, known in CHOICES.items():
             value = getattr(self, parameter)
             if value not in known:

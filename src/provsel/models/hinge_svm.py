@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from provsel.checks import check_positive
 from provsel.kernels.hinge_dual import hinge_dual
 from provsel.models._base import BaseBinarySVM
 
@@ -102,9 +103,6 @@ class HingeSVM(BaseBinarySVM):
         self.n_iter_ = solved.n_iter
 
     def _check(self) -> None:
-        for parameter in ("c", "tol"):
-            value = getattr(self, parameter)
-            if not 0 < value < np.inf:
-                raise ValueError(f"HingeSVM: expected {parameter} a positive number, got {value!r}.")
+        check_positive("HingeSVM", c=self.c, tol=self.tol)
         if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ValueError(f"HingeSVM: expected max_iter a positive integer, got {self.max_iter!r}.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from provsel.checks import check_positive
 from provsel.models._base import BaseLinearSVM
 from provsel.models._liblinear_library import train_liblinear
 
@@ -77,6 +78,7 @@ class LiblinearSVM(BaseLinearSVM):
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
         if self.loss not in SOLVERS:
             raise ValueError(f"LiblinearSVM: expected loss in {sorted(SOLVERS)}, got {self.loss!r}.")
+        check_positive("LiblinearSVM", C=self.C, tol=self.tol)
         bias = 1 if self.fit_intercept else -1
         options = f"-s {SOLVERS[self.loss]} -c {self.C!r} -e {self.tol!r}"
         found = train_liblinear("LiblinearSVM", options, X, labels, seed=int(self.random_state), bias=bias)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from provsel.checks import check_positive
 from provsel.labels import one_against_rest
 from provsel.models._liblinear_library import train_liblinear
 from provsel.selectors._base import BaseSelector, Selection
@@ -109,10 +110,7 @@ class L1SVMSelector(BaseSelector):
         self.tol = tol
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
-        for name in ("C", "tol"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-                raise ValueError(f"L1SVMSelector: expected a positive, finite {name}, got {value!r}.")
+        check_positive("L1SVMSelector", C=self.C, tol=self.tol)
         classes, problems = one_against_rest("L1SVMSelector", view.y)
         X = sparse.csr_matrix(view.X, dtype=np.float64)
         C, tol = float(self.C), float(self.tol)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from provsel.checks import check_positive
 from provsel.kernels.lpsvm import LPSolution, lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
@@ -210,10 +211,7 @@ class LPSVMSelector(BaseSelector):
 
     def _checked_options(self) -> tuple[str, int | None]:
         """Return the solver and its limit of steps, None for the published one, or raise."""
-        for name in ("nu", "tol"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-                raise ValueError(f"LPSVMSelector: expected a positive, finite {name}, got {value!r}.")
+        check_positive("LPSVMSelector", nu=self.nu, tol=self.tol)
         if self.solver not in ("auto", *SOLVERS):
             raise ValueError(f"LPSVMSelector: expected solver in {('auto', *SOLVERS)}, got {self.solver!r}.")
         solver = AUTO if self.solver == "auto" else self.solver
