@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,21 @@ def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any]
     check_several(subject, classes)
     positive = np.array([1]) if classes.size == 2 else np.arange(classes.size)
     return classes, np.where(labels.ravel() == positive[:, None], 1.0, -1.0)
+
+
+def by_total_weight(sizes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the sum of the sizes |w| over the problems, shape (d,), and the features where it is not 0, largest first.
+
+    `sizes` has shape (n_problems, d); ties are in order of index.
+    """
+    total: NDArray[np.float64] = sizes.sum(axis=0)
+    kept = np.flatnonzero(total)
+    return total, kept[np.argsort(-total[kept], kind="stable")]
+
+
+def of_problems(values: Sequence[Any]) -> Any:
+    """Return the value of the only problem, or an array with that of each."""
+    return values[0] if len(values) == 1 else np.array(values)
 
 
 def check_several(name: str, classes: NDArray[Any]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provsel.certificates.theorem import SLACK, UNDECIDED, VACUOUS, MeasuredTrial, Theorem, settled
+from provsel.checks import check_positive
 from provsel.labels import signs_of_two_classes
 
 
@@ -167,8 +168,7 @@ class _RidgeFit:
     @classmethod
     def of(cls, trial: MeasuredTrial, alpha: float) -> _RidgeFit:
         """Return both kernels of a trial, or raise for a penalty that is not positive and finite."""
-        if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 < alpha < np.inf:
-            raise ValueError(f"ridge certificate: expected a positive, finite alpha, got {alpha!r}.")
+        check_positive("ridge certificate", alpha=alpha)
         basis, eigenvalues = trial.rows.basis(), trial.eigenvalues
         sigma, weights = basis.singular_values, trial.reducer.weights_
         kept = basis.V[trial.reducer.indices_] * weights[:, None] * sigma

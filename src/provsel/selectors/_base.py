@@ -173,6 +173,27 @@ class BaseSelector(CheckedSelectorMixin, BaseEstimator, ABC):
         return tags
 
 
+class SelectorAround(BaseSelector, ABC):
+    """A selector with another one inside, `selector`, whose chance, labels and weights it has."""
+
+    selector: Any
+
+    @property
+    def is_random(self) -> bool:
+        """As the selector."""
+        return bool(getattr(self.selector, "is_random", False))
+
+    @property
+    def needs_labels(self) -> bool:  # type: ignore[override]
+        """As the selector."""
+        return bool(getattr(self.selector, "needs_labels", False))
+
+    @property
+    def rescale(self) -> bool:
+        """As the selector."""
+        return bool(getattr(self.selector, "rescale", False))
+
+
 def checked_count(selector: Any, n_features: int) -> int:
     """Return the number of features that a selector is asked for, from 1 to `n_features`, or raise.
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from provsel.selectors._base import BaseSelector, Selection, checked_count
+from provsel.selectors._base import BaseSelector, Selection, SelectorAround, checked_count
 from provsel.training_view import TrainingView
 
 
-class AlwaysKept(BaseSelector):
+class AlwaysKept(SelectorAround):
     """Keep some features, and let a selector choose the others among the rest of the columns.
 
     Use it where the model has to have some features, such as age or a treatment.
@@ -70,21 +70,6 @@ class AlwaysKept(BaseSelector):
         self.n_features_to_select = n_features_to_select
         self.always = always
         self.random_state = random_state
-
-    @property
-    def is_random(self) -> bool:
-        """As the selector."""
-        return bool(getattr(self.selector, "is_random", False))
-
-    @property
-    def needs_labels(self) -> bool:  # type: ignore[override]
-        """As the selector."""
-        return bool(getattr(self.selector, "needs_labels", False))
-
-    @property
-    def rescale(self) -> bool:
-        """As the selector."""
-        return bool(getattr(self.selector, "rescale", False))
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r, kept = checked_count(self, view.n_features), self._checked_features(view.n_features)

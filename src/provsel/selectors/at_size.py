@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from provsel.selectors._base import BaseSelector, Selection, checked_count
+from provsel.selectors._base import BaseSelector, Selection, SelectorAround, checked_count
 from provsel.selectors._size_search import SizeRange, SizeSearch, Tried
 from provsel.training_view import TrainingView
 
 IF_FEWER = ("raise", "keep")
 
 
-class AtSize(BaseSelector):
+class AtSize(SelectorAround):
     """Find where a selector keeps the fewest features but at least r, and keep the first r of these.
 
     For methods that choose their number themselves through a parameter, so that they can be compared with others at
@@ -99,21 +99,6 @@ class AtSize(BaseSelector):
         self.max_fits = max_fits
         self.if_fewer = if_fewer
         self.random_state = random_state
-
-    @property
-    def is_random(self) -> bool:
-        """As the selector."""
-        return bool(getattr(self.selector, "is_random", False))
-
-    @property
-    def needs_labels(self) -> bool:  # type: ignore[override]
-        """As the selector."""
-        return bool(getattr(self.selector, "needs_labels", False))
-
-    @property
-    def rescale(self) -> bool:
-        """As the selector."""
-        return bool(getattr(self.selector, "rescale", False))
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)

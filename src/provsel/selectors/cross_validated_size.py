@@ -14,13 +14,13 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import type_of_target
 
 from provsel.models import LibsvmSVM
-from provsel.selectors._base import BaseSelector, Selection
+from provsel.selectors._base import BaseSelector, Selection, SelectorAround
 from provsel.training_view import TrainingView
 
 RULES = ("one_standard_error", "best")
 
 
-class CrossValidatedSize(BaseSelector):
+class CrossValidatedSize(SelectorAround):
     """Choose the number of features of a selector by cross-validation, then fit it on all rows with that number.
 
     Use it where nobody knows how many features are enough. On each fold the selector and the model see the training
@@ -105,16 +105,6 @@ class CrossValidatedSize(BaseSelector):
         self.scoring = scoring
         self.rule = rule
         self.random_state = random_state
-
-    @property
-    def is_random(self) -> bool:
-        """As the selector."""
-        return bool(getattr(self.selector, "is_random", False))
-
-    @property
-    def rescale(self) -> bool:
-        """As the selector."""
-        return bool(getattr(self.selector, "rescale", False))
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         sizes = self._checked_sizes(view.n_features)

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from provsel.kernels.feature_selective_fit import fit_feature_selective
-from provsel.labels import one_against_rest
+from provsel.labels import by_total_weight, of_problems, one_against_rest
 from provsel.selectors._base import BaseSelector, Selection
-from provsel.selectors._several_classes import by_total_weight, of_problems
 from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
 

@@ -11,10 +11,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from provsel.checks import check_positive
-from provsel.labels import one_against_rest
+from provsel.labels import by_total_weight, of_problems, one_against_rest
 from provsel.models._liblinear_library import train_liblinear
 from provsel.selectors._base import BaseSelector, Selection
-from provsel.selectors._several_classes import by_total_weight, of_problems
 from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
 

@@ -16,10 +16,9 @@ from provsel.kernels.lpsvm import LPSolution, lpsvm_highs
 from provsel.kernels.lpsvm_columns import distinct_columns
 from provsel.kernels.lpsvm_newton import lpsvm_newton
 from provsel.kernels.lpsvm_published import lpsvm_published
-from provsel.labels import one_against_rest
+from provsel.labels import by_total_weight, of_problems, one_against_rest
 from provsel.models._base import warn_of_many_rows
 from provsel.selectors._base import BaseSelector, Selection
-from provsel.selectors._several_classes import by_total_weight, of_problems
 from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
 
