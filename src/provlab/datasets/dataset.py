@@ -1,9 +1,10 @@
 """The record that every loader returns, the digest of what it holds, and what can be done to any data set."""
 
 import hashlib
+import json
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,8 +32,8 @@ class Dataset:
     ----------
     X : ndarray or csr_array of shape (n, d), float64
         Samples in rows. Sparse data are in canonical form: sorted indices, no duplicates, no stored zeros.
-    y : ndarray of shape (n,), int64
-        Labels; -1 and +1 for two classes.
+    y : ndarray of shape (n,), int64 or float64
+        Classes as whole numbers, -1 and +1 for two of them; real numbers where the task is a regression.
     feature_names : ndarray of shape (d,), object
         Distinct names, each a `str`. Not of fixed width, because one long word would blow up the array.
     name : str
@@ -46,6 +47,14 @@ class Dataset:
         True for the rows that the publishers' own split trains on; None when there is no such split.
     class_names : ndarray of str, or None
         What the labels, sorted, stand for; None where they speak for themselves.
+    categories : mapping of str to ndarray of str
+        Names of the categories of each column of texts, by the column's name: X has their numbers from 0. A data set
+        with such columns, or with NaN for missing values, needs a preparation, see `check_complete`.
+    groups : ndarray of shape (n,), int64, or None
+        Rows of one group, such as a patient, are never in two folds.
+    sample_weight : ndarray of shape (n,), float64, or None
+    folds : ndarray of shape (n,), int64, or None
+        Number of the fold that tests each row, -1 for rows that are never tested.
     """
 
     X: np.ndarray | sparse.csr_array
@@ -56,11 +65,46 @@ class Dataset:
     source: str
     official_train: np.ndarray | None = None
     class_names: np.ndarray | None = None
+    categories: Mapping[str, np.ndarray] = field(default_factory=dict)
+    groups: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+    folds: np.ndarray | None = None
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the target is a real number."""
+        return self.y.dtype.kind == "f"
 
     @cached_property
     def n_classes(self) -> int:
-        """Number of distinct labels."""
-        return np.unique(self.y).size
+        """Number of distinct labels, 0 of a regression."""
+        return 0 if self.is_regression else np.unique(self.y).size
+
+    def check_complete(self) -> None:
+        """Refuse missing values and columns of texts, which a preparation turns into numbers.
+
+        Raises
+        ------
+        ValueError
+            Names the columns, the first cell of each kind, and what helps.
+        """
+        missing = np.empty((0, 2), int) if sparse.issparse(self.X) else np.argwhere(np.isnan(self.X))
+        if self.categories:
+            column, names = next(iter(self.categories.items()))
+            raise ValueError(
+                f"data set {self.name}: expected numbers, got the text {names[0]!r:.40} in column {column!r:.80}"
+                f"{f' and texts in {len(self.categories) - 1} more' if len(self.categories) > 1 else ''}; encode texts "
+                f"in each fold by preparation=one_hot, or leave them out: "
+                f"dataset.left_out=[{','.join(self.categories):.200}]."
+            )
+        if len(missing):
+            row, column = missing[0]
+            raise ValueError(
+                f"data set {self.name}: expected no missing values, got {len(missing)} in "
+                f"{len({*missing[:, 1].tolist()})} columns, the first in row {row} from 0 of column "
+                f"{self.feature_names[column]!r:.80}; fill them in each fold by preparation=impute, or leave these "
+                f"columns out: dataset.left_out=[...]."
+            )
 
     def __repr__(self) -> str:
         n, d = self.X.shape
@@ -77,6 +121,12 @@ def make_dataset(
     source: str,
     official_train: Iterable[bool] | np.ndarray | None = None,
     class_names: np.ndarray | None = None,
+    regression: bool = False,
+    missing: bool = False,
+    categories: Mapping[str, np.ndarray] | None = None,
+    groups: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
+    folds: np.ndarray | None = None,
 ) -> Dataset:
     """Bring arrays to canonical form, validate them and take the digest.
 
@@ -85,7 +135,7 @@ def make_dataset(
     X : array or sparse matrix of shape (n, d)
         Finite numbers.
     y : array-like of shape (n,)
-        Whole numbers.
+        Whole numbers; of a regression finite real ones.
     feature_names : iterable of d distinct str, default=None
         One name for each column; None is "1", "2", ... .
     name, source : str
@@ -93,6 +143,12 @@ def make_dataset(
     official_train : array-like of shape (n,), bool, or None, default=None
         Official split with rows of both kinds: True for training, False for testing.
     class_names : ndarray of str, default=None
+        See `Dataset`.
+    regression : bool, default=False
+        Whether y are real numbers to be predicted, and no classes.
+    missing : bool, default=False
+        Whether X may have NaN.
+    categories, groups, sample_weight, folds
         See `Dataset`.
 
     Returns
@@ -108,20 +164,28 @@ def make_dataset(
     n, d = X.shape
     if n == 0 or d == 0:
         raise ValueError(f"data set {name!r}: expected at least one sample and one feature, got shape {X.shape}")
-    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+    values = X.data if sparse.issparse(X) else X
+    if np.isinf(values).any() or (not missing and np.isnan(values).any()):
         raise ValueError(f"data set {name!r}: X holds NaN or infinite values; expected finite numbers. Clean it first")
     given = np.asarray(y)
     names = np.array([*map(str, range(1, d + 1))] if feature_names is None else [*feature_names], dtype=object)
     if given.shape != (n,):
         raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {given.shape}")
     with np.errstate(invalid="ignore"):  # NaN becomes some number, which it is not equal to
-        labels = given.astype(np.int64)
-    if (labels != given).any():
+        labels = given.astype(np.float64 if regression else np.int64)
+    if regression and not np.isfinite(labels).all():
+        raise ValueError(f"data set {name!r}: expected {n} finite numbers as the target, got {given!r:.80}")
+    if not regression and (labels != given).any():
         raise ValueError(f"data set {name!r}: expected {n} labels that are whole numbers, got {given!r:.80}")
     if names.shape != (d,) or len(set(names)) != d:
         raise ValueError(f"data set {name!r}: expected {d} distinct feature names, got {len(set(names))}")
     split = None if official_train is None else np.array(official_train, dtype=bool)
-    return Dataset(X, labels, names, name, content_digest(X, labels, names, split), source, split, class_names)
+    beside: dict[str, Any] = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    for kind, array in beside.items():
+        if array is not None and np.shape(array) != (n,):
+            raise ValueError(f"data set {name!r}: expected {n} {kind}, one a row, got shape {np.shape(array)}")
+    content = content_digest(X, labels, names, split, categories=categories or {}, **beside)
+    return Dataset(X, labels, names, name, content, source, split, class_names, categories or {}, **beside)
 
 
 def content_digest(
@@ -129,16 +193,22 @@ def content_digest(
     y: np.ndarray,
     feature_names: np.ndarray,
     official_train: np.ndarray | None = None,
+    *,
+    categories: Mapping[str, np.ndarray] | None = None,
+    **beside: np.ndarray | None,
 ) -> str:
     """Return the SHA-256 of canonical arrays, independent of byte order and index width.
 
     Parameters
     ----------
     X : ndarray or csr_array of shape (n, d), float64, canonical
-    y : ndarray of shape (n,), int64
+    y : ndarray of shape (n,), int64 or float64
     feature_names : ndarray of shape (d,) of str
     official_train : ndarray of shape (n,), bool, or None, default=None
         None leaves no trace: data sets without a split have the digest of their other parts.
+    categories : mapping of str to ndarray of str, optional
+    **beside : ndarray of shape (n,), int64 or float64, or None
+        Groups, weights and folds; None leaves no trace.
 
     Returns
     -------
@@ -151,7 +221,8 @@ def content_digest(
     else:
         parts = {"indptr": (X.indptr, "<i8"), "indices": (X.indices, "<i8"), "data": (X.data, "<f8")}
     digest.update(f"|{X.shape[0]}x{X.shape[1]}|".encode())
-    for label, (array, dtype) in {**parts, "y": (y, "<i8")}.items():
+    more = {name: (array, f"<{array.dtype.kind}8") for name, array in {"y": y, **beside}.items() if array is not None}
+    for label, (array, dtype) in {**parts, **more}.items():
         digest.update(f"|{label}|{dtype}|{array.size}|".encode())
         digest.update(np.ascontiguousarray(array, dtype=dtype).data)
     # Lengths in front of the text: the names ("ab", "c") and ("a", "bc") must differ.
@@ -160,6 +231,8 @@ def content_digest(
     if official_train is not None:
         digest.update(f"|official_train|{official_train.size}|".encode())
         digest.update(np.ascontiguousarray(official_train, dtype=np.uint8).data)
+    for column, known in (categories or {}).items():
+        digest.update(f"|categories|{json.dumps([column, *known])}|".encode())
     return digest.hexdigest()
 
 
@@ -217,6 +290,8 @@ def prepared(dataset: Dataset, *, unit_rows: bool, column_scaling: str | None, s
         For sparse rows that would be shifted, and so not be sparse any more.
     """
     X, names = dataset.X, dataset.feature_names
+    if unit_rows or column_scaling is not None:
+        dataset.check_complete()
     if column_scaling is not None:
         X = _scaled_columns(X, column_scaling, dataset.name)
     if unit_rows:
@@ -231,7 +306,8 @@ def prepared(dataset: Dataset, *, unit_rows: bool, column_scaling: str | None, s
         X, names = shuffled, names[order]
     if X is dataset.X:
         return dataset
-    content = content_digest(X, dataset.y, names, dataset.official_train)
+    beside = {name: getattr(dataset, name) for name in ("groups", "sample_weight", "folds")}
+    content = content_digest(X, dataset.y, names, dataset.official_train, categories=dataset.categories, **beside)
     return replace(dataset, X=X, feature_names=names, content=content)
 
 
@@ -239,7 +315,8 @@ def warn_of_scales(dataset: Dataset) -> None:
     """Warn where dense columns have such different ranges that nobody has thought of an SVM on them."""
     if sparse.issparse(dataset.X):
         return
-    ranges = np.ptp(dataset.X, axis=0)
+    ranges = np.nanmax(dataset.X, axis=0, initial=-np.inf) - np.nanmin(dataset.X, axis=0, initial=np.inf)
+    ranges[~np.isfinite(ranges) | np.isin(dataset.feature_names, [*dataset.categories])] = 0
     if not np.any(ranges > 0):
         return
     small, large = np.argmin(np.where(ranges > 0, ranges, np.inf)), np.argmax(ranges)
