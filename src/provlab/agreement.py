@@ -33,6 +33,9 @@ PLACE = ("environment", "git_revision")
 COMPARED = tuple(name for name in SCHEMA.names if name not in {*VOLATILE, *PLACE})
 """Columns of every record that are compared; those of the project's own measures are as well, see `compared`."""
 
+LATER = ("feature_names", "coefficients")
+"""Columns that records of earlier versions lack: they are compared where they are stored."""
+
 REPORTED = ("content",)
 """Columns that may differ between kinds: exp of generated data has another last digit on another processor."""
 
@@ -66,7 +69,7 @@ def differences(stored: pa.Table, now: pa.Table, names: Sequence[str]) -> pd.Dat
     lines: list[tuple[Any, ...]] = []
     for name in names:
         first = stored[name] if name in stored.column_names else pa.chunked_array([pa.nulls(len(now), now[name].type)])
-        rows = np.flatnonzero(~_same_bits(first, now[name]))
+        rows = np.flatnonzero(~_same_bits(first, now[name]) & (first.is_valid().to_numpy() | (name not in LATER)))
         pairs = zip(first.take(pa.array(rows)).to_pylist(), now[name].take(pa.array(rows)).to_pylist(), strict=True)
         lines += [(row, name, *pair, _relative(*pair)) for row, pair in zip(rows.tolist(), pairs, strict=True)]
     found = pd.DataFrame(lines, columns=["row", "column", "stored", "now", "relative"], dtype=object)

@@ -38,6 +38,8 @@ TYPES = {
     "seconds": pa.float64(),
     "volatile bytes": pa.int64(),
     "features": pa.list_(pa.int32()),
+    "names": pa.list_(pa.string()),
+    "weights": pa.list_(pa.float64()),
 }
 
 TIMING = tuple(column.name for column in COLUMNS if column.kind == "seconds")
@@ -46,7 +48,7 @@ TIMING = tuple(column.name for column in COLUMNS if column.kind == "seconds")
 VOLATILE = tuple(column.name for column in COLUMNS if column.kind in ("seconds", "volatile bytes"))
 """The only columns that differ between two runs of the same trial on the same machine."""
 
-LARGE = ("features",)
+LARGE = ("features", "feature_names", "coefficients")
 """Lists, which take most of the memory: what reads millions of trials leaves them on disk until it needs them."""
 
 SCHEMA = pa.schema([(column.name, TYPES[column.kind]) for column in COLUMNS], metadata={"provsel_schema": str(VERSION)})

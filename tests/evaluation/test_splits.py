@@ -10,7 +10,6 @@ from sklearn.svm import SVC
 from provlab.datasets import make_dataset
 from provlab.plan import cells_of, compose_config, make_tasks
 from provlab.protocols import PROTOCOLS, protocol_named
-from provlab.protocols.base import Fold
 from provlab.protocols.in_memory import AbstractClassification
 from provlab.run.task import load_from, run_task
 from small_runs import FULL, UNIFORM, small_cell
@@ -55,9 +54,9 @@ class Halves(AbstractClassification):
         if protocol["n_splits"] != 1:
             raise ValueError(f"protocol.n_splits: expected 1 for the split halves, got {protocol['n_splits']!r}.")
 
-    def fold(self, dataset, *, n_splits, split_seed, fold):
+    def rows(self, dataset, *, n_splits, split_seed, fold):
         rows = np.arange(len(dataset.y))
-        return Fold.of(dataset, *train_test_split(rows, test_size=0.5, stratify=dataset.y, random_state=split_seed))
+        return train_test_split(rows, test_size=0.5, stratify=dataset.y, random_state=split_seed)
 
 
 def test_a_protocol_is_a_class(data, monkeypatch):

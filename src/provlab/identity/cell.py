@@ -28,7 +28,7 @@ from provsel.certificates import Measure
 STREAMS = ("per_trial", "restarted")
 """Each trial has random numbers of its own, or one stream begins anew in every fold."""
 
-OPTIONAL = {"measures": (), "stream": STREAMS[0]}
+OPTIONAL: dict[str, Any] = {"measures": (), "stream": STREAMS[0], "preparation": None}
 """Settings that keys leave out at these values: they came later."""
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
@@ -53,7 +53,7 @@ class Cell:
         `_target_` and arguments.
     protocol : mapping
         split, the name of a class of `provlab.protocols`; n_splits, repeats, draws, setting, seed, certify; and where
-        they are not the default measures and stream, one of `STREAMS`.
+        they are not the default measures, stream, one of `STREAMS`, and preparation, a transformer.
     data : str
         Identity of the data set, see `identity_of`.
     """
@@ -110,6 +110,8 @@ class Cell:
                 f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; such as "
                 f"[{{_target_: my_study.BalancedError}}]."
             )
+        if self.protocol.get("preparation") is not None:
+            component_arguments("preparation", self.protocol["preparation"])
         settings = self.protocol["setting"], bool(self.protocol["certify"])
         return Method(self.selector, self.model, *settings, tuple(measures))
 
@@ -124,7 +126,7 @@ class Cell:
         """What the identity says of method and protocol, and its canonical JSON: the same for many data sets."""
         counts = ("repeats", "draws")
         measures = [component_identity("measure", config) for config in self.method.measures]
-        stream = self.protocol.get("stream", STREAMS[0])
+        stream, preparation = self.protocol.get("stream", STREAMS[0]), self.protocol.get("preparation")
         parts = {
             "selector": component_identity("selector", self.selector),
             "model": component_identity("model", self.model) if self.measured.uses_model else None,
@@ -132,6 +134,7 @@ class Cell:
                 **{name: value for name, value in self.protocol.items() if name not in {*counts, *OPTIONAL}},
                 **({"measures": measures} if measures else {}),
                 **({"stream": stream} if stream != OPTIONAL["stream"] else {}),
+                **({} if preparation is None else {"preparation": component_identity("preparation", preparation)}),
             },
         }
         return parts, canonical_json(parts)

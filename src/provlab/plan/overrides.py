@@ -14,13 +14,13 @@ MAX_OVERRIDE = 20_000
 CELL_GROUPS = ("dataset", "selector", "model", "protocol")
 """Groups of conf/ that make a cell."""
 
-GROUPS = (*CELL_GROUPS, "executor")
+GROUPS = (*CELL_GROUPS, "preparation", "executor")
 """Groups of conf/, each with one member in a config."""
 
 ELSEWHERE = ("results", "executor")
 """Parts of a config that describe a run and no result: they may ask the environment, and are not recorded."""
 
-KNOWN = (*CELL_GROUPS, "artefact")
+KNOWN = (*CELL_GROUPS, "preparation", "artefact")
 """What a reference may refer to."""
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)(?:\.\w+)*\}")

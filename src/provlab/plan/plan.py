@@ -17,7 +17,7 @@ from provlab.datasets import (
     missing_files,
 )
 from provlab.identity.cell import Cell
-from provlab.identity.keys import fold_keys, split_seed
+from provlab.identity.keys import canonical_json, fold_keys, split_seed
 from provlab.plan.composition import Parts, resolved
 from provlab.plan.overrides import CELL_GROUPS, ELSEWHERE, check_names
 from provlab.protocols import protocol_named
@@ -49,6 +49,7 @@ class Task:
     split_seed: int
     repeat: int
     fold: int
+    preparation: Mapping[str, Any] | None
     cells: tuple[Cell, ...]
     trials: tuple[Trial, ...]
 
@@ -81,14 +82,17 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
     identify : callable, optional
         Gives the identity of a data set's config; no data are loaded.
     """
-    check_names("config", config, [*CELL_GROUPS, *ELSEWHERE, "fail_fast", "artefact"])
-    parts = resolved(config)
+    check_names("config", config, [*CELL_GROUPS, "preparation", *ELSEWHERE, "fail_fast", "artefact"])
+    parts = resolved(config, [*CELL_GROUPS, "preparation"])
+    preparation = parts.pop("preparation")
     dataset, protocol = parts.pop("dataset"), parts["protocol"]
     for name in ("repeats", "n_splits", "draws"):
         number = protocol.get(name)
         if isinstance(number, int | float) and number > MAX_COUNT:
             raise ValueError(f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it.")
     parts["protocol"] = protocol_named(protocol.get("split")).completed(protocol)
+    if preparation.get("_target_") is not None:
+        parts["protocol"]["preparation"] = preparation
     first, *others = (
         {"name": each["name"], **keyed_parameters(each["name"], **_parameters(each))} for each in _members(dataset)
     )
@@ -132,16 +136,18 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
     for place, cell in enumerate(unique_cells(cells)):
         protocol = cell.protocol
         alone = place if cell.measured.repeats_are_seeds else 0
+        preparation = protocol.get("preparation")
+        prepared = "" if preparation is None else canonical_json(preparation)
         split = protocol["split"], protocol["n_splits"], protocol["seed"]
         of_data = order.setdefault(cell.data, len(order))
         for repeat, fold, keys in fold_keys(cell.json, *cell.counts):
             missing = [draw for draw, key in enumerate(keys) if key not in done]
             if missing:
-                members, trials = groups.setdefault((of_data, *split, repeat, fold, alone), ([], []))
+                members, trials = groups.setdefault((of_data, *split, repeat, fold, alone, prepared), ([], []))
                 trials += [Trial(keys[draw], len(members), draw) for draw in missing]
                 members.append(cell)
     tasks = []
-    for (_, name, n_splits, seed, repeat, fold, _), (members, trials) in sorted(
+    for (_, name, n_splits, seed, repeat, fold, *_), (members, trials) in sorted(
         groups.items(), key=lambda each: each[0]
     ):
         first = members[0]
@@ -154,6 +160,7 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
             its_seed,
             repeat,
             fold,
+            first.protocol.get("preparation"),
             cells=tuple(members),
             trials=tuple(trials),
         )

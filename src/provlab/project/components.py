@@ -21,14 +21,19 @@ from provlab.project.estimators import FUNCTION, object_in_hand
 from provlab.project.project import Project, current_project
 from provsel.certificates import THEOREMS, Measure
 
-REGISTRIES = {"selector": "provsel.selectors", "model": "provsel.models", "measure": "provsel.certificates"}
+REGISTRIES = {
+    "selector": "provsel.selectors",
+    "model": "provsel.models",
+    "measure": "provsel.certificates",
+    "preparation": "provlab.preparation",
+}
 """Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
 none, and would wait for them longer than for all the rest."""
 
 UNSET = "???"
 """What stands in the place of a class where none was chosen: of `selector=any`."""
 
-METHODS = {"selector": "transform", "model": "predict", "measure": "measure"}
+METHODS = {"selector": "transform", "model": "predict", "measure": "measure", "preparation": "transform"}
 """What a class from elsewhere has to have."""
 
 
@@ -45,7 +50,7 @@ def registered(kind: str) -> dict[str, type]:
     from sklearn.base import TransformerMixin
 
     registry = importlib.import_module(REGISTRIES[kind])
-    base = TransformerMixin if kind == "selector" else base_of(kind)
+    base = TransformerMixin if kind in ("selector", "preparation") else base_of(kind)
     found = {name: getattr(registry, name) for name in registry.__all__}
     return {
         name: each
@@ -59,7 +64,7 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
 
     Parameters
     ----------
-    kind : {"selector", "model", "measure"}
+    kind : {"selector", "model", "measure", "preparation"}
     config : mapping
         `_target_: provsel.<kind>s.<Class>`, of a measure `provsel.certificates.<Class>`, or a class of a module that
         the project trusts, and its arguments.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Kind = Literal["text", "int32", "int64", "number", "seconds", "volatile bytes", "features"]
+Kind = Literal["text", "int32", "int64", "number", "seconds", "volatile bytes", "features", "names", "weights"]
 
 
 class Column(NamedTuple):
@@ -38,7 +38,8 @@ class Column(NamedTuple):
     ----------
     name : str
     kind : str
-        "text", "int32", "int64", "number"; "features", a list of int32; "seconds" and "volatile bytes" differ between
+        "text", "int32", "int64", "number"; "features", "names" and "weights", lists of int32, text
+        and numbers; "seconds" and "volatile bytes" differ between
         two runs of the same trial on the same machine.
     default : value
         Of a trial whose protocol measures something else.
@@ -90,27 +91,40 @@ class Fold:
     view : TrainingView
     X_test : ndarray or CSR of shape (n_test, n_features)
     y_test : ndarray of shape (n_test,)
+    feature_names : ndarray of str, shape (n_features,)
+        Where a preparation made the columns; None where they are those of the data set.
+    test_weight : ndarray of shape (n_test,)
+        Weights of the test rows; those of the training rows are in `view.metadata`.
     """
 
     view: TrainingView
     X_test: Matrix
     y_test: NDArray[Any]
+    feature_names: NDArray[np.object_] | None = None
+    test_weight: NDArray[np.float64] | None = None
 
     COLUMNS = columns("int32", "n_train", "n_test", "n_features")
 
     @classmethod
-    def of(cls, dataset: Dataset, train: Rows, test: Rows) -> Fold:
-        """Return the fold of some rows of a data set."""
+    def of(
+        cls, dataset: Dataset, train: Rows, test: Rows, preparation: Mapping[str, Any] | None = None, seed: int = 0
+    ) -> Fold:
+        """Return the fold of some rows of a data set, after a preparation that is fitted on the training rows."""
         from provsel.training_view import TrainingView
 
-        return cls(TrainingView(dataset.X[train], dataset.y[train]), dataset.X[test], dataset.y[test])
+        whole = train.size == len(dataset.y)  # a copy of the largest data sets would cost half a gigabyte
+        names = None
+        if preparation is not None:
+            from provlab.preparation import prepared_rows
 
-    @classmethod
-    def all_rows(cls, dataset: Dataset) -> Fold:
-        """Return all rows as they are: a copy of the largest data sets would cost half a gigabyte."""
-        from provsel.training_view import TrainingView
-
-        return cls(TrainingView(dataset.X, dataset.y), dataset.X[:0], dataset.y[:0])
+            X_train, X_test, names = prepared_rows(preparation, dataset, train, test, seed)
+        else:
+            dataset.check_complete()
+            X_train, X_test = dataset.X if whole else dataset.X[train], dataset.X[test]
+        weight = dataset.sample_weight
+        metadata = {} if weight is None else {"sample_weight": weight[train]}
+        view = TrainingView(X_train, dataset.y if whole else dataset.y[train], metadata)
+        return cls(view, X_test, dataset.y[test], names, None if weight is None else weight[test])
 
     def as_record(self) -> dict[str, int]:
         """Return the sizes."""
@@ -139,9 +153,13 @@ SELECTED = (
     *columns("int32", "n_rows", "rank", "n_selected", "n_repeats"),
     *columns("number", "sampling_rate"),
     *columns("features", "features"),
+    *columns("names", "feature_names"),
+    *columns("weights", "coefficients"),
     *columns("seconds", "select_cpu", "select_wall", "shared_cpu", "shared_wall"),
 )
-"""Columns of every selection, whatever is measured of it: see `fitting.Fitted.as_record`."""
+"""Columns of every selection, whatever is measured of it: see `fitting.Fitted.as_record`. `feature_names` are
+those of the selected columns where a preparation made the columns, which may differ between folds. `coefficients` are
+those of a linear model with one vector of them, in the order of selection, of up to `fitting.MAX_COEFFICIENTS`."""
 
 
 @cache
@@ -227,8 +245,21 @@ class AbstractProtocol(ABC):
         """Refuse other numbers of folds and repeats than this protocol can have, or another setting."""
 
     @abstractmethod
-    def fold(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> Fold:
-        """Return the rows of one fold of the repeat that `split_seed` stands for."""
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        """Return the numbers of training and test rows of one fold of the repeat that `split_seed` stands for."""
+
+    def fold(
+        self,
+        dataset: Dataset,
+        *,
+        n_splits: int,
+        split_seed: int,
+        fold: int,
+        preparation: Mapping[str, Any] | None = None,
+    ) -> Fold:
+        """Return one fold, prepared by what has seen its training rows only."""
+        train, test = self.rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
+        return Fold.of(dataset, train, test, preparation, split_seed)
 
     @abstractmethod
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
@@ -249,11 +280,11 @@ class AbstractOwnSplit(AbstractProtocol):
                 f"got n_splits = {n_splits!r}, repeats = {repeats!r}."
             )
 
-    def fold(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> Fold:
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         """Return the data set's split; nothing else is used."""
         if dataset.official_train is None:
             raise ValueError(
                 f"data set {dataset.name}: expected one with an official split, got none; use protocol=tenfold, "
                 f"or load a form of the data set that has its test rows (such as dataset.part=all)."
             )
-        return Fold.of(dataset, dataset.official_train.nonzero()[0], (~dataset.official_train).nonzero()[0])
+        return dataset.official_train.nonzero()[0], (~dataset.official_train).nonzero()[0]

@@ -43,8 +43,8 @@ class Fitted:
     selecting: Meter
     geometry: dict[str, Any] = field(default_factory=dict)
 
-    def as_record(self, n_features: int) -> Record:
-        """Return what was selected, of so many features, and the cost of that."""
+    def as_record(self, fold: Fold) -> Record:
+        """Return what was selected, of the features of a fold, and the cost of that."""
         inner, features = self.reducer, kept_features(self.reducer)
         return {
             "selector": type(inner).__name__,
@@ -53,12 +53,36 @@ class Fitted:
             "n_selected": n_columns(inner, self.rows.X),
             "n_repeats": getattr(inner, "n_repeats_", None),
             "sampling_rate": getattr(inner, "sampling_rate_", None),
-            "features": None if features is None or features.size == n_features else features.astype(np.int32),
+            **_named(fold, features),
             "select_cpu": self.selecting.own.cpu,
             "select_wall": self.selecting.own.wall,
             "shared_cpu": self.selecting.shared.cpu,
             "shared_wall": self.selecting.shared.wall,
         }
+
+
+MAX_COEFFICIENTS = 100
+"""More coefficients of a trial are not stored: they would take most of a store, and nobody reads them."""
+
+
+def _named(fold: Fold, features: Any) -> Record:
+    """Return the selected features, and their names where the fold has names of its own; None where all are kept."""
+    every = features is None or features.size == fold.view.n_features
+    names = None if fold.feature_names is None or features is None else fold.feature_names[features].tolist()
+    return {"features": None if every else features.astype(np.int32), "feature_names": names}
+
+
+def _coefficients(trained: Any, reducer: Any) -> list[float] | None:
+    """Return what a linear model multiplies each selected feature by, in the order of selection.
+
+    None of a model with several vectors, of a reducer that mixes features, and of more than `MAX_COEFFICIENTS`.
+    """
+    features, found = kept_features(reducer), np.ravel(getattr(trained, "coef_", ()))
+    if features is None or not 0 < found.size == features.size <= MAX_COEFFICIENTS:
+        return None
+    of_features = found[np.argsort(np.argsort(features))]  # reduced rows have their columns in increasing order
+    rescaled = reducer.weights_ if getattr(reducer, "rescale", False) else 1.0
+    return (of_features * rescaled).astype(float).tolist()
 
 
 def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
@@ -100,13 +124,14 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
             trained = fit_model(clone(model), inner, reduced, rows.y)
         predicted = predict(trained, inner, reduced_rows(inner, fold.X_test))
         error = float(np.mean(predicted != fold.y_test))
-    record = fitted.as_record(view.n_features)
+    record = fitted.as_record(fold)
     record |= {"error": error, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
     record |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
+    record["coefficients"] = _coefficients(trained, inner)
     if hasattr(trained, "indices_"):  # a model that drops features itself, of those that the selector left it
         left = kept_features(inner)
         features = trained.indices_ if left is None else np.sort(left)[trained.indices_]
-        record |= {"n_selected": features.size, "features": None if left is None else features.astype(np.int32)}
+        record |= {"n_selected": features.size, **_named(fold, features), "coefficients": None}
     trial = MeasuredTrial(inner, rows, fold.X_test, fold.y_test, trained, predicted, fitted.geometry)
     if reduced is not None:
         trial.shared("reduced rows", lambda: reduced)

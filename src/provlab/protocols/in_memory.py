@@ -75,11 +75,8 @@ class KFold(AbstractClassification):
         if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < 2:
             raise ValueError(f"protocol.n_splits: expected an integer above 1, got {protocol['n_splits']!r}.")
 
-    def fold(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> Fold:
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         """Return one fold of the stratified, shuffled split."""
-        return Fold.of(dataset, *self._rows(dataset, n_splits, split_seed, fold))
-
-    def _rows(self, dataset: Dataset, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         from sklearn.model_selection import StratifiedKFold
 
         smallest = int(np.unique(dataset.y, return_counts=True)[1].min())
@@ -97,8 +94,9 @@ class InverseKFold(KFold):
 
     name = "kfold_inverse"
 
-    def _rows(self, dataset: Dataset, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
-        rest, one = super()._rows(dataset, n_splits, split_seed, fold)
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        """Return one fold of the stratified, shuffled split, with its parts exchanged."""
+        rest, one = super().rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
         return one, rest
 
 
@@ -122,9 +120,9 @@ class AbstractWholeRows(AbstractProtocol):
                 f"test rows; got n_splits = {protocol['n_splits']!r}, setting = {protocol['setting']!r}."
             )
 
-    def fold(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> Fold:
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         """Return all rows; nothing else is used."""
-        return Fold.all_rows(dataset)
+        return np.arange(len(dataset.y)), np.arange(0)
 
 
 class Clustering(AbstractWholeRows):
@@ -153,7 +151,7 @@ class Clustering(AbstractWholeRows):
         with view.metered() as training:
             clusterer = cluster_rows(fitted.reducer, model, view)
             scores = partition_scores(view, clusterer.labels_)
-        record = fitted.as_record(view.n_features) | scores
+        record = fitted.as_record(fold) | scores
         record |= {"train_cpu": training.own.cpu, "train_wall": training.own.wall}
         trial = MeasuredTrial(fitted.reducer, view, fold.X_test, fold.y_test, clusterer)
         if is_certified(method, fitted.reducer):
@@ -176,7 +174,7 @@ class SelectionOnly(AbstractWholeRows):
         from provlab.protocols.fitting import fit_selector, is_certified, own_measures
 
         fitted = fit_selector(method, seed, fold.view)
-        record = fitted.as_record(fold.view.n_features) | _search_and_pass(fitted, seed)
+        record = fitted.as_record(fold) | _search_and_pass(fitted, seed)
         trial = MeasuredTrial(fitted.reducer, fitted.rows, fold.X_test, fold.y_test)
         if is_certified(method, fitted.reducer):
             record |= certify_trial(trial, margin=False, radius=False).as_record()

@@ -56,7 +56,7 @@ class StreamedTraining(AbstractOwnSplit):
         from provlab.protocols.fitting import fit_selector, seeded
 
         fitted = fit_selector(method, seed, fold.view)
-        return fitted.as_record(fold.view.n_features) | classify_streamed(as_config(seeded(method.model, seed)), fold)
+        return fitted.as_record(fold) | classify_streamed(as_config(seeded(method.model, seed)), fold)
 
 
 def classify_streamed(config: Mapping[str, Any], fold: Fold) -> dict[str, Any]:

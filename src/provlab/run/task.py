@@ -123,16 +123,18 @@ def _check_identity(task: Task) -> None:
 
 
 def _fold(task: Task, dataset: Dataset) -> Fold:
+    preparation = "" if task.preparation is None else canonical_json(task.preparation)
     if protocol_named(task.split).keeps_fold:
-        return _kept_fold(task.split, canonical_json(dict(task.dataset)))
+        return _kept_fold(task.split, canonical_json(dict(task.dataset)), preparation)
     numbers = {"n_splits": task.n_splits, "split_seed": task.split_seed, "fold": task.fold}
-    return protocol_named(task.split).fold(dataset, **numbers)
+    return protocol_named(task.split).fold(dataset, **numbers, preparation=task.preparation)
 
 
 @lru_cache(maxsize=1)
-def _kept_fold(split: str, config: str) -> Fold:
+def _kept_fold(split: str, config: str, preparation: str) -> Fold:
     """Return the rows that all tasks of a protocol share, whatever their repeat."""
-    return protocol_named(split).fold(_load(config), n_splits=1, split_seed=0, fold=0)
+    prepare = json.loads(preparation) if preparation else None
+    return protocol_named(split).fold(_load(config), n_splits=1, split_seed=0, fold=0, preparation=prepare)
 
 
 @lru_cache(maxsize=2)

@@ -1,0 +1,151 @@
+"""Missing values, texts and scales are learnt from the training rows of each fold, and from nothing else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from provlab.datasets import make_dataset
+from provlab.identity.cell import cell_of
+from provlab.plan import cells_of, compose_config
+from provlab.preparation import TablePreparation, table_of
+from provlab.project import conf_files
+from provlab.protocols import protocol_named
+
+READY = [path.stem for path in conf_files("preparation") if path.stem not in ("any", "none")]
+TOWNS = np.array(["Lima", "Oslo", "Rome"], dtype=object)
+
+
+def made(rng, *, texts=True, **changed):
+    """Return 40 rows of columns of unlike scales with holes, one of towns, and one that is empty in some folds."""
+    X = rng.standard_normal((40, 4)) * [1, 1e6, 1e-6, 1]
+    X[rng.random((40, 4)) < 0.2] = np.nan
+    X[:, 3] = np.where(rng.random(40) < 0.1, np.nan, rng.integers(0, 3, 40))
+    names = ["height", "income", "dose", "town"]
+    return make_dataset(
+        X if texts else X[:, :3], np.where(np.arange(40) % 2, 1, -1), names if texts else names[:3], name="made",
+        source="test", missing=True, categories={"town": TOWNS} if texts else {}, **changed,
+    )  # fmt: skip
+
+
+def config(name):
+    return compose_config([f"preparation={name}"])["preparation"]
+
+
+def fold(dataset, name, number=0, split="kfold"):
+    return protocol_named(split).fold(dataset, n_splits=5, split_seed=3, fold=number, preparation=config(name))
+
+
+@pytest.mark.parametrize("name", READY)
+def test_nothing_leaks_from_the_test_rows(name):
+    dataset = made(np.random.default_rng(0), texts=name != "impute")
+    plain = fold(dataset, name)
+    [test] = [rows for _, rows in [protocol_named("kfold").rows(dataset, n_splits=5, split_seed=3, fold=0)]]
+    X = dataset.X.copy()
+    X[np.ix_(test, [0, 1, 2])] = 1e9
+    if dataset.categories:
+        X[test, 3] = 0
+    other = make_dataset(
+        X, dataset.y, dataset.feature_names, name="made", source="test", missing=True, categories=dataset.categories
+    )
+    changed = fold(other, name)
+    np.testing.assert_array_equal(changed.view.X, plain.view.X)
+    assert (changed.X_test != plain.X_test).any()  # or the rows that were changed are not those that are tested
+
+
+@pytest.mark.parametrize("name", READY)
+def test_values_are_those_of_plain_numpy(name):
+    dataset = made(np.random.default_rng(1), texts=name != "impute")
+    train, test = protocol_named("kfold").rows(dataset, n_splits=5, split_seed=3, fold=2)
+    found = fold(dataset, name, 2)
+    numbers = dataset.X[:, :3]
+    filled = np.where(np.isnan(numbers), np.nanmedian(numbers[train], axis=0), numbers)
+    known = filled[train]
+    low, middle, high = np.percentile(known, [25, 50, 75], axis=0)
+    shift, size = {
+        "standardise": (known.mean(0), known.std(0)),
+        "range": (known.min(0), np.ptp(known, axis=0)),
+        "robust": (middle, high - low),
+    }.get(name, (0.0, 1.0))
+    expected = (filled - shift) / size
+    np.testing.assert_allclose(found.view.X[:, :3], expected[train], rtol=1e-12)
+    np.testing.assert_allclose(found.X_test[:, :3], expected[test], rtol=1e-12)
+    assert found.feature_names[:3].tolist() == ["height", "income", "dose"]
+    if name != "impute":
+        codes = pd.Series(dataset.X[train, 3])
+        seen = TOWNS[sorted({*codes.dropna().astype(int)})]
+        assert found.feature_names[3:].tolist() == [f"town_{town}" for town in seen]
+        filled_towns = TOWNS[codes.fillna(codes.mode()[0]).astype(int)]
+        np.testing.assert_array_equal(found.view.X[:, 3:], filled_towns[:, None] == seen[None, :])
+
+
+def test_a_text_that_no_training_row_has_gives_zeros():
+    X = np.array([[0.0], [1.0], [0.0], [1.0], [2.0]])
+    dataset = make_dataset(X, [1, -1, 1, -1, 1], ["town"], name="made", source="t", categories={"town": TOWNS})
+    table = table_of(dataset)
+    fitted = TablePreparation().fit(table.iloc[:4])
+    with pytest.warns(UserWarning, match="unknown categories"):
+        assert fitted.transform(table.iloc[4:]).tolist() == [[0.0]]
+
+
+def test_sparse_rows_stay_sparse():
+    X = sparse.random_array((30, 8), density=0.3, rng=np.random.default_rng(0), format="csr")
+    dataset = make_dataset(X, np.where(np.arange(30) % 2, 1, -1), name="made", source="test")
+    for name in READY:
+        found = fold(dataset, name)
+        assert sparse.issparse(found.view.X)
+        assert found.view.X.nnz <= X.nnz
+    np.testing.assert_allclose(abs(fold(dataset, "range").view.X).max(axis=0).toarray().ravel().max(), 1.0)
+
+
+def test_what_is_not_prepared_is_refused_with_the_setting_that_helps():
+    rng = np.random.default_rng(0)
+    with pytest.raises(
+        ValueError, match=r"expected numbers, got the text 'Lima' in column 'town'.*preparation=one_hot"
+    ):
+        protocol_named("kfold").fold(made(rng), n_splits=5, split_seed=0, fold=0)
+    with pytest.raises(
+        ValueError,
+        match=r"no missing values, got \d+ in 3 columns, the first in row \d+ from 0 of column 'height'; .*=impute",
+    ):
+        protocol_named("kfold").fold(made(rng, texts=False), n_splits=5, split_seed=0, fold=0)
+    with pytest.raises(ValueError, match=r"got the text .* in column 'town'; choose preparation=one_hot"):
+        fold(made(rng), "impute")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"missing": None}, r"expected no missing values, got \d+; set preparation.missing to one of mean, median"),
+        ({"scale": "unit"}, r"scale must be one of standard, range, robust, got 'unit'"),
+        ({"missing": "zero"}, r"missing must be one of mean, median, most_frequent, got 'zero'"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        TablePreparation(**settings).fit(table_of(made(np.random.default_rng(0))))
+
+
+def test_it_is_part_of_the_key_with_its_version(monkeypatch):
+    plain, none, impute, mean = (
+        cells_of(compose_config(["dataset=digits", *more]))[0]
+        for more in (
+            [],
+            ["preparation=none"],
+            ["preparation=impute"],
+            ["preparation=impute", "preparation.missing=mean"],
+        )
+    )
+    assert plain.json == none.json
+    assert "preparation" not in plain.json
+    assert len({plain.id, impute.id, mean.id}) == 3
+    assert cell_of(impute.json).id == impute.id
+    monkeypatch.setattr(TablePreparation, "algorithm_version", 2)
+    [later] = cells_of(compose_config(["dataset=digits", "preparation=impute"]))
+    assert later.id != impute.id
+
+
+def test_a_transformer_from_elsewhere(monkeypatch):
+    chosen = ["dataset=digits", "preparation=any", "preparation._target_=sklearn.preprocessing.QuantileTransformer"]
+    with pytest.raises(ValueError, match=r"config of the preparation: expected a _target_ .* that the project trusts"):
+        cells_of(compose_config(chosen))
