@@ -9,7 +9,7 @@ from provlab.datasets import read_source, source_names
 from provlab.plan import compose_config
 from small_runs import REPO
 
-CONF = {"datasets": "conf/dataset", "selectors": "conf/selector", "models": "conf/model", "artefacts": "experiments"}
+CONF = {name: f"conf/{name.removesuffix('s')}" for name in TITLES} | {"artefacts": "experiments"}
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +42,15 @@ def test_data_sets_have_licences():
     assert found["synthetic"].endswith("Generated.")
     assert found["digits"].endswith("Bundled with scikit-learn.")
     assert "72 samples with 7129" in found["allaml"]
+
+
+def test_protocols_and_preparations_have_the_comment_of_their_file():
+    assert listing("protocols")["tenfold"].startswith("Ten times ten-fold stratified cross-validation; random methods")
+    assert listing("preparations")["impute"].startswith("Missing numbers become the median of the column's training")
+    assert (
+        listing("preparations")["any"].endswith("preparation.n_quantiles=20.")
+        or "trusts" in listing("preparations")["any"]
+    )
 
 
 def test_selectors_and_models_say_chance_and_guarantee():

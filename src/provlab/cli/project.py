@@ -7,6 +7,7 @@ import inspect
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,6 +28,8 @@ TITLES = {
     "datasets": "Data sets (dataset=NAME)",
     "selectors": "Selectors (selector=NAME)",
     "models": "Models (model=NAME)",
+    "protocols": "Protocols (protocol=NAME)",
+    "preparations": "Preparations, fitted in each fold (preparation=NAME)",
     "artefacts": "Artefacts",
 }
 
@@ -153,7 +156,7 @@ def listing(kind: str) -> dict[str, str]:
     Parameters
     ----------
     kind : str
-        One of `TITLES`. Data sets, selectors and models have the names of their configs.
+        One of `TITLES`. All but artefacts have the names of their configs.
 
     Raises
     ------
@@ -181,7 +184,10 @@ def _members(group: str) -> Iterator[tuple[str, str]]:
 
     for path in conf_files(group):
         config = read_config(group, path)
-        yield path.stem, _dataset(config) if group == "dataset" else _component(group, config)
+        if group in ("protocol", "preparation"):
+            yield path.stem, re.split(r"\n[^#]", path.read_text("utf-8"), maxsplit=1)[0].replace("\n#", "").lstrip("# ")
+        else:
+            yield path.stem, _dataset(config) if group == "dataset" else _component(group, config)
 
 
 def _dataset(config: dict[str, Any]) -> str:

@@ -325,7 +325,7 @@ def warn_of_scales(dataset: Dataset) -> None:
         warnings.warn(
             f"data set {dataset.name!r}: expected columns of like size, got ranges from {ranges[small]:.2g} "
             f"({names[small]}) to {ranges[large]:.2g} ({names[large]}): an SVM trains long on them, and distances see "
-            f"the large ones only; +dataset.column_scaling=range, or standard, makes them alike.",
+            f"the large ones only; preparation=standardise, range or robust makes them alike in each fold.",
             stacklevel=2,
         )
 
