@@ -13,8 +13,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from provlab.datasets import dataset_identity, load_dataset
 from provlab.identity.keys import split_seed
-from provlab.plan import cells_of, compose_config, identity_of
-from provlab.run.task import load_from
+from provlab.plan import cells_of, compose_config, identity_of, make_tasks
+from provlab.run.task import load_from, run_task
 
 X = np.array([[1.0, 2.5, -3.0], [0.0, 1.5, 2.0], [4.0, 0.0, 0.5], [2.0, 2.0, 2.0]])
 SPECIES = ["robin", "finch", "robin", "finch"]
@@ -148,15 +148,25 @@ def test_labels_that_are_texts_stay_texts(project):
     assert found.class_names.tolist() == ["1", "2", "10"]  # numbers in their order, as ever
 
 
-def test_columns_of_unlike_sizes_are_warned_of(project, recwarn):
-    frame(area=[1000.0, 9000.0, 8.0, 1.0], none=[3.0] * 4).to_csv(project / "a.csv", index=False)
-    with pytest.warns(UserWarning, match=r"'a': .* ranges from 2.5 \(bill\) to 9e\+03 \(area\).*column_scaling=range"):
-        load_dataset("file", path="a.csv", target="species")
+def test_columns_of_unlike_sizes_are_warned_of_where_nothing_scales_them(project, recwarn):
+    table = frame(area=[1000.0, 9000.0, 8.0, 1.0], none=[3.0] * 4)
+    pd.concat([table, table]).to_csv(project / "a.csv", index=False)
+    plain = ["dataset=file", "dataset.path=a.csv", "dataset.target=species", "selector=full", "protocol.n_splits=2"]
+
+    def run(*settings):
+        [task, *_] = make_tasks(cells_of(compose_config([*plain, *settings])))
+        return run_task(task)
+
+    with pytest.warns(
+        UserWarning, match=r"'a': .* ranges from 2.5 \(bill\) to 9e\+03 \(area\).*preparation=standardise"
+    ):
+        run()
     recwarn.clear()
-    load_dataset("file", path="a.csv", target="species", column_scaling="range")
-    load_dataset("file", path="a.csv", target="species", left_out=["area"])
-    load_dataset("file", path="a.csv", target="species", left_out=["wing", "bill", "area", "tail"])
-    assert not recwarn.list
+    run("preparation=range")
+    run("+dataset.column_scaling=range")
+    run("dataset.left_out=[area]")
+    run("dataset.left_out=[wing,bill,area,tail]")
+    assert not [each for each in recwarn if "like size" in str(each.message)]
 
 
 def test_the_path_is_no_part_of_identity_and_key(project):

@@ -1,6 +1,6 @@
 """Data sets: loaders that return a `Dataset`, the registry of their sources, and the download of files."""
 
-from .dataset import Dataset, make_dataset
+from .dataset import Dataset, make_dataset, warn_of_scales
 from .download import FetchError, Obtained, fetch, usable
 from .files import DataIntegrityError, MissingDataError, data_dir, describe_roots, locate
 from .identity import (
@@ -41,4 +41,5 @@ __all__ = [
     "read_source",
     "source_names",
     "usable",
+    "warn_of_scales",
 ]

@@ -18,7 +18,7 @@ from scipy import sparse
 from provlab.identity.keys import digest
 from provsel.files import replacing
 
-from .dataset import Dataset, content_digest, prepared, separated, warn_of_scales
+from .dataset import Dataset, content_digest, prepared, separated
 from .files import data_dir, locate
 from .identity import checked_parameters, digests_of, files_of, identity_from, loader
 from .registry import SourceFile, source_names
@@ -64,8 +64,6 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     preparation, _ = separated(name, params)
     parameters = checked_parameters(name, params)
     dataset = _parsed(name, parameters) if name in source_names() else loader(name).load(**parameters)
-    if name == "file" and preparation["column_scaling"] is None:
-        warn_of_scales(dataset)
     return prepared(dataset, **preparation)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from provlab.datasets import DataIntegrityError, Dataset, load_dataset
+from provlab.datasets import DataIntegrityError, Dataset, load_dataset, warn_of_scales
 from provlab.identity.cell import Cell, trial_seed
 from provlab.identity.keys import canonical_json
 from provlab.plan import Task, Trial, identity_of
@@ -124,6 +124,8 @@ def _check_identity(task: Task) -> None:
 
 def _fold(task: Task, dataset: Dataset) -> Fold:
     preparation = "" if task.preparation is None else canonical_json(task.preparation)
+    if task.dataset["name"] == "file" and not preparation and "column_scaling" not in task.dataset:
+        warn_of_scales(dataset)
     if protocol_named(task.split).keeps_fold:
         return _kept_fold(task.split, canonical_json(dict(task.dataset)), preparation)
     numbers = {"n_splits": task.n_splits, "split_seed": task.split_seed, "fold": task.fold}
