@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 from provlab.claims.paired_tests import CorrectedT
 from provlab.datasets.loaders.file import known_labels
-from provlab.frames import error_summary, planned_trials
+from provlab.frames import ERROR, Headline, error_summary, headline_columns, headline_of, planned_trials
 from provlab.identity.cell import Cell
 from provlab.identity.keys import digest
 from provlab.plan import Entry, cells_of, compose_config
@@ -26,11 +26,14 @@ from provsel.files import replacing
 from provsel.models import LibsvmSVM
 from provsel.sparse_input import check_sparse
 
-READ = ["error", "n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
+READ = ["n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
 
 
 class Comparison(pd.DataFrame):
-    """What `compare` returns: a frame with a figure of its errors."""
+    """What `compare` returns: a frame with a figure of its errors, or of the measure that it compares by."""
+
+    _metadata: ClassVar = ["headline"]
+    headline: Headline = ERROR
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:
@@ -47,10 +50,18 @@ class Comparison(pd.DataFrame):
             figure = Figure(figsize=(TWO_COLUMNS, 0.5 + 0.25 * len(self)), layout="constrained")
             axes = figure.subplots()
             places = np.arange(len(self))[::-1]
-            axes.errorbar(self["error"], places, xerr=self["sd"].fillna(0), fmt="o", ms=4, color=PALETTE[0], capsize=2)
+            axes.errorbar(
+                self[self.headline.column],
+                places,
+                xerr=self["sd"].fillna(0),
+                fmt="o",
+                ms=4,
+                color=PALETTE[0],
+                capsize=2,
+            )
             axes.set_yticks(places, [str(name) for name in self.index])
             axes.set_ylim(-0.6, len(self) - 0.4)  # no point on the frame
-            axes.set_xlabel("test error (%)")
+            axes.set_xlabel(self.headline.label)
         return figure
 
 
@@ -148,7 +159,7 @@ def compare(
             f"compare: {len(report.failures)} of {report.n_planned} trials failed, the others are stored: "
             f"{'; '.join(report.kinds())}"
         )
-    return _frame([*methods], cells, planned_trials(store, cells, READ))
+    return _frame([*methods], cells, planned_trials(store, cells, [*headline_columns(cells), *READ]))
 
 
 def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) -> str:
@@ -180,20 +191,23 @@ def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) 
 
 def _frame(names: Sequence[str], cells: Sequence[Cell], trials: pd.DataFrame) -> Comparison:
     """Return a line a method, with the difference to the first, fold by fold."""
-    folds = trials.groupby(["place", "repeat", "fold"])[["error", "n_train", "n_test"]].mean()
+    headline = headline_of(cells[0])
+    folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, "n_train", "n_test"]].mean()
     lines: dict[str, dict[str, Any]] = {}
     for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
         own = trials[trials["place"] == place]
-        [error] = error_summary(Entry("", "", cell), own)
-        differences = 100 * (folds.loc[place, "error"] - folds.loc[0, "error"])
+        [found] = error_summary(Entry("", "", cell), own)
+        differences = headline.factor * (folds.loc[place, headline.column] - folds.loc[0, headline.column])
         ratio = float((folds.loc[place, "n_test"] / folds.loc[place, "n_train"]).mean())
         lines[name] = {
-            "error": error["value"],
-            "sd": error["sd"],
+            headline.column: found["value"],
+            "sd": found["sd"],
             "n_selected": own["n_selected"].mean(),
             "cpu": (own["select_cpu"] + own["shared_cpu"]).mean(),
             "difference": float(differences.mean()),
             "p": np.nan if place == 0 else CorrectedT(differences.to_numpy(), ratio=ratio).p_value(),
             "trials": len(own),
         }
-    return Comparison(pd.DataFrame.from_dict(lines, orient="index"))
+    comparison = Comparison(pd.DataFrame.from_dict(lines, orient="index"))
+    comparison.headline = headline
+    return comparison

@@ -6,8 +6,9 @@ of a table or figure of it. Claims, tables, figures and pages read these frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from provlab.identity.cell import Cell
 from provlab.plan import Artefact, Entry, counted_state
+from provlab.protocols import predicts_numbers
 from provlab.store import LARGE, NUMBERS, TrialReader
 
 COLUMNS = ["row", "column", "dataset", "value", "sd", "n_trials", "printed_value", "printed_sd", "state"]
@@ -36,6 +38,49 @@ NO_TRIALS = "missing"
 Summary = Callable[[Entry, pd.DataFrame], list[dict[str, object]]]
 
 
+class Headline(NamedTuple):
+    """The measure that a cell is judged by.
+
+    Attributes
+    ----------
+    column : str
+        Of the records.
+    name, label, unit : str
+        For people: in a line, at an axis, and behind a value; a plain number has the unit "".
+    factor : float
+        From the records to `unit`.
+    more_is_better : bool
+    """
+
+    column: str
+    name: str
+    label: str
+    unit: str = ""
+    factor: float = 1.0
+    more_is_better: bool = True
+
+    def text(self, value: Any) -> str:
+        """Return a value in `unit` as it is printed."""
+        return f"{value:.2f}" if self.unit else f"{value:.4f}"
+
+
+ERROR = Headline("error", "error", "test error (%)", "%", 100.0, more_is_better=False)
+R2 = Headline("r2", "R²", "R² on the test rows")
+
+
+def headline_of(cell: Cell) -> Headline:
+    """Return what a cell is judged by: the first of `protocol.scoring`, else R^2 of a regression, else the error."""
+    scoring = cell.protocol.get("scoring") or ()
+    if scoring:
+        return Headline(scoring[0], scoring[0], scoring[0])
+    return R2 if cell.measured.uses_model and predicts_numbers(cell.model) else ERROR
+
+
+def headline_columns(cells: Iterable[Cell]) -> list[str]:
+    """Return the columns of the records that some cells are judged by."""
+    return list(dict.fromkeys(headline_of(cell).column for cell in cells))
+
+
 def artefact_frame(
     artefact: Artefact,
     store: TrialReader,
@@ -53,7 +98,7 @@ def artefact_frame(
     summarise : callable
         (entry, its trials) -> lines with `value`, `sd` and, where they differ from the entry's, `row`, `column`.
     columns : list of str
-        Columns of the records that `summarise` reads.
+        Columns of the records that `summarise` reads, beside `headline_columns`.
     printed : DataFrame, optional
         `PRINTED`, which stand beside the numbers.
 
@@ -62,7 +107,7 @@ def artefact_frame(
     DataFrame
         `COLUMNS` and `ORIGIN`; state is "complete", "partial (k of n)" or "missing".
     """
-    found = entry_trials(artefact, store, columns_with_sizes(columns))
+    found = entry_trials(artefact, store, columns_with_sizes([*columns, *headline_columns(artefact.cells)]))
     if any(found[name].isna().all() for name in columns if name in LARGE):  # packed trials do not have these
         found = found[:0]
     trials, scales = dict(iter(found.groupby("entry", sort=False))), standard_error_scale(found, ["entry"]).to_dict()
@@ -147,11 +192,15 @@ def planned_trials(store: TrialReader, cells: Sequence[Cell], columns: Sequence[
 
 
 def error_summary(entry: Entry, trials: pd.DataFrame) -> list[dict[str, object]]:
-    """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first."""
-    errors, repeats, folds = (trials[name].to_numpy(float) for name in ("error", "repeat", "fold"))
-    known = ~np.isnan(errors)
+    """Mean and standard deviation of the test error in percent, over folds; draws of a fold are averaged first.
+
+    Of a cell that is judged by another measure, those of that: see `headline_of`.
+    """
+    headline = headline_of(entry.cell)
+    values, repeats, folds = (trials[name].to_numpy(float) for name in (headline.column, "repeat", "fold"))
+    known = ~np.isnan(values)
     _, which = np.unique(repeats[known] * (folds.max(initial=0) + 1) + folds[known], return_inverse=True)
-    means = 100 * np.bincount(which, errors[known]) / np.bincount(which)
+    means = headline.factor * np.bincount(which, values[known]) / np.bincount(which)
     if not means.size:
         return [{"value": np.nan, "sd": np.nan}]
     return [{"value": float(means.mean()), "sd": float(means.std(ddof=1)) if means.size > 1 else np.nan}]

@@ -50,7 +50,7 @@ class Recipe:
     summarise : callable
         See `artefact_frame`. It also gets what the artefact's YAML has in `artefact.summary`, by name.
     columns : sequence of str
-        Columns of the records that `summarise` reads.
+        Columns of the records that `summarise` reads, beside the measures that the cells are judged by.
     unit : str
         Of the number of each row and column, such as "test error (%)"; "" where an axis would have no sense.
     prints : str

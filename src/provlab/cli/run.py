@@ -105,14 +105,15 @@ def run_config(
     executor: Mapping[str, Any] | None = None,
 ) -> RunReport:
     """Run cells where a composed config says, and print a line for each: what it is, and its error or its time."""
-    from provlab.frames import planned_trials
+    from provlab.frames import headline_columns, planned_trials
     from provlab.plan import executor_settings
     from provlab.run.runner import run_cells
 
     store, fail_fast = _store(config), fail_fast or config["fail_fast"]
     report = run_cells(cells, store, executor or executor_settings(config), label=label, fail_fast=fail_fast)
     print(report.summary(), file=sys.stderr, flush=True)
-    trials = planned_trials(store, cells, ["error", "nmi", "ari", "n_selected", "select_cpu", "shared_cpu"])
+    columns = [*headline_columns(cells), "nmi", "ari", "n_selected", "select_cpu", "shared_cpu"]
+    trials = planned_trials(store, cells, columns)
     for place, cell in enumerate(cells):
         print(visible_line(_cell_line(cell, trials[trials["place"] == place])), flush=True)
     return report
@@ -126,7 +127,7 @@ def _store(config: Mapping[str, Any]) -> TrialStore:
 
 
 def _cell_line(cell: Cell, trials: pd.DataFrame) -> str:
-    from provlab.frames import error_summary
+    from provlab.frames import error_summary, headline_of
     from provlab.plan import Entry
 
     name = " ".join(f"{key}={value}" for key, value in cell.dataset.items() if key in ("name", "set", "path"))
@@ -137,8 +138,10 @@ def _cell_line(cell: Cell, trials: pd.DataFrame) -> str:
     if cell.protocol["split"] == "selection_only":
         cpu = (trials["select_cpu"] + trials["shared_cpu"]).median()
         return f"{about}{trials['n_selected'].mean():.0f} features in {cpu:.3g} CPU seconds, {len(trials)} trials"
-    [error] = error_summary(Entry("", "", cell), trials)
-    about += f"error {error['value']:.2f} % (sd {error['sd']:.2f}), "
+    headline = headline_of(cell)
+    [found] = error_summary(Entry("", "", cell), trials)
+    value, sd = headline.text(found["value"]), headline.text(found["sd"])
+    about += f"{headline.name} {f'{value} {headline.unit}'.rstrip()} (sd {sd}), "
     if cell.protocol["split"] == "all_rows":
         about += f"NMI {trials['nmi'].mean():.3f}, ARI {trials['ari'].mean():.3f}, "
     return f"{about}{len(trials)} trials"

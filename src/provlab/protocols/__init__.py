@@ -4,7 +4,7 @@ A protocol checks a cell, takes its rows, runs a trial, and declares the columns
 What only a trial needs, scikit-learn and what fits, is imported where it runs: a plan and a store are read without.
 """
 
-from provlab.protocols.base import SELECTED, AbstractProtocol, Column, Fold, Method, columns, union
+from provlab.protocols.base import SELECTED, AbstractProtocol, Column, Fold, Method, columns, predicts_numbers, union
 from provlab.protocols.in_memory import Clustering, InverseKFold, KFold, OfficialSplit, SelectionOnly
 from provlab.protocols.streamed import StreamedTraining
 
@@ -57,5 +57,6 @@ __all__ = [
     "OfficialSplit",
     "SelectionOnly",
     "StreamedTraining",
+    "predicts_numbers",
     "protocol_named",
 ]

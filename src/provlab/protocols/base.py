@@ -168,11 +168,16 @@ def _warn_once(setting: str, split: str) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _clusters(model: str) -> bool:
-    """Tell whether a model clusters; thousands of cells have the same few."""
-    from sklearn.base import is_clusterer
+def _kind(model: str) -> str | None:
+    """Return scikit-learn's word for what a model is; thousands of cells have the same few."""
+    from sklearn.utils import get_tags
 
-    return bool(is_clusterer(build("model", json.loads(model))))
+    return get_tags(build("model", json.loads(model))).estimator_type
+
+
+def predicts_numbers(model: Mapping[str, Any]) -> bool:
+    """Tell whether the config of a model is one of a regression."""
+    return _kind(canonical_json(model)) == "regressor"
 
 
 class AbstractProtocol(ABC):
@@ -234,7 +239,7 @@ class AbstractProtocol(ABC):
             if not isinstance(protocol[name], int) or protocol[name] < 1:
                 raise ValueError(f"protocol.{name}: expected a positive integer, got {protocol[name]!r}.")
         self.check_folds(protocol)
-        if self.uses_model and _clusters(canonical_json(method.model)) != self.clusters:
+        if self.uses_model and (_kind(canonical_json(method.model)) == "clusterer") != self.clusters:
             raise ValueError(
                 f"protocol.split: expected all_rows with a model that clusters, and only with such a one, "
                 f"got {self.name} with {method.model['_target_']}; use protocol=clustering model=kmeans together."

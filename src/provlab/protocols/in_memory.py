@@ -46,8 +46,11 @@ THEOREMS = (
     CompressedRecovery,
     FeatureSelectiveRecovery,
 )
+REGRESSION = ("r2", "rmse", "mae")
+"""What a regression has in the place of the error: R^2 on the test rows, and the errors in units of the target."""
+
 COLUMNS = (
-    *columns("number", "error", "objective", "scaled_objective"),
+    *columns("number", "error", *REGRESSION, "objective", "scaled_objective"),
     *certificate_columns(*THEOREMS),
     *columns("seconds", "train_cpu", "train_wall"),
 )

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from provlab.frames import entry_trials
+from provlab.frames import entry_trials, headline_columns
 from provlab.plan import Artefact, Entry
 from provlab.project import tool
 from provlab.protocols import protocol_named
@@ -123,7 +123,7 @@ def trace_numbers(
     places: dict[tuple[str, str], list[int]] = {}
     for k, entry in enumerate(artefact.entries):
         places.setdefault((entry.row, entry.column), []).append(k)
-    measures = measures_of(columns)
+    measures = measures_of([*columns, *headline_columns(artefact.cells)])
     trials = entry_trials(artefact, store, list(dict.fromkeys([*measures, *ALWAYS, "key"])))
     measures = [name for name in measures if trials[name].notna().any()]
     trials[measures] = trials[measures].astype(float) * [100.0 if name in PERCENT else 1.0 for name in measures]
