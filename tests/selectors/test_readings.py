@@ -55,6 +55,18 @@ def test_columns_of_sigma_v_are_as_long_as_those_of_x(X):
     assert low <= found[0] <= found[-1] <= high  # the lemma asks for feasibility only
 
 
+@pytest.mark.parametrize("reading", [{"shifts": "section_4_1"}, {"no_candidate": "longest"}, {"no_candidate": "skip"}])
+def test_the_other_steps_of_bss_promise_nothing(X, reading):
+    other = BSSSelector(R, **reading).fit(X)
+    assert not hasattr(other, "spectral_bound_")
+    assert not hasattr(other, "eigenvalue_range_")
+    if "shifts" in reading:
+        assert other.n_infeasible_ > 0
+        assert set(other.indices_) != set(BSSSelector(R).fit(X).indices_)
+    else:  # Algorithm 1 finds a column in each step here
+        np.testing.assert_array_equal(other.indices_, BSSSelector(R).fit(X).indices_)
+
+
 @pytest.mark.parametrize("selector", [BSSSelector(R), ApproximateBSSSelector(R, n_projections=10, random_state=0)])
 def test_the_other_gain_promises_nothing(X, selector):
     plain = selector.fit(X)

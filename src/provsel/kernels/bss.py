@@ -39,7 +39,7 @@ class Sparsifier(NamedTuple):
     gains : ndarray of shape (r,)
         Weight t of each step: A = sum_k gains[k] v_k v_k^T over the picks.
     n_infeasible : int
-        Steps in which no column was feasible, which happens with the gain "mean" only.
+        Steps in which no column was feasible, which cannot happen in Algorithm 1 as it is proved.
     """
 
     picks: Columns
@@ -50,8 +50,24 @@ class Sparsifier(NamedTuple):
 GAINS = ("inverse_mean", "mean")
 """1/t or t is the mean of a column's two scores."""
 
+SHIFTS = ("algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper")
+"""L = tau - s and U = delta_U (tau + s), with s = sqrt(r l) as in Algorithm 1, or s = sqrt(tau l) as section 4.1
+displays it: in both barriers or in one."""
 
-def bss(columns: OrderedColumns, r: int, *, gain: str = GAINS[0]) -> Sparsifier:
+NO_CANDIDATE = ("repeat", "longest", "skip")
+"""What a step does where no unselected column is feasible: a selected one gains weight, and the longest unselected is
+taken where no column is feasible at all; the longest unselected is taken; nothing is. A column that is not feasible has
+the gain of the step before, 1 in the first step."""
+
+
+def bss(
+    columns: OrderedColumns,
+    r: int,
+    *,
+    gain: str = GAINS[0],
+    shifts: str = SHIFTS[0],
+    no_candidate: str = NO_CANDIDATE[0],
+) -> Sparsifier:
     """Pick and weigh r columns v_i (rows of V), so that sum t_i v_i v_i^T is close to a multiple of I.
 
     Parameters
@@ -65,6 +81,10 @@ def bss(columns: OrderedColumns, r: int, *, gain: str = GAINS[0]) -> Sparsifier:
         1/t = (L + U) / 2, as in Algorithm 1, or t = (L + U) / 2, without a guarantee: A then hardly grows, the lower
         barrier overtakes it, and no column is feasible. The longest that was not selected is taken in such a step, with
         the gain of the step before.
+    shifts : {"algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"}, default="algorithm_1"
+    no_candidate : {"repeat", "longest", "skip"}, default="repeat"
+        See `SHIFTS` and `NO_CANDIDATE`. Others than the defaults are readings of the paper without a guarantee, and
+        take an eigenproblem a step.
 
     Returns
     -------
@@ -90,26 +110,28 @@ def bss(columns: OrderedColumns, r: int, *, gain: str = GAINS[0]) -> Sparsifier:
     (2009).
     """
     rank = columns.V.shape[1]
+    if (shifts, no_candidate) != (SHIFTS[0], NO_CANDIDATE[0]):
+        return _as_read(columns, r, gain, shifts, no_candidate)
     root, ratio = np.sqrt(r * rank), np.sqrt(rank / r)
     delta_upper = (1 + ratio) / (1 - ratio)
 
     steps = np.arange(1, r + 1)
-    shifts = np.column_stack([steps - root, delta_upper * (steps + root)])  # L and U after each step
+    barriers_after = np.column_stack([steps - root, delta_upper * (steps + root)])  # L and U after each step
     traces = np.array([rank / root, rank / (delta_upper * root)])  # of both inverses for A = 0, at L_0 and U_0
     if compiled_by():
         from provsel.kernels.bss_compiled import picked
 
-        return Sparsifier(*picked(columns, shifts, traces, is_mean=gain == "mean"))
+        return Sparsifier(*picked(columns, barriers_after, traces, is_mean=gain == "mean"))
     search = ColumnSearch(columns)
     picks, gains, n_infeasible = np.empty(r, dtype=np.int64), np.empty(r), 0
     # A = diag(lam) + W^T W in the eigenbasis of the A of j steps ago
     lam, W, j = np.zeros(rank), np.empty((MAX_UPDATES, rank)), 0
-    diagonals = Diagonals(lam, shifts[:MAX_UPDATES])
+    diagonals = Diagonals(lam, barriers_after[:MAX_UPDATES])
     for step in range(r):
         if j == diagonals.n_served:
             lam, Q = eigh(np.diag(lam) + W[:j].T @ W[:j], driver="evd", check_finite=False)
             search.rotate(Q)
-            diagonals, j = Diagonals(lam, shifts[step : step + MAX_UPDATES]), 0
+            diagonals, j = Diagonals(lam, barriers_after[step : step + MAX_UPDATES]), 0
         barriers = Barriers(diagonals, j, W[:j], traces)
         try:
             column, row, score = search.first_feasible(barriers)
@@ -126,3 +148,43 @@ def bss(columns: OrderedColumns, r: int, *, gain: str = GAINS[0]) -> Sparsifier:
         j += 1
         picks[step], gains[step] = column, t
     return Sparsifier(picks, gains, n_infeasible)
+
+
+def _as_read(columns: OrderedColumns, r: int, gain: str, shifts: str, no_candidate: str) -> Sparsifier:
+    """Return the picks of another reading, with an eigenproblem in each step: `bss` cannot update these barriers."""
+    ordered = columns.V[columns.order]
+    rank = ordered.shape[1]
+    ratio = np.sqrt(rank / r)
+    delta_upper = (1 + ratio) / (1 - ratio)
+    A, is_free = np.zeros((rank, rank)), np.ones(len(ordered), dtype=bool)
+    picks, gains, n_infeasible = list[int](), list[float](), 0
+    for step in range(r):
+        of_algorithm, displayed = np.sqrt(r * rank), np.sqrt(step * rank)
+        low = step - (displayed if shifts in ("section_4_1", "section_4_1_lower") else of_algorithm)
+        high = delta_upper * (step + (displayed if shifts in ("section_4_1", "section_4_1_upper") else of_algorithm))
+        eigenvalues, Q = eigh(A, driver="evd", check_finite=False)
+        squares = (ordered @ Q) ** 2
+        below, above = 1 / (eigenvalues - low - 1), 1 / (high + delta_upper - eigenvalues)
+        # a barrier that stands on an eigenvalue has an infinite potential: the first term is 0 there
+        lower = squares @ below**2 / (below.sum() - (1 / (eigenvalues - low)).sum()) - squares @ below
+        upper = squares @ above**2 / ((1 / (high - eigenvalues)).sum() - above.sum()) + squares @ above
+        feasible = (upper <= lower) & np.isfinite(lower)
+        wanted = feasible & is_free
+        if not wanted.any() and no_candidate == "repeat":
+            wanted = feasible
+        if wanted.any():
+            place = int(wanted.argmax())
+            mean = 0.5 * (upper[place] + lower[place])
+            t = float(1 / mean if gain == "inverse_mean" else mean)
+        else:
+            n_infeasible += 1
+            if no_candidate == "skip" or not is_free.any():
+                continue
+            place, t = int(is_free.argmax()), gains[-1] if gains else 1.0
+        A += t * np.outer(ordered[place], ordered[place])
+        is_free[place] = False
+        picks.append(int(columns.order[place]))
+        gains.append(t)
+    if not picks:
+        raise ArithmeticError("BSS: expected a feasible column in some step, got none in all of them.")
+    return Sparsifier(np.array(picks, dtype=np.int64), np.array(gains), n_infeasible)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from provsel.kernels.bss import GAINS, bss
+from provsel.kernels.bss import GAINS, NO_CANDIDATE, SHIFTS, bss
 from provsel.kernels.bss_columns import OrderedColumns
 from provsel.selectors._base import Selection, check_budget
 
@@ -36,21 +36,30 @@ def check_exceeds_rank(name: str, r: int, rank: int, of: str, hint: str) -> None
         )
 
 
-def bss_selection(columns: OrderedColumns, r: int, weights: str, gain: str, rank_tolerance: float) -> Selection:
+def bss_selection(
+    columns: OrderedColumns,
+    r: int,
+    weights: str,
+    gain: str,
+    rank_tolerance: float,
+    *,
+    shifts: str = SHIFTS[0],
+    no_candidate: str = NO_CANDIDATE[0],
+) -> Selection:
     """Return what r > rank steps of BSS pick; the gains of a column that was picked again add up.
 
-    Lemmas 1 and 2 are promised for the gains that they are proved for.
+    Lemmas 1 and 2 are promised for the algorithm that they are proved for.
     """
     rank = columns.V.shape[1]
     ratio = math.sqrt(rank / r)
     with np.errstate(divide="ignore", invalid="ignore"):  # a barrier may stand on an eigenvalue with the other gain
-        picks, gains, n_infeasible = bss(columns, r, gain=gain)
+        picks, gains, n_infeasible = bss(columns, r, gain=gain, shifts=shifts, no_candidate=no_candidate)
     indices, first, place = np.unique(picks, return_index=True, return_inverse=True)
     order = np.argsort(first)
     total = np.bincount(place, weights=gains)[order]
     scale = np.sqrt((1 - np.sqrt(rank / r)) / r)
-    attributes: dict[str, Any] = {"n_repeats": r - indices.size, "n_infeasible": n_infeasible, "rank": rank}
+    attributes: dict[str, Any] = {"n_repeats": picks.size - indices.size, "n_infeasible": n_infeasible, "rank": rank}
     attributes["rank_tolerance"] = rank_tolerance
-    if gain == GAINS[0]:
+    if (gain, shifts, no_candidate) == (GAINS[0], SHIFTS[0], NO_CANDIDATE[0]):
         attributes |= {"eigenvalue_range": ((1 - ratio) ** 2, (1 + ratio) ** 2), "spectral_bound": 3 * ratio}
     return Selection(indices[order], np.sqrt(total if weights == "sqrt_t" else 1.0 / total) * scale, attributes)

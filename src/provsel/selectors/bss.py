@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from provsel.checks import check_choice
+from provsel.kernels.bss import NO_CANDIDATE, SHIFTS
 from provsel.kernels.bss_columns import OrderedColumns
 from provsel.selectors._base import BaseSelector, Selection, checked_basis, checked_count
 from provsel.selectors._bss_selection import bss_budget, bss_selection, check_exceeds_rank, check_forms
@@ -38,6 +40,12 @@ class BSSSelector(BaseSelector):
     gain : {"inverse_mean", "mean"}, default="inverse_mean"
         Weight of a pick: 1/t is the mean of its scores L and U, as in Algorithm 1, or t is, the slip of the printed D
         in another place: then nothing is promised, soon no column is feasible, and the longest one is picked.
+    shifts : {"algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"}, default="algorithm_1"
+        The barriers are L = tau - s and U = delta_U (tau + s) in step tau, with s = sqrt(r rank) as in Algorithm 1, or
+        s = sqrt(tau rank) as section 4.1 displays it, in both or in one. Nothing is promised for the second.
+    no_candidate : {"repeat", "longest", "skip"}, default="repeat"
+        Where no unselected column is feasible, a selected one gains weight; the longest unselected one is taken; or the
+        step is skipped, and fewer features are kept. Only the first keeps the promise.
     columns : {"V", "sigma_V"}, default="V"
         Of the feasible columns the longest is picked: of V^T, or of Sigma V^T, which are as long as those of X.
     center : bool, default=False
@@ -52,13 +60,14 @@ class BSSSelector(BaseSelector):
     n_repeats_ : int
         Steps in which a selected feature gained weight, r - k.
     n_infeasible_ : int
-        Steps in which no column was feasible; 0 but with `gain="mean"`.
+        Steps in which no column was feasible; 0 for Algorithm 1 as it is proved.
     rank_ : int
         Rank that was sparsified.
     rank_tolerance_ : float
         Share of the largest singular value up to which others count as zero. `fit` warns where the rank depends on it.
     eigenvalue_range_ : tuple of float
-        The range that Lemma 1 promises for the eigenvalues of V^T R R^T V; not with `gain="mean"`, as the next.
+        The range that Lemma 1 promises for the eigenvalues of V^T R R^T V; not with another `gain`, `shifts` or
+        `no_candidate` than the default, as the next.
     spectral_bound_ : float
         3 sqrt(rank / r), what Lemma 2 promises for ||E||_2.
     n_features_in_ : int
@@ -91,6 +100,8 @@ class BSSSelector(BaseSelector):
         rescale: bool = True,
         rank: int | None = None,
         gain: str = "inverse_mean",
+        shifts: str = "algorithm_1",
+        no_candidate: str = "repeat",
         columns: str = "V",
         center: bool = False,
     ) -> None:
@@ -99,6 +110,8 @@ class BSSSelector(BaseSelector):
         self.rescale = rescale
         self.rank = rank
         self.gain = gain
+        self.shifts = shifts
+        self.no_candidate = no_candidate
         self.columns = columns
         self.center = center
 
@@ -113,6 +126,8 @@ class BSSSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
         check_forms("BSSSelector", self.weights, self.gain)
+        check_choice("BSSSelector", "shifts", self.shifts, SHIFTS)
+        check_choice("BSSSelector", "no_candidate", self.no_candidate, NO_CANDIDATE)
         basis = checked_basis(self, view)
         hint = (
             f"the smallest that works is {basis.rank + 1}"
@@ -123,4 +138,5 @@ class BSSSelector(BaseSelector):
         lengths = None if self.columns == "V" else basis.lengths(self.columns)
         name = f"ordered columns {basis.rank} {self.columns!r} {self.center}"  # all r share them
         columns = view.shared(name, lambda: OrderedColumns(basis.V, lengths))
-        return bss_selection(columns, r, self.weights, self.gain, basis.tolerance)
+        readings = {"shifts": self.shifts, "no_candidate": self.no_candidate}
+        return bss_selection(columns, r, self.weights, self.gain, basis.tolerance, **readings)
