@@ -54,6 +54,7 @@ EVERY: list[selectors.BaseSelector] = [
     selectors.FeatureSelectiveSelector(),
     selectors.FullDataSelector(),
     selectors.LaplacianScoreSelector(3),
+    selectors.LassoSelector(),
     selectors.LeverageScoreSelector(3),
     selectors.LPSVMSelector(),
     Mine(2),

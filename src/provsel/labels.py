@@ -1,12 +1,87 @@
-"""Labels as signs: of two classes, or of each class against the rest."""
+"""Targets: labels as signs, of two classes or of each class against the rest, and numbers to regress on."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from provsel.checks import check_choice
+
+TASKS = ("auto", "classification", "regression")
+FOR_NUMBERS = "for numbers, take SVMRFESelector, LassoSelector or AlphaInvestingSelector"
+MANY_CLASSES, FEW_ROWS = 20, 5
+"""Whole numbers are rarely classes where they are more than so many, with fewer than so many rows each on average."""
+
+
+def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> None:
+    """Raise unless y, shape (n,), holds labels of classes; real numbers that are not all whole are none.
+
+    `subject` is the name of the class that asks, `advice` the next step that the message ends with.
+    """
+    from sklearn.utils.multiclass import type_of_target  # what reads a store imports no scikit-learn
+
+    kind = type_of_target(y)
+    if kind in ("binary", "multiclass"):
+        return
+    if kind != "continuous":  # scikit-learn's words, for an array of objects that are no texts
+        raise ValueError(
+            f"{subject}: Unknown label type. Expected classes as texts or numbers, got {y.flat[0]!r:.80} in an array "
+            f"of dtype {y.dtype}; convert it."
+        )
+    fraction = y[y != np.round(y)][0].item()
+    raise ValueError(
+        f"{subject}: expected classes, got {np.unique(y).size} different real numbers, such as {fraction!r}; {advice}."
+    )
+
+
+def numbers_of(subject: str, y: NDArray[Any], task: str) -> NDArray[np.float64] | None:
+    """Return y, shape (n,), as float64 where it is to be regressed on, and None where its values are classes.
+
+    `task` is "classification", "regression", or "auto": numbers that are not all whole are regressed on. Warns of
+    whole numbers that "auto" takes for very many classes, as from `fit` of `subject`, and raises for another task, for
+    what `task` cannot be of, and for numbers that are all equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from provsel.labels import numbers_of
+    >>> numbers_of("example", np.array([1, 2, 3]), "auto"), numbers_of("example", np.array([1, 2, 3]), "regression")
+    (None, array([1., 2., 3.]))
+    """
+    from sklearn.utils.multiclass import type_of_target
+
+    from provsel.validation import check_magnitude
+
+    check_choice(subject, "task", task, TASKS)
+    numeric = y.dtype.kind in "biuf" or all(isinstance(value, Real) for value in y)
+    if task == "classification":
+        check_classes(subject, y, "take task='regression'")
+        return None
+    if task == "auto" and not (numeric and type_of_target(y) == "continuous"):
+        check_classes(subject, y)
+        count = np.unique(y).size
+        if numeric and count > MANY_CLASSES and y.size < FEW_ROWS * count:
+            warnings.warn(
+                f"{subject}: expected classes, got {count} different whole numbers in {y.size} rows, and took them for "
+                f"classes; say which they are by task='regression' or task='classification'.",
+                UserWarning,
+                stacklevel=6,
+            )
+        return None
+    if not numeric:
+        raise ValueError(f"{subject}: expected numbers with task='regression', got {y[0]!r:.80}; convert the target.")
+    numbers = y.astype(np.float64)
+    check_magnitude(subject, numbers, "y")
+    if not np.ptp(numbers) > 0:
+        raise ValueError(
+            f"{subject}: expected numbers that differ, got {float(numbers[0])!r} only, n_samples = {y.size}; check y."
+        )
+    return numbers
 
 
 def signs_of_two_classes(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -39,9 +114,7 @@ def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any]
     """
     if y is None:
         raise ValueError(f"{subject}: expected labels of at least two classes, got y=None; pass y to fit.")
-    from sklearn.utils.multiclass import check_classification_targets  # what reads a store imports no scikit-learn
-
-    check_classification_targets(y)
+    check_classes(subject, y)
     classes, labels = np.unique(y, return_inverse=True)
     check_several(subject, classes)
     positive = np.array([1]) if classes.size == 2 else np.arange(classes.size)

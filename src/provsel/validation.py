@@ -36,13 +36,13 @@ def validated(estimator: Any, *arrays: Any, accept_sparse: Any = "csr", reset: b
     return X if len(arrays) == 1 else (X, found[1])
 
 
-def check_magnitude(subject: str, X: Any) -> None:
-    """Raise a `ValueError` where the largest value of X, shape (n, d), is so large or small that its square is not."""
+def check_magnitude(subject: str, X: Any, name: str = "X") -> None:
+    """Raise a `ValueError` where the largest value of an array is so large or small that its square is not."""
     largest = largest_size(X)
     if largest and np.isfinite(largest) and not MAGNITUDES[0] <= largest <= MAGNITUDES[1]:
         raise ValueError(
-            f"{subject}: expected X whose largest absolute value is from {MAGNITUDES[0]:g} to {MAGNITUDES[1]:g}, got "
-            f"{largest:g}; multiply X by a constant, or scale its columns."
+            f"{subject}: expected {name} whose largest absolute value is from {MAGNITUDES[0]:g} to {MAGNITUDES[1]:g}, "
+            f"got {largest:g}; multiply {name} by a constant{', or scale its columns' if name == 'X' else ''}."
         )
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectKBest
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -32,6 +33,7 @@ from provsel.selectors import (
     FeatureSelectiveSelector,
     FullDataSelector,
     L1SVMSelector,
+    LassoSelector,
     LeverageScoreSelector,
     LPSVMSelector,
     OnlineLeverageSelector,
@@ -65,6 +67,10 @@ ESTIMATORS = [
     AlwaysKept(SVMRFESelector(1), 1, always=[0]),
     CrossValidatedSize(SVMRFESelector(1), cv=2, most=1),
     AtSize(FeatureSelectiveSelector(relative=True), 1, parameter="c1", low=1e-4, high=1.0),
+    AtSize(LassoSelector(), 1),
+    SVMRFESelector(1, task="regression"),
+    AlphaInvestingSelector(task="regression"),
+    CrossValidatedSize(SVMRFESelector(1), cv=KFold(2, shuffle=True, random_state=0), most=1, task="regression"),
     OnlineLeverageSelector(1, random_state=0),
     LibsvmSVM(),
     LiblinearSVM(),

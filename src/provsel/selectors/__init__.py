@@ -22,6 +22,7 @@ from provsel.selectors.full import FullDataSelector
 from provsel.selectors.gaussian_compression import GaussianCompression
 from provsel.selectors.l1_svm import L1SVMSelector
 from provsel.selectors.laplacian_score import LaplacianScoreSelector
+from provsel.selectors.lasso import LassoSelector
 from provsel.selectors.leverage import LeverageScoreSelector
 from provsel.selectors.lpsvm import LPSVMSelector
 from provsel.selectors.on_support_vectors import OnSupportVectors
@@ -53,6 +54,7 @@ __all__ = [
     "L1SVMSelector",
     "LPSVMSelector",
     "LaplacianScoreSelector",
+    "LassoSelector",
     "LeverageScoreSelector",
     "OnSupportVectors",
     "OnlineLeverageSelector",

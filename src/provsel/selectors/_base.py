@@ -193,6 +193,13 @@ class SelectorAround(BaseSelector, ABC):
         """As the selector."""
         return bool(getattr(self.selector, "rescale", False))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.selector, BaseSelector):
+            inner = self.selector.__sklearn_tags__()
+            tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        return tags
+
 
 def checked_count(selector: Any, n_features: int) -> int:
     """Return the number of features that a selector is asked for, from 1 to `n_features`, or raise.

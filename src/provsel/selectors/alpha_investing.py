@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provsel.kernels.alpha_investing import P_VALUES, alpha_investing
-from provsel.labels import check_several
+from provsel.labels import check_several, numbers_of
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
@@ -19,8 +19,8 @@ TARGETS = ("codes", "one_vs_rest")
 class AlphaInvestingSelector(BaseSelector):
     r"""Accept features one by one, in the order of the columns, while false ones stay few; it chooses their number.
 
-    Use it where features arrive one by one, and each has to be kept or refused at once; for columns at hand, whose
-    order means nothing, other selectors are better.
+    Use it where features arrive one by one, and each has to be kept or refused at once, for numbers or classes; for
+    columns at hand, whose order means nothing, other selectors are better.
 
     A wealth w pays for the tests. Column i, from 1, is tested at level a = w / (2 i): with z the part of it that
     is orthogonal to the constant and the accepted columns, and r the residual of the target on these,
@@ -45,10 +45,13 @@ class AlphaInvestingSelector(BaseSelector):
         "likelihood_ratio" is the formula above, the authors'. "chi2" is the upper tail of chi-squared with one
         degree of freedom at n drop / ||r||^2; it is the smaller of the two, so that single tests pass more easily.
     target : {"codes", "one_vs_rest"}, default="codes"
-        What the labels become. "codes" are the numbers 0, 1, ... of the classes in sorted order, in one
-        regression, as is common: of more than two classes it sees what is linear in this order. "one_vs_rest"
-        makes a pass with its own wealth for each class and keeps what any of them accepts. Two classes are one
-        pass either way.
+        What labels of classes become; numbers are regressed on as they are. "codes" are the numbers 0, 1, ... of
+        the classes in sorted order, in one regression, as is common: of more than two classes it sees what is
+        linear in this order. "one_vs_rest" makes a pass with its own wealth for each class and keeps what any of
+        them accepts. Two classes are one pass either way.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is: "auto" takes numbers that are not all whole for numbers, as scikit-learn's `type_of_target`,
+        and all others for classes.
 
     Attributes
     ----------
@@ -63,18 +66,20 @@ class AlphaInvestingSelector(BaseSelector):
     n_accepted_ : int
         How many were accepted in all, kept or not; 0 where nothing was.
     classes_ : ndarray of shape (n_classes,)
+        Not for numbers.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`, when there is one class only, more features are asked for than there are, or an option is out of
-        range.
+        From `fit`, when there is one class only, or numbers that are all equal, more features are asked for than there
+        are, or an option is out of range or not for numbers.
 
     Warns
     -----
     UserWarning
-        When nothing is accepted.
+        When nothing is accepted; and when `task="auto"` takes whole numbers for classes that are more than 20, with
+        fewer than 5 rows each.
 
     Examples
     --------
@@ -85,6 +90,8 @@ class AlphaInvestingSelector(BaseSelector):
     >>> y = np.where(X[:, 3] > 0, 1, -1)
     >>> AlphaInvestingSelector().fit(X, y).indices_.tolist()
     [3]
+    >>> AlphaInvestingSelector().fit(X, 2 * X[:, 5] - X[:, 3]).indices_.tolist()
+    [3, 5]
 
     References
     ----------
@@ -103,20 +110,22 @@ class AlphaInvestingSelector(BaseSelector):
         delta: float = 0.5,
         p_value: str = "likelihood_ratio",
         target: str = "codes",
+        task: str = "auto",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.wealth = wealth
         self.delta = delta
         self.p_value = p_value
         self.target = target
+        self.task = task
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         most = None if self.n_features_to_select is None else checked_count(self, view.n_features)
         wealth, delta = self._checked_options()
-        classes, targets = _targets(view.y, self.target)
+        classes, targets = _targets(view.y, self.target, self.task)
         options: dict[str, Any] = {"wealth": wealth, "delta": delta, "p_value": self.p_value}
         passes = view.shared(  # they do not depend on how many features are wanted
-            f"alpha-investing {options} {self.target}",
+            f"alpha-investing {options} {'numbers' if classes is None else self.target}",
             lambda: [alpha_investing(view.X, target, **options) for target in targets],
         )
         p_values = np.array([found.p_values for found in passes])
@@ -135,7 +144,7 @@ class AlphaInvestingSelector(BaseSelector):
             p_values=p_values,
             wealth=np.array([found.wealth for found in passes]),
             n_accepted=int(accepted.size),
-            classes=classes,
+            **({} if classes is None else {"classes": classes}),
         )
 
     def _checked_options(self) -> tuple[float, float]:
@@ -153,10 +162,17 @@ class AlphaInvestingSelector(BaseSelector):
         return float(self.wealth), float(self.delta)
 
 
-def _targets(y: NDArray[Any] | None, kind: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the classes, sorted, and what is regressed on, shape (n_targets, n); raise for fewer than two classes."""
+def _targets(y: NDArray[Any] | None, kind: str, task: str) -> tuple[NDArray[Any] | None, NDArray[np.float64]]:
+    """Return the classes, sorted, None for numbers, and what is regressed on, shape (n_targets, n); or raise."""
     if y is None:
         raise ValueError("AlphaInvestingSelector: expected labels of at least two classes, got y=None; pass y to fit.")
+    numbers = numbers_of("AlphaInvestingSelector", y, task)
+    if numbers is not None:
+        if kind != "codes":
+            raise ValueError(
+                f"AlphaInvestingSelector: expected target 'codes' for numbers, got {kind!r}; leave it out."
+            )
+        return None, numbers[None, :]
     classes, codes = np.unique(y, return_inverse=True)
     codes = codes.ravel()
     check_several("AlphaInvestingSelector", classes)

@@ -32,10 +32,11 @@ class AtSize(SelectorAround):
         r.
     parameter : str, default=None
         Name of the parameter that is searched. None is the selector's own: "C" of `L1SVMSelector`, "nu" of
-        `LPSVMSelector`, "c1" of `FeatureSelectiveSelector`. Give it for any other selector.
+        `LPSVMSelector`, "penalty" of `LassoSelector`, "c1" of `FeatureSelectiveSelector`. Give it for any other
+        selector.
     low, high : float, default=None
         Ends of the search, both tried; 0 < low < high. None are those of the selector for its own parameter: 1e-6 and
-        100, for "c1" 1e-9 and 1 where it is relative, else a million.
+        100, for "penalty" 1e-6 and 0.99, for "c1" 1e-9 and 1 where it is relative, else a million.
     max_fits : int, default=30
         Bound on the fits of one search; 13 narrow twelve powers of ten to a percent, where it ends.
     if_fewer : {"raise", "keep"}, default="raise"
@@ -158,9 +159,3 @@ class AtSize(SelectorAround):
         if self.if_fewer not in IF_FEWER:
             raise ValueError(f"AtSize: expected if_fewer in {IF_FEWER}, got {self.if_fewer!r}.")
         return SizeRange(parameter, float(low), float(high))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if isinstance(self.selector, BaseSelector):
-            tags.classifier_tags = self.selector.__sklearn_tags__().classifier_tags
-        return tags

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import Ridge
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils.multiclass import type_of_target
 
+from provsel.labels import numbers_of
 from provsel.models import LibsvmSVM
 from provsel.selectors._base import BaseSelector, Selection, SelectorAround
 from provsel.training_view import TrainingView
@@ -41,6 +41,10 @@ class CrossValidatedSize(SelectorAround):
         As in scikit-learn: an integer is a number of folds, stratified for classes.
     scoring : str or callable, default=None
         A scorer of scikit-learn, higher is better; None is the model's own `score`: accuracy or R^2.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is, for the folds, the model, and a `task` of the selector. "auto" is the selector's where that
+        says it; else numbers that are not all whole are numbers, as for scikit-learn's `type_of_target`, and all others
+        are classes.
     rule : {"one_standard_error", "best"}, default="one_standard_error"
         The fewest features whose mean score is within one standard error of the best, or those with the best.
     random_state : int, Generator, RandomState or None, default=None
@@ -65,7 +69,13 @@ class CrossValidatedSize(SelectorAround):
     Raises
     ------
     ValueError
-        From `fit`: no provsel selector with `n_features_to_select`, a size out of range, one fold only.
+        From `fit`: no provsel selector with `n_features_to_select`, a size out of range, one fold only, a target
+        that is not of the task, a score that is not finite, as R^2 of a fold of one row.
+
+    Warns
+    -----
+    UserWarning
+        When `task="auto"` takes whole numbers for classes that are more than 20, with fewer than 5 rows each.
 
     Examples
     --------
@@ -94,6 +104,7 @@ class CrossValidatedSize(SelectorAround):
         model: BaseEstimator | None = None,
         cv: Any = 5,
         scoring: Any = None,
+        task: str = "auto",
         rule: str = "one_standard_error",
         random_state: Any = None,
     ) -> None:
@@ -103,19 +114,21 @@ class CrossValidatedSize(SelectorAround):
         self.model = model
         self.cv = cv
         self.scoring = scoring
+        self.task = task
         self.rule = rule
         self.random_state = random_state
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         sizes = self._checked_sizes(view.n_features)
         seed = int(rng.integers(2**31)) if self.is_random and self.random_state is not None else None
-        fold_scores = self._fold_scores(view, sizes, seed)
+        selector, numbers = self._with_task(np.asarray(view.y))
+        fold_scores = self._fold_scores(view, numbers, selector, sizes, seed)
         means = fold_scores.mean(axis=1)
         errors = fold_scores.std(axis=1, ddof=1) / np.sqrt(fold_scores.shape[1])
         best = int(np.argmax(means))
         least = means[best] - (errors[best] if self.rule == "one_standard_error" else 0.0)
         chosen = int(sizes[np.flatnonzero(means >= least)[0]])
-        fitted = self._at(chosen, seed).fit_view(view)
+        fitted = _at(selector, chosen, seed).fit_view(view)
         scores = {"scores": fitted.scores_} if hasattr(fitted, "scores_") else {}
         return Selection(
             fitted.indices_,
@@ -131,10 +144,27 @@ class CrossValidatedSize(SelectorAround):
             },
         )
 
-    def _fold_scores(self, view: TrainingView, sizes: NDArray[np.int64], seed: int | None) -> NDArray[np.float64]:
+    def _with_task(self, y: NDArray[Any]) -> tuple[BaseSelector, NDArray[np.float64] | None]:
+        """Return a copy of the selector that is told the task, as a fold alone may look different, and `numbers_of`."""
+        parameters = self.selector.get_params()
+        names = [name for name in parameters if name.rpartition("__")[2] == "task"]
+        said = {parameters[name] for name in names} - {"auto"}
+        task = said.pop() if self.task == "auto" and len(said) == 1 else self.task
+        numbers = numbers_of("CrossValidatedSize", y, task)
+        task = "classification" if numbers is None else "regression"
+        return clone(self.selector).set_params(**dict.fromkeys(names, task)), numbers
+
+    def _fold_scores(
+        self,
+        view: TrainingView,
+        numbers: NDArray[np.float64] | None,
+        selector: BaseSelector,
+        sizes: NDArray[np.int64],
+        seed: int | None,
+    ) -> NDArray[np.float64]:
         """Return the score of each size on each fold, shape (n_sizes, n_folds)."""
-        X, y = view.X, np.asarray(view.y)
-        classes = type_of_target(y) in ("binary", "multiclass")
+        X, classes = view.X, numbers is None
+        y = np.asarray(view.y) if numbers is None else numbers
         splits = list(check_cv(self.cv, y, classifier=classes).split(X, y))
         if len(splits) < 2:
             raise ValueError(f"CrossValidatedSize: expected cv with two folds or more, got {len(splits)}.")
@@ -144,15 +174,15 @@ class CrossValidatedSize(SelectorAround):
         for fold, (train, test) in enumerate(splits):
             rows = TrainingView(X[train], y[train])
             for place, size in enumerate(sizes):
-                selector = self._at(int(size), seed).fit_view(rows)
-                fitted = clone(model).fit(selector.reduce(rows.X), rows.y)
-                scores[place, fold] = scorer(fitted, selector.reduce(X[test]), y[test])
+                chosen = _at(selector, int(size), seed).fit_view(rows)
+                fitted = clone(model).fit(chosen.reduce(rows.X), rows.y)
+                scores[place, fold] = score = scorer(fitted, chosen.reduce(X[test]), y[test])
+                if not np.isfinite(score):
+                    raise ValueError(
+                        f"CrossValidatedSize: expected finite scores, got {score} on {y[test].size} rows in fold "
+                        f"{fold}; give fewer folds, or another scoring."
+                    )
         return scores
-
-    def _at(self, size: int, seed: int | None) -> BaseSelector:
-        """Return an unfitted copy of the selector that asks for `size` features."""
-        selector: BaseSelector = clone(self.selector).set_params(n_features_to_select=size)
-        return selector if seed is None else selector.set_params(random_state=seed)
 
     def _checked_sizes(self, n_features: int) -> NDArray[np.int64]:
         """Return the numbers of features to try, increasing, or raise for any bad option."""
@@ -180,3 +210,9 @@ class CrossValidatedSize(SelectorAround):
         if self.sizes is None:
             given += [2**power for power in range(int(most).bit_length()) if 2**power < most]
         return np.unique(np.asarray(given, dtype=np.int64))
+
+
+def _at(selector: BaseSelector, size: int, seed: int | None) -> BaseSelector:
+    """Return an unfitted copy of the selector that asks for `size` features."""
+    copy: BaseSelector = clone(selector).set_params(n_features_to_select=size)
+    return copy if seed is None else copy.set_params(random_state=seed)

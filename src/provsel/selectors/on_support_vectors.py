@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from provsel.labels import check_classes
 from provsel.models.libsvm import LibsvmSVM
 from provsel.selectors._base import BaseSelector, Selection
 from provsel.training_view import TrainingView
@@ -42,6 +43,11 @@ class OnSupportVectors(BaseSelector):
         The fitted copy of `selector`.
     support_rows_ : ndarray of shape (p,), int64
         Rows of X that are support vectors, increasing.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: labels that are no classes, where `svm` is a classifier; and those of `selector` and `svm`.
 
     Examples
     --------
@@ -110,6 +116,8 @@ class OnSupportVectors(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         routed = process_routing(self, "fit", **view.metadata)
         svm, selector = self._svm(), clone(self.selector)
+        if view.y is not None and is_classifier(svm):
+            check_classes("OnSupportVectors", view.y)
         view.svm(svm, **routed["svm"]["fit"])
         rows, support = view.on_support_vectors(svm), view.support_rows(svm)
         of_rows = {name: _of_rows(value, support, view.n_samples) for name, value in routed["selector"]["fit"].items()}

@@ -1,8 +1,9 @@
-"""Recursive feature elimination with a linear SVM."""
+"""Recursive feature elimination with a linear SVM, or with ridge regression for numbers."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -12,17 +13,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
-from sklearn.utils.multiclass import check_classification_targets
 
 from provsel.kernels.elimination import RemainingColumns, best, by_importance, elimination_sizes
-from provsel.labels import check_several
+from provsel.labels import check_several, numbers_of
 from provsel.models._libsvm_library import checked_max_iter, fit_gram, warn_early
 from provsel.models.liblinear import LiblinearSVM
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
-TOLERANCES = {"libsvm": 1e-3, "liblinear": 0.1, "liblinear_primal": 0.01}
+TOLERANCES = {"libsvm": 1e-3, "liblinear": 0.1, "liblinear_primal": 0.01, "ridge": 1e-10}
 SOLVERS = ("auto", *TOLERANCES)
 
 GRAM_ROWS = 2_000
@@ -32,6 +34,13 @@ PRIMAL_ROWS, PRIMAL_RATIO = 50_000, 100
 """Beyond so many rows, and so many times the features, "auto" is LIBLINEAR in the primal: at 100,000 x 100 the dual
 solver takes minutes, as it sweeps over the rows again and again, and Newton's method in the primal a second."""
 
+DENSE_ENTRIES = 10_000_000
+"""Ridge regression makes sparse columns of up to so many entries dense (80 MB): a factorisation is exact, and quicker
+than conjugate gradients, which do not end where columns have very different scales."""
+
+NEAR = 1e-6
+"""Largest partial derivative that conjugate gradients may leave without a warning, relative to the largest at w = 0."""
+
 SHARED_ROUNDS = 128
 """A path of more rounds is walked by each fit for itself: keeping all its rounds would take d numbers a round."""
 
@@ -39,7 +48,8 @@ SHARED_ROUNDS = 128
 class SVMRFESelector(BaseSelector):
     r"""Train a linear SVM, drop the features of smallest abs(w), and repeat until r remain.
 
-    Use it as the strong baseline with labels, without a guarantee, where its many fits can be afforded.
+    Use it as the strong baseline with labels, without a guarantee, where its many fits can be afforded; for a target of
+    numbers the model is ridge regression, which is a linear SVM with the squared loss, min ||w||^2 / 2 + C ||r||^2.
 
     Features with equal abs(w), such as copies of a column, are kept lowest index first. Several classes: the
     importance of a feature is the sum of w^2 over the binary problems (one against one with LIBSVM, one against
@@ -55,41 +65,52 @@ class SVMRFESelector(BaseSelector):
         Features to drop a round, or the fraction in (0, 1) of the *remaining* features, rounded down, at least 1;
         never below r. (A fraction is one of all d features in scikit-learn's `RFE`.)
     C : float, default=1.0
-        Weight of the sum of losses.
-    solver : {"auto", "libsvm", "liblinear", "liblinear_primal"}, default="auto"
+        Weight of the sum of losses. For numbers it is that of the squared residuals: scikit-learn's
+        `Ridge(alpha=1 / (2 C))`, with an intercept that is not penalised.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is: "auto" takes numbers that are not all whole for numbers, as scikit-learn's `type_of_target`,
+        and all others for classes.
+    solver : {"auto", "libsvm", "liblinear", "liblinear_primal", "ridge"}, default="auto"
         "libsvm": hinge loss, intercept not penalised, on the n x n Gram matrix of the remaining columns, which
         takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows, solved
         in the dual; "liblinear_primal" the same in the primal, for n >> d. Hinge and squared hinge are two models and
         select different features. "auto" is "libsvm" for n <= 2000, "liblinear_primal" for n > 50,000 and n > 100 d,
-        else "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds.
+        else "liblinear". In the primal, 20 of 100 features of a million rows take some 150 seconds. For numbers it is
+        "ridge", and only there: a factorisation, or conjugate gradients for sparse X of more than ten million entries,
+        zeros included.
     tol : float, default=None
-        Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR's dual, 0.01 for its primal.
+        Stopping tolerance; None is the solver's own: 1e-3 for LIBSVM, 0.1 for LIBLINEAR's dual, 0.01 for its primal,
+        1e-10 for the conjugate gradients.
     max_iter : int, default=1_000_000
         Limit of LIBSVM's iterations in each round, on each problem of two classes. LIBLINEAR has its own.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_selected,), int64
-        Kept features, in order of decreasing importance in the last SVM that was trained.
+        Kept features, in order of decreasing importance in the last model that was trained.
     weights_ : ndarray of shape (n_selected,)
         Ones.
     ranking_ : ndarray of shape (n_features,), int64
         1 for kept features, 2 for those dropped in the last round, and so on.
     n_rounds_ : int
-        Number of SVMs trained.
+        Number of models trained.
     n_iter_ : int
-        The most iterations that LIBSVM took on a problem of two classes in any round; 0 with LIBLINEAR.
+        The most iterations that LIBSVM took on a problem of two classes in any round; 0 with LIBLINEAR, 1 with ridge.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        From `fit`: labels missing or of one class, step, C, solver, tol or max_iter out of range, an SVM with w = 0.
+        From `fit`: labels missing or of one class, numbers that are all equal, step, C, task, solver, tol or max_iter
+        out of range, a solver of the other task, a model with w = 0.
 
     Warns
     -----
     ConvergenceWarning
-        When LIBSVM ended at `max_iter` in some round, as on columns of very different scales.
+        When LIBSVM ended at `max_iter` in some round, or conjugate gradients early, as on columns of very different
+        scales.
+    UserWarning
+        When `task="auto"` takes whole numbers for classes that are more than 20, with fewer than 5 rows each.
 
     Examples
     --------
@@ -100,6 +121,8 @@ class SVMRFESelector(BaseSelector):
     >>> y = np.where(X[:, 3] > 0, 1, -1)
     >>> SVMRFESelector(1).fit(X, y).indices_.tolist()
     [3]
+    >>> SVMRFESelector(2).fit(X, 2 * X[:, 5] - X[:, 3]).indices_.tolist()
+    [5, 3]
 
     References
     ----------
@@ -115,6 +138,7 @@ class SVMRFESelector(BaseSelector):
         *,
         step: int | float = 0.1,
         C: float = 1.0,
+        task: str = "auto",
         solver: str = "auto",
         tol: float | None = None,
         max_iter: int = 1_000_000,
@@ -122,19 +146,21 @@ class SVMRFESelector(BaseSelector):
         self.n_features_to_select = n_features_to_select
         self.step = step
         self.C = C
+        self.task = task
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
-        step, C, solver, tol = _checked_options(self, view.n_samples, view.n_features)
-        labels, max_iter = _checked_labels(view.y), checked_max_iter(self.max_iter)
-        trainer = _Trainer(view, labels, solver, C, tol, max_iter)
+        target, max_iter = _checked_target(view.y, self.task), checked_max_iter(self.max_iter)
+        is_ridge = target.dtype.kind == "f"
+        step, C, solver, tol = _checked_options(self, view.n_samples, view.n_features, is_ridge=is_ridge)
+        trainer = _Trainer(view, target, solver, C, tol, max_iter)
         sizes = elimination_sizes(view.n_features, r, step)
         ranking = np.ones(view.n_features, dtype=np.int64)
         last: _Round | None = None
-        n_iter = np.zeros(len(sizes), dtype=np.int64)
+        n_iter, worst = np.zeros(len(sizes), dtype=np.int64), 0.0
         kept = np.arange(view.n_features)
         for k, left in enumerate([*sizes[1:], r]):
             compute = partial(trainer.train, last, kept)
@@ -144,12 +170,19 @@ class SVMRFESelector(BaseSelector):
             if last is not None:
                 last.columns = None
             last, kept = trained, best(trained.importances, left)
-            n_iter[k] = trained.n_iter
+            n_iter[k], worst = trained.n_iter, max(worst, trained.gradient)
             ranking[trained.features] = len(sizes) - k + 1
             ranking[trained.features[kept]] = 1
-        n_early = np.count_nonzero(n_iter >= max_iter)
+        n_early = np.count_nonzero(n_iter >= max_iter) if solver == "libsvm" else 0
         if n_early:
             warn_early("SVMRFESelector", f" in {n_early} of {len(sizes)} rounds", max_iter)
+        if worst > NEAR:
+            warnings.warn(
+                f"SVMRFESelector: expected conjugate gradients to leave a relative gradient of at most {NEAR:g}, got "
+                f"{worst:.1g}; scale the columns to one range.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         order = kept[by_importance(trained.importances[kept])]
         return Selection.unweighted(
             trained.features[order], ranking=ranking, n_rounds=len(sizes), n_iter=int(n_iter.max())
@@ -166,16 +199,19 @@ class _Round:
         What it was trained on, increasing.
     importances : ndarray of shape (m,)
         abs(w), or the norm of w over the binary problems.
-    columns : RemainingColumns or CSR of shape (n, m), or None
+    columns : RemainingColumns or ndarray or CSR of shape (n, m), or None
         Of these features, for the next round, which is the only one to need them: freed then.
     n_iter : int
-        LIBSVM's iterations, 0 with LIBLINEAR.
+        LIBSVM's iterations, see `n_iter_`.
+    gradient : float
+        What conjugate gradients left of it, see `NEAR`; 0 with others.
     """
 
     features: NDArray[np.int64]
     importances: NDArray[np.float64]
     columns: Any
-    n_iter: int
+    n_iter: int = 0
+    gradient: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -184,13 +220,13 @@ class _Trainer:
 
     Attributes
     ----------
-    labels : ndarray of shape (n_samples,), int64
-        Class numbers.
-    solver : {"libsvm", "liblinear", "liblinear_primal"}
+    target : ndarray of shape (n_samples,)
+        Class numbers, int64, or what ridge regression predicts, float64.
+    solver : {"libsvm", "liblinear", "liblinear_primal", "ridge"}
     """
 
     view: TrainingView
-    labels: NDArray[np.int64]
+    target: NDArray[Any]
     solver: str
     C: float
     tol: float
@@ -203,43 +239,66 @@ class _Trainer:
         else:
             features = previous.features[kept]
             columns = previous.columns.only(kept) if self.solver == "libsvm" else previous.columns[:, kept]
-        binary, n_iter = self._libsvm(columns) if self.solver == "libsvm" else self._liblinear(columns)
+        solve = {"libsvm": self._libsvm, "ridge": self._ridge}.get(self.solver, self._liblinear)
+        binary, how = solve(columns)
         # the norm over one problem is abs(w)
         importances = np.abs(binary[0]) if len(binary) == 1 else np.sqrt((binary**2).sum(axis=0))
         if previous is None and not importances.any():
             raise ValueError(
-                f"SVMRFESelector: expected an SVM with a non-zero weight, got w = 0 on all {kept.size} features; check "
-                f"that X is not all zeros and that its rows differ between the classes."
+                f"SVMRFESelector: expected a model with a non-zero weight, got w = 0 on all {kept.size} features; "
+                f"check that X is not all zeros and that its rows differ with the target."
             )
-        return _Round(features, importances, columns, n_iter)
+        return _Round(features, importances, columns, **how)
 
     def _all_columns(self) -> Any:
         if self.solver == "libsvm":
             return RemainingColumns.of(self.view.X, self.view.gram())
         if self.solver == "liblinear_primal":
             return self.view.X
+        if self.solver == "ridge":
+            return self.view.X.astype(np.float64, copy=False)
         return sparse.csr_matrix(self.view.X, dtype=np.float64)
 
-    def _liblinear(self, columns: Any) -> tuple[NDArray[np.float64], int]:
-        """Return w of each binary problem, shape (n_problems, m), and 0 iterations, which are not known."""
+    def _liblinear(self, columns: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """Return w of each binary problem, shape (n_problems, m), and what else the round tells: no iterations here."""
         if self.solver == "liblinear_primal":
             svm = LinearSVC(dual=False, fit_intercept=False, C=self.C, tol=self.tol)
-            return svm.fit(columns, self.labels).coef_, 0
-        return LiblinearSVM(C=self.C, tol=self.tol).fit(columns, self.labels).coef_, 0
+            return svm.fit(columns, self.target).coef_, {}
+        return LiblinearSVM(C=self.C, tol=self.tol).fit(columns, self.target).coef_, {}
 
-    def _libsvm(self, columns: RemainingColumns) -> tuple[NDArray[np.float64], int]:
-        """As `_liblinear`; of each pair of classes i < j, the dual variables stand in row j - 1 for i, row i for j."""
-        svm = fit_gram(columns.gram, self.labels, C=self.C, tol=self.tol, max_iter=self.max_iter)
-        owner = self.labels[svm.support]
-        pairs = list(combinations(range(int(self.labels.max()) + 1), 2))
-        duals = np.zeros((len(pairs), self.labels.size))
+    def _ridge(self, columns: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """As `_liblinear`, of the one problem of regression, and the gradient that is left."""
+        n_samples, n_features = columns.shape
+        is_sparse = sparse.issparse(columns) and n_samples * n_features > DENSE_ENTRIES
+        if sparse.issparse(columns) and not is_sparse:
+            columns = columns.toarray()
+        # the Gram matrix of wide rows, scikit-learn's own choice, loses what is small beside one large column
+        solver = "sparse_cg" if is_sparse else "svd" if n_features > n_samples else "cholesky"
+        alpha = 0.5 / self.C
+        model = Ridge(alpha=alpha, solver=solver, tol=self.tol).fit(columns, self.target)
+        gradient = 0.0
+        if is_sparse:
+            left = columns.T @ (self.target - model.predict(columns)) - alpha * model.coef_
+            at_zero = float(np.abs(columns.T @ (self.target - self.target.mean())).max())
+            gradient = float(np.abs(left).max()) / at_zero if at_zero > 0 else 0.0
+        return model.coef_[None, :], {"n_iter": 1, "gradient": gradient}
+
+    def _libsvm(self, columns: RemainingColumns) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """As `_liblinear`, and the most iterations.
+
+        Of each pair of classes i < j, the dual variables stand in row j - 1 for i, row i for j.
+        """
+        svm = fit_gram(columns.gram, self.target, C=self.C, tol=self.tol, max_iter=self.max_iter)
+        owner = self.target[svm.support]
+        pairs = list(combinations(range(int(self.target.max()) + 1), 2))
+        duals = np.zeros((len(pairs), self.target.size))
         for row, (i, j) in zip(duals, pairs, strict=True):
             row[svm.support] = np.where(owner == i, svm.dual_coef[j - 1], 0) + np.where(owner == j, svm.dual_coef[i], 0)
-        return columns.weighted_sums(duals), int(svm.n_iter.max())
+        return columns.weighted_sums(duals), {"n_iter": int(svm.n_iter.max())}
 
 
 def _checked_options(
-    selector: SVMRFESelector, n_samples: int, n_features: int
+    selector: SVMRFESelector, n_samples: int, n_features: int, *, is_ridge: bool
 ) -> tuple[int | float, float, str, float]:
     """Return step, C, solver and tol as Python numbers, "auto" and None decided, or raise."""
     name, step, C, solver, tol = type(selector).__name__, selector.step, selector.C, selector.solver, selector.tol
@@ -254,11 +313,15 @@ def _checked_options(
         raise ValueError(f"{name}: expected C positive and finite, got {C!r}.")
     if solver not in SOLVERS:
         raise ValueError(f"{name}: expected solver in {SOLVERS}, got {solver!r}.")
+    if solver != "auto" and (solver == "ridge") != is_ridge:
+        known = "'auto' or 'ridge' for numbers" if is_ridge else "other than 'ridge' for classes"
+        raise ValueError(f"{name}: expected solver {known}, got {solver!r}; change solver or task.")
     if tol is not None and not _is_positive(tol):
         raise ValueError(f"{name}: expected tol None or positive and finite, got {tol!r}.")
     if solver == "auto":
         primal = n_samples > max(PRIMAL_ROWS, PRIMAL_RATIO * n_features)
         solver = "libsvm" if n_samples <= GRAM_ROWS else "liblinear_primal" if primal else "liblinear"
+        solver = "ridge" if is_ridge else solver
     if tol is None:
         tol = TOLERANCES[solver]
     return int(step) if whole else float(step), float(C), solver, float(tol)
@@ -268,11 +331,13 @@ def _is_positive(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
 
 
-def _checked_labels(y: NDArray[Any] | None) -> NDArray[np.int64]:
-    """Return the class numbers of y, or raise."""
+def _checked_target(y: NDArray[Any] | None, task: str) -> NDArray[Any]:
+    """Return y as float64 where it is regressed on, else the numbers of its classes, int64; or raise."""
     if y is None:
         raise ValueError("SVMRFESelector: expected labels y, got None; it ranks features by an SVM of the classes.")
-    check_classification_targets(y)
+    numbers = numbers_of("SVMRFESelector", y, task)
+    if numbers is not None:
+        return numbers
     classes, labels = np.unique(y, return_inverse=True)
     check_several("SVMRFESelector", classes)
     return labels
