@@ -15,6 +15,8 @@ from sklearn.base import BaseEstimator
 
 from provlab.claims.paired_tests import CorrectedT
 from provlab.datasets.loaders.file import known_labels
+from provlab.features import COLUMNS as FEATURE_COLUMNS
+from provlab.features import SelectedFeatures, cells_features
 from provlab.frames import ERROR, Headline, error_summary, headline_columns, headline_of, planned_trials
 from provlab.identity.cell import Cell
 from provlab.identity.keys import digest
@@ -27,13 +29,22 @@ from provsel.models import LibsvmSVM
 from provsel.sparse_input import check_sparse
 
 READ = ["n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
+STABILITY = ["stability", "stability_low", "stability_high"]
 
 
 class Comparison(pd.DataFrame):
-    """What `compare` returns: a frame with a figure of its errors, or of the measure that it compares by."""
+    """What `compare` returns: a frame with a figure of its errors, or of the measure that it compares by.
 
-    _metadata: ClassVar = ["headline"]
+    Attributes
+    ----------
+    features : DataFrame
+        One line for each method and feature that it selected: `method`, and the columns of
+        `provlab.features.selected_features`.
+    """
+
+    _metadata: ClassVar = ["headline", "features"]
     headline: Headline = ERROR
+    features: pd.DataFrame = pd.DataFrame()
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:
@@ -63,6 +74,12 @@ class Comparison(pd.DataFrame):
             axes.set_ylim(-0.6, len(self) - 0.4)  # no point on the frame
             axes.set_xlabel(self.headline.label)
         return figure
+
+    def draw_features(self) -> Any:
+        """Return a Matplotlib figure: how often each method selects its most frequent features."""
+        from provlab.figures.frequencies import frequency_figure
+
+        return frequency_figure(self.features)
 
 
 def compare(
@@ -116,7 +133,8 @@ def compare(
     Comparison
         Index: the names. Columns: error, its mean over folds in percent; sd; n_selected; cpu, mean seconds of a
         selection with what it shares; difference to the first in points, with p, two-sided, by the corrected t-test;
-        trials.
+        stability of the selected features, from stability_low to stability_high, as if folds were independent; trials.
+        The attribute `features` names what each method selected, and `draw_features` shows how often.
 
     Raises
     ------
@@ -159,7 +177,13 @@ def compare(
             f"compare: {len(report.failures)} of {report.n_planned} trials failed, the others are stored: "
             f"{'; '.join(report.kinds())}"
         )
-    return _frame([*methods], cells, planned_trials(store, cells, [*headline_columns(cells), *READ]))
+    known = feature_names if feature_names is not None else getattr(X, "columns", None)
+    own_names = None if known is None else [str(name) for name in known]
+    selected = {cell.id: each for cell, each in cells_features(store, cells, lambda _: (own_names, ""))}
+    found = _frame([*methods], cells, planned_trials(store, cells, [*headline_columns(cells), *READ]), selected)
+    lines = [selected[cell.id].frame.assign(method=name) for name, cell in zip(methods, cells, strict=True)]
+    found.features = pd.concat(lines, ignore_index=True)[["method", *FEATURE_COLUMNS]]
+    return found
 
 
 def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) -> str:
@@ -189,7 +213,9 @@ def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) 
     return str(target)
 
 
-def _frame(names: Sequence[str], cells: Sequence[Cell], trials: pd.DataFrame) -> Comparison:
+def _frame(
+    names: Sequence[str], cells: Sequence[Cell], trials: pd.DataFrame, selected: Mapping[str, SelectedFeatures]
+) -> Comparison:
     """Return a line a method, with the difference to the first, fold by fold."""
     headline = headline_of(cells[0])
     folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, "n_train", "n_test"]].mean()
@@ -206,6 +232,7 @@ def _frame(names: Sequence[str], cells: Sequence[Cell], trials: pd.DataFrame) ->
             "cpu": (own["select_cpu"] + own["shared_cpu"]).mean(),
             "difference": float(differences.mean()),
             "p": np.nan if place == 0 else CorrectedT(differences.to_numpy(), ratio=ratio).p_value(),
+            **dict(zip(STABILITY, (selected[cell.id].index, *selected[cell.id].interval), strict=True)),
             "trials": len(own),
         }
     comparison = Comparison(pd.DataFrame.from_dict(lines, orient="index"))

@@ -68,21 +68,23 @@ MAX_COEFFICIENTS = 100
 def _named(fold: Fold, features: Any) -> Record:
     """Return the selected features, and their names where the fold has names of its own; None where all are kept."""
     every = features is None or features.size == fold.view.n_features
-    names = None if fold.feature_names is None or features is None else fold.feature_names[features].tolist()
+    chosen = ... if every else features
+    names = None if fold.feature_names is None or features is None else fold.feature_names[chosen].tolist()
     return {"features": None if every else features.astype(np.int32), "feature_names": names}
 
 
-def _coefficients(trained: Any, reducer: Any) -> list[float] | None:
+def _coefficients(trained: Any, reducer: Any, n_features: int) -> list[float] | None:
     """Return what a linear model multiplies each selected feature by, in the order of selection.
 
-    None of a model with several vectors, of a reducer that mixes features, and of more than `MAX_COEFFICIENTS`.
+    In that of the columns where all are kept, of which no order is stored. None of a model with several vectors, of a
+    reducer that mixes features, and of more than `MAX_COEFFICIENTS`.
     """
     features, found = kept_features(reducer), np.ravel(getattr(trained, "coef_", ()))
     if features is None or not 0 < found.size == features.size <= MAX_COEFFICIENTS:
         return None
     of_features = found[np.argsort(np.argsort(features))]  # reduced rows have their columns in increasing order
-    rescaled = reducer.weights_ if getattr(reducer, "rescale", False) else 1.0
-    return (of_features * rescaled).astype(float).tolist()
+    of_features = of_features * (reducer.weights_ if getattr(reducer, "rescale", False) else 1.0)
+    return of_features[np.argsort(features) if features.size == n_features else ...].astype(float).tolist()
 
 
 def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
@@ -127,7 +129,7 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     record = fitted.as_record(fold)
     record |= {"error": error, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
     record |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
-    record["coefficients"] = _coefficients(trained, inner)
+    record["coefficients"] = _coefficients(trained, inner, view.n_features)
     if hasattr(trained, "indices_"):  # a model that drops features itself, of those that the selector left it
         left = kept_features(inner)
         features = trained.indices_ if left is None else np.sort(left)[trained.indices_]

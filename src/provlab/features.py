@@ -1,0 +1,225 @@
+"""Which features a method selects: how often over folds, draws and repeats, in which order, with which weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence, Sized
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from provlab.frames import planned_trials
+from provlab.identity.cell import Cell
+from provlab.identity.keys import canonical_json
+from provlab.plan import feature_names_of, identity_of, unique_cells
+from provlab.store import LARGE, TrialReader
+from provsel.stability import StabilityReport, stability
+
+COLUMNS = ["feature", "index", "frequency", "times", "place", "weight", "weight_sd"]
+"""Columns of the frame of `selected_features`."""
+
+READ = [*LARGE, "n_features", "n_selected"]
+"""Columns of the records that `selected_features` reads."""
+
+AT_ONCE = 10_000_000
+"""Selected features, over all trials, that are read into memory together: 300 MB with what is made of them."""
+
+MAX_FEATURES = 100_000_000
+"""More features are taken for a damaged record: the stability counts each of them."""
+
+NO_LIST = "no list of features is stored: the method mixes features, or its trials were packed without lists"
+KEEPS_ALL, KEEPS_NONE = "all features are selected", "no feature is selected"
+SINGLE = "a single selection has no stability"
+NUMBERED = "features are numbered from 1"
+
+Names: TypeAlias = tuple[Sequence[str] | None, str]
+"""Names of features, or None, and why there are none."""
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedFeatures:
+    """What the trials of one cell selected.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One line a feature that some trial selected, see `selected_features`.
+    stability : StabilityReport or None
+        None where it has no value; `note` says why.
+    n_selections : int
+        Trials whose selection is stored: each draw of each fold of each repeat is one.
+    n_features : int
+        Number of features that there were to select from; the largest, where a preparation made them in each fold.
+    sizes : tuple of int
+        The smallest and the largest number of features of a selection.
+    note : str
+        Why something is missing: features, names or the stability; "" where all is there.
+    """
+
+    frame: pd.DataFrame
+    stability: StabilityReport | None
+    n_selections: int
+    n_features: int
+    sizes: tuple[int, int]
+    note: str = ""
+
+    @property
+    def index(self) -> float:
+        """The stability, NaN where there is none."""
+        return np.nan if self.stability is None else self.stability.index
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the stability, see `StabilityReport.interval`; NaN where there is none."""
+        return (np.nan, np.nan) if self.stability is None else self.stability.interval()
+
+
+def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, note: str = "") -> SelectedFeatures:
+    """Count the features that the trials of one cell selected.
+
+    Each draw of each fold of each repeat is one selection, and all count the same. A trial without a list of features
+    is left out, but for one that kept all.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        Of one cell, see `planned_trials`, with the columns `READ`.
+    names : sequence of str, optional
+        Names of the features of the data set; by default numbers from 1. Where a preparation made the columns, their
+        names are those of the records: folds may have different ones.
+    note : str, optional
+        Why there are no names, see `names_of`.
+
+    Returns
+    -------
+    SelectedFeatures
+        Its frame has the lines of features that some trial selected, the most frequent first, then the one that was
+        selected earlier, then by index. Its columns are
+
+        - feature: the name;
+        - index: column of the data set from 0; none where a preparation made the columns;
+        - frequency: share of the selections that have the feature;
+        - times: number of these selections;
+        - place: median place in their order of selection, from 1; NaN where all features were kept, and of a method
+          that gives no order: the features of each selection stand in that of the columns;
+        - weight, weight_sd: mean and standard deviation, over the selections that say it, of what a linear model
+          multiplies the feature by; NaN where none does.
+
+    Raises
+    ------
+    ValueError
+        A list with a feature twice, or with one that the data set does not have.
+    """
+    lists, weights, unordered = _selections(trials)
+    n_features = int(trials["n_features"].fillna(0).max()) if len(trials) else 0
+    if not lists:
+        return SelectedFeatures(pd.DataFrame(columns=COLUMNS), None, 0, n_features, (0, 0), NO_LIST)
+    sizes = np.array([each.size for each in lists])
+    codes, labels = pd.factorize(np.concatenate(lists))
+    is_prepared = labels.dtype == object
+    if is_prepared:  # folds have columns of their own, which only their names tell apart
+        n_features, names, note = max(n_features, labels.size), None, ""
+        lists = np.split(codes, np.cumsum(sizes)[:-1])
+    elif n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):
+        raise ValueError(
+            f"selected features: expected numbers from 0 to {min(n_features, MAX_FEATURES) - 1}, got {labels.min()} to "
+            f"{labels.max()}; the records are damaged, or of other data: run provsel audit."
+        )
+    n_names = n_features if names is None else len(names)
+    if n_names != n_features:
+        names, note = None, f"{NUMBERED}: the data have {n_names} names, the trials {n_features} features"
+    place = np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1.0
+    place[np.repeat(unordered, sizes)] = np.nan
+    grouped = pd.DataFrame({"place": place, "weight": weights}).groupby(codes)
+    found = pd.DataFrame({"times": grouped.size(), "place": grouped["place"].median()})
+    found["weight"], found["weight_sd"] = grouped["weight"].mean(), grouped["weight"].std()
+    found["frequency"] = found["times"] / len(lists)
+    found["feature"] = labels if is_prepared else labels + 1 if names is None else np.asarray(names, object)[labels]
+    found["index"] = pd.array(np.full(labels.size, pd.NA) if is_prepared else labels, "Int64")
+    found = found.astype({"feature": str}).sort_values(
+        ["times", "place", "index", "feature"], ascending=[False, True, True, True], ignore_index=True
+    )
+    report, problem = None, ""
+    if sizes.sum() in (0, len(lists) * n_features):
+        problem = KEEPS_ALL if sizes[0] else KEEPS_NONE
+    elif len(lists) < 2:
+        problem = SINGLE
+    else:
+        report = stability(lists, n_features, feature_names=names)
+    notes, ends = "; ".join(filter(None, (problem, note))), (int(sizes.min()), int(sizes.max()))
+    return SelectedFeatures(found[COLUMNS], report, len(lists), n_features, ends, notes)
+
+
+def cells_features(
+    store: TrialReader, cells: Sequence[Cell], names: Callable[[Cell], Names] | None = None, *, at_once: int = AT_ONCE
+) -> Iterator[tuple[Cell, SelectedFeatures]]:
+    """Yield the selected features of each distinct cell that has stored trials, data set by data set.
+
+    Lists are read for a few cells at a time, so that memory does not grow with the number of trials.
+
+    Parameters
+    ----------
+    store : TrialReader
+    cells : sequence of Cell
+    names : callable, optional
+        Gives the names of the features of a cell, or None, and why; by default `names_of`.
+    at_once : int, optional
+        Selected features that are in memory together; a cell with more is read whole.
+    """
+    ordered = sorted(unique_cells(cells), key=lambda cell: cell.data)
+    sizes = planned_trials(store, ordered, ["n_selected"]).groupby("place")["n_selected"].sum()
+    for _, batch in sizes.groupby((sizes.cumsum() - sizes) // at_once):
+        chosen = [ordered[place] for place in batch.index]
+        for place, trials in planned_trials(store, chosen, READ).groupby("place"):
+            cell = chosen[int(str(place))]
+            yield cell, selected_features(trials, *(names or names_of)(cell))
+
+
+def names_of(cell: Cell) -> Names:
+    """Return the names of the features of a cell's data set; or None, and why they are not known.
+
+    They are read where the data set is on this machine and still the one of the trials.
+    """
+    return _names_of(cell.data, canonical_json(cell.dataset))
+
+
+@lru_cache(maxsize=4)
+def _names_of(data: str, config: str) -> Names:
+    dataset = json.loads(config)
+    try:
+        if identity_of(dataset) == data:
+            return feature_names_of(dataset).tolist(), ""
+        reason = "its file has changed since"
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+    return None, f"{NUMBERED}, as the names of data set {dataset['name']} cannot be read: {reason}"
+
+
+def _selections(trials: pd.DataFrame) -> tuple[list[NDArray[Any]], NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the selection of each trial that has one, the weights of all, and which have their features in no order.
+
+    These are selections of all features, and all where each has its features in the order of the columns.
+    """
+    columns = (trials[name].astype(object) for name in READ)
+    lists: list[NDArray[Any]] = []
+    weights, keeps_all, is_sorted = [], [], True
+    for features, names, coefficients, n_features, n_selected in zip(*columns, strict=True):
+        every = not isinstance(features, Sized)
+        if isinstance(names, Sized):
+            lists.append(np.asarray(names, object))
+        elif not every:
+            lists.append(np.asarray(features))
+        elif 0 < n_features == n_selected <= MAX_FEATURES:
+            lists.append(np.arange(int(n_features)))
+        else:
+            continue
+        keeps_all.append(every)
+        is_sorted = is_sorted and (every or bool(np.all(np.diff(features) > 0)))
+        fits = isinstance(coefficients, Sized) and len(coefficients) == lists[-1].size
+        weights.append(np.asarray(coefficients, float) if fits else np.full(lists[-1].size, np.nan))
+    one_order = is_sorted and max((each.size for each in lists), default=0) > 1
+    return lists, np.concatenate([np.empty(0), *weights]), np.array(keeps_all, bool) | one_order

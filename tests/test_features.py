@@ -1,0 +1,221 @@
+"""Which features are selected: counts beside an independent count, names of data and of folds, and damaged records."""
+
+import io
+import re
+from collections import Counter
+from statistics import mean, median, stdev
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+from provlab import compare
+from provlab.features import (
+    COLUMNS,
+    KEEPS_ALL,
+    KEEPS_NONE,
+    NO_LIST,
+    SINGLE,
+    cells_features,
+    names_of,
+    selected_features,
+)
+from provlab.frames import planned_trials
+from provlab.plan import cells_of, compose_config
+from provlab.snapshot import StoreSnapshot
+from provlab.store import TrialStore
+from provsel.selectors import UniformSelector
+from provsel.stability import stability
+from small_runs import LEVERAGE, run_quietly, small_cell
+
+D = 12
+
+
+def trials_with(selections, *, n_features=D, **columns):
+    """Return trials as `planned_trials` gives them; None among the selections keeps all features."""
+    return pd.DataFrame(
+        {
+            "features": pd.Series(
+                [None if each is None else np.array(each, np.int32) for each in selections], dtype=object
+            ),
+            "n_selected": [n_features if each is None else len(each) for each in selections],
+            "n_features": n_features,
+            "feature_names": pd.Series(columns.get("feature_names", [None] * len(selections)), dtype=object),
+            "coefficients": pd.Series(columns.get("coefficients", [None] * len(selections)), dtype=object),
+        }
+    )
+
+
+orders = st.lists(st.integers(0, D - 1), unique=True, max_size=D - 1)
+selections = st.lists(
+    st.one_of(
+        orders.flatmap(lambda order: st.tuples(st.just(order), st.none() | st.lists(
+            st.floats(-9, 9), min_size=len(order), max_size=len(order)))),
+        st.just((None, None)),
+    ),
+    min_size=2, max_size=9,
+)  # fmt: skip
+
+
+@given(chosen=selections)
+def test_counts_places_and_weights_are_those_of_a_count_by_hand(chosen):
+    lists, weights = [order for order, _ in chosen], [each for _, each in chosen]
+    found = selected_features(trials_with(lists, coefficients=weights), [f"f{k}" for k in range(D)])
+    sets = [range(D) if order is None else order for order in lists]
+    times = Counter(feature for each in sets for feature in each)
+    places, values = {k: [] for k in times}, {k: [] for k in times}
+    tells_order = any(order != sorted(order) for order in lists if order) or all(len(each) < 2 for each in sets)
+    for order, own in chosen:
+        for place, feature in enumerate(order or [], start=1):
+            places[feature] += [place] if tells_order else []
+            values[feature] += [] if own is None else [own[place - 1]]
+    assert found.n_selections == len(lists)
+    assert found.sizes == (min(map(len, sets)), max(map(len, sets)))
+    assert dict(zip(found.frame["index"], found.frame["times"], strict=True)) == times
+    assert found.frame["feature"].tolist() == [f"f{k}" for k in found.frame["index"]]
+    by_index = found.frame.set_index("index")
+    for feature, own in values.items():
+        line = by_index.loc[feature]
+        assert line["frequency"] == pytest.approx(times[feature] / len(lists))
+        assert line["place"] == pytest.approx(median(places[feature]) if places[feature] else np.nan, nan_ok=True)
+        assert line["weight"] == pytest.approx(mean(own) if own else np.nan, nan_ok=True, abs=1e-12)
+        assert line["weight_sd"] == pytest.approx(stdev(own) if len(own) > 1 else np.nan, nan_ok=True, abs=1e-7)
+    order = [(-n, median(places[k]) if places[k] else np.inf, k) for k, n in times.items()]
+    assert found.frame["index"].tolist() == [k for *_, k in sorted(order)]
+    if 0 < sum(map(len, sets)) < len(sets) * D:
+        expected = stability([np.isin(range(D), [*each]) for each in sets], D)
+        assert found.index == pytest.approx(expected.index)
+        assert found.interval == pytest.approx(expected.interval(), nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("selections", "note", "n_lines"),
+    [
+        ([None, None], KEEPS_ALL, D),
+        ([[], []], KEEPS_NONE, 0),
+        ([[3, 1]], SINGLE, 2),
+        ([], NO_LIST, 0),
+    ],
+)
+def test_what_has_no_stability_says_so(selections, note, n_lines):
+    found = selected_features(trials_with(selections))
+    assert (found.note, found.stability, len(found.frame)) == (note, None, n_lines)
+    assert np.isnan([found.index, *found.interval]).all()
+    assert list(found.frame) == COLUMNS
+
+
+def test_trials_without_a_list_are_no_selections():
+    trials = trials_with([[0, 2], [2, 0], [1]])
+    trials.loc[2, ["features", "n_selected"]] = [None, 5]  # of a transformer that mixes features
+    found = selected_features(trials)
+    assert found.n_selections == 2
+    assert found.frame[["feature", "index", "times", "place"]].to_numpy().tolist() == [
+        ["1", 0, 2, 1.5],
+        ["3", 2, 2, 1.5],
+    ]
+    assert found.index == 1
+
+
+def test_columns_that_a_preparation_made_are_told_apart_by_name():
+    lists, names = [[0, 1], [1, 0], [0, 2]], [["age", "town_Rome"], ["town_Rome", "age"], ["age", "town_Lima"]]
+    found = selected_features(trials_with(lists, n_features=3, feature_names=names), ["age", "town", "income"])
+    assert found.frame[["feature", "times", "place"]].to_numpy().tolist() == [
+        ["age", 3, 1.0], ["town_Rome", 2, 1.5], ["town_Lima", 1, 2.0],
+    ]  # fmt: skip
+    assert found.frame["index"].isna().all()
+    assert found.index == pytest.approx(stability([[0, 1], [0, 1], [0, 2]], 3).index)
+    assert found.n_features == 3
+    everything = trials_with([None, None], n_features=2, feature_names=[["age", "a"], ["age", "b"]])
+    assert selected_features(everything).frame["place"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("selections", "match"),
+    [
+        ([[0, D], [1]], r"selected features: expected numbers from 0 to 11, got 0 to 12; .* run provsel audit"),
+        ([[-1], [1]], r"expected numbers from 0 to 11, got -1 to 1"),
+        ([[1, 1], [1]], r"selection 0: expected each feature once"),
+    ],
+)
+def test_damaged_lists_are_refused(selections, match):
+    with pytest.raises(ValueError, match=match):
+        selected_features(trials_with(selections))
+
+
+def test_names_of_another_number_of_features_are_not_used():
+    found = selected_features(trials_with([[4, 0], [4, 1]]), ["a", "b"])
+    assert found.frame["feature"].tolist() == ["5", "1", "2"]
+    assert "the data have 2 names, the trials 12 features" in found.note
+
+
+@pytest.mark.parametrize(
+    ("becomes", "reason"),
+    [
+        ("height,weight,y\n", ""),
+        ("length,weight,y\n", r"names of data set file cannot be read: its file has changed since"),
+        (None, r"names of data set file cannot be read: .*mine\.csv"),
+    ],
+)
+def test_names_are_those_of_the_file_that_the_trials_are_of(tmp_path, becomes, reason):
+    path, rows = tmp_path / "mine.csv", "1.5,2,0\n2,1,1\n" * 6
+    path.write_text(f"height,weight,y\n{rows}")
+    [cell] = cells_of(compose_config(["dataset=file", f"dataset.path={path}", "selector=uniform"]))
+    path.unlink() if becomes is None else path.write_text(f"{becomes}{rows}")
+    names, why = names_of(cell)
+    assert names == (None if reason else ["height", "weight"])
+    assert re.search(reason, why)
+    assert why.startswith("features are numbered from 1") is bool(reason)
+
+
+def test_cells_are_read_a_few_at_a_time(tmp_path, monkeypatch):
+    """Pages of millions of trials: the same numbers, whatever is in memory together."""
+    cells = [small_cell(LEVERAGE, dataset={"seed": seed}, draws=3, certify=False) for seed in (0, 1)]
+    cells.append(small_cell(dataset={"seed": 0}, certify=False))
+    store = TrialStore(tmp_path / "store")
+    run_quietly(cells, store)
+    for reader in (store, StoreSnapshot.take(store)):
+        for at_once in (1, 10**9):
+            found = {cell.id: each for cell, each in cells_features(reader, [*cells, cells[0]], at_once=at_once)}
+            assert found.keys() == {cell.id for cell in cells}
+            for cell in cells:
+                trials = planned_trials(store, [cell], ["features"])
+                times = Counter(np.concatenate(trials["features"].tolist()).tolist())
+                frame = found[cell.id].frame
+                assert dict(zip(frame["index"], frame["times"], strict=True)) == times
+                assert found[cell.id].n_selections == len(trials)
+                assert frame["feature"].tolist() == [str(k + 1) for k in frame["index"]]
+
+
+def test_a_comparison_names_features_with_the_weights_of_its_model(tmp_path):
+    data = load_breast_cancer(as_frame=True)
+    X = (data.data - data.data.mean()) / data.data.std()
+    methods = {"F": SelectKBest(f_classif, k=4), "random": UniformSelector(3)}
+    made = compare(X, data.target, methods, model=None, repeats=1, n_splits=3, draws=2, results=tmp_path,
+                   console=Console(file=io.StringIO()))  # fmt: skip
+    own = made.features[made.features["method"] == "F"].set_index("feature")
+    seeds = TrialStore(tmp_path / "store").query(columns=["split_seed"])["split_seed"].unique().to_pylist()
+    labels, weights = np.where(data.target == 1, 1, -1), {}
+    for train, _ in StratifiedKFold(3, shuffle=True, random_state=seeds[0]).split(X, labels):
+        kept = SelectKBest(f_classif, k=4).fit(X.iloc[train], labels[train]).get_support(indices=True)
+        model = SVC(kernel="linear", C=1.0).fit(X.iloc[train, kept].to_numpy(), labels[train])
+        for name, weight in zip(X.columns[kept], model.coef_[0], strict=True):
+            weights.setdefault(name, []).append(weight)
+    assert own["times"].to_dict() == {name: len(each) for name, each in weights.items()}
+    for name, each in weights.items():
+        assert own.loc[name, "weight"] == pytest.approx(np.mean(each), rel=1e-4, abs=1e-5)
+    assert made.features.groupby("method", sort=False)["times"].sum().to_dict() == {"F": 12, "random": 18}
+    assert made.loc["F", "stability"] > made.loc["random", "stability"]
+    assert (made["stability_low"] <= made["stability"]).all()
+    assert (made["stability"] <= made["stability_high"]).all()
+    [axes] = made.draw_features().axes
+    assert [line.get_label() for line in axes.get_lines()] == ["F", "random"]
+    for line, name in zip(axes.get_lines(), methods, strict=True):
+        frame = made.features[made.features["method"] == name]
+        assert line.get_ydata().tolist() == pytest.approx((100 * frame["frequency"]).tolist())
