@@ -1,4 +1,4 @@
-"""Runs and sweeps: one run over all jobs, a line for each, on after a failed trial, a list at the end."""
+"""Runs and sweeps: one run over all jobs, on after a failed trial, a table and a list of failures at the end."""
 
 import re
 import shlex
@@ -49,13 +49,17 @@ def test_goes_on_after_a_failed_job_and_lists_it(run, here):
     status, out, error = run("-m", *ONE_BAD, *SIZE)
     assert status == 1
     assert n_stored() == 2 * 6
-    assert [line.split(" | ")[1].split(", ")[-1] for line in out.splitlines()] == ["6 trials", "no trials", "6 trials"]
+    assert re.findall(r"│ Uniform .*│ (\d+) +│ (\w+) +│$", out, re.M) == [
+        ("6", "complete"),
+        ("0", "missing"),
+        ("6", "complete"),
+    ]
     report = error[error.index("sweep: ") :]
     assert report.startswith("sweep: 2 of 3 jobs done, 1 failed\nfailed, 1 job: 6 of 6 trials failed: ValueError: Uni")
     again, whole = commands(report)
     assert again == ["provsel", "run", ONE_BAD[0], "selector.n_features_to_select=2000", *SIZE]
     assert whole == ["provsel", "run", "-m", *ONE_BAD, *SIZE]
-    assert [path.name for path in (here / "results").iterdir()] == ["store"]
+    assert sorted(path.name for path in (here / "results").iterdir()) == ["runs", "store"]
     status, _, error = run(*again[2:])
     assert status == 1
     assert error.startswith("the first trial that failed: ValueError: UniformSelector: expected n_features_to_select")
@@ -67,7 +71,7 @@ def test_trials_that_jobs_share_run_once_and_stored_ones_never_again(run):
         status, _, error = run("-m", "selector=full", "protocol.repeats=1,2", *SMALL[1:], "executor=serial")
         assert status == 0
         assert f"6 trials: {n_found} were stored, {n_run} computed" in error
-        assert error.endswith("sweep: 2 of 2 jobs done, 0 failed\n")
+        assert re.search(r"sweep: 2 of 2 jobs done, 0 failed\ntable and figure: results/runs/.*\n$", error)
 
 
 def test_a_sweep_is_the_same_with_a_launcher(run, here):
@@ -76,7 +80,7 @@ def test_a_sweep_is_the_same_with_a_launcher(run, here):
     assert done.returncode == 1, done.stderr
     assert "sweep: 2 of 3 jobs done, 1 failed\nfailed, 1 job: 6 of 6 trials failed: ValueError" in done.stderr
     assert "Traceback" not in done.stderr
-    assert [path.name for path in (here / "results").iterdir()] == ["store"]
+    assert sorted(path.name for path in (here / "results").iterdir()) == ["runs", "store"]
     status, _, error = run("-m", *TWO, *SIZE)
     assert (status, "12 trials: 12 were stored, 0 computed" in error) == (0, True)
     status, _, error = run("-m", "hydra/launcher=nosuch", *TWO, *SIZE)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.frames import planned_trials
-from provlab.identity.cell import Cell
+from provlab.frames import Planned, planned_trials
 from provlab.identity.keys import canonical_json
-from provlab.plan import feature_names_of, identity_of, unique_cells
+from provlab.plan import feature_names_of, identity_of
 from provlab.store import LARGE, TrialReader
 from provsel.stability import StabilityReport, stability
 
@@ -38,6 +37,21 @@ NUMBERED = "features are numbered from 1"
 
 Names: TypeAlias = tuple[Sequence[str] | None, str]
 """Names of features, or None, and why there are none."""
+
+
+class OnData(Planned, Protocol):
+    """A cell, or what stands for one: its data set's identity and config say where names of features are found."""
+
+    @property
+    def data(self) -> str:
+        """Identity of the data set."""
+
+    @property
+    def dataset(self) -> Mapping[str, Any]:
+        """Config of the data set."""
+
+
+AnyCell = TypeVar("AnyCell", bound=OnData)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,22 +169,27 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
 
 
 def cells_features(
-    store: TrialReader, cells: Sequence[Cell], names: Callable[[Cell], Names] | None = None, *, at_once: int = AT_ONCE
-) -> Iterator[tuple[Cell, SelectedFeatures]]:
-    """Yield the selected features of each distinct cell that has stored trials, data set by data set.
+    store: TrialReader,
+    cells: Sequence[AnyCell],
+    names: Callable[[AnyCell], Names] | None = None,
+    *,
+    at_once: int = AT_ONCE,
+) -> Iterator[tuple[AnyCell, SelectedFeatures]]:
+    """Yield the selected features of each cell that has stored trials, data set by data set.
 
     Lists are read for a few cells at a time, so that memory does not grow with the number of trials.
 
     Parameters
     ----------
     store : TrialReader
-    cells : sequence of Cell
+    cells : sequence of Cell, or of what stands for one
+        Distinct ones, see `unique_cells`.
     names : callable, optional
         Gives the names of the features of a cell, or None, and why; by default `names_of`.
     at_once : int, optional
         Selected features that are in memory together; a cell with more is read whole.
     """
-    ordered = sorted(unique_cells(cells), key=lambda cell: cell.data)
+    ordered = sorted(cells, key=lambda cell: cell.data)
     sizes = planned_trials(store, ordered, ["n_selected"]).groupby("place")["n_selected"].sum()
     for _, batch in sizes.groupby((sizes.cumsum() - sizes) // at_once):
         chosen = [ordered[place] for place in batch.index]
@@ -179,7 +198,7 @@ def cells_features(
             yield cell, selected_features(trials, *(names or names_of)(cell))
 
 
-def names_of(cell: Cell) -> Names:
+def names_of(cell: OnData) -> Names:
     """Return the names of the features of a cell's data set; or None, and why they are not known.
 
     They are read where the data set is on this machine and still the one of the trials.

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from scipy.special import stdtrit
 
 from provlab.identity.cell import Cell
 from provlab.plan import Artefact, Entry, counted_state
@@ -66,6 +67,18 @@ class Headline(NamedTuple):
 
 ERROR = Headline("error", "error", "test error (%)", "%", 100.0, more_is_better=False)
 R2 = Headline("r2", "R²", "R² on the test rows")
+
+
+class Planned(Protocol):
+    """What `planned_trials` asks of a cell: its id, and its numbers of repeats, folds and draws."""
+
+    @property
+    def id(self) -> str:
+        """SHA-256 of what the cell is."""
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Planned repeats, folds and draws."""
 
 
 def headline_of(cell: Cell) -> Headline:
@@ -147,6 +160,21 @@ def standard_error_scale(trials: pd.DataFrame, by: Sequence[str]) -> pd.Series:
     return over_folds.where(n_folds > 1, 1 / np.sqrt(n_trials))
 
 
+def mean_interval(values: pd.Series, scale: float, level: float = 0.95) -> tuple[float, float, float, int]:
+    """Return a mean, the ends of Student's interval of it, NaN for fewer than two values, and how many there are.
+
+    Parameters
+    ----------
+    values : Series of numbers
+    scale : float
+        From their sd to the standard error of the mean, see `standard_error_scale`.
+    level : float, default=0.95
+    """
+    n, mean = len(values), float(values.mean())
+    half = float(stdtrit(n - 1, 0.5 + level / 2) * scale * values.std(ddof=1)) if n > 1 else np.nan
+    return mean, mean - half, mean + half, n
+
+
 def artefact_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str]) -> pd.DataFrame:
     """Return the stored trials of an artefact: `row`, `column`, `dataset`, `repeat`, `fold`, `draw` and `columns`."""
     return entry_trials(artefact, store, columns)[["row", "column", "dataset", "repeat", "fold", "draw", *columns]]
@@ -160,7 +188,7 @@ def entry_trials(artefact: Artefact, store: TrialReader, columns: Sequence[str])
     return trials
 
 
-def planned_trials(store: TrialReader, cells: Sequence[Cell], columns: Sequence[str]) -> pd.DataFrame:
+def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequence[str]) -> pd.DataFrame:
     """Return the stored trials that some cells plan, and no others: a store may have more repeats and draws of them.
 
     Every number of a command is computed from these, so that it does not depend on what else is stored.
@@ -168,7 +196,7 @@ def planned_trials(store: TrialReader, cells: Sequence[Cell], columns: Sequence[
     Parameters
     ----------
     store : TrialReader
-    cells : sequence of Cell
+    cells : sequence of Cell, or of others with `id` and `counts`
         The same one may stand there twice, with other numbers of repeats and draws.
     columns : sequence of str
         Columns of the records.

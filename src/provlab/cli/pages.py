@@ -27,10 +27,12 @@ report_arguments = add_store_arguments
 
 def call_report(options: argparse.Namespace) -> int:
     """Build the report and print where it is."""
+    from provlab.own_runs import read_runs
     from provlab.project import some_artefacts
     from provlab.report.build import build_report
 
-    some_artefacts()
+    if not any(read_runs(Path(options.results))):
+        some_artefacts()
     start = time.perf_counter()
     index = build_report(Path(options.results), options.overrides)
     pages = list(index.parent.rglob("*.html"))

@@ -14,11 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from provlab.cli.commands import add_settings, one_line
-from provlab.messages import visible_line
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from provlab.identity.cell import Cell
     from provlab.run.runner import RunReport
     from provlab.store import TrialStore
@@ -73,7 +70,9 @@ def call_run(options: argparse.Namespace) -> int:
     if options.cfg:
         print(OmegaConf.to_yaml(OmegaConf.create(config), resolve=options.resolve), end="")
         return 0
-    report = run_config(config, cells_of(config), fail_fast=options.fail_fast)
+    cells = cells_of(config)
+    report = run_config(config, cells, fail_fast=options.fail_fast)
+    _say(_show(cells, config, _command(*overrides)))
     return 1 if report.failures else 0
 
 
@@ -104,18 +103,13 @@ def run_config(
     label: str = "cell",
     executor: Mapping[str, Any] | None = None,
 ) -> RunReport:
-    """Run cells where a composed config says, and print a line for each: what it is, and its error or its time."""
-    from provlab.frames import headline_columns, planned_trials
+    """Run cells where a composed config says, and say how many trials there were."""
     from provlab.plan import executor_settings
     from provlab.run.runner import run_cells
 
     store, fail_fast = _store(config), fail_fast or config["fail_fast"]
     report = run_cells(cells, store, executor or executor_settings(config), label=label, fail_fast=fail_fast)
     print(report.summary(), file=sys.stderr, flush=True)
-    columns = [*headline_columns(cells), "nmi", "ari", "n_selected", "select_cpu", "shared_cpu"]
-    trials = planned_trials(store, cells, columns)
-    for place, cell in enumerate(cells):
-        print(visible_line(_cell_line(cell, trials[trials["place"] == place])), flush=True)
     return report
 
 
@@ -126,25 +120,27 @@ def _store(config: Mapping[str, Any]) -> TrialStore:
     return TrialStore(results_folder(config) / "store")
 
 
-def _cell_line(cell: Cell, trials: pd.DataFrame) -> str:
-    from provlab.frames import error_summary, headline_of
-    from provlab.plan import Entry
+def _show(cells: Sequence[Cell], config: Mapping[str, Any], command: str) -> str:
+    """Print the table of some cells and write it with its figure; return where these are, and what to do next."""
+    from provlab.features import cells_features
+    from provlab.own_runs import FOLDER, own_run, run_frame, shown_columns, write_run
+    from provlab.plan import results_folder
+    from provlab.project import tool
+    from provlab.terminal import PlainConsole, table
 
-    name = " ".join(f"{key}={value}" for key, value in cell.dataset.items() if key in ("name", "set", "path"))
-    selector = " ".join(f"{key}={value}" for key, value in cell.selector.items() if key != "_target_")
-    about = f"{name} {str(cell.selector['_target_']).rsplit('.', 1)[-1]} {selector} | "
-    if trials.empty:
-        return f"{about}no trials"
-    if cell.protocol["split"] == "selection_only":
-        cpu = (trials["select_cpu"] + trials["shared_cpu"]).median()
-        return f"{about}{trials['n_selected'].mean():.0f} features in {cpu:.3g} CPU seconds, {len(trials)} trials"
-    headline = headline_of(cell)
-    [found] = error_summary(Entry("", "", cell), trials)
-    value, sd = headline.text(found["value"]), headline.text(found["sd"])
-    about += f"{headline.name} {f'{value} {headline.unit}'.rstrip()} (sd {sd}), "
-    if cell.protocol["split"] == "all_rows":
-        about += f"NMI {trials['nmi'].mean():.3f}, ARI {trials['ari'].mean():.3f}, "
-    return f"{about}{len(trials)} trials"
+    run, results, store = own_run(command, cells), results_folder(config), _store(config)
+    selected = {cell.id: found for cell, found in cells_features(store, run.cells)}
+    frame = run_frame(run.cells, store, selected)
+    PlainConsole().print(table(shown_columns(frame, run.cells, selected)))
+    folder, pages = results / FOLDER / run.name, ["report"]
+    if str(results) != "results":
+        pages += ["--results", str(results)]
+    try:
+        [shown, *_] = [*write_run(run, frame, selected, folder), folder / "table.md"]
+    except ModuleNotFoundError as error:
+        shown = folder / "table.md"
+        return f"no figure, as {error.name} is missing: pip install 'provsel[report]'; the table is {shown}"
+    return f"table and figure: {shown}; pages that name the features: {shlex.join([tool('provsel'), *pages])}"
 
 
 # ---- sweeps
@@ -174,7 +170,7 @@ def jobs_of(overrides: Sequence[str]) -> list[Job]:
 
 
 def _sweep(overrides: Sequence[str], of_launcher: Sequence[str], *, fail_fast: bool) -> int:
-    """Run all jobs, print a line for each of their cells, and list at the end what failed."""
+    """Run all jobs, print the table of their cells, and list at the end what failed."""
     from provlab.plan import cells_of, compose_config
 
     jobs = jobs_of(overrides)
@@ -195,15 +191,16 @@ def _sweep(overrides: Sequence[str], of_launcher: Sequence[str], *, fail_fast: b
         outcomes = _launched(jobs, of_launcher, configs[0], fail_fast=fail_fast)
     else:
         outcomes = _together(configs, cells, fail_fast=fail_fast)
+    again = _command("-m", *["--fail-fast"] * fail_fast, *of_launcher, *overrides)
+    shown = _show([*itertools.chain(*cells)], configs[0], again)
     failures = {job: reason for job, reason in zip(jobs, outcomes, strict=True) if reason}
     n_skipped = outcomes.count(None)
     skipped = f", {n_skipped} skipped or not finished" if n_skipped else ""
     _say(f"sweep: {outcomes.count('')} of {len(jobs)} jobs done, {len(failures)} failed{skipped}")
-    if not failures and not n_skipped:
-        return 0
-    again = _command("-m", *["--fail-fast"] * fail_fast, *of_launcher, *overrides)
-    _say(*_by_reason(failures), f"The same sweep again skips what is stored:\n  {again}")
-    return 1
+    if failures or n_skipped:
+        _say(*_by_reason(failures), f"The same sweep again skips what is stored:\n  {again}")
+    _say(shown)
+    return 1 if failures or n_skipped else 0
 
 
 def _together(

@@ -16,11 +16,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
-from scipy.special import stdtrit
 
 from provlab.figures.looks import Look, looks
 from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
-from provlab.frames import standard_error_scale
+from provlab.frames import mean_interval, standard_error_scale
 
 PANELS = 3
 """Panels in a row, at two columns."""
@@ -45,17 +44,18 @@ def draw_curves(
     log: str = "",
     from_zero: bool = False,
 ) -> list[Path]:
-    """Draw a line a method with bars of one sd, in one panel a data set.
+    """Draw a line a method with bars, in one panel a data set.
 
     Parameters
     ----------
     frame : DataFrame
-        Long form, see `provlab.frames`, with numbers as columns, such as those of features.
+        Long form, see `provlab.frames`, with numbers as columns, such as those of features. Bars are of one sd, or from
+        `low` to `high` where these are there.
     stem : path
         Where the files go, without suffix.
     title, ylabel : str
     flat : str, optional
-        A method that does not depend on the number of features: one dashed line, with its sd as a band.
+        A method that does not depend on the number of features: one dashed line, with its bar as a band.
     xlabel : str, optional
     log : {"", "x", "y", "xy"}
         Axes that are logarithmic.
@@ -68,7 +68,10 @@ def draw_curves(
         PDF, PNG and SVG.
     """
     methods, datasets = list(frame["row"].unique()), list(frame["dataset"].unique())
-    frame = frame.astype({"value": float, "sd": float}).assign(x=frame["column"].astype(float))
+    frame = frame.astype({"value": float}).assign(x=frame["column"].astype(float))
+    if "low" not in frame:
+        sd = frame["sd"].astype(float)
+        frame = frame.assign(low=frame["value"] - sd, high=frame["value"] + sd)
     frame = frame.sort_values("x", kind="stable")
     n_lines = max(math.ceil(len(datasets) / PANELS), 1)
     n_columns = min(PANELS, max(len(datasets), 1))  # one empty panel where nothing is stored
@@ -79,16 +82,16 @@ def draw_curves(
             found = frame[frame["dataset"] == dataset].dropna(subset=["value"])
             for k, (method, look) in enumerate(looks(methods).items()):
                 line = found[found["row"] == method]
-                x, y, spread = line[["x", "value", "sd"]].to_numpy().T
+                x, y, low, high = line[["x", "value", "low", "high"]].to_numpy().T
                 if method == flat and len(line):  # the same in every column
                     panel.axhline(y[0], color=look.colour, linestyle="--", label=method)
-                    if spread[0] > 0:
-                        panel.axhspan(y[0] - spread[0], y[0] + spread[0], color=look.colour, alpha=0.07, linewidth=0)
+                    if low[0] < high[0]:
+                        panel.axhspan(low[0], high[0], color=look.colour, alpha=0.07, linewidth=0)
                 elif len(line):
                     # bars a little apart, so that those of one x do not hide each other
                     shift = (k - len(methods) / 2) * 0.004
                     beside = x * (1 + 4 * shift) if "x" in log else x + shift * x.max()
-                    panel.vlines(beside, y - spread, y + spread, color=look.colour, linewidth=0.5, alpha=0.4)
+                    panel.vlines(beside, low, high, color=look.colour, linewidth=0.5, alpha=0.4)
                     panel.plot(x, y, look.marker + look.linestyle, color=look.colour, label=method, markersize=2.5)
             panel.set_title(dataset)
             if "x" in log and len(found):
@@ -110,6 +113,39 @@ def draw_curves(
             panel.set_ylabel(ylabel)
         legend_of(figure, panels.flat, methods)
         return save_figure(figure, stem, title)
+
+
+def dots(frame: pd.DataFrame, *, xlabel: str) -> Figure:
+    """Return a figure with a line a method, a dot at its value and a bar to both ends of its interval.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        `row`, `dataset`, `value`, `low` and `high`, NaN where there is no interval; a panel a data set.
+    xlabel : str
+    """
+    methods, datasets = looks(frame["row"]), list(frame["dataset"].unique())
+    places = {method: -k for k, method in enumerate(methods)}
+    n_columns = min(2, len(datasets))  # the names of methods take half of a panel
+    n_lines = math.ceil(len(datasets) / n_columns)
+    with style():
+        figure = Figure(figsize=(TWO_COLUMNS, 0.5 + n_lines * (0.35 + 0.22 * len(methods))), layout="constrained")
+        panels = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
+        for panel, dataset in zip(panels.flat, datasets, strict=False):
+            for method, value, low, high in frame.loc[
+                frame["dataset"] == dataset, ["row", "value", "low", "high"]
+            ].itertuples(index=False):
+                look, place = methods[method], places[method]
+                panel.hlines(place, low, high, color=look.colour, linewidth=0.8)
+                panel.plot(value, place, look.marker, color=look.colour, markersize=4)
+            panel.set_title(dataset)
+            panel.grid(axis="x")
+        panels[0, 0].set_yticks([*places.values()], [*places])
+        panels[0, 0].set_ylim(0.6 - len(methods), 0.6)  # no point on the frame
+        for panel in panels.flat[len(datasets) :]:
+            panel.set_axis_off()
+        figure.supxlabel(xlabel, fontsize=8)
+    return figure
 
 
 def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
@@ -188,22 +224,15 @@ def paired_differences(trials: pd.DataFrame, baseline: str, *, level: float = 0.
     paired = paired.dropna(subset=["difference"])
     scales = standard_error_scale(paired, names)
     lines = [
-        (*key, *_interval(found, float(scales[key]), level))
+        (*key, *mean_interval(found, float(scales[key]), level))
         for key, found in paired.groupby(names, sort=False)["difference"]
     ]
     each = pd.DataFrame(lines, columns=[*names, "difference", "low", "high", "n"])
     over = [
-        (row, column, OVERALL, *_interval(found["difference"], 1 / np.sqrt(len(found)), level))
+        (row, column, OVERALL, *mean_interval(found["difference"], 1 / np.sqrt(len(found)), level))
         for (row, column), found in each.groupby(["row", "column"], sort=False)
     ]
     return pd.DataFrame([*each.itertuples(index=False, name=None), *over], columns=each.columns)
-
-
-def _interval(values: pd.Series, scale: float, level: float) -> tuple[float, float, float, int]:
-    """Return mean, ends of its interval, and how many there are; `scale` is from their sd to the standard error."""
-    n, mean = len(values), float(values.mean())
-    half = float(stdtrit(n - 1, 0.5 + level / 2) * scale * values.std(ddof=1)) if n > 1 else np.nan
-    return mean, mean - half, mean + half, n
 
 
 def draw_forest(differences: pd.DataFrame, stem: Path, title: str, *, xlabel: str) -> list[Path]:

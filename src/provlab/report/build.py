@@ -19,9 +19,11 @@ from provlab.audit import AuditRun, read_audits
 from provlab.claims import NOT_RUN, VERDICTS, Verdict
 from provlab.claims.schema import all_claim_files
 from provlab.doctor import OK, examine
+from provlab.own_runs import read_runs
 from provlab.plan import COMPLETE
 from provlab.project import artefact_names, papers
 from provlab.report.artefact import ArtefactPage, ClaimReadings, counted, readings_of, write_artefact
+from provlab.report.runs import TEXTS, write_runs
 from provlab.report.templating import Site, check_names, write_assets
 from provlab.run.executors import usable_cores
 from provlab.snapshot import StoreSnapshot
@@ -70,7 +72,8 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
         known = tuple(dict.fromkeys(name.split("/")[0] for name in names))
         check_names(known, names, [claim.id for file in files for claim in file.claims])
         made = datetime.now(UTC).isoformat(timespec="seconds")
-        site = Site(results, folder, tuple(overrides), made, len(store), known)
+        runs, run_problems = read_runs(results)
+        site = Site(results, folder, tuple(overrides), made, len(store), known, len(runs))
         audits, readings = read_audits(results), readings_of(files, results)
         families = {file.paper: file.claims for file in files}
         audited: dict[str, Counter[str]] = {}
@@ -91,7 +94,12 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
             )
         verdicts = {verdict.claim.id: verdict for page in pages for verdict in page.verdicts}
         ordered = [verdicts[claim.id] for file in files for claim in file.claims if claim.id in verdicts]
-        _write_overview(site, pages, ordered, readings, audits)
+        shown, unshown = write_runs(site, store, runs)
+        own: dict[str, Any] = {"runs": shown, "run_problems": [*run_problems, *unshown], "texts": TEXTS}
+        if site.papers:
+            _write_overview(site, pages, ordered, readings, audits, own)
+        else:
+            site.write("index.html", "overview_runs.html", "Comparison", "index", **own)
         _write_environment(site, store, audits)
         write_assets(folder / "assets")
     return target / "index.html"
@@ -125,8 +133,9 @@ def _write_overview(
     verdicts: Sequence[Verdict],
     readings: Mapping[str, ClaimReadings],
     audits: Sequence[AuditRun],
+    of_runs: Mapping[str, Any],
 ) -> None:
-    """Write the overview, the list of claims, and the page of each paper."""
+    """Write the overview, the list of claims, the page of each paper, and the list of runs of one's own."""
     titles: dict[str, str] = {}
     shared: dict[str, Any] = {"tally": tally, "counted": counted, "readings": readings}
     for name in site.papers:
@@ -140,7 +149,10 @@ def _write_overview(
     site.write(
         "index.html", "index.html", "Overview", "index", pages=pages, titles=titles, verdicts=verdicts,
         n_complete=sum(page.state == COMPLETE for page in pages), audit=audits[0] if audits else None, **shared,
+        **of_runs,
     )  # fmt: skip
+    if of_runs["runs"]:
+        site.write("runs/index.html", "overview_runs.html", "Comparison", "runs", "Runs", **of_runs)
     decided_first = sorted(verdicts, key=lambda verdict: verdict.verdict == NOT_RUN)
     site.write("claims/index.html", "claims.html", "Claims", "claims", "Claims", verdicts=decided_first, **shared)
 

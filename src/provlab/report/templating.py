@@ -64,6 +64,8 @@ class Site:
     n_trials : int
         In the store.
     papers : tuple of str
+    n_runs : int
+        Of the project's own.
     """
 
     results: Path
@@ -72,6 +74,7 @@ class Site:
     made: str
     n_trials: int
     papers: tuple[str, ...]
+    n_runs: int = 0
 
     def write(
         self, href: str, template: str, title: str, section: str, crumb: str = "", *,
@@ -83,7 +86,7 @@ class Site:
         ----------
         href, template, title : str
         section : str
-            The part of the navigation that it belongs to: a paper, or "index", "claims", "environment".
+            The part of the navigation that it belongs to: a paper, or "index", "runs", "claims", "environment".
         crumb : str
             Its name in the breadcrumbs, which go from the overview through its paper and `above`.
         above : sequence of (text, href)

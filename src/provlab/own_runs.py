@@ -1,0 +1,431 @@
+"""Runs of your own: what `provsel run` and `compare` have computed, as a table, a figure and the list of its cells.
+
+A run is a folder below results/runs whose file run.json says what its lines are. All numbers are computed from the
+store, so that the folder can be anybody's: a reader takes nothing but names and counts from it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from provlab.datasets.own_table import some
+from provlab.documents import read_as, read_json
+from provlab.features import COLUMNS, SelectedFeatures
+from provlab.frames import (
+    ERROR,
+    R2,
+    TIMES,
+    Headline,
+    headline_of,
+    mean_interval,
+    planned_trials,
+    selection_seconds,
+    standard_error_scale,
+)
+from provlab.identity.cell import Cell
+from provlab.identity.keys import digest
+from provlab.plan import COMPLETE, MAX_COUNT, counted_state, unique_cells
+from provlab.store import LARGE, TrialReader
+from provlab.tables import markdown_table, write_frame, write_text
+
+FOLDER = "runs"
+FILE = "run.json"
+
+MAX_CELLS, MAX_NAME = 100_000, 300
+"""Of a run.json: its lines, and the characters of a name in it."""
+
+MAX_RUNS = 200
+"""That a report shows; each takes about a second."""
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
+"""Of a run's folder, which names a page."""
+
+SIZES = ("n_features_to_select", "n_components", "k", "max_features")
+"""Arguments of a selector that are its number of features."""
+
+FURTHER = ("error", "r2", "rmse", "mae", "nmi", "ari")
+"""Columns of the records that stand beside the headline measure, where they have values."""
+
+SECONDS = Headline("seconds", "seconds", "CPU seconds of a selection", more_is_better=False)
+"""Of cells that fit no model: no column of the records, but made of `TIMES`."""
+
+ALL_FEATURES = "FullData"
+"""Name of the method that does not depend on the number of features."""
+
+STABILITY = ("stability", "stability_low", "stability_high")
+
+FIRST = 3
+"""Features that a line names."""
+
+LIMITS = {"error": (0.0, 100.0), "r2": (-np.inf, 1.0)}
+"""Of what is shown: no interval goes beyond."""
+
+_DRAWN = ("row", "features", "dataset", "value", "low", "high", "selected")
+
+FACTORS = {"error": 100.0}
+"""From the records to what is shown; others are shown as they are."""
+
+
+@dataclass(frozen=True)
+class RunCell:
+    """A line of a run's table, and which trials of the store it is about.
+
+    Attributes
+    ----------
+    id : str
+        SHA-256 of what the cell is.
+    method, size, label : str
+        For people: the method, the number of features that was asked for, "" where the method chooses it, and the data
+        set.
+    data, dataset : str and mapping
+        Identity of the data set, and its config, by which the names of features are found where the data are.
+    measures : tuple of str
+        Columns of the records: the headline measure, and others.
+    repeats, n_splits, draws : int
+        Planned.
+    """
+
+    id: str
+    method: str
+    size: str
+    label: str
+    data: str
+    dataset: Mapping[str, Any]
+    measures: tuple[str, ...]
+    repeats: int
+    n_splits: int
+    draws: int
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch("[0-9a-f]{64}", self.id):
+            raise ValueError(f"id: expected 64 hexadecimal digits, got {self.id!r:.80}.")
+        for name in ("method", "size", "label", "data"):
+            if len(getattr(self, name)) > MAX_NAME:
+                raise ValueError(f"{name}: expected at most {MAX_NAME} characters, got {len(getattr(self, name))}.")
+        if not isinstance(self.dataset.get("name"), str):
+            raise ValueError(f"dataset: expected a name, got {self.dataset!r:.80}.")
+        if not all(1 <= count <= MAX_COUNT for count in self.counts):
+            raise ValueError(f"repeats, n_splits, draws: expected 1 to {MAX_COUNT} of each, got {self.counts}.")
+        wrong = [each for each in self.measures if not re.fullmatch(r"[A-Za-z]\w{0,80}", each) or each in LARGE]
+        if wrong or not 1 <= len(self.measures) <= 100:
+            raise ValueError(f"measures: expected 1 to 100 names of columns, got {[*wrong, *self.measures]!r:.80}.")
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Planned repeats, folds and draws."""
+        return self.repeats, self.n_splits, self.draws
+
+    @property
+    def n_trials(self) -> int:
+        """Number of planned trials."""
+        return self.repeats * self.n_splits * self.draws
+
+    @property
+    def headline(self) -> Headline:
+        """What the cell is judged by."""
+        [name, *_] = self.measures
+        known = {each.column: each for each in (ERROR, R2, SECONDS)}
+        return known.get(name, Headline(name, name, name))
+
+
+@dataclass(frozen=True)
+class OwnRun:
+    """Some cells that were run together, and the command that runs them again; "" for a call from Python."""
+
+    command: str
+    cells: tuple[RunCell, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.cells) <= MAX_CELLS:
+            raise ValueError(f"cells: expected 1 to {MAX_CELLS}, got {len(self.cells)}.")
+
+    @property
+    def name(self) -> str:
+        """Of its folder: the data sets, and a hash of the cells, so that the same run has the same folder."""
+        datasets = dict.fromkeys(re.sub(r"[^A-Za-z0-9]+", "-", each.label).strip("-")[:40] for each in self.cells)
+        first, *others = [name for name in datasets if name] or ["run"]
+        more = f"-and-{len(others)}-more" if others else ""
+        return f"{first}{more}-{digest([asdict(each) for each in self.cells])[:8]}"
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of the data sets."""
+        return list(dict.fromkeys(each.label for each in self.cells))
+
+    @property
+    def title(self) -> str:
+        """Data sets and methods, as many as a heading has room for."""
+        methods = list(dict.fromkeys(each.method for each in self.cells))
+        return ": ".join(some(names, 4) for names in (self.datasets, methods))
+
+
+# ---- names
+
+
+def own_run(command: str, cells: Sequence[Cell], methods: Sequence[str] = ()) -> OwnRun:
+    """Return the run of some cells; methods have the names of their classes, unless `methods` has one for each cell.
+
+    A name says what differs between the cells, and nothing else.
+    """
+    cells = cells if methods else unique_cells(cells)
+    lines = zip(cells, methods or _methods(cells), _datasets([cell.dataset for cell in cells]), strict=True)
+    found = []
+    for cell, method, label in lines:
+        size = next((str(cell.selector[name]) for name in SIZES if cell.selector.get(name) is not None), "")
+        first = headline_of(cell).column if cell.measured.uses_model else SECONDS.column
+        measures = dict.fromkeys([first, *(cell.protocol.get("scoring") or ())])
+        method, size, label = (str(text)[:MAX_NAME] for text in (method, size, label))
+        about = cell.data, dict(cell.dataset), tuple(measures)
+        found.append(RunCell(cell.id, method, size, label, *about, *cell.counts))
+    return OwnRun(command, tuple(found))
+
+
+def _methods(cells: Sequence[Cell]) -> list[str]:
+    parts = [_components([cell.selector for cell in cells], SIZES)]
+    for others in (
+        [cell.model if cell.measured.uses_model else None for cell in cells],
+        [cell.protocol.get("preparation") for cell in cells],
+    ):
+        names = _components(others)
+        parts.append(names if len({*names}) > 1 else [""] * len(cells))
+    left_out = {"repeats", "draws", "preparation"}
+    settings = [_flat({k: v for k, v in cell.protocol.items() if k not in left_out}) for cell in cells]
+    parts.append(_differences(settings))
+    return [", ".join(filter(None, texts)) for texts in zip(*parts, strict=True)]
+
+
+def _components(configs: Sequence[Mapping[str, Any] | None], left_out: Iterable[str] = ()) -> list[str]:
+    """Return the name of each component's class, with the arguments in which those of the same class differ."""
+    return _told_apart([_class_name(config) for config in configs], [config or {} for config in configs], left_out)
+
+
+def _told_apart(names: Sequence[str], configs: Sequence[Mapping[str, Any]], left_out: Iterable[str]) -> list[str]:
+    """Return names, each with the settings in which those of the same name differ."""
+    settings = [_flat({name: value for name, value in each.items() if name not in left_out}) for each in configs]
+    found = [*names]
+    for name in dict.fromkeys(names):
+        places = [k for k, each in enumerate(names) if each == name]
+        for place, text in zip(places, _differences([settings[place] for place in places]), strict=True):
+            found[place] = f"{name} ({text})" if text else name
+    return found
+
+
+def _class_name(config: Mapping[str, Any] | None) -> str:
+    """Return the last part of a class's name, without Selector, and that of the selector that it is around."""
+    if config is None or config.get("_target_") is None:
+        return "none"
+    name = str(config["_target_"]).rpartition(".")[2]
+    inner = config.get("selector")
+    return (name.removesuffix("Selector") or name) + (f" of {_class_name(inner)}" if isinstance(inner, Mapping) else "")
+
+
+def _datasets(configs: Sequence[Mapping[str, Any]]) -> list[str]:
+    names = [
+        Path(str(config["path"])).stem if config.get("path") else str(config.get("set") or config["name"])
+        for config in configs
+    ]
+    return _told_apart(names, configs, ("name", "set", "path"))
+
+
+def _flat(config: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in config.items():
+        found |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {f"{above}{name}": value}
+    return found
+
+
+def _differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return of each mapping the entries that are not the same in all."""
+    names = dict.fromkeys(name for each in settings for name in each)
+    differing = [name for name in names if len({str(each.get(name)) for each in settings}) > 1]
+    return [", ".join(f"{name}={each[name]}" for name in differing if name in each) for each in settings]
+
+
+# ---- numbers
+
+
+def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[str, SelectedFeatures]) -> pd.DataFrame:
+    """Return a line for each cell of a run.
+
+    Parameters
+    ----------
+    cells : sequence of RunCell
+    store : TrialReader
+    selected : mapping
+        What each cell selected, by its id, see `cells_features`.
+
+    Returns
+    -------
+    DataFrame
+        method, features (the number that was asked for), dataset; measure, the headline, with value, its mean over
+        folds, after the mean over the draws of a fold, sd, and low and high, a 95 % interval of the mean by the
+        standard error of Nadeau and Bengio (2003), see `standard_error_scale`, within `LIMITS`; selected, the mean
+        number of features; stability of the selected features with the ends of its interval; seconds, the mean CPU
+        time of a selection with what it shares; trials and state; and the mean of each further measure.
+    """
+    names = list(dict.fromkeys([*(name for cell in cells for name in cell.measures), *FURTHER]))
+    read = [name for name in names if name != SECONDS.column]
+    trials = planned_trials(store, cells, [*read, *TIMES, "n_train", "n_test", "n_selected"])
+    trials[SECONDS.column] = selection_seconds(trials)
+    names = list(dict.fromkeys([*names, SECONDS.column, "n_selected"]))
+    trials[names] = trials[names].apply(pd.to_numeric, errors="coerce")
+    folds = trials.groupby(["place", "repeat", "fold"])[names].mean()
+    scales, n_trials = standard_error_scale(trials, ["place"]), trials.groupby("place").size()
+    lines = []
+    for place, cell in enumerate(cells):
+        own = folds.loc[place] if place in n_trials.index else folds[:0]
+        headline, [first, *others] = cell.headline, dict.fromkeys([*cell.measures, *FURTHER])
+        values = headline.factor * own[first].dropna()
+        mean, *ends, _ = mean_interval(values, float(scales.get(place, np.nan)))
+        low, high = np.clip(ends, *LIMITS.get(first, (-np.inf, np.inf)))
+        n = int(n_trials.get(place, 0))
+        line: dict[str, Any] = {"method": cell.method, "features": cell.size, "dataset": cell.label}
+        line |= {"measure": headline.column, "value": mean, "sd": values.std(ddof=1), "low": low, "high": high}
+        line["selected"] = own["n_selected"].mean()
+        found = selected.get(cell.id)
+        stable = (np.nan,) * 3 if found is None else (found.index, *found.interval)
+        line |= dict(zip(STABILITY, stable, strict=True)) | {"seconds": own[SECONDS.column].mean(), "trials": n}
+        line |= {"state": counted_state(n, cell.n_trials) if n else "missing"}
+        lines.append(line | {name: FACTORS.get(name, 1.0) * own[name].mean() for name in others})
+    frame = pd.DataFrame(lines)
+    return frame.drop(columns=[name for name in names if name in frame and frame[name].isna().all()])
+
+
+def feature_frame(run: OwnRun, selected: Mapping[str, SelectedFeatures]) -> pd.DataFrame:
+    """Return a line for each cell of a run and feature that it selected: method, features, dataset and `COLUMNS`."""
+    lines = [
+        selected[cell.id].frame.assign(method=cell.method, features=cell.size, dataset=cell.label)
+        for cell in run.cells
+        if cell.id in selected
+    ]
+    names = ["method", "features", "dataset", *COLUMNS]
+    return pd.concat(lines, ignore_index=True)[names] if lines else pd.DataFrame(columns=names)
+
+
+def shown_columns(
+    frame: pd.DataFrame, cells: Sequence[RunCell], selected: Mapping[str, SelectedFeatures]
+) -> list[dict[str, str]]:
+    """Return the frame of a run as people read it: a mapping of names to texts for each line."""
+    several = {name: frame[name].nunique() > 1 for name in ("dataset", "measure")}
+    lines = []
+    for cell, line in zip(cells, frame.to_dict("records"), strict=True):
+        headline, known = cell.headline, line["trials"] > 0
+        shown = {"method": line["method"], "features": line["features"]}
+        if several["dataset"]:
+            shown["data set"] = line["dataset"]
+        name = f"{headline.name} ({headline.unit})" if headline.unit else headline.name
+        if several["measure"]:
+            shown["measure"], name = name, "value"
+        shown[name] = _number(line.get("value"), headline)
+        shown["sd"] = _number(line.get("sd"), headline)
+        ends = [_number(line.get(end), headline) for end in ("low", "high")]
+        shown["95 % interval"] = " to ".join(ends) if all(ends) else ""
+        for each in frame.columns[list(frame.columns).index("state") + 1 :]:
+            shown[f"{each} (%)" if each in FACTORS else each] = f"{line[each]:.4g}" if known else ""
+        shown["selected"] = f"{line['selected']:.4g}" if known else ""
+        shown["stability"] = "" if np.isnan(line["stability"]) else f"{line['stability']:.2f}"
+        if headline != SECONDS:
+            shown["seconds"] = f"{line['seconds']:.3g}" if known else ""
+        names = selected[cell.id].frame["feature"][:FIRST] if cell.id in selected else []
+        shown |= {"trials": str(line["trials"]), "state": line["state"]}
+        lines.append(shown | {"most frequent features": ", ".join(f"{name:.40}" for name in names)})
+    if all(line["state"] == COMPLETE for line in lines):
+        lines = [{name: text for name, text in line.items() if name != "state"} for line in lines]
+    return lines
+
+
+def _number(value: Any, headline: Headline) -> str:
+    return "" if value is None or np.isnan(value) else headline.text(value)
+
+
+# ---- files
+
+
+def write_run(
+    run: OwnRun,
+    frame: pd.DataFrame,
+    selected: Mapping[str, SelectedFeatures],
+    folder: Path,
+    formats: Sequence[str] = ("png", "svg"),
+) -> list[Path]:
+    """Write what a run is, its table and its figures into a folder, and return the figures.
+
+    The files follow from what is stored, to the byte: the same run again changes nothing.
+
+    Parameters
+    ----------
+    run : OwnRun
+    frame : DataFrame
+        See `run_frame`.
+    selected : mapping
+        What each cell selected, by its id, see `cells_features`.
+    folder : path
+    formats : sequence of str, optional
+        Of the figures.
+    """
+    content = {"command": run.command, "cells": [asdict(each) for each in run.cells]}
+    write_text(folder / FILE, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    write_frame(frame, folder / "table.csv")
+    lines = shown_columns(frame, run.cells, selected)
+    table = markdown_table([*lines[0]], [[*line.values()] for line in lines], ", ".join(run.datasets), run.command)
+    write_text(folder / "table.md", table)
+    write_frame(feature_frame(run, selected), folder / "features.csv")
+    return draw_run(run, frame, folder, formats)
+
+
+def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw each headline measure against the number of features, or as dots where each method has one number.
+
+    Bars are 95 % intervals of the mean. Lines without a value are left out, and so is a figure without any.
+    """
+    from provlab.figures.curves import dots, draw_curves
+    from provlab.figures.style import only_formats, save_figure, style
+
+    paths: list[Path] = []
+    headlines = {each.headline.column: each.headline for each in run.cells}
+    with only_formats(*formats), style():
+        for measure, headline in headlines.items():
+            if "value" not in frame:
+                break
+            found = frame[(frame["measure"] == measure) & frame["value"].notna()]
+            found = found.rename(columns={"method": "row"}).reindex(columns=[*_DRAWN])
+            stem = folder / ("figure" if len(headlines) == 1 else f"figure-{measure}")
+            one_size = not found.empty and found.groupby(["row", "dataset"]).size().max() == 1
+            if one_size:
+                sizes = found["features"].where(found["features"] == "", ", " + found["features"] + " features")
+                paths += save_figure(dots(found.assign(row=found["row"] + sizes), xlabel=headline.label), stem)
+            elif len(found):
+                sizes = pd.to_numeric(found["features"], errors="coerce")
+                x = sizes.where(sizes > 1, found["selected"].round(1))  # of a share of the features, how many these are
+                drawn = found.assign(column=x.map("{:g}".format))
+                paths += draw_curves(drawn, stem, "", ylabel=headline.label, flat=ALL_FEATURES)
+    return paths
+
+
+def read_runs(results: Path) -> tuple[dict[str, OwnRun], list[str]]:
+    """Return the runs below a results folder by their folders' names, the newest first, and what is wrong with others.
+
+    The folder may be anybody's: names and counts are checked, and no number is taken from it.
+    """
+    runs: dict[str, OwnRun] = {}
+    problems = []
+    files = sorted((results / FOLDER).glob(f"*/{FILE}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in files[:MAX_RUNS]:
+        name = path.parent.name
+        try:
+            if not NAME.fullmatch(name):
+                raise ValueError(f"{path}: expected a folder named by letters, digits, '.', '_' and '-'; rename it.")
+            runs[name] = read_as(OwnRun, read_json(path), str(path))
+        except (OSError, ValueError) as error:
+            problems.append(f"{error} Run the same again, or remove the folder.")
+    if len(files) > MAX_RUNS:
+        problems.append(f"{results / FOLDER}: {len(files)} runs, of which the newest {MAX_RUNS} are shown.")
+    return runs, problems

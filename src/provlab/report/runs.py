@@ -1,0 +1,74 @@
+"""The pages of runs of your own: the table, the figure, the features, and how to run it again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from provlab.features import cells_features
+from provlab.own_runs import OwnRun, run_frame, shown_columns, write_run
+from provlab.report.templating import Site
+from provlab.snapshot import StoreSnapshot
+
+log = logging.getLogger(__name__)
+
+TEXTS = ("method", "data set", "measure", "95 % interval", "state", "most frequent features")
+"""Columns of the table that are no numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunPage:
+    """What the overview and the page of a run show.
+
+    Attributes
+    ----------
+    name : str
+        Of its folder.
+    run : OwnRun
+    frame : DataFrame
+        See `run_frame`.
+    lines : list of dict
+        The table, see `shown_columns`.
+    figures, files : list of str
+        Addresses below the report, of the figures and of what can be downloaded.
+    """
+
+    name: str
+    run: OwnRun
+    frame: pd.DataFrame
+    lines: list[dict[str, str]]
+    figures: list[str]
+    files: list[str]
+
+    @property
+    def href(self) -> str:
+        """Its page."""
+        return f"runs/{self.name}.html"
+
+
+def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> tuple[list[RunPage], list[str]]:
+    """Write a page for each run, and return what the overview shows of them, and why others cannot be shown."""
+    pages, problems = [], []
+    for name, run in runs.items():
+        try:
+            pages.append(_write_run(site, store, name, run))
+        except Exception as error:  # one run does not stop the others: a store and a folder may be anybody's
+            log.warning("report: run %s cannot be shown: %s", name, error, exc_info=log.isEnabledFor(logging.DEBUG))
+            problems.append(f"{name}: {' '.join(str(error).split())}")
+    return pages, problems
+
+
+def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> RunPage:
+    folder = site.folder / "runs" / name
+    selected = {cell.id: found for cell, found in cells_features(store, run.cells)}
+    frame = run_frame(run.cells, store, selected)
+    figures = write_run(run, frame, selected, folder, ("svg",))
+    below: list[Any] = [sorted(figures), sorted(folder.iterdir())]
+    hrefs = [[path.relative_to(site.folder).as_posix() for path in paths] for paths in below]
+    page = RunPage(name, run, frame, shown_columns(frame, run.cells, selected), *hrefs)
+    site.write(page.href, "run.html", run.title, "runs", run.title, page=page, texts=TEXTS)
+    return page

@@ -1,0 +1,197 @@
+"""Runs of one's own: the table, the figure and the features that a sweep ends with, and the pages of them."""
+
+import json
+import re
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from pages_reader import Page
+from scipy.stats import t as student
+
+from made_paper import made_paper
+from provlab.cli import main
+from provlab.own_runs import own_run, read_runs
+from provlab.store import TrialStore
+from small_runs import LEVERAGE, SMALL, small_cell
+
+SWEEP = [
+    "-m", "dataset=digits", "selector=rrqr,leverage", "selector.n_features_to_select=5,10,20", "protocol.n_splits=3",
+    "protocol.repeats=2", "protocol.draws=2", "protocol.setting=unsupervised", "executor=serial",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def outside(tmp_path, monkeypatch):
+    monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """The folder of a sweep of two methods and three sizes."""
+    folder = tmp_path_factory.mktemp("swept")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PROVSEL_PROJECT", raising=False)
+        patch.chdir(folder)
+        assert main(["run", *SWEEP]) == 0
+    [found] = (folder / "results" / "runs").iterdir()
+    return found
+
+
+@pytest.fixture
+def there(swept, monkeypatch):
+    """The project of the sweep, as the working directory."""
+    monkeypatch.chdir(swept.parents[2])
+    return swept.parents[2]
+
+
+def files(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_table_of_a_sweep_is_that_of_its_stored_trials(swept, there):
+    table = pd.read_csv(swept / "table.csv")
+    assert [*zip(table["method"], table["features"], strict=True)] == [*product(["RRQR", "LeverageScore"], [5, 10, 20])]
+    cells = [each["id"] for each in json.loads((swept / "run.json").read_text())["cells"]]
+    trials = TrialStore("results/store").query().to_pandas()
+    for cell, line in zip(cells, table.to_dict("records"), strict=True):
+        own = trials[trials["cell"] == cell]
+        errors = 100 * own.groupby(["repeat", "fold"])["error"].mean().to_numpy()
+        assert (len(errors), len(own)) == (6, line["trials"])
+        ratio = (own["n_test"] / own["n_train"]).mean()
+        half = student.ppf(0.975, 5) * np.sqrt((1 / 6 + ratio) * errors.var(ddof=1))
+        assert line["value"] == pytest.approx(errors.mean(), rel=1e-12)
+        assert line["sd"] == pytest.approx(errors.std(ddof=1), rel=1e-12)
+        ends = max(errors.mean() - half, 0), errors.mean() + half
+        assert (line["low"], line["high"]) == pytest.approx(ends, rel=1e-3)
+        assert line["selected"] == pytest.approx(own["n_selected"].mean())
+        assert line["seconds"] == pytest.approx((own["select_cpu"] + own["shared_cpu"]).mean())
+    found = pd.read_csv(swept / "features.csv", dtype={"features": str})
+    times = found[(found["method"] == "LeverageScore") & (found["features"] == "20")].set_index("index")["times"]
+    lists = trials.loc[trials["cell"] == cells[5], "features"]
+    assert times.to_dict() == pd.Series(np.concatenate([*lists])).value_counts().to_dict()
+    drawn = (swept / "figure.svg").read_text()
+    assert all(text in drawn for text in ("RRQR", "LeverageScore", "test error (%)", "number of selected features"))
+    assert (swept / "figure.png").stat().st_size > 10_000
+
+
+def test_the_same_sweep_changes_nothing_and_another_one_has_its_own_folder(there, capsys):
+    before = files(there)
+    assert main(["run", *SWEEP]) == 0
+    shown, said = capsys.readouterr()
+    assert files(there) == before
+    assert len(re.findall(r"│ (RRQR|LeverageScore) +│ (5|10|20) ", shown)) == 6
+    figure = r"table and figure: (results/runs/\S+/figure\.png); pages that name the features: provsel report"
+    [path] = re.findall(figure, said.splitlines()[-1])
+    assert (there / path).is_file()
+    assert main(["run", "dataset=digits", "selector=rrqr", "selector.n_features_to_select=5", *SWEEP[4:]]) == 0
+    one = re.search(figure, capsys.readouterr()[1])[1]
+    assert one != path
+    drawn = (there / one).with_suffix(".svg").read_text()
+    assert "RRQR, 5 features" in drawn
+
+
+@pytest.mark.parametrize(
+    ("cells", "methods", "labels"),
+    [
+        ([{"selector": LEVERAGE}, {}], ["LeverageScore", "BSS"], ["synthetic"] * 2),
+        (
+            [{}, {"setting": "unsupervised"}],
+            ["BSS, setting=supervised", "BSS, setting=unsupervised"],
+            ["synthetic"] * 2,
+        ),
+        ([{}, {"dataset": {"seed": 1}}], ["BSS"] * 2, ["synthetic (seed=0)", "synthetic (seed=1)"]),
+        (
+            [{"model": {"_target_": f"provsel.models.{name}"}} for name in ("LibsvmSVM", "LiblinearSVM")],
+            ["BSS, LibsvmSVM", "BSS, LiblinearSVM"],
+            ["synthetic"] * 2,
+        ),
+        (
+            [{"selector": {**LEVERAGE, "strategy": each}} for each in ("top", "sample")],
+            ["LeverageScore (strategy=top)", "LeverageScore (strategy=sample)"],
+            ["synthetic"] * 2,
+        ),
+        ([{"repeats": 1}, {"repeats": 3}], ["BSS"], ["synthetic"]),
+    ],
+)
+def test_names_say_what_differs(cells, methods, labels):
+    found = own_run("", [small_cell(**each) for each in cells])
+    assert ([each.method for each in found.cells], [each.label for each in found.cells]) == (methods, labels)
+    assert max(each.repeats for each in found.cells) == max(each.get("repeats", 1) for each in cells)
+
+
+def first(**changes):
+    return lambda content: {**content, "cells": [{**content["cells"][0], **changes}]}
+
+
+DAMAGES = [
+    (lambda content: "{", "expected JSON, got"),
+    (lambda content: [], r"expected a mapping with command, cells, got \[\]"),
+    (lambda content: {"command": ""}, "expected a mapping with command, cells, got no cells"),
+    (lambda content: {**content, "cells": []}, "cells: expected 1 to 100000, got 0"),
+    (first(id="../../x"), "id: expected 64 hexadecimal digits, got '../../x'"),
+    (first(repeats=0), r"repeats, n_splits, draws: expected 1 to 100000 of each, got \(0, 3, "),
+    (first(repeats=10**9), "expected 1 to 100000 of each"),
+    (first(draws="2"), "draws: expected a whole number, got '2'"),
+    (first(measures=[]), "measures: expected 1 to 100 names of columns"),
+    (first(measures=["features"]), "measures: expected 1 to 100 names of columns"),
+    (first(measures=["error; DROP"]), "measures: expected 1 to 100 names of columns"),
+    (first(method="x" * 301), "method: expected at most 300 characters, got 301"),
+    (first(dataset={"path": "/etc/passwd"}), "dataset: expected a name, got"),
+    (first(more=1), "got the unknown 'more'"),
+]
+
+
+@pytest.mark.parametrize(("damage", "message"), DAMAGES)
+def test_a_damaged_run_is_named_and_the_others_are_shown(swept, outside, damage, message):
+    text = (swept / "run.json").read_text()
+    for name, content in (("good", text), ("bad", damage(json.loads(text)))):
+        path = outside / "results" / "runs" / name / "run.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    runs, [problem] = read_runs(outside / "results")
+    assert [*runs] == ["good"]
+    assert re.search(rf"bad/run\.json: .*{message}.* Run the same again, or remove the folder\.$", problem)
+
+
+def test_a_project_without_papers_has_a_comparison_and_no_empty_parts(swept, there):
+    assert main(["report"]) == 0
+    folder = there / "results" / "report"
+    page, own = Page(folder / "index.html"), Page(folder / "runs" / f"{swept.name}.html")
+    assert page.text.count("Comparison of feature selectors") == 1
+    assert f"provsel run {' '.join(SWEEP)}" in page.text
+    for absent in ("Replication", "Claims", "Artefacts", "paper"):
+        assert absent not in page.text
+    table = pd.read_csv(swept / "table.csv")
+    for each in (page, own):
+        assert each.problems == []
+        assert all(f"{value:.2f}" in each.text for value in table["value"])
+        assert any(link.endswith(f"{swept.name}/figure.svg") for link in each.links)
+    for link in own.links:
+        if not link.startswith("#"):
+            assert (own.path.parent / link).is_file(), link
+
+
+def test_runs_beside_papers_are_a_part_of_their_own_and_damage_is_said(outside, monkeypatch, capsys):
+    made_paper(outside, monkeypatch)
+    assert main(["report"]) == 0
+    assert "Runs" not in Page(outside / "results" / "report" / "index.html").text
+    assert main(["run", "selector=uniform", "selector.n_features_to_select=20", *SMALL, "executor=serial"]) == 0
+    broken = outside / "results" / "runs" / "broken" / "run.json"
+    broken.parent.mkdir()
+    broken.write_text("{")
+    assert main(["report"]) == 0
+    page = Page(outside / "results" / "report" / "index.html")
+    assert "Replication report" in page.text
+    assert "Runs of your own synthetic: Uniform A run cannot be shown." in page.text
+    runs = Page(outside / "results" / "report" / "runs" / "index.html")
+    assert (page.problems, runs.problems) == ([], [])
+    assert "provsel run selector=uniform" in runs.text
+
+
+def test_a_report_of_nothing_says_what_to_do(outside, capsys):
+    assert main(["report"]) == 2
+    assert "provsel new my-study" in capsys.readouterr()[1]
