@@ -38,7 +38,9 @@ def test_data_sets_have_licences():
     for name in source_names():
         assert found[name].startswith(f"{read_source(name).title}: "), name
         assert found[name].endswith(f"Licence: {' '.join(read_source(name).licence.split())}"), name
-    assert found["file"] == "Your own file: CSV, TSV, Parquet, npz, npy, svmlight or MATLAB, with a column of labels."
+    assert found["file"] == (
+        "Your own file: CSV and other text, ARFF, Parquet, npz, npy, svmlight or MATLAB, with a column to predict."
+    )
     assert found["synthetic"].endswith("Generated.")
     assert found["digits"].endswith("Bundled with scikit-learn.")
     assert "72 samples with 7129" in found["allaml"]

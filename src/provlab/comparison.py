@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from provlab.claims.paired_tests import CorrectedT
-from provlab.datasets.loaders.file import known_labels
+from provlab.datasets.own_columns import known_labels
 from provlab.features import COLUMNS as FEATURE_COLUMNS
 from provlab.features import SelectedFeatures, cells_features
 from provlab.frames import ERROR, Headline, error_summary, headline_columns, headline_of, planned_trials

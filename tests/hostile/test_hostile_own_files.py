@@ -189,8 +189,8 @@ def test_texts_that_the_file_has_once_are_not_written_out(tmp_path):
         pq.write_table(pa.table({"a": np.arange(4000.0), "y": texts}), tmp_path / "X.parquet", store_schema=schema)
         with bounded():
             found = own(tmp_path / "X.parquet")
-            with pytest.raises(ValueError, match=r"expected numbers, got 'a{39} in column 'y'"):
-                own(tmp_path / "X.parquet", target="a")
+            other = own(tmp_path / "X.parquet", target="a", task="regression")
+            assert other.categories["y"].tolist() == names
         assert found.y.tolist() == [-1, 1] * 2000
         assert found.class_names.tolist() == names
 
@@ -264,7 +264,9 @@ def test_objects_in_matlab_files_are_not_built(tmp_path):
     values[:] = "text"
     for kind in (values, {"field": 1.0}, "text", sparse.csc_matrix(np.eye(2))):
         savemat(tmp_path / "X.mat", {"X": kind, "Y": np.ones((2, 1))})
-        with pytest.raises(ValueError, match=r"X\.mat: expected matrices X and Y of real numbers, got Y"):
+        with pytest.raises(
+            ValueError, match=r"X\.mat: expected a variable X of real numbers, got X \(.*\), Y \(2 x 1 double\)"
+        ):
             own(tmp_path / "X.mat")
     for number in (16, 17, 3):  # a function, an opaque object, an object
         path = write_mat(tmp_path, matrix([1, 1], 9, bytes(8), number_class=number), packed=False)

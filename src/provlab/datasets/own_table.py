@@ -1,4 +1,4 @@
-"""A user's own file as a table of columns: CSV, TSV, Parquet, npz, npy, svmlight or MATLAB.
+"""A user's own file as a table of columns: text such as CSV, Parquet, npz, npy, svmlight or MATLAB.
 
 Such a file is of unknown intent: nothing in it is run, and what would take more memory than the limit is refused before
 anything asks for it.
@@ -6,12 +6,12 @@ anything asks for it.
 
 from __future__ import annotations
 
-import csv
 import math
+import re
 import struct
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,18 +19,31 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
-from provsel.streams import row_chunks
 from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
+from provsel.streams.svmlight_rows import SvmlightRows, query_ids
+
+from .own_text import PACKED, TEXTS, Layout, Reading, layout_of, line_of, opened, read_frame
 
 T = TypeVar("T")
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-FORMATS = (*SEPARATORS, ".parquet", ".npz", ".npy", ".mat", *SVMLIGHT)
+FORMATS = (*TEXTS, ".parquet", ".npz", ".npy", ".mat", *SVMLIGHT)
 
-LABELS_APART = (".npz", ".mat", *SVMLIGHT)
+APART = (".npz", ".mat", *SVMLIGHT)
 """Formats that keep labels apart from the columns."""
+
+UNNAMED = re.compile(r"Unnamed: 0(\.\d+)?|__index_level_0__")
+"""What pandas calls a first column without a name: it numbers the rows."""
+
+_TEXT = ("sep", "decimal", "thousands", "encoding", "header", "comment", "na_values", "keep_default_na")
+TAKES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(TEXTS, _TEXT),
+    ".arff": ("encoding", "na_values", "keep_default_na"),
+    **dict.fromkeys((".npz", ".mat"), ("X",)),
+    **dict.fromkeys(SVMLIGHT, ("zero_based", "n_features")),
+}
+"""Settings of `Reading` that each format takes."""
 
 OF_A_ROW, OF_A_COLUMN = 64, 256
 """Bytes that loading takes beside the numbers: labels as Python objects, and names with what tells them apart."""
@@ -48,6 +61,10 @@ _ITEM_BYTES = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}
 _HEAD = 4096  # bytes; the tags of a variable take less
 
 
+def _row(row: int) -> str:
+    return f"row {row} from 0"
+
+
 @dataclass(frozen=True)
 class Table:
     """What a file holds.
@@ -55,18 +72,31 @@ class Table:
     Parameters
     ----------
     columns : DataFrame, ndarray or csr_array of shape (n, d)
+        The index of a frame numbers its rows as the file does.
     names : list of str
         Of the columns: "1", "2", ... where the file has none.
     labels : ndarray of shape (n,), default=None
         None where the format keeps them in a column.
+    vectors : mapping of str to ndarray of shape (n,)
+        Variables beside the matrix, of formats that have several.
+    where : callable
+        Tells where a row stands in the file, as people see it.
+    texts : callable, default=None
+        Returns a column by its number as it is written; None where the file has types.
+    notes : list of str
+        What people should know before the run.
     """
 
     columns: Any
     names: list[str]
     labels: Any = None
+    vectors: Mapping[str, Any] = field(default_factory=dict)
+    where: Callable[[int], str] = _row
+    texts: Callable[[int], Any] | None = None
+    notes: list[str] = field(default_factory=list)
 
 
-def read_table(file: Path) -> Table:
+def read_table(file: Path, how: Reading) -> Table:
     """Return what a file holds.
 
     Raises
@@ -74,58 +104,67 @@ def read_table(file: Path) -> Table:
     ValueError
         For a damaged file, and one without what its format needs; MemoryLimitError for contents that are too large.
     """
-    return _sound(file, _read)
+    return _sound(file, _read, how)
 
 
-def column_names(file: Path) -> list[str]:
+def column_names(file: Path, how: Reading) -> list[str]:
     """Return the names of the columns of a file, read once while it stays as it is."""
-    stat = file.stat()
-    return _column_names(file, stat.st_mtime_ns, stat.st_size)
+    return _once(file, file.stat().st_mtime_ns, file.stat().st_size, _read_names, how)
 
 
-def column_of_texts(file: Path, name: Any) -> Any:
-    """Return a column of a CSV or TSV file as texts: pandas takes 01 for the number 1."""
-    return _read_text(file, SEPARATORS[file.suffix.lower()], dtype={name: str}).columns[name]
+def found_layout(file: Path, how: Reading) -> Layout:
+    """Return the layout of a table of text, see `layout_of`, found once while the file stays as it is."""
+    return _once(file, file.stat().st_mtime_ns, file.stat().st_size, layout_of, how)
+
+
+def format_of(file: Path) -> str:
+    """Return the ending that says the format, such as ".csv" of a.csv.gz, or the last one where it is not known."""
+    endings = [ending.lower() for ending in file.suffixes[-2:]]
+    if len(endings) == 2 and endings[1] in PACKED:
+        packed = TEXTS if endings[1] == ".zip" else (*TEXTS, *SVMLIGHT)
+        return endings[0] if endings[0] in packed else endings[1]
+    return endings[-1] if endings else ""
 
 
 @lru_cache(maxsize=64)
-def _column_names(file: Path, changed: int, size: int) -> list[str]:
+def _once(file: Path, changed: int, size: int, read: Callable[[Path, Reading], Any], how: Reading) -> Any:
     with within_memory(f"data set {file.name}"):
-        return _sound(file, _read_names)
+        return _sound(file, read, how)
 
 
-def _read_names(file: Path) -> list[str]:
-    ending = file.suffix.lower()
-    if ending in SEPARATORS:
-        return _read_text(file, SEPARATORS[ending], nrows=0).names
+def _read_names(file: Path, how: Reading) -> list[str]:
+    ending = format_of(file)
+    if ending in TEXTS:
+        layout = found_layout(file, how)
+        return list(read_frame(file, how, layout, nrows=1).columns[: layout.width])
     if ending == ".parquet":
         from pyarrow.parquet import read_schema
 
         return [str(name) for name in read_schema(file).empty_table().to_pandas().columns]
-    return _read(file).names
+    return _read(file, how).names
 
 
-def _sound(file: Path, read: Callable[[Path], T]) -> T:
+def _sound(file: Path, read: Callable[[Path, Reading], T], how: Reading) -> T:
     """Read a file, or say that it is damaged: on damage SciPy raises nearly anything, UnboundLocalError among it."""
     try:
-        return read(file)
+        return read(file, how)
     except (ImportError, MemoryLimitError, MemoryError):
         raise
     except Exception as error:
-        if isinstance(error, ValueError) and str(error).startswith((str(file), "data set")):
+        if isinstance(error, ValueError) and str(error).startswith((str(file), "data set", "row_chunks")):
             raise
         raise ValueError(
-            f"{file}: expected a sound {file.suffix} file, got {type(error).__name__}: {error!s:.200}; repair it."
+            f"{file}: expected a sound {format_of(file)} file, got {type(error).__name__}: {error!s:.200}; repair it."
         ) from error
 
 
-def _read(file: Path) -> Table:
-    ending = file.suffix.lower()
-    if ending in SEPARATORS:
-        return _read_text(file, SEPARATORS[ending])
+def _read(file: Path, how: Reading) -> Table:
+    ending = format_of(file)
+    if ending in TEXTS:
+        return _read_text(file, how)
     if ending in SVMLIGHT:
-        return _read_svmlight(file)
-    return {".parquet": _read_parquet, ".npz": _read_npz, ".npy": _read_npy, ".mat": _read_mat}[ending](file)
+        return _read_svmlight(file, how)
+    return {".parquet": _read_parquet, ".npz": _read_npz, ".npy": _read_npy, ".mat": _read_mat}[ending](file, how)
 
 
 def _check_size(file: Path, shape: Sequence[int], stored: int | None = None, more: int = 0) -> None:
@@ -143,30 +182,42 @@ def _numbered(X: Any) -> list[str]:
     return [str(k) for k in range(1, X.shape[1] + 1)]
 
 
-def _read_text(file: Path, separator: str, **options: Any) -> Table:
-    import pandas as pd
+def _read_text(file: Path, how: Reading) -> Table:
+    layout = found_layout(file, how)
+    lines = size = 0
+    with opened(file) as binary:
+        for block in iter(lambda: binary.read(1 << 20), b""):
+            lines += block.count(b"\n") + block.count(b"\r")
+            size += len(block) if file.suffix.lower() in PACKED else 0
+            # a row may be shorter than the first line, and is filled up; a packed text may be longer than its numbers
+            _check_size(file, (lines, layout.width), more=max(0, size - 8 * lines * layout.width))
+    frame = read_frame(file, how, layout).reset_index(drop=True)
+    notes = ["the first fields of the rows, which have no name, are left out"] * layout.row_names
 
-    with file.open(encoding="utf-8", newline="") as text:
-        try:
-            lines = csv.reader(text, delimiter=separator)
-            width = len(next((line for line in lines if any(map(str.strip, line))), ()))
-        except csv.Error as error:
-            raise ValueError(f"{error!s:.80} in the first line") from error
-    with file.open("rb") as binary:
-        ends = [(block.count(b"\n"), block.count(b"\r")) for block in iter(lambda: binary.read(1 << 20), b"")]
-    # a row may be shorter than the first line, and is filled up
-    _check_size(file, (max(map(sum, zip(*ends, strict=True)), default=0), width))
-    frame = pd.read_csv(file, sep=separator, encoding="utf-8", **options)
-    names = [str(name).strip() for name in frame.columns]
-    if names and all(_is_number(name) for name in names):
+    def where(row: int) -> str:
+        return f"line {line_of(file, how, layout, row)}"
+
+    def texts(k: int) -> Any:
+        place: dict[str, Any] = {} if layout.row_names else {"usecols": [k]}
+        whole = read_frame(file, replace(how, keep_default_na=False), layout, dtype=str, **place)
+        return whole.iloc[frame.index, k if layout.row_names else 0].str.strip()
+
+    beside = frame.iloc[:, layout.width :].notna().to_numpy()
+    if beside.any():
+        row, k = np.argwhere(beside)[0]
         raise ValueError(
-            f"data set {file.name}: expected names of columns in the first line, got the numbers "
-            f"{some(names)}; write a line of names above."
+            f"data set {file.name}: expected no values after the last name, got "
+            f"{frame.iloc[row, layout.width + k]!s:.40!r} in {where(row)}; give that column a name in the first line."
         )
-    return Table(frame, names)
+    frame = frame.iloc[:, : layout.width]
+    empty = frame.isna().all(axis=1).to_numpy()
+    if empty.any():
+        frame = frame[~empty]
+        notes.append(f"{np.count_nonzero(empty)} rows without any value are left out")
+    return Table(frame, [*frame.columns], where=where, texts=texts, notes=notes)
 
 
-def _read_parquet(file: Path) -> Table:
+def _read_parquet(file: Path, how: Reading) -> Table:
     import pandas as pd
     import pyarrow.parquet as pq
 
@@ -181,35 +232,76 @@ def _read_parquet(file: Path) -> Table:
     # texts stay dictionaries where the file has them so: one of a megabyte may stand in each row
     texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
     frame = pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
-    return Table(frame, [str(name) for name in frame.columns])
+    return Table(frame.reset_index(drop=True), [str(name) for name in frame.columns])
 
 
-def _read_npz(file: Path) -> Table:
+def _vectors(
+    file: Path, how: Reading, numbers: Collection[str], labels: Sequence[str], listed: Sequence[tuple[str, Any, Any]]
+) -> tuple[str, dict[str, str]]:
+    """Return the names of the matrix and, by their roles, of the vectors; a message lists all variables.
+
+    Parameters
+    ----------
+    numbers : collection of str
+        Variables that are numbers, or texts where the format can have them.
+    labels : sequence of str
+        What labels are called when nothing is said.
+    listed : sequence of (name, shape, type)
+    """
+    asked: dict[str, Sequence[str]] = {"X": [how.X or "X"]} | ({"target": labels} if how.labels_apart else {})
+    asked |= {role: [name] for role, name in how.vectors}
+    found = {role: next((name for name in names if name in numbers), None) for role, names in asked.items()}
+    for role, name in found.items():
+        if name is None:
+            there = (
+                ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in listed) or "none"
+            )
+            raise ValueError(
+                f"data set {file.name}: expected a variable {asked[role][0]:.80} of real numbers, got {there:.300}; "
+                f"say which has them, dataset.{role}=NAME, or write numbers."
+            )
+    return str(found.pop("X")), {role: str(name) for role, name in found.items()}
+
+
+def _apart(file: Path, X: Any, names: list[str], vectors: Mapping[str, str], arrays: Mapping[str, Any]) -> Table:
+    """Return a matrix with the vectors beside it."""
+    found = {role: arrays[name].ravel() for role, name in vectors.items()}
+    for role, vector in found.items():
+        if vector.size != X.shape[0]:
+            raise ValueError(
+                f"data set {file.name}: expected {X.shape[0]} values in {vectors[role]}, one for each row of X, "
+                f"got {vector.size}; transpose the matrix where its columns are the samples."
+            )
+    return Table(X, names, found.pop("target", None), found)
+
+
+def _read_npz(file: Path, how: Reading) -> Table:
     headers = npz_headers(file)
-    form = COMPRESSED if headers.keys() >= COMPRESSED else frozenset({"X"})
-    if not headers.keys() >= form | {"y"}:
-        raise ValueError(f"data set {file.name}: expected arrays X and y, got {', '.join(headers) or 'none':.200}.")
-    kept = form | {"y", "feature_names", "format"}
-    _check_size(file, (0, 0) if form == COMPRESSED else headers["X"][0], more=npz_bytes(headers, kept))
+    is_sparse = how.X is None and headers.keys() >= COMPRESSED
+    listed = [(name, shape, dtype) for name, (shape, dtype) in headers.items()]
+    X_name, vectors = _vectors(file, how, {*headers, *("X" for _ in range(is_sparse))}, ["y", "Y"], listed)
+    form = COMPRESSED if is_sparse else {X_name}
+    kept = {*form, *vectors.values(), "feature_names", "format"}
+    _check_size(file, (0, 0) if is_sparse else headers[X_name][0], more=npz_bytes(headers, kept))
     arrays = read_npz(file, kept)
-    X: Any = compressed(arrays) if form == COMPRESSED else arrays["X"]
-    if form == COMPRESSED:
+    X: Any = compressed(arrays) if is_sparse else arrays[X_name]
+    if is_sparse:
         _check_size(file, X.shape, X.nnz)
     names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else _numbered(X)
     if len(names) != X.shape[1]:
         raise ValueError(
             f"data set {file.name}: expected {X.shape[1]} feature_names, got {len(names)}; write one for each column."
         )
-    return Table(X, names, arrays["y"])
+    return _apart(file, X, names, vectors, arrays)
 
 
-def _read_npy(file: Path) -> Table:
+def _read_npy(file: Path, how: Reading) -> Table:
     X = np.load(file, mmap_mode="r", allow_pickle=False)
     _check_size(file, X.shape)
     return Table(X, _numbered(X))
 
 
-def _read_mat(file: Path) -> Table:
+def _read_mat(file: Path, how: Reading) -> Table:
     from scipy.io import loadmat, whosmat
     from scipy.io.matlab import matfile_version
 
@@ -220,21 +312,26 @@ def _read_mat(file: Path) -> Table:
     except NotImplementedError as error:
         raise ValueError("format 7.3, where 4 to 7 are read; save it with -v7") from error
     shapes = {name: shape for name, shape, kind in listed if kind in MAT_NUMBERS}
-    if not shapes.keys() >= {"X", "Y"}:
-        found = ", ".join(shapes) or "none"
-        raise ValueError(f"data set {file.name}: expected matrices X and Y of real numbers, got {found:.200}.")
-    _check_size(file, shapes["X"], more=OF_A_ROW * np.prod(shapes["Y"], dtype=object))
-    arrays = loadmat(str(file), variable_names=["X", "Y"], appendmat=False)
-    return Table(arrays["X"], _numbered(arrays["X"]), arrays["Y"].ravel())
+    X_name, vectors = _vectors(file, how, shapes, ["Y", "y"], listed)
+    _check_size(file, shapes[X_name], more=sum(OF_A_ROW * math.prod(shapes[name]) for name in vectors.values()))
+    arrays = loadmat(str(file), variable_names=[X_name, *vectors.values()], appendmat=False)
+    return _apart(file, arrays[X_name], _numbered(arrays[X_name]), vectors, arrays)
 
 
-def _read_svmlight(file: Path) -> Table:
-    rows = row_chunks(file)
+def _read_svmlight(file: Path, how: Reading) -> Table:
+    rows = SvmlightRows(file, how.n_features, how.zero_based)
     # a value takes 16 bytes, and about as many characters
     _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size // 16)
-    chunks = [*rows]
+    chunks = [*rows.chunks(4096)]
     X = sparse.vstack([X for X, _ in chunks], format="csr")
-    return Table(X, _numbered(X), np.concatenate([y for _, y in chunks]))
+    queries = query_ids(file)
+    if how.vectors and queries is None:
+        raise ValueError(f"{file}: expected qid:NUMBER in each row, as dataset.groups=qid needs, got rows without.")
+    notes = (
+        [] if how.vectors or queries is None else ["rows have qid: dataset.groups=qid puts equal ones into one fold"]
+    )
+    vectors = {role: queries for role, _ in how.vectors}
+    return Table(X, _numbered(X), np.concatenate([y for _, y in chunks]), vectors, notes=notes)
 
 
 def _check_mat_numbers(path: Path) -> None:
@@ -270,17 +367,3 @@ def _tag(head: bytes, order: str, at: int) -> tuple[int, int, int, int]:
         return word & 0xFFFF, word >> 16, at + 4, at + 8
     (size,) = struct.unpack_from(f"{order}I", head, at + 4)
     return word, size, at + 8, at + 8 + -(-size // 8) * 8
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def some(names: Sequence[str], shown: int = 5) -> str:
-    """Return the first of some names for a message, and how many more there are."""
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"{', '.join(f'{name:.40}' for name in names[:shown])}{more}"

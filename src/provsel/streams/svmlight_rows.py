@@ -5,17 +5,22 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .row_sources import NAME, Chunk, RowSource
 from .sources import DAMAGED, damaged
 from .svmlight_text import Rows, joined, parsed
 
-_OPEN: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-SVMLIGHT = tuple(kind + packed for kind in (".svm", ".svmlight", ".libsvm", ".txt") for packed in ("", *_OPEN))
+OPEN: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+SVMLIGHT = tuple(kind + packed for kind in (".svm", ".svmlight", ".libsvm", ".txt") for packed in ("", *OPEN))
+_QUERY = re.compile(rb"\sqid:([0-9]{1,18})(?!\S)")
 _SCAN_ROWS = 512
 _TOGETHER = 1 << 16
 """Bytes of lines that are parsed together: rows of text take more memory than the numbers in them."""
@@ -27,12 +32,12 @@ _MAX_LINE = 1 << 26
 class SvmlightRows(RowSource):
     """Labels and rows of a file of lines "label index:value ...", packed or not.
 
-    Without `n_features` a first pass finds it, together with the number of rows and whether indices start at 0 or,
-    as usual, at 1. With it there is no such pass, and they start at 1.
+    Without `n_features` a first pass finds it, together with the number of rows and, unless `zero_based` says it,
+    whether indices start at 0 or, as usual, at 1. With it there is no such pass, and they start at 1 by default.
     """
 
-    def __init__(self, path: Path, n_features: int | None = None) -> None:
-        self._path, self._zero_based, self.n_samples = path, False, None
+    def __init__(self, path: Path, n_features: int | None = None, zero_based: bool | None = None) -> None:
+        self._path, self._given, self._zero_based, self.n_samples = path, zero_based, bool(zero_based), None
         self.n_features = self._scan() if n_features is None else n_features
 
     def chunks(self, size: int) -> Iterator[Chunk]:
@@ -55,7 +60,8 @@ class SvmlightRows(RowSource):
                 lowest, highest = min(lowest, int(X.indices.min())), max(highest, int(X.indices.max()))
         if n == 0:
             raise ValueError(f"{NAME}: {self._path}: expected at least one row, got none; write it again.")
-        self.n_samples, self._zero_based = n, lowest == 0
+        self.n_samples = n
+        self._zero_based = lowest == 0 if self._given is None else self._given
         return highest + self._zero_based
 
     def _parsed(self, size: int, *, zero_based: bool, n_features: int | None = None) -> Iterator[tuple[Any, Any]]:
@@ -92,6 +98,12 @@ class SvmlightRows(RowSource):
         except DAMAGED as error:
             wrong: tuple[Exception, int] = error, start
         for number, line in enumerate(lines, start):
+            label = line.split(None, 1)[0]
+            if b"," in label and b":" not in label:
+                raise ValueError(
+                    f"{NAME}: {self._path}: expected one label a row, got {label.decode(errors='replace')!r:.80} in "
+                    f"row {number}; several labels a row are not read: write one."
+                )
             try:
                 parsed([line], zero_based=zero_based, n_features=n_features)
             except DAMAGED as error:
@@ -105,7 +117,18 @@ class SvmlightRows(RowSource):
         ) from wrong[0]
 
     def _open(self) -> Any:
-        return _OPEN.get(self._path.suffix.lower(), open)(self._path, "rb")
+        return OPEN.get(self._path.suffix.lower(), open)(self._path, "rb")
+
+
+def query_ids(path: Path) -> NDArray[np.int64] | None:
+    """Return the number after qid: in each row, shape (n,), None unless all have one."""
+    found = []
+    with OPEN.get(path.suffix.lower(), open)(path, "rb") as file:
+        for line in _rows(file):
+            if (match := _QUERY.search(line.split(b"#", 1)[0])) is None:
+                return None
+            found.append(int(match[1]))
+    return np.array(found, dtype=np.int64)
 
 
 def _rows(file: Any) -> Iterator[bytes]:

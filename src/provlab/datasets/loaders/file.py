@@ -1,25 +1,32 @@
-"""Your own file: CSV, TSV, Parquet, npz, npy, svmlight or MATLAB, with a column of labels."""
+"""Your own file: CSV and other text, ARFF, Parquet, npz, npy, svmlight or MATLAB, with a column to predict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import codecs
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
+from provlab.datasets.own_columns import column_beside, features_of, target_of
 from provlab.datasets.own_table import (
+    APART,
     FORMATS,
-    LABELS_APART,
-    SEPARATORS,
-    Table,
+    SVMLIGHT,
+    TAKES,
+    UNNAMED,
     column_names,
-    column_of_texts,
+    format_of,
+    found_layout,
     read_table,
-    some,
 )
+from provlab.datasets.own_text import PACKED, SPACES, SPELLED, TEXTS, Reading, some
 from provlab.project import current_project
+from provsel.checks import check_integer
 from provsel.streams.memory import within_memory
 
 VERSION = 1
@@ -27,7 +34,11 @@ VERSION = 1
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
 
-SHOWN = 5
+SETTINGS = tuple(each.name for each in fields(Reading) if each.name not in ("labels_apart", "vectors"))
+BESIDE = ("groups", "sample_weight", "fold")
+ROLES = ("target", *BESIDE)
+LATER = ("index_col", *BESIDE, "task", *SETTINGS)
+CHOICES = {"task": ("auto", "classification", "regression")}
 
 
 def load(
@@ -36,71 +47,144 @@ def load(
     target: str | int | None = None,
     left_out: Sequence[str | int] = (),
     index: str | int | None = None,
+    index_col: str | int | None = None,
+    groups: str | int | None = None,
+    sample_weight: str | int | None = None,
+    fold: str | int | None = None,
+    task: str = "auto",
+    sep: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    header: int | str | None = "infer",
+    comment: str | None = None,
+    na_values: Sequence[Any] | str | float = (),
+    keep_default_na: bool = True,
+    X: str | None = None,
+    zero_based: bool | None = None,
+    n_features: int | None = None,
 ) -> Dataset:
     """Load a file of your own.
 
     Parameters
     ----------
     path : str
-        Relative to the project's folder. Its ending says the format: .csv, .tsv, .parquet; .npz with the arrays X (or
-        data, indices, indptr and shape of a CSR matrix), y and optionally feature_names; .npy with one array of rows;
-        .mat with X and Y; .svm, .svmlight or .libsvm.
+        Relative to the project's folder. Its ending says the format: .csv, .tsv, .tab, .txt, .data or .dat, also packed
+        as .gz, .bz2, .xz or .zip; .arff; .parquet; .npz with arrays X (or data, indices, indptr and shape of a CSR
+        matrix), y and optionally feature_names; .npy with one array of rows; .mat with X and Y; .svm, .svmlight or
+        .libsvm, also packed.
     target : str or int, optional
-        The column of labels, by name or number from 0 (-1 is the last). By default the one that is called label,
-        target, class or y. Formats that keep labels apart, .npz, .mat and svmlight, have none.
+        The column to predict, by name or number from 0 (-1 is the last). By default the one that is called label,
+        target, class or y. Of .npz and .mat a name is that of a variable, a number that of a column of X.
     left_out : sequence of str or int, default=()
         Columns that are no features.
-    index : str or int, optional
-        Column that numbers or names the rows: left out as well.
+    index, index_col : str or int, optional
+        Column that numbers or names the rows: left out as well. A first column without a name always is.
+    groups, sample_weight, fold : str or int, optional
+        Columns, or variables of .npz and .mat, that are no features: rows of one group are never in two folds; weights
+        are for models that take them; a whole number is the fold that tests a row, -1 for rows that are only trained
+        on. `groups="qid"` is that of svmlight.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Texts, truth values, up to 20 different whole numbers and any two numbers are classes; more than 20 different
+        real numbers, or more than half as many as rows, are a regression; all else is asked about.
+    sep, decimal, thousands, encoding, header, comment, na_values, keep_default_na
+        As of `pandas.read_csv`, for tables of text. None is found in the first lines, of separators , ; | tab and
+        space, and of a comma for decimals, where it is certain; "tab" and "space" may be written. `header` is
+        "infer", "none", or the number of the row with the names.
+    X : str, optional
+        Variable of .npz or .mat that is the matrix, by default X.
+    zero_based : bool, optional
+        Whether the columns of svmlight are counted from 0; None: where a 0 is there.
+    n_features : int, optional
+        Columns of svmlight, where the last ones may be empty; counted from 1 unless `zero_based` says otherwise.
 
     Returns
     -------
     Dataset
         Two classes are -1 and +1 in the order of their sorted names, which are `class_names`; more are 0, 1, ....
+        Missing values are NaN, and texts the numbers of their `categories`: both need a preparation. Columns of dates,
+        and of texts that differ from row to row, are left out with a warning.
 
     Raises
     ------
     ValueError
-        No such file, another format, a damaged file; complex numbers, texts or missing values among the features, or no
-        labels; contents that would take more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an eighth
-        of the machine's.
+        No such file, another format, a damaged file; a setting that the format does not take; a value that is no number
+        among numbers, with its line; complex numbers, columns without values, a target that is missing, constant or
+        undecided; contents that would take more memory than PROVSEL_MEMORY_GB (in 10^9 bytes) allows, by default an
+        eighth of the machine's.
     """
+    given = dict(locals())
     [file] = files(path=path)
     subject = f"data set {file.name}"
     with within_memory(subject):
-        table = read_table(file)
-        place, out = _places(file, table.names, target, left_out, index)
+        how = _reading(file, given)
+        table = read_table(file, how)
+        if not table.columns.shape[0]:
+            raise ValueError(f"{subject}: expected rows, got none below {some(table.names)}; write some.")
+        roles, out = _places(file, table.names, given)
         kept = [k for k in range(len(table.names)) if k not in out]
-        X = _features(subject, table, kept)
-        labels = table.labels if place is None else _labels(file, table, place)
-        y, class_names = _coded(subject, np.asarray(labels))
-        names = [table.names[k] for k in kept]
-        return make_dataset(X, y, names, name=file.stem, source=path, class_names=class_names)
+        if not kept:
+            raise ValueError(f"{subject}: expected at least one feature, got none beside labels and what is left out.")
+        y, class_names = target_of(subject, table, roles["target"], task)
+        beside = {role: column_beside(subject, table, role, roles[role]) for role in BESIDE}
+        values, kept, categories, notes = features_of(subject, table, kept, how.na_values)
+        if UNNAMED.fullmatch(table.names[0]) and 0 in out:
+            notes = [f"column {table.names[0]!r}, which only numbers the rows, is left out", *notes]
+        for note in [*table.notes, *notes]:
+            warnings.warn(f"{subject}: {note}.", stacklevel=2)
+        return make_dataset(
+            values,
+            y,
+            [table.names[k] for k in kept],
+            name=file.name[: file.name.lower().rindex(format_of(file))],
+            source=path,
+            class_names=class_names,
+            regression=class_names is None,
+            missing=not sparse.issparse(values),
+            categories=categories,
+            groups=beside["groups"],
+            sample_weight=beside["sample_weight"],
+            folds=beside["fold"],
+        )
 
 
-def checked(*, path: str, target: Any, left_out: Any, index: Any) -> dict[str, Any]:
+def checked(**given: Any) -> dict[str, Any]:
     """Check the parameters of `load`; return columns by their names, and by numbers from 0 where several share one.
 
-    An index is no more than a column that is left out, so the first of all these is written as it.
+    An index is no more than a column that is left out, so the first of all these is written as it. What would be found
+    without a setting is not written.
     """
-    for name, value in (("target", target), ("index", index)):
+    for name in ("index", "index_col", *ROLES):
+        value = given[name]
         if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
             raise ValueError(f"dataset.{name}: expected a column's name or number, got {value!r:.80}.")
+    left_out = given["left_out"]
     if isinstance(left_out, str) or not isinstance(left_out, Sequence):
         raise ValueError(f"dataset.left_out: expected a list of columns such as [id, date], got {left_out!r:.80}.")
-    [file] = files(path=path)
-    if file.suffix.lower() in LABELS_APART and (target, index) == (None, None) and not left_out:
-        return {"path": path, "target": None, "left_out": [], "index": None}
-    names = column_names(file)
-    place, out = _places(file, names, target, left_out, index)
+    [file] = files(path=given["path"])
+    how = _reading(file, given)
+    found: dict[str, Any] = {name: getattr(how, name) for name in SETTINGS}
+    if format_of(file) in TEXTS:
+        layout = found_layout(file, how)
+        for name in ("sep", "decimal", "encoding", "header"):
+            without = replace(how, **{name: getattr(Reading, name)})
+            if how != without and _same_layout(file, without, layout):
+                how, found[name] = without, getattr(Reading, name)
+    found["na_values"] = [*how.na_values] or ()
+    by_name = left_out or given["index"] is not None or given["index_col"] is not None
+    if format_of(file) in APART and not by_name and not any(isinstance(given[name], int) for name in ROLES):
+        _places(file, [], given)
+        return {**given, **found, "left_out": [], "index": None, "index_col": None}
+    names = column_names(file, how)
+    roles, out = _places(file, names, given)
     spelled = {k: name if names.count(name) == 1 else k for k, name in enumerate(names)}
-    beside = [spelled[k] for k in sorted(out - {place})]
-    return {
-        "path": path,
-        "target": None if place is None else spelled[place],
-        "left_out": beside[1:],
-        "index": beside[0] if beside else None,
+    beside = [spelled[k] for k in sorted(out - {*roles.values()})]
+    apart = format_of(file) in APART  # where names are those of variables
+    written = {
+        role: given[role] if place is None else place if apart else spelled[place] for role, place in roles.items()
     }
+    first = beside[0] if beside else None
+    return {**given, **found, **written, "left_out": beside[1:], "index": first, "index_col": None}
 
 
 def files(*, path: str, **_: Any) -> list[Path]:
@@ -109,9 +193,11 @@ def files(*, path: str, **_: Any) -> list[Path]:
     if not isinstance(path, str) or path in ("", "???"):
         raise ValueError(f"dataset.path: expected the path of a file, got {path!r:.80}; such as dataset.path=my.csv.")
     file = root / Path(path).expanduser()
-    if file.suffix.lower() not in FORMATS:
+    if format_of(file) not in FORMATS:
+        step = "save the sheet as CSV" if file.suffix.lower().startswith(".xls") else "convert it"
         raise ValueError(
-            f"dataset.path: expected a file ending in {', '.join(FORMATS)}, got {path!r:.200}; convert it."
+            f"dataset.path: expected a file ending in {', '.join(FORMATS)}, of text also packed ({', '.join(PACKED)}), "
+            f"got {path!r:.200}; {step}."
         )
     if not file.is_file():
         raise ValueError(
@@ -120,28 +206,85 @@ def files(*, path: str, **_: Any) -> list[Path]:
     return [file]
 
 
-def _places(
-    file: Path, names: list[str], target: str | int | None, left_out: Sequence[str | int], index: str | int | None
-) -> tuple[int | None, set[int]]:
-    """Return the column of labels, None where they are apart, and all columns that are no features."""
-    subject = f"data set {file.name}"
-    out = {_place(subject, "left_out", names, column) for column in left_out}
-    if index is not None:
-        out.add(_place(subject, "index", names, index))
-    if file.suffix.lower() in LABELS_APART:
-        if target is None:
-            return None, out
-        raise ValueError(f"{subject}: expected no target, as its labels are apart, got {target!r:.80}; leave it out.")
-    if target is None:
-        usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
-        if len(usual) != 1:
+def _same_layout(file: Path, how: Reading, layout: Any) -> bool:
+    try:
+        return found_layout(file, how) == layout
+    except ValueError:  # it has to be said
+        return False
+
+
+def _reading(file: Path, given: Mapping[str, Any]) -> Reading:
+    """Return how the file is read, with all settings checked and in one spelling."""
+    found: dict[str, Any] = {name: given[name] for name in SETTINGS}
+    many = isinstance(found["na_values"], Sequence) and not isinstance(found["na_values"], str)
+    missing = found["na_values"] if many else [found["na_values"]]
+    found["na_values"] = tuple(sorted({"null" if each is None else str(each) for each in missing}))
+    found["header"] = "none" if found["header"] is None else found["header"]
+    found["sep"] = SPELLED.get(found["sep"], found["sep"]) if isinstance(found["sep"], str) else found["sep"]
+    ending = format_of(file)
+    for name, value in found.items():
+        if value != getattr(Reading, name) and name not in TAKES.get(ending, ()):
+            takes = ", ".join(TAKES.get(ending, ())) or "none"
             raise ValueError(
-                f"{subject}: expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
-                f"{some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
+                f"dataset.{name}: expected settings of {ending} files, {takes}, got {value!r:.80}; leave it out."
             )
-        [target] = usual
-    place = _place(subject, "target", names, target)
-    return place, {*out, place}
+    for name in ("sep", "decimal", "thousands", "comment"):
+        if found[name] is not None and not (
+            isinstance(found[name], str) and (len(found[name]) == 1 or found[name] == SPACES)
+        ):
+            raise ValueError(f"dataset.{name}: expected one character, got {found[name]!r:.80}.")
+    if not (found["header"] in ("infer", "none") or (type(found["header"]) is int and found["header"] >= 0)):
+        raise ValueError(f"dataset.header: expected infer, none or a row from 0, got {found['header']!r:.80}.")
+    for name, kinds in (("encoding", str), ("X", str), ("zero_based", bool)):
+        if found[name] is not None and not isinstance(found[name], kinds):
+            raise ValueError(f"dataset.{name}: expected {kinds.__name__} or null, got {found[name]!r:.80}.")
+    if not isinstance(found["keep_default_na"], bool):
+        raise ValueError(f"dataset.keep_default_na: expected true or false, got {found['keep_default_na']!r:.80}.")
+    if found["n_features"] is not None:
+        check_integer("dataset", "n_features", found["n_features"], minimum=1)
+    if found["encoding"] is not None:
+        try:
+            codecs.lookup(found["encoding"])
+        except LookupError:
+            raise ValueError(
+                f"dataset.encoding: expected one that Python has, such as utf-8, cp1252, latin-1 or utf-16, got "
+                f"{found['encoding']!r:.80}."
+            ) from None
+    vectors: tuple[tuple[str, str], ...] = ()
+    if ending in APART:
+        vectors = tuple((role, given[role]) for role in ROLES if isinstance(given[role], str))
+    return Reading(**found, labels_apart=given["target"] is None, vectors=vectors)
+
+
+def _places(file: Path, names: list[str], given: Mapping[str, Any]) -> tuple[dict[str, int | None], set[int]]:
+    """Return the columns of the target and of what stands beside it, None where they are apart, and all no features."""
+    subject, apart = f"data set {file.name}", format_of(file) in APART
+    out = {_place(subject, "left_out", names, column) for column in given["left_out"]}
+    out |= {_place(subject, name, names, given[name]) for name in ("index", "index_col") if given[name] is not None}
+    if names and UNNAMED.fullmatch(names[0]):
+        out.add(0)
+    roles: dict[str, int | None] = {}
+    for role in ROLES:
+        column = given[role]
+        if format_of(file) in SVMLIGHT and column is not None and (role, column) != ("groups", "qid"):
+            raise ValueError(
+                f"{subject}: expected no {role}, as svmlight has labels and qid only, got {column!r:.80}; leave it out."
+            )
+        if apart and not isinstance(column, int):
+            roles[role] = None
+        elif column is not None:
+            roles[role] = _place(subject, role, names, column)
+        elif role != "target":
+            roles[role] = None
+        else:
+            usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
+            if len(usual) != 1:
+                raise ValueError(
+                    f"{subject}: expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
+                    f"{some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
+                )
+            [roles[role]] = usual
+    return roles, out | {place for place in roles.values() if place is not None}
 
 
 def _place(subject: str, parameter: str, names: list[str], column: str | int) -> int:
@@ -151,92 +294,3 @@ def _place(subject: str, parameter: str, names: list[str], column: str | int) ->
     if names.count(str(column)) == 1:
         return names.index(str(column))
     raise ValueError(f"{subject}: dataset.{parameter}: expected a column of {some(names)}, got {column!r:.80}.")
-
-
-def _labels(file: Path, table: Table, k: int) -> Any:
-    if not hasattr(table.columns, "iloc"):
-        return table.columns[:, k]
-    column = table.columns.iloc[:, k]
-    if file.suffix.lower() in SEPARATORS and column.dtype.kind == "i":
-        # pandas takes 01 for a number, and so for the same class as 1: where zeros lead, labels are codes
-        texts = column_of_texts(file, column.name).str.strip()
-        column = texts if texts.str.match(r"[+-]?0\d").any() else column
-    if hasattr(column, "cat"):  # pandas would write each row's text out
-        return np.append(column.cat.categories.to_numpy(dtype=object), [None])[column.cat.codes]
-    return column.to_numpy()
-
-
-def _features(subject: str, table: Table, kept: list[int]) -> Any:
-    """Return the kept columns as numbers."""
-    if not kept:
-        raise ValueError(f"{subject}: expected at least one feature, got none beside labels and what is left out.")
-    if not hasattr(table.columns, "iloc"):
-        return table.columns[:, kept] if len(kept) < len(table.names) else table.columns
-    frame = table.columns.iloc[:, kept]
-    texts = [table.names[k] for k, kind in zip(kept, frame.dtypes, strict=True) if kind.kind not in "iufb"]
-    if texts:
-        found = frame.iloc[:, [table.names[k] for k in kept].index(texts[0])].dropna().iloc[:1].tolist()
-        raise ValueError(
-            f"{subject}: expected numbers, got {str(*found)!r:.40} in column {texts[0]!r:.80}"
-            f"{f' and others in {len(texts) - 1} more' if len(texts) > 1 else ''}; leave them out, "
-            f"dataset.left_out=[{','.join(texts[:SHOWN]):.200}], or encode categories first, as by pandas.get_dummies."
-        )
-    missing = frame.isna().sum()
-    if missing.any():
-        lacking = [str(name) for name, count in zip(frame.columns, missing, strict=True) if count]
-        raise ValueError(
-            f"{subject}: expected no missing values, got {int(missing.sum())} in {some(lacking)}; fill them first, as "
-            f"by sklearn.impute.SimpleImputer, or leave these columns out: dataset.left_out=[...]."
-        )
-    return frame.to_numpy(dtype=np.float64)
-
-
-def _coded(subject: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels as whole numbers, and the names of the classes in their order."""
-    labels = known_labels(subject, labels)
-    texts = labels.dtype.kind not in "iufb"
-    if labels.dtype.kind == "c":
-        raise ValueError(f"{subject}: expected labels as texts or real numbers, got {labels.dtype}; convert them.")
-    if labels.dtype.kind == "O":  # not of fixed width, because one long text would blow up the array
-        names = [value.decode() if isinstance(value, bytes) else str(value) for value in labels.tolist()]
-        number = {name: k for k, name in enumerate(sorted({*names}))}
-        classes, codes = np.array([*number], dtype=object), np.array([number[name] for name in names])
-    else:
-        classes, codes = np.unique(labels.astype(str) if texts else labels, return_inverse=True)
-    if not texts and classes.size > max(20, labels.size // 2):
-        raise ValueError(
-            f"{subject}: expected classes as labels, got {classes.size} different numbers in {labels.size} rows; "
-            f"regression is not what is measured here: choose another column as dataset.target."
-        )
-    if classes.size < 2:
-        raise ValueError(
-            f"{subject}: expected at least two classes, got only {classes.tolist()!s:.200}; choose another target."
-        )
-    return (2 * codes - 1 if classes.size == 2 else codes), np.array([f"{name}" for name in classes], dtype=object)
-
-
-def known_labels(subject: str, y: Any) -> np.ndarray:
-    """Return labels as an array of numbers or texts.
-
-    Raises
-    ------
-    ValueError
-        Labels that are missing, as None, NaN, NA, NaT or masked: how many and where. Numbers among texts.
-    """
-    import pandas as pd
-
-    whole = np.asarray(y, dtype=object)
-    missing = np.flatnonzero(pd.isna(whole) | (np.ma.getmaskarray(y) if np.ma.isMaskedArray(y) else False))
-    if missing.size:
-        raise ValueError(
-            f"{subject}: expected a label in each row, got {missing.size} without, such as row"
-            f"{'s' * (missing.size > 1)} {', '.join(map(str, missing[:SHOWN]))} from 0; leave these rows out."
-        )
-    labels = np.asarray(y)
-    kinds = {isinstance(value, str): value for value in whole.ravel().tolist()} if labels.dtype.kind in "OU" else {}
-    if len(kinds) > 1:
-        raise ValueError(
-            f"{subject}: expected labels that are all texts or all numbers, got the text "
-            f"{str(kinds[True])!r:.40} and the number {kinds[False]!s:.40}; write them in one way."
-        )
-    return labels

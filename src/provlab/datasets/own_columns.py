@@ -1,0 +1,352 @@
+"""Columns of a user's own table as features, target, groups, weights and folds; what is not certain is asked about.
+
+A value is quoted with its column and the line of the file, because that is where people look for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .own_table import Table
+from .own_text import some
+
+FEW = 20
+"""Different numbers that may be classes. What more whole ones are is asked; more real ones are a regression."""
+
+SHOWN = 5
+
+DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}[- .][A-Za-z]{3,9}[- .,]+\d{2,4})"
+    r"([ T]\d{1,2}:\d.*)?|\d{1,2}:\d{2}(:\d{2})?(\.\d+)?"
+)
+LIKE_NUMBER = re.compile(r"[$€£]?\s?[+-]?(\d{1,3}([,.' \u00a0]\d{3})+|\d*)([,.]\d+)?([eE][+-]?\d+)?\s?[%$€£]?")
+"""Numbers as people write them, which float() does not take."""
+
+
+def features_of(
+    subject: str, table: Table, kept: list[int], missing: Sequence[str] = ()
+) -> tuple[Any, list[int], dict[str, np.ndarray], list[str]]:
+    """Return the columns that are features as numbers.
+
+    Parameters
+    ----------
+    subject : str
+    table : Table
+    kept : list of int
+        Columns that may be features.
+    missing : sequence of str
+        Texts that stand for missing values.
+
+    Returns
+    -------
+    X : ndarray or csr_array of shape (n, d)
+        Texts are numbers of categories, missing values NaN.
+    kept : list of int
+        The d columns; dates, and texts that differ from row to row, are left out.
+    categories : dict of str to ndarray of str
+        Their names, by the name of the column.
+    notes : list of str
+        What people should know before the run.
+
+    Raises
+    ------
+    ValueError
+        Texts among numbers, columns without values, infinite values: quotes the first.
+    """
+    if not hasattr(table.columns, "iloc"):
+        X = table.columns[:, kept] if len(kept) < len(table.names) else table.columns
+        _check_finite(subject, table, X, kept)
+        return X, kept, {}, []
+    frame, at = table.columns, {k: place for place, k in enumerate(kept)}
+    numbers = [k for k in kept if frame.dtypes.iloc[k].kind in "iufb"]
+    X = np.empty((len(frame), len(kept)))
+    X[:, [at[k] for k in numbers]] = frame.iloc[:, numbers].to_numpy(dtype=np.float64, na_value=np.nan)
+    categories: dict[str, np.ndarray] = {}
+    dates, free, read = [], [], []
+    for k in sorted({*kept} - {*numbers}):
+        name, found = table.names[k], _column_of_texts(subject, table, k, missing)
+        if found is None:
+            dates.append(k)
+            continue
+        codes, known = found
+        n_known = int(np.count_nonzero(codes >= 0))
+        _check_numbers(subject, table, name, codes, known)
+        if all(map(_is_number, known)) and not any(re.match(r"0\d", text) for text in known):
+            read += [name] * bool(known)
+            X[:, at[k]] = np.array([*map(float, known), np.nan])[codes]
+        elif len(known) == n_known or len(known) > max(FEW, n_known // 2):
+            free.append(k)
+        else:
+            X[:, at[k]] = np.where(codes >= 0, codes, np.nan)
+            categories[name] = np.array(known, dtype=object)
+    kept = [k for k in kept if k not in {*dates, *free}]
+    X = X[:, [at[k] for k in kept]]
+    if not kept:
+        raise ValueError(
+            f"{subject}: expected at least one feature, got only dates and texts that differ from row to row, in "
+            f"{some([table.names[k] for k in (*dates, *free)])}; write some of them as numbers."
+        )
+    names = np.array([table.names[k] for k in kept], dtype=object)
+    if (empty := np.isnan(X).all(axis=0)).any():
+        raise ValueError(
+            f"{subject}: expected values in each column, got none in {some(names[empty])}; leave these columns out: "
+            f"dataset.left_out=[{','.join(names[empty][:SHOWN]):.200}]."
+        )
+    _check_finite(subject, table, X, kept)
+    constant = np.nanmin(X, axis=0) == np.nanmax(X, axis=0)
+    whole = np.isin(kept, [k for k in numbers if frame.dtypes.iloc[k].kind in "iu"])
+    # whole numbers that differ in most columns are counts
+    ids = whole & np.array([len(np.unique(column)) == column.size > 2 for column in X.T])
+    ids &= 2 * np.count_nonzero(ids) <= max(2, ids.size)
+    said = {
+        "dates, in {}, are left out; write them as numbers, such as of days, to use them": [
+            table.names[k] for k in dates
+        ],
+        "texts that differ from row to row, in {}, are left out": [table.names[k] for k in free],
+        "numbers that are stored as texts, in {}, are read as numbers": read,
+        "a different whole number is in each row of {0}; where it only numbers them, say dataset.left_out=[{0}]": names[
+            ids
+        ],
+        "one value stands in all rows of {}; it tells no rows apart": names[constant],
+    }
+    return X, kept, categories, [note.format(some(found)) for note, found in said.items() if len(found)]
+
+
+def target_of(subject: str, table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the target, and the names of its classes; None for a regression.
+
+    Parameters
+    ----------
+    subject : str
+    table : Table
+    place : int or None
+        Its column; None where the format has labels apart.
+    task : {"auto", "classification", "regression"}
+
+    Returns
+    -------
+    y : ndarray of shape (n,), int64 or float64
+        -1 and +1 for two classes, 0, 1, ... for more, in the order of their names.
+    class_names : ndarray of str, or None
+
+    Raises
+    ------
+    ValueError
+        Missing values, a single class, texts of a regression, and numbers that may be classes or not.
+    """
+    name = "the target" if place is None else f"the target {table.names[place]!r:.80}"
+    found = np.asarray(table.labels if place is None else _labels(table, place))
+    labels = known_labels(subject, found, lambda row: table.where(_in_file(table, row)))
+    n, kind = labels.size, labels.dtype.kind
+    if kind == "c":
+        raise ValueError(f"{subject}: expected labels as texts or real numbers, got {labels.dtype}; convert them.")
+    if kind not in "iuf":
+        if kind == "O":  # not of fixed width, because one long text would blow up the array
+            texts = [value.decode() if isinstance(value, bytes) else str(value) for value in labels.tolist()]
+            number = {text: k for k, text in enumerate(sorted({*texts}))}
+            classes, codes = np.array([*number], dtype=object), np.array([number[text] for text in texts])
+        else:
+            classes, codes = np.unique(labels.astype(str), return_inverse=True)
+        if classes.size > FEW:
+            _check_numbers(subject, table, name, codes, classes.tolist())
+        if task == "regression" or (task == "auto" and classes.size > max(FEW, n // 2)):
+            expected = "numbers" if task == "regression" else "classes"
+            raise ValueError(
+                f"{subject}: expected {expected} in {name}, got {classes.size} different texts in {n} rows, such as "
+                f"{classes[0]!r:.40}; choose another column as dataset.target."
+            )
+    else:
+        if not np.isfinite(labels).all():
+            row = int(np.flatnonzero(~np.isfinite(labels))[0])
+            raise ValueError(
+                f"{subject}: expected finite numbers in {name}, got {labels[row]} in "
+                f"{table.where(_in_file(table, row))}; leave this row out."
+            )
+        classes, codes = np.unique(labels, return_inverse=True)
+        is_real = bool((classes != np.floor(classes)).any())
+        if kind == "f" and not is_real and bool((np.abs(classes.astype(np.float64)) < 2**53).all()):
+            classes = classes.astype(np.int64)  # names without ".0"
+        few = classes.size <= FEW if not is_real else classes.size == 2
+        if task == "auto" and not few and not (is_real and classes.size > min(FEW, n // 2)):
+            raise ValueError(
+                f"{subject}: expected classes or numbers to be predicted, got {classes.size} different "
+                f"{'real' if is_real else 'whole'} numbers in {n} rows of {name}, which may be either; say "
+                f"dataset.task=classification or dataset.task=regression."
+            )
+        if task == "regression" or (task == "auto" and not few):
+            if classes.size < 2:
+                raise ValueError(
+                    f"{subject}: expected numbers that differ in {name}, got only {classes[0]}; choose another."
+                )
+            return labels.astype(np.float64), None
+    if classes.size < 2:
+        raise ValueError(
+            f"{subject}: expected at least two classes, got only {classes.tolist()!s:.200}; choose another target."
+        )
+    return (2 * codes - 1 if classes.size == 2 else codes), np.array([f"{each}" for each in classes], dtype=object)
+
+
+def column_beside(subject: str, table: Table, role: str, place: int | None) -> np.ndarray | None:
+    """Return the column of groups, as their numbers from 0 in order, of weights, or of folds; None where there is none.
+
+    Raises
+    ------
+    ValueError
+        Missing values, weights that are negative or all zero, folds that are no whole numbers from -1 on.
+    """
+    if place is None and role not in table.vectors:
+        return None
+    import pandas as pd
+
+    values = pd.Series(np.asarray(table.vectors[role] if place is None else _column(table, place)))
+    name = f"dataset.{role}"
+    lacking = values.isna().to_numpy()
+    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
+    if role == "groups":
+        fault, expected = lacking, "a group in each row"
+    elif role == "sample_weight":
+        fault, expected = ~(np.isfinite(numbers) & (numbers >= 0)), "weights, which are numbers from 0 on"
+    else:
+        fault, expected = ~((numbers == np.floor(numbers)) & (numbers >= -1)), "numbers of folds, from 0 on, or -1"
+    if fault.any():
+        row = int(np.flatnonzero(fault)[0])
+        raise ValueError(
+            f"{subject}: {name}: expected {expected}, got {values[row]!s:.40} in {table.where(_in_file(table, row))}; "
+            f"correct it."
+        )
+    if role == "groups":
+        return pd.factorize(values if values.dtype.kind in "iufb" else values.astype(str), sort=True)[0].astype(
+            np.int64
+        )
+    if role == "sample_weight" and not numbers.any():
+        raise ValueError(f"{subject}: {name}: expected some weight above 0, got zeros only; choose another column.")
+    return numbers if role == "sample_weight" else numbers.astype(np.int64)
+
+
+def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} from 0".format) -> np.ndarray:
+    """Return labels as an array of numbers or texts.
+
+    Raises
+    ------
+    ValueError
+        Labels that are missing, as None, NaN, NA, NaT or masked: how many and where. Numbers among texts.
+    """
+    import pandas as pd
+
+    whole = np.asarray(y, dtype=object)
+    missing = np.flatnonzero(pd.isna(whole) | (np.ma.getmaskarray(y) if np.ma.isMaskedArray(y) else False))
+    if missing.size:
+        raise ValueError(
+            f"{subject}: expected a label in each row, got {missing.size} without, the first in "
+            f"{where(int(missing[0]))}; leave these rows out."
+        )
+    labels = np.asarray(y)
+    kinds = {isinstance(value, str): value for value in whole.ravel().tolist()} if labels.dtype.kind in "OU" else {}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"{subject}: expected labels that are all texts or all numbers, got the text "
+            f"{str(kinds[True])!r:.40} and the number {kinds[False]!s:.40}; write them in one way."
+        )
+    return labels
+
+
+def _in_file(table: Table, row: int) -> int:
+    """Return the number that a row has in the file."""
+    return int(table.columns.index[row]) if hasattr(table.columns, "iloc") else row
+
+
+def _column(table: Table, k: int) -> Any:
+    if hasattr(table.columns, "iloc"):
+        return table.columns.iloc[:, k].to_numpy()
+    column = table.columns[:, [k]]
+    return (column.toarray() if sparse.issparse(column) else column).ravel()
+
+
+def _labels(table: Table, k: int) -> Any:
+    """Return a column of labels, of which None and NA may be names, and 01 may be another class than 1."""
+    if not hasattr(table.columns, "iloc"):
+        return _column(table, k)
+    column = table.columns.iloc[:, k]
+    is_number, missing = column.dtype.kind in "iufb", column.isna()
+    if table.texts is not None and (column.dtype.kind in "iu" or not is_number or missing.all()):
+        texts = table.texts(k)
+        if not is_number or missing.all() or texts.str.match(r"[+-]?0\d").any():
+            return texts.mask(texts == "").to_numpy(dtype=object)
+    if hasattr(column, "cat"):  # pandas would write each row's text out
+        return np.append(column.cat.categories.to_numpy(dtype=object), [None])[column.cat.codes]
+    return column.to_numpy() if not missing.any() else column.to_numpy(dtype=object)
+
+
+def _column_of_texts(subject: str, table: Table, k: int, missing: Sequence[str]) -> tuple[np.ndarray, list[str]] | None:
+    """Return the numbers of the texts of a column, -1 where it has none, and the sorted texts; None for dates."""
+    import pandas as pd
+
+    column = table.columns.iloc[:, k]
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if column.dtype.kind in "mM" or kind in ("date", "time", "datetime", "timedelta", "period"):
+        return None
+    if kind in ("boolean", "decimal"):
+        column = pd.to_numeric(column, errors="coerce")
+    try:
+        codes, values = pd.factorize(column)
+    except TypeError:
+        value = column.dropna().iloc[0]
+        raise ValueError(
+            f"{subject}: expected numbers or texts in column {table.names[k]!r:.80}, got {value!s:.40}; leave it out: "
+            f"dataset.left_out=[{table.names[k]:.80}]."
+        ) from None
+    texts = [value.decode(errors="replace") if isinstance(value, bytes) else str(value).strip() for value in values]
+    known = sorted({*texts} - {*missing, ""})
+    number = {text: place for place, text in enumerate(known)}
+    if known and all(map(DATE.fullmatch, known)) and not all(map(_is_number, known)):
+        return None
+    return np.array([*(number.get(text, -1) for text in texts), -1])[codes], known
+
+
+def _check_numbers(subject: str, table: Table, name: str, codes: np.ndarray, known: list[str]) -> None:
+    """Raise where most of some texts are numbers, and others are not, or are written with other signs."""
+    plain = np.array([*map(_is_number, known), True])
+    alike = np.array([_is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in known] + [False])
+    if plain.all() or 2 * np.count_nonzero(alike[codes]) <= np.count_nonzero(codes >= 0):
+        return
+    row = int(np.flatnonzero(~plain[codes])[0])
+    text = known[codes[row]]
+    said = re.sub(r"[\d\s+-]", "", text)
+    if LIKE_NUMBER.fullmatch(text) and said in (",", "."):
+        step = f"say whether it is 'dataset.decimal=\"{said}\"' or 'dataset.thousands=\"{said}\"'"
+    elif LIKE_NUMBER.fullmatch(text):
+        step = "write plain numbers, or say dataset.thousands and dataset.decimal"
+    else:
+        word = text if re.fullmatch(r"[\w?./-]+", text) else f'"{text:.40}"'
+        step = f"where it stands for a missing value, say 'dataset.na_values=[{word:.40}]'"
+    raise ValueError(
+        f"{subject}: expected numbers in column {name:.80}, as in most rows, got {text!r:.40} in "
+        f"{table.where(_in_file(table, row))}; {step}."
+    )
+
+
+def _check_finite(subject: str, table: Table, X: Any, kept: Sequence[int]) -> None:
+    """Raise for the first infinite value, or for NaN in a sparse matrix."""
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind != "f" or not (np.isinf(values).any() or (sparse.issparse(X) and np.isnan(values).any())):
+        return
+    rows = sparse.coo_array(X) if sparse.issparse(X) else None
+    place = np.flatnonzero(~np.isfinite(values) if rows is not None else np.isinf(values).ravel())[0]
+    row, k = (rows.row[place], rows.col[place]) if rows is not None else divmod(int(place), X.shape[1])
+    raise ValueError(
+        f"{subject}: expected finite numbers, got {X[row, k]} in column {table.names[kept[k]]!r:.80}, "
+        f"{table.where(_in_file(table, int(row)))}: infinite, or too large for a number of 64 bits; correct it, or say "
+        f"that it is missing: dataset.na_values=[...]."
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return "_" not in text and bool(np.isfinite(float(text)))
+    except ValueError:
+        return False

@@ -1,0 +1,339 @@
+"""A user's own table of text, plain or packed: what separates its columns, which line names them, where a row stands.
+
+pandas reads it. What is found here is what pandas would guess, or take for granted: only what is certain is found, all
+else is an error that names the setting.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from provsel.streams.svmlight_rows import OPEN
+
+TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ","}
+"""Endings of tables of text, and what separates their columns where that cannot be found."""
+
+PACKED = (*OPEN, ".zip")
+
+SPELLED = {"tab": "\t", "\\t": "\t", "space": "\\s+"}
+"""Separators that are hard to write on a command line."""
+
+SPACES = "\\s+"
+"""What pandas calls any white space as separator."""
+
+BOMS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+MISSING = {"", "?", "-", ".", "na", "n/a", "nan", "null", "none"}
+WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+WITH_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+ATTRIBUTE = re.compile(r"""\s*@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)""", re.IGNORECASE)
+
+LONGEST = 1 << 26
+"""Characters of a line; a packed file of one line would otherwise be in memory, a thousand times its size."""
+HEAD_LINES, HEAD = 200, 1 << 20
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a user says about a file, in the words of `pandas.read_csv` and of `load_svmlight_file`.
+
+    See `provlab.datasets.loaders.file.load`. Of formats that keep variables apart, `labels_apart` says whether the
+    labels are one, and `vectors` are pairs of a role, such as "groups", and the name of the variable that has it.
+    """
+
+    sep: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+    header: int | str | None = "infer"
+    comment: str | None = None
+    na_values: tuple[str, ...] = ()
+    keep_default_na: bool = True
+    X: str | None = None
+    zero_based: bool | None = None
+    n_features: int | None = None
+    labels_apart: bool = True
+    vectors: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the first lines of a file tell, where the user has not said it.
+
+    Parameters
+    ----------
+    encoding, sep, decimal : str
+        As pandas takes them.
+    quote : str
+    skip : int
+        Lines before the table: the attributes of ARFF, or what Excel writes about the separator.
+    header : int or None
+        Row with the names, None where there is none.
+    names : list of str or None
+        Of ARFF.
+    width : int
+        Columns, without empty ones at the end.
+    row_names : bool
+        Rows have one field more than there are names: R writes their names so.
+    """
+
+    encoding: str
+    sep: str
+    decimal: str
+    quote: str
+    skip: int
+    header: int | None
+    names: list[str] | None
+    width: int
+    row_names: bool
+
+
+def opened(file: Path) -> Any:
+    """Return a table of text, unpacked, as a file of bytes."""
+    if file.suffix.lower() != ".zip":
+        return OPEN.get(file.suffix.lower(), open)(file, "rb")
+    archive = zipfile.ZipFile(file)
+    members = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+    if len(members) != 1:
+        raise ValueError(f"data set {file.name}: expected one file in the archive, got {members!s:.200}; unpack it.")
+    return archive.open(members[0])
+
+
+def layout_of(file: Path, how: Reading) -> Layout:
+    """Return how the columns of a file are separated and named, of what the user says and what its first lines are.
+
+    Raises
+    ------
+    ValueError
+        Where that is not certain: names the setting.
+    """
+    is_arff = file.suffix.lower() == ".arff"
+    with opened(file) as binary:
+        first = binary.read(4)
+        binary.seek(0)
+        encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
+        text = io.TextIOWrapper(binary, encoding=encoding, newline="")
+        names, skip = _attributes(file, text) if is_arff else (None, 0)
+        lines = _head(file, text)
+    quote, sep, comment = '"', how.sep, how.comment
+    if names is not None:
+        sep, comment, quote = ",", "%", "'" if "'" in "".join(lines) and '"' not in "".join(lines) else '"'
+    elif lines and (said := re.fullmatch(r'"?sep=(.)"?', lines[0].strip())):
+        skip, sep, lines = 1, sep or said[1], lines[1:]
+    sep = SPELLED.get(sep or "", sep) or _separator(file, lines, how)
+    rows = [fields for _, fields in records(lines, sep, quote, comment)]
+    at = _names_at(file, rows, how) if names is None else None
+    body = rows if at is None else rows[at + 1 :]
+    header = names or (rows[at] if at is not None and at < len(rows) else next(iter(rows), []))
+    longer = bool(body) and all(len(row) == len(header) + 1 for row in body)
+    row_names = longer and any(row[-1] for row in body)
+    whole = [row for row in (header if at is not None else [], *body) if len(row) == len(header)]
+    width = len(header)
+    while at is not None and width > 1 and not any(row[width - 1] for row in whole):
+        width -= 1
+    return Layout(encoding, sep, how.decimal or _decimal(body, sep), quote, skip, at, names, width, row_names)
+
+
+def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
+    """Return what pandas reads of the file, with texts as names of the columns and numbers of rows as index.
+
+    Raises
+    ------
+    ValueError
+        Rows of several lengths, another encoding, and what pandas refuses.
+    """
+    import pandas as pd
+
+    said = {"thousands": how.thousands, "na_values": [*how.na_values], "keep_default_na": how.keep_default_na}
+    said |= {"comment": how.comment} if layout.names is None else {"comment": "%", "na_values": ["?"]}
+    with opened(file) as binary, warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            frame = pd.read_csv(
+                binary,
+                sep=layout.sep,
+                decimal=layout.decimal,
+                encoding=layout.encoding,
+                quotechar=layout.quote,
+                skiprows=layout.skip,
+                header=layout.header,
+                names=layout.names,
+                index_col=None if layout.row_names else False,
+                skipinitialspace=True,
+                low_memory=False,  # a column has one type, wherever its first text stands
+                **{**said, **options},
+            )
+        except pd.errors.ParserWarning as warning:
+            raise ValueError(
+                f"data set {file.name}: expected rows of {layout.width} fields, as many as there are names, got more, "
+                f"which do not end in an empty one; correct the first line, or dataset.sep, which was {layout.sep!r}."
+            ) from warning
+        except UnicodeError as error:
+            raise other_encoding(file, layout.encoding) from error
+    if layout.header is None and layout.names is None:
+        frame.columns = range(1, frame.shape[1] + 1)
+    return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
+
+
+def other_encoding(file: Path, encoding: str) -> ValueError:
+    """Return the error of a file that is not written in an encoding: which byte, in which line, and what to say."""
+    place = "which is in no single line"
+    with opened(file) as binary:
+        for number, line in enumerate(binary, 1):
+            try:
+                line.decode(encoding)
+            except UnicodeError as error:
+                at = getattr(error, "start", 0)
+                place = f"the byte 0x{line[at : at + 1].hex()} in line {number}, {line[max(0, at - 10) : at + 10]!r}"
+                break
+    return ValueError(
+        f"data set {file.name}: expected text in {encoding}, got {place}; say what it is written in: "
+        f"dataset.encoding=cp1252 (Windows, Western Europe), latin-1, utf-16, ...."
+    )
+
+
+def records(lines: Iterable[str], sep: str, quote: str, comment: str | None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the last line, from 1, and the fields of each row: pandas passes over empty lines, too."""
+    spaced = sep == SPACES
+    plain = (line.split(comment, 1)[0] + "\n" if comment and comment in line else line for line in lines)
+    if spaced:
+        plain = (re.sub(r"[ \t]+", " ", line).strip(" ") for line in plain)
+    reader = csv.reader(plain, delimiter=" " if spaced else sep, quotechar=quote, skipinitialspace=True)
+    for fields in reader:
+        if len(fields) > 1 or (fields and fields[0].strip()):
+            yield reader.line_num, [field.strip() for field in fields]
+
+
+def line_of(file: Path, how: Reading, layout: Layout, row: int) -> int:
+    """Return the line of the file, from 1, that a row ends in."""
+    before = 0 if layout.header is None else layout.header + 1
+    with opened(file) as binary:
+        text = io.TextIOWrapper(binary, encoding=layout.encoding, newline="")
+        for _ in range(layout.skip):
+            text.readline()
+        found = records(text, layout.sep, layout.quote, how.comment if layout.names is None else "%")
+        return next((line for k, (line, _) in enumerate(found) if k == row + before), 0) + layout.skip
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a number, with a decimal comma or point."""
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def some(names: Any, shown: int = 5) -> str:
+    """Return the first of some names for a message, and how many more there are."""
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return f"{', '.join(f'{name!s:.40}' for name in names[:shown])}{more}"
+
+
+def _head(file: Path, text: Any) -> list[str]:
+    """Return the first lines; the last row of a file that goes on may be cut, and is left out."""
+    lines: list[str] = []
+    size = 0
+    try:
+        while len(lines) < HEAD_LINES and size < HEAD and (line := text.readline(LONGEST)):
+            if len(line) == LONGEST:
+                raise ValueError(
+                    f"data set {file.name}: expected lines of at most {LONGEST} characters, got a longer one."
+                )
+            lines.append(line)
+            size += len(line)
+    except UnicodeError as error:
+        raise other_encoding(file, text.encoding) from error
+    return lines
+
+
+def _attributes(file: Path, text: Any) -> tuple[list[str], int]:
+    """Return the names of the attributes of an ARFF file, and how many lines they take."""
+    names: list[str] = []
+    for number, line in enumerate(iter(text.readline, ""), 1):
+        if line.strip().lower() == "@data":
+            return names, number
+        if found := ATTRIBUTE.match(line):
+            name = found[1]
+            names.append(re.sub(r"\\(.)", r"\1", name[1:-1]) if name[0] in "'\"" else name)
+    raise ValueError(f"data set {file.name}: expected a line @data after the attributes, got none; write it again.")
+
+
+def _separator(file: Path, lines: list[str], how: Reading) -> str:
+    """Return the one separator that splits the first lines into equally many fields, or that of the format."""
+    splits = {}
+    for sep in (",", ";", "\t", "|", SPACES):
+        rows = [fields for _, fields in records(lines, sep, '"', how.comment)][: -1 if len(lines) > 2 else None]
+        widths = {len(row) for row in rows[1:]}
+        known = len(rows[0]) if rows else 0
+        # one field more: row names, or a separator at the end
+        if len(widths) <= 1 and known > 1 and widths <= {known, known + 1}:
+            splits[sep] = known
+    if len(splits) > 1:
+        splits.pop(SPACES, None)  # texts have spaces
+    if len(splits) == 1:
+        return next(iter(splits))
+    own = next(TEXTS[end.lower()] for end in reversed(file.suffixes) if end.lower() in TEXTS)
+    if splits:
+        raise ValueError(
+            f"data set {file.name}: expected one separator that splits all lines alike, got {' and '.join(splits)}; "
+            f"say which: 'dataset.sep=\"{own}\"', or tab, or space."
+        )
+    if lines and lines[0][0] in "#%" and how.comment is None:
+        raise ValueError(
+            f"data set {file.name}: expected names of columns in the first line, got {lines[0].strip()!r:.80}; where "
+            f"such lines are comments, say 'dataset.comment=\"{lines[0][0]}\"'."
+        )
+    return own
+
+
+def _names_at(file: Path, rows: list[list[str]], how: Reading) -> int | None:
+    """Return the row that has the names of the columns, None where the user says that there is none."""
+    if how.header in (None, "none"):
+        return None
+    if how.header != "infer":
+        return int(how.header)
+    if not rows:
+        raise ValueError(f"data set {file.name}: expected names of columns and rows, got an empty file.")
+    first, body = rows[0], rows[1:]
+    below = [[row[k] for row in body if k < len(row) and row[k].lower() not in MISSING] for k in range(len(first))]
+    numbers = [float(name.replace(",", ".")) for name in first if is_number(name)]
+    names = [k for k, name in enumerate(first) if name.lower() not in MISSING and not is_number(name)]
+    if any(below[k] and all(map(is_number, below[k])) for k in names):
+        return 0  # a text above numbers
+    rising = all(a < b for a, b in pairwise(numbers))  # as wavelengths are
+    if any(first[k] in below[k] for k in names) or (numbers and not (rising and (names or first[0] == ""))):
+        raise ValueError(
+            f"data set {file.name}: expected names of columns in the first line, got {some(first)}, which are like the "
+            f"values below; say dataset.header=none where the file has no names, or dataset.header=0 where these are."
+        )
+    return 0
+
+
+def _decimal(body: list[list[str]], sep: str) -> str:
+    """Return a comma where some column is certainly of numbers with decimal commas, and none has decimal points."""
+    columns = [[cell for cell in column if cell.lower() not in MISSING] for column in zip(*body, strict=False)]
+    if sep == "," or any(WITH_POINT.fullmatch(cell) for column in columns for cell in column):
+        return "."
+    for column in columns:
+        commas = [cell for cell in column if "," in cell]
+        numbers = all(WITH_COMMA.fullmatch(cell) or is_number(cell) for cell in column)
+        if numbers and not all(map(THOUSANDS.fullmatch, commas)):
+            return ","
+    return "."

@@ -1,0 +1,196 @@
+"""Files as people have them: each is read, or refused with the setting that reads it."""
+
+import gzip
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+
+from provlab.datasets import load_dataset
+
+CASES = Path(os.environ.get("PROVSEL_DATA_MIRROR", ".")).parent / "cases"
+RNG = np.random.default_rng(0)
+VALUES = RNG.normal(size=(40, 5)).round(3)
+VALUES[3, 1], VALUES[0, 0] = -0.544, 0.126
+LABELS = np.where(np.arange(40) < 20, "no", "yes")
+NAMES = [f"f{k}" for k in range(5)]
+TABLE = pd.DataFrame(VALUES, columns=NAMES).assign(label=LABELS)
+SPARSE = VALUES * (np.arange(5) > 0)
+Y = (LABELS == "yes").astype(int)
+
+
+def text(**changes):
+    return TABLE.assign(**changes).to_csv(index=False)
+
+
+def each_line(end, of=1):
+    return "".join(line + end * (k >= of) + "\n" for k, line in enumerate(text().splitlines()))
+
+
+def svm(label=str, start=1, query=""):
+    return "".join(
+        f"{label(y)} {query}{' '.join(f'{k + start}:{x}' for k, x in enumerate(row) if x)}\n"
+        for row, y in zip(SPARSE, Y, strict=True)
+    )
+
+
+def write(make):
+    return lambda path: path.write_bytes(content if isinstance(content := make(), bytes) else content.encode())
+
+
+MADE = {
+    "semicolon.csv": write(lambda: text().replace(",", ";")),
+    "semicolon_comma.csv": write(lambda: text().replace(",", ";").replace(".", ",")),
+    "latin1.csv": write(
+        lambda: text(label=np.where(Y, "herb", "süß")).replace("f0", "Größe").encode("latin-1")
+    ),
+    "gz.csv.gz": write(lambda: gzip.compress(text().encode())),
+    "comment.csv": write(lambda: "# exported by X\n" + text()),
+    "bom.csv": write(lambda: text().encode("utf-8-sig")),
+    "trailing_comma.csv": write(lambda: each_line(",")),
+    "noheader.csv": write(lambda: TABLE.to_csv(index=False, header=False)),
+    "unnamed_index.csv": write(TABLE.to_csv),
+    "header_only.csv": write(lambda: TABLE[:0].to_csv(index=False)),
+    "none_column.parquet": lambda path: TABLE.assign(none=None).to_parquet(path),
+    "question.csv": write(lambda: text().replace("-0.544", "?", 1)),
+    "label_None.csv": write(lambda: text(label=np.where(Y, "None", "Mild"))),
+    "label_NA.csv": write(lambda: text(label=np.where(Y, "NA", "FR"))),
+    "missing.csv": write(lambda: text(f1=TABLE.f1.where(TABLE.index != 3), f3=TABLE.f3.where(TABLE.index != 9))),
+    "category.csv": write(lambda: text(city=np.where(TABLE.index % 3, "Oslo", "Rome"))),
+    "groups.csv": write(lambda: text(patient=TABLE.index // 4)),
+    "regression.csv": write(lambda: text(label=VALUES.sum(axis=1))),
+    "id_scale.csv": write(lambda: text(id=TABLE.index, f5=TABLE.f0 * 1e6)),
+    "one_member.csv": write(lambda: text(label=["rare", *LABELS[1:]])),
+    "qid.svm": write(lambda: svm(query="qid:3 ")),
+    "multilabel.svm": write(lambda: svm(label=["2", "1,3"].__getitem__)),
+    "zero_without0.svm": write(lambda: svm(start=0)),
+    "one.svm": write(svm),
+    "fea.mat": lambda path: savemat(path, {"fea": VALUES, "gnd": Y[:, None]}),
+    "cell.mat": lambda path: savemat(path, {"X": VALUES, "Y": LABELS[:, None].astype(object)}),
+    "a.arff": write(
+        lambda: "@relation r\n" + "".join(f"@attribute {name} numeric\n" for name in NAMES)
+        + "@attribute label {no,yes}\n@data\n" + TABLE.to_csv(index=False, header=False)
+    ),
+    "nullable.parquet": lambda path: TABLE.convert_dtypes().to_parquet(path),
+    "indexed.parquet": lambda path: TABLE.rename(index="s{}".format).rename_axis("sample").to_parquet(path),
+}  # fmt: skip
+
+
+@pytest.fixture(params=["made here", "collected"])
+def case(request, tmp_path, monkeypatch):
+    """Return what gives the path of a case: of those made here, or of the collection that a mirror of data has."""
+    (tmp_path / "provsel.toml").write_text("")
+    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
+    if request.param == "collected" and not CASES.is_dir():
+        pytest.skip("needs the folder cases beside that of PROVSEL_DATA_MIRROR")
+
+    def path_of(name):
+        if request.param == "made here":
+            MADE[name](tmp_path / name)
+            return tmp_path / name
+        return CASES / name
+
+    return path_of
+
+
+def read(path, **options):
+    """Return the data set, and what was warned of but for columns of unlike sizes."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = load_dataset("file", path=str(path), **options)
+    return found, [str(each.message) for each in said if "column_scaling" not in str(each.message)]
+
+
+def test_every_case_is_tried_and_made():
+    """No case of the collection is left out here."""
+    if CASES.is_dir():
+        assert {path.name for path in CASES.iterdir()} - {"README.md"} <= {*MADE, "book.xlsx"}
+
+
+READ = [
+    ("semicolon.csv", {}, {}),
+    ("semicolon_comma.csv", {}, {}),
+    ("latin1.csv", {"encoding": "cp1252"}, {"names": ["Größe", *NAMES[1:]], "classes": ["herb", "süß"], "turn": 1}),
+    ("gz.csv.gz", {}, {}),
+    ("comment.csv", {"comment": "#"}, {}),
+    ("bom.csv", {}, {}),
+    ("trailing_comma.csv", {}, {}),
+    ("noheader.csv", {"header": "none", "target": -1}, {"names": list("12345")}),
+    ("unnamed_index.csv", {}, {"said": "'Unnamed: 0', which only numbers the rows, is left out"}),
+    ("none_column.parquet", {"left_out": ["none"]}, {}),
+    ("question.csv", {"na_values": ["?"]}, {"missing": [(3, 1)]}),
+    ("label_None.csv", {}, {"classes": ["Mild", "None"]}),
+    ("label_NA.csv", {}, {"classes": ["FR", "NA"]}),
+    ("category.csv", {"left_out": ["city"]}, {}),
+    ("groups.csv", {"groups": "patient"}, {}),
+    ("id_scale.csv", {"left_out": ["f5", "id"]}, {}),
+    ("fea.mat", {"X": "fea", "target": "gnd"}, {"names": list("12345"), "classes": ["0", "1"]}),
+    ("a.arff", {}, {}),
+    ("nullable.parquet", {}, {}),
+    ("indexed.parquet", {}, {}),
+    *((name, options, {"names": list("12345"), "classes": ["0", "1"], "zeros": 1}) for name, options in (
+        ("one.svm", {}),
+        ("one.svm", {"zero_based": False, "n_features": 5}),
+        ("qid.svm", {"groups": "qid"}),
+        ("zero_without0.svm", {"zero_based": True, "n_features": 5}),
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "options", "is_"), READ, ids=[f"{name} {options}" for name, options, _ in READ])
+def test_what_is_right_is_read(case, name, options, is_):
+    expected = pd.read_csv(case("bom.csv"))
+    found, said = read(case(name), **options)
+    X = expected[NAMES].to_numpy()
+    X[:, : is_.get("zeros", 0)] = 0
+    for place in is_.get("missing", ()):
+        X[place] = np.nan
+    np.testing.assert_array_equal(found.X.toarray() if sparse.issparse(found.X) else found.X, X)
+    assert found.feature_names.tolist() == is_.get("names", NAMES)
+    assert found.class_names.tolist() == is_.get("classes", ["no", "yes"])
+    np.testing.assert_array_equal(found.y, np.where((expected.label == "yes") != is_.get("turn", 0), 1, -1))
+    assert len(said) == ("said" in is_)
+    assert all(is_["said"] in each for each in said)
+
+
+REFUSED = [
+    ("latin1.csv", {}, r"expected text in utf-8, got the byte 0xf6 in line 1, .*dataset\.encoding=cp1252"),
+    ("comment.csv", {}, r"got '# exported by X'; where such lines are comments, say 'dataset\.comment=\"#\"'"),
+    ("noheader.csv", {"target": -1}, r"expected names .* in the first line, got 0\.126, .*dataset\.header=none"),
+    ("header_only.csv", {}, r"expected rows, got none below f0, f1, f2, f3, f4"),
+    ("none_column.parquet", {}, r"expected values in each column, got none in none; .*dataset\.left_out=\[none\]"),
+    ("question.csv", {}, r"numbers in column f1, as in most rows, got '\?' in line 5; .*dataset\.na_values=\[\?\]"),
+    ("multilabel.svm", {}, r"expected one label a row, got '1,3' in row 20; several labels a row are not read"),
+    ("fea.mat", {}, r"expected a variable X .*got fea \(40 x 5 double\), gnd \(40 x 1 int64\); .*dataset\.X=NAME"),
+    ("fea.mat", {"X": "fea"}, r"expected a variable Y .*got fea .*, gnd .*dataset\.target=NAME"),
+    ("cell.mat", {}, r"expected a variable Y of real numbers, got X .*, Y \(40 x 1 cell\); .* write numbers"),
+    ("category.csv", {"column_scaling": "range"}, r"got the text 'Oslo' in column 'city'; .*preparation=one_hot"),
+    ("missing.csv", {"column_scaling": "range"}, r"got 2 in .*fill them in each fold by preparation=impute"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "options", "message"), REFUSED, ids=[f"{n} {o}" for n, o, _ in REFUSED])
+def test_what_is_not_certain_is_asked_with_the_setting(case, name, options, message):
+    with pytest.raises(ValueError, match=message):
+        read(case(name), **options)
+
+
+def test_what_is_no_feature_of_numbers_is_kept_for_a_preparation(case):
+    category, missing = read(case("category.csv"))[0], read(case("missing.csv"))[0]
+    assert category.categories["city"].tolist() == ["Oslo", "Rome"]
+    assert {*category.X[:, 5]} == {0, 1}
+    assert np.isnan(missing.X).sum() == 2
+    assert read(case("groups.csv"), groups="patient")[0].groups.tolist() == [k // 4 for k in range(40)]
+    assert read(case("qid.svm"), groups="qid")[0].groups.tolist() == [0] * 40
+    assert "dataset.groups=qid" in read(case("qid.svm"))[1][0]
+    regression, _ = read(case("regression.csv"))
+    assert regression.is_regression
+    np.testing.assert_array_equal(regression.y, pd.read_csv(case("regression.csv")).label)
+    _, [said] = read(case("id_scale.csv"))
+    assert "a different whole number is in each row of id;" in said
+    assert read(case("one_member.csv"))[0].class_names.tolist() == ["no", "rare", "yes"]
