@@ -94,6 +94,7 @@ def compare(
     draws: int = 5,
     seed: int = 0,
     feature_names: Sequence[str] | None = None,
+    task: str = "auto",
     results: Path | str = "results",
     n_jobs: int = 1,
     console: Console | None = None,
@@ -120,6 +121,8 @@ def compare(
     seed : int, default=0
     feature_names : sequence of str, optional
         By default the columns of a DataFrame, or numbers from 1.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What y is where its numbers may be either, see `provlab.datasets.loaders.file.load`.
     results : path, default="results"
         Folder of the store, and of the data.
     n_jobs : int, default=1
@@ -165,7 +168,7 @@ def compare(
             raise ValueError(f"compare: {name}: expected an unfitted estimator, got {each!r:.80}; call the class.")
     parts = compose_config(["dataset=file", "selector=any", "model=any", "protocol=tenfold"])
     own = {"setting": setting, "n_splits": n_splits, "repeats": repeats, "draws": draws, "seed": seed}
-    parts |= {"dataset": {**parts["dataset"], "path": path}, "protocol": {**parts["protocol"], **own}}
+    parts |= {"dataset": {**parts["dataset"], "path": path, "task": task}, "protocol": {**parts["protocol"], **own}}
     with estimators_in_hand():
         configs = [{**parts, "selector": as_config(each), "model": as_config(chosen)} for each in methods.values()]
         cells = [cell for config in configs for cell in cells_of(config)]

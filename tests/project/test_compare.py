@@ -151,7 +151,7 @@ def test_bad_data(data):
     X, y = data
     bad = X.copy()
     bad[3, 4] = np.nan
-    with pytest.raises(ValueError, match="holds NaN or infinite values"):
+    with pytest.raises(ValueError, match="expected no missing values, got 1 in 1 columns, the first in row 3"):
         quietly(bad, y, {"a": FirstFeatures(5)})
     with pytest.raises(ValueError, match=r"expected 150 labels for 150 samples, got shape \(149,\)"):
         quietly(X, y[:-1], {"a": FirstFeatures(5)})
@@ -160,11 +160,11 @@ def test_bad_data(data):
 @pytest.mark.parametrize(
     ("missing", "count"),
     [
-        (lambda y: [None, *y[1:]], r"1 without, such as row 0 from 0"),
-        (lambda y: [*y[:2], float("nan"), *y[3:]], r"1 without, such as row 2"),
-        (lambda y: pd.Series(y).where(np.arange(150) > 6), r"7 without, such as rows 0, 1, 2, 3, 4 from 0"),
+        (lambda y: [None, *y[1:]], r"1 without, the first in row 0 from 0"),
+        (lambda y: [*y[:2], float("nan"), *y[3:]], r"1 without, the first in row 2"),
+        (lambda y: pd.Series(y).where(np.arange(150) > 6), r"7 without, the first in row 0 from 0"),
         (lambda y: pd.Categorical.from_codes((y == "low") - 1, categories=["low"]), r"75 without"),
-        (lambda y: np.ma.masked_array(y == "low", mask=np.arange(150) < 2), r"2 without, such as rows 0, 1 from"),
+        (lambda y: np.ma.masked_array(y == "low", mask=np.arange(150) < 2), r"2 without, the first in row 0"),
         (lambda y: [1, *y[1:]], None),
     ],
 )
