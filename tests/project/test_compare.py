@@ -153,7 +153,7 @@ def test_bad_data(data):
     bad[3, 4] = np.nan
     with pytest.raises(ValueError, match="expected no missing values, got 1 in 1 columns, the first in row 3"):
         quietly(bad, y, {"a": FirstFeatures(5)})
-    with pytest.raises(ValueError, match=r"expected 150 labels for 150 samples, got shape \(149,\)"):
+    with pytest.raises(ValueError, match="expected 150 values in y, one for each row of X, got 149"):
         quietly(X, y[:-1], {"a": FirstFeatures(5)})
 
 
