@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from provlab.datasets.own_table import some
+from provlab.datasets.own_text import some
 from provlab.documents import read_as, read_json
 from provlab.features import COLUMNS, SelectedFeatures
 from provlab.frames import (
