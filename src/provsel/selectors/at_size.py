@@ -36,7 +36,7 @@ class AtSize(SelectorAround):
         selector.
     low, high : float, default=None
         Ends of the search, both tried; 0 < low < high. None are those of the selector for its own parameter: 1e-6 and
-        100, for "penalty" 1e-6 and 0.99, for "c1" 1e-9 and 1 where it is relative, else a million.
+        100, for "penalty" 1e-4 and 0.99, for "c1" 1e-9 and 1 where it is relative, else a million.
     max_fits : int, default=30
         Bound on the fits of one search; 13 narrow twelve powers of ten to a percent, where it ends.
     if_fewer : {"raise", "keep"}, default="raise"

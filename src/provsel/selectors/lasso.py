@@ -95,7 +95,7 @@ class LassoSelector(BaseSelector):
 
     algorithm_version = 1
     needs_labels: ClassVar[bool] = True
-    size_range: ClassVar[SizeRange] = SizeRange("penalty", 1e-6, 0.99)
+    size_range: ClassVar[SizeRange] = SizeRange("penalty", 1e-4, 0.99)
 
     def __init__(self, *, penalty: float = 0.1, tol: float = 1e-6, max_iter: int = 10_000) -> None:
         self.penalty = penalty
