@@ -59,7 +59,10 @@ class CheckedSelectorMixin(SelectorMixin):
     """scikit-learn's mixin for classes with `indices_`, which checks sparse X before SciPy converts it."""
 
     def transform(self, X: Any) -> Any:
-        """Return X, shape (n, d), on the kept columns, in increasing order of index."""
+        """Return X, shape (n, d), on the kept columns, in increasing order of index.
+
+        Selectors with `rescale=True` multiply them by `weights_`, under the names that they had.
+        """
         check_sparse(type(self).__name__, X)
         return super().transform(X)
 

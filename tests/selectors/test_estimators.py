@@ -273,6 +273,13 @@ def test_frames_pipelines_and_names(selector, data):
     assert pipeline.fit(X, y).score(X, y) > 0.5
 
 
+def test_scikit_learn_s_html_says_where_values_are_not_those_of_x(selector, data):
+    X, y = data
+    differs = not np.array_equal(selector.fit_transform(X, y), X[:, selector.get_support()])
+    for shown in (selector, make_pipeline(selector)):
+        assert ("columns keep their names and are multiplied by weights_" in shown._repr_html_()) == differs
+
+
 @pytest.mark.parametrize(
     "made",
     [

@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from provsel.kernels.spectral import SpectralBasis
@@ -155,6 +157,37 @@ class BaseSelector(CheckedSelectorMixin, BaseEstimator, ABC):
         counts[kept + 1] = np.diff(unscaled.indptr)
         parts = unscaled.data, unscaled.indices, np.cumsum(counts, dtype=counts.dtype)
         return type(unscaled)(parts, shape=(X.shape[0], self.n_features_in_))
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Set what `transform` returns, as in scikit-learn.
+
+        The columns of a frame keep their names. The values are those of X where `rescale=False`, or where the selector
+        has no such parameter; with `rescale=True` they are multiplied by `weights_`.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            None leaves it as it is.
+
+        Returns
+        -------
+        self
+        """
+        super().set_output(transform=transform)
+        return self
+
+    @available_if(lambda self: self.get_params(deep=False).get("rescale") and np.any(getattr(self, "weights_", 0) != 1))
+    def _sk_visual_block_(self) -> Any:
+        """Return the block that scikit-learn's HTML draws, with a line for values that are not those of X."""
+        return SimpleNamespace(
+            kind="single",
+            estimators=self,
+            names=type(self).__name__,
+            name_details=str(self),
+            name_caption="columns keep their names and are multiplied by weights_ (rescale=True)",
+            doc_link_label=None,
+            dash_wrapped=True,
+        )
 
     def _transform(self, X: Any) -> Any:
         kept = super()._transform(X)

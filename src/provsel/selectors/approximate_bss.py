@@ -18,6 +18,8 @@ class ApproximateBSSSelector(BaseSelector):
     r"""Select features by BSS on the right singular vectors of G X, where G is a t x n Gaussian matrix.
 
     Use it in the place of `BSSSelector` for many rows, where the basis of X is dear or its rank is above r.
+    The kept columns come out of `transform` under their names, but multiplied by `weights_`; with `rescale=False` they
+    are as they were.
 
     The sketch G X has rank l = min(t, rank X), so that BSS needs only r > l, where `BSSSelector` needs
     r > rank X, and works with vectors of l entries. For t >= rank X, G X has the row space of X: the guarantees
@@ -70,7 +72,7 @@ class ApproximateBSSSelector(BaseSelector):
     >>> import numpy as np
     >>> from provsel.selectors import ApproximateBSSSelector
     >>> X = np.random.default_rng(0).standard_normal((100, 200))
-    >>> ApproximateBSSSelector(40, n_projections=20, random_state=0).fit_transform(X).shape
+    >>> ApproximateBSSSelector(40, n_projections=20, rescale=False, random_state=0).fit_transform(X).shape
     (100, 40)
 
     References

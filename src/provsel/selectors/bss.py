@@ -16,7 +16,8 @@ class BSSSelector(BaseSelector):
     r"""Select features by single-set spectral sparsification (Batson, Spielman, Srivastava).
 
     Use it where a guarantee has to hold surely rather than with high probability, and r may exceed the rank; each
-    step looks at all features.
+    step looks at all features. The kept columns come out of `transform` under their names, but multiplied by
+    `weights_`; with `rescale=False` they are as they were.
 
     Deterministic. With V, shape (d, rank), the right singular vectors of X, r > rank steps pick columns of V^T
     and weights D so that, for R = S D,
@@ -82,8 +83,9 @@ class BSSSelector(BaseSelector):
     >>> import numpy as np
     >>> from provsel.selectors import BSSSelector
     >>> X = np.random.default_rng(0).standard_normal((10, 200))
-    >>> BSSSelector(40).fit_transform(X).shape
-    (10, 40)
+    >>> selector = BSSSelector(40, rescale=False)
+    >>> selector.fit_transform(X).shape, bool((selector.transform(X) == X[:, selector.get_support()]).all())
+    ((10, 40), True)
 
     References
     ----------

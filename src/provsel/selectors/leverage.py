@@ -24,7 +24,8 @@ class LeverageScoreSelector(BaseSelector):
     r"""Draw features with probability proportional to their leverage scores.
 
     Use it as the fast provable selector: one decomposition of X serves every r; it holds with high probability,
-    where `BSSSelector` holds surely.
+    where `BSSSelector` holds surely. Columns that are drawn come out of `transform` under their names, but multiplied
+    by `weights_`; with `rescale=False` they are as they were.
 
     With V, shape (d, rank), the right singular vectors of X, feature i is drawn with p_i = ||V_i||^2 / rank, r
     times with replacement, and scaled by 1 / sqrt(r p_i); repeated draws merge, their squared scales add.
@@ -78,9 +79,11 @@ class LeverageScoreSelector(BaseSelector):
     >>> import numpy as np
     >>> from provsel.selectors import LeverageScoreSelector
     >>> X = np.random.default_rng(0).standard_normal((10, 200))
-    >>> selector = LeverageScoreSelector(40, random_state=0).fit(X)
+    >>> selector = LeverageScoreSelector(40, rescale=False, random_state=0).fit(X)
     >>> selector.indices_.size <= 40, round(selector.scores_.sum())
     (True, 10)
+    >>> bool((selector.transform(X) == X[:, selector.get_support()]).all())
+    True
 
     References
     ----------

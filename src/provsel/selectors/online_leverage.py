@@ -29,7 +29,8 @@ class OnlineLeverageSelector(BaseSelector):
     r"""Keep or drop each column of a stream by its leverage against the columns kept so far (OFS).
 
     Use it where columns come as a stream or from a file that does not fit in memory, before a clustering or a
-    linear model.
+    linear model. The kept columns come out of `transform` under their names, but multiplied by `weights_`; with
+    `rescale=False` they are as they were.
 
     With W the kept and rescaled columns, column a_i scores l_i = min((1 + epsilon) a_i^T (W W^T)^+ a_i, 1), is
     kept with probability p_i = min(c l_i, 1), and joins W as a_i / sqrt(p_i). With c = 8 ln(n) / epsilon^2 and
@@ -101,7 +102,7 @@ class OnlineLeverageSelector(BaseSelector):
     >>> from provsel.selectors import OnlineLeverageSelector
     >>> from provsel.streams import column_blocks
     >>> X = np.random.default_rng(0).standard_normal((5, 2000))
-    >>> selector = OnlineLeverageSelector(sampling_rate=10.0, random_state=0)
+    >>> selector = OnlineLeverageSelector(sampling_rate=10.0, rescale=False, random_state=0)
     >>> for block, features in column_blocks(X, block_size=500):
     ...     selector = selector.partial_fit_columns(block, features)
     >>> selector.n_seen_, bool(selector.indices_.size < 2000)

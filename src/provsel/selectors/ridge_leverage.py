@@ -18,7 +18,8 @@ STRATEGIES = ("top", "sample")
 class RidgeLeverageSelector(BaseSelector):
     r"""Keep the features of the largest ridge leverage scores, or draw with probability proportional to them.
 
-    Use it where n > d or X has noise of full rank, so that leverage scores say little.
+    Use it where n > d or X has noise of full rank, so that leverage scores say little. Columns that are drawn come out
+    of `transform` under their names, but multiplied by `weights_`; with `rescale=False` they are as they were.
 
     For the columns a_i of X, shape (n, d),
 
@@ -77,7 +78,7 @@ class RidgeLeverageSelector(BaseSelector):
     >>> import numpy as np
     >>> from provsel.selectors import RidgeLeverageSelector
     >>> X = np.random.default_rng(0).standard_normal((10, 200))
-    >>> RidgeLeverageSelector(40).fit_transform(X).shape
+    >>> RidgeLeverageSelector(40, rescale=False).fit_transform(X).shape
     (10, 40)
 
     References
