@@ -39,18 +39,20 @@ def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> N
     )
 
 
-def numbers_of(subject: str, y: NDArray[Any], task: str) -> NDArray[np.float64] | None:
-    """Return y, shape (n,), as float64 where it is to be regressed on, and None where its values are classes.
+def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[Any] | None, NDArray[Any]]:
+    """Return the classes of y, sorted, and their numbers, int64, shape (n,); None and y as float64 to be regressed on.
 
     `task` is "classification", "regression", or "auto": numbers that are not all whole are regressed on. Warns of
     whole numbers that "auto" takes for very many classes, as from `fit` of `subject`, and raises for another task, for
-    what `task` cannot be of, and for numbers that are all equal.
+    what `task` cannot be of, for one class, and for numbers that are all equal, or whose squares are no numbers.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from provsel.labels import numbers_of
-    >>> numbers_of("example", np.array([1, 2, 3]), "auto"), numbers_of("example", np.array([1, 2, 3]), "regression")
+    >>> from provsel.labels import target_of
+    >>> target_of("example", np.array([1, 2, 3]), "auto")
+    (array([1, 2, 3]), array([0, 1, 2]))
+    >>> target_of("example", np.array([1, 2, 3]), "regression")
     (None, array([1., 2., 3.]))
     """
     from sklearn.utils.multiclass import type_of_target
@@ -58,21 +60,21 @@ def numbers_of(subject: str, y: NDArray[Any], task: str) -> NDArray[np.float64] 
     from provsel.validation import check_magnitude
 
     check_choice(subject, "task", task, TASKS)
+    if y is None:
+        raise ValueError(f"{subject}: expected labels or numbers, got y=None; pass y to fit.")
     numeric = y.dtype.kind in "biuf" or all(isinstance(value, Real) for value in y)
-    if task == "classification":
+    if task == "classification" or (task == "auto" and not (numeric and type_of_target(y) == "continuous")):
         check_classes(subject, y, "take task='regression'")
-        return None
-    if task == "auto" and not (numeric and type_of_target(y) == "continuous"):
-        check_classes(subject, y)
-        count = np.unique(y).size
-        if numeric and count > MANY_CLASSES and y.size < FEW_ROWS * count:
+        classes, labels = np.unique(y, return_inverse=True)
+        check_several(subject, classes)
+        if task == "auto" and numeric and classes.size > MANY_CLASSES and y.size < FEW_ROWS * classes.size:
             warnings.warn(
-                f"{subject}: expected classes, got {count} different whole numbers in {y.size} rows, and took them for "
-                f"classes; say which they are by task='regression' or task='classification'.",
+                f"{subject}: expected classes, got {classes.size} different whole numbers in {y.size} rows, and took "
+                f"them for classes; say which they are by task='regression' or task='classification'.",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=5,
             )
-        return None
+        return classes, labels.ravel()
     if not numeric:
         raise ValueError(f"{subject}: expected numbers with task='regression', got {y[0]!r:.80}; convert the target.")
     numbers = y.astype(np.float64)
@@ -81,7 +83,7 @@ def numbers_of(subject: str, y: NDArray[Any], task: str) -> NDArray[np.float64] 
         raise ValueError(
             f"{subject}: expected numbers that differ, got {float(numbers[0])!r} only, n_samples = {y.size}; check y."
         )
-    return numbers
+    return None, numbers
 
 
 def signs_of_two_classes(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -126,6 +126,15 @@ class TestElimination:
         found = SVMRFESelector(4, step=1, task="regression").fit(X, shift + (-unit if negated else unit) * y)
         np.testing.assert_array_equal(found.ranking_, expected.ranking_)
 
+    def test_wide_rows_with_a_large_column_need_their_singular_values(self, monkeypatch):
+        X, y = numbers(20, 30)
+        X[:, 0] = np.random.default_rng(0).integers(0, 10**9, 20)
+        expected = RFE(Ridge(alpha=0.5, solver="svd"), n_features_to_select=3, step=1).fit(X, y).ranking_
+        np.testing.assert_array_equal(SVMRFESelector(3, step=1).fit(X, y).ranking_, expected)
+        monkeypatch.setattr(rfe_module, "MILD", np.inf)  # negative control
+        with warnings.catch_warnings(action="ignore"):
+            assert not np.array_equal(SVMRFESelector(3, step=1).fit(X, y).ranking_, expected)
+
     @pytest.mark.parametrize("name", ["tall", "wide", "counts"])
     def test_conjugate_gradients_of_large_sparse_columns_find_the_same(self, name, monkeypatch):
         X, y = INPUTS[name]

@@ -26,6 +26,7 @@ from provsel.selectors import (
     ApproximateBSSSelector,
     AtSize,
     BSSSelector,
+    CrossValidatedSize,
     DualSetSelector,
     FeatureSelectiveSelector,
     L1SVMSelector,
@@ -222,8 +223,9 @@ def test_messages_of_labels():
             ValueError, match=r"Only binary classification is supported.* got 3; wrap it in .*OneVsRest"
         ):
             made.fit(X, np.arange(N) % 3)
-    with pytest.raises(ValueError, match="expected labels y, got None; it ranks features by an SVM"):
-        SVMRFESelector(10).fit_view(TrainingView(X))
+    for made in (SVMRFESelector(10), AlphaInvestingSelector(), CrossValidatedSize(SVMRFESelector(1))):
+        with pytest.raises(ValueError, match=f"{type(made).__name__}: expected labels or numbers, got y=None; pass y"):
+            made.fit_view(TrainingView(X))
     with pytest.raises(ValueError, match="expected at least two rows of each class to cross-validate on, got 1; give"):
         CrossValidatedSVM().fit(X, np.arange(N) == 0)
 

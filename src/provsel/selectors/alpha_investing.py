@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provsel.kernels.alpha_investing import P_VALUES, alpha_investing
-from provsel.labels import check_several, numbers_of
+from provsel.labels import target_of
 from provsel.selectors._base import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView
 
@@ -122,7 +122,8 @@ class AlphaInvestingSelector(BaseSelector):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         most = None if self.n_features_to_select is None else checked_count(self, view.n_features)
         wealth, delta = self._checked_options()
-        classes, targets = _targets(view.y, self.target, self.task)
+        classes, target = target_of("AlphaInvestingSelector", view.y, self.task)
+        targets = _targets(classes, target, self.target)
         options: dict[str, Any] = {"wealth": wealth, "delta": delta, "p_value": self.p_value}
         passes = view.shared(  # they do not depend on how many features are wanted
             f"alpha-investing {options} {'numbers' if classes is None else self.target}",
@@ -162,20 +163,14 @@ class AlphaInvestingSelector(BaseSelector):
         return float(self.wealth), float(self.delta)
 
 
-def _targets(y: NDArray[Any] | None, kind: str, task: str) -> tuple[NDArray[Any] | None, NDArray[np.float64]]:
-    """Return the classes, sorted, None for numbers, and what is regressed on, shape (n_targets, n); or raise."""
-    if y is None:
-        raise ValueError("AlphaInvestingSelector: expected labels of at least two classes, got y=None; pass y to fit.")
-    numbers = numbers_of("AlphaInvestingSelector", y, task)
-    if numbers is not None:
+def _targets(classes: NDArray[Any] | None, target: NDArray[Any], kind: str) -> NDArray[np.float64]:
+    """Return what is regressed on, shape (n_targets, n), of numbers or the codes of classes; or raise."""
+    if classes is None:
         if kind != "codes":
             raise ValueError(
                 f"AlphaInvestingSelector: expected target 'codes' for numbers, got {kind!r}; leave it out."
             )
-        return None, numbers[None, :]
-    classes, codes = np.unique(y, return_inverse=True)
-    codes = codes.ravel()
-    check_several("AlphaInvestingSelector", classes)
+        return target[None, :]
     if kind == "codes" or classes.size == 2:
-        return classes, codes[None, :].astype(np.float64)
-    return classes, (codes == np.arange(classes.size)[:, None]).astype(np.float64)
+        return target[None, :].astype(np.float64)
+    return (target == np.arange(classes.size)[:, None]).astype(np.float64)

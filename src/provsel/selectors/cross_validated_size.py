@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
-from provsel.labels import numbers_of
+from provsel.labels import target_of
 from provsel.models import LibsvmSVM
 from provsel.selectors._base import BaseSelector, Selection, SelectorAround
 from provsel.training_view import TrainingView
@@ -121,8 +121,13 @@ class CrossValidatedSize(SelectorAround):
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         sizes = self._checked_sizes(view.n_features)
         seed = int(rng.integers(2**31)) if self.is_random and self.random_state is not None else None
-        selector, numbers = self._with_task(np.asarray(view.y))
-        fold_scores = self._fold_scores(view, numbers, selector, sizes, seed)
+        names, task = self._known_task()
+        classes, target = target_of("CrossValidatedSize", view.y, task)
+        # told the task, as the rows of a fold alone may look different
+        task = "regression" if classes is None else "classification"
+        selector = clone(self.selector).set_params(**dict.fromkeys(names, task))
+        rows = TrainingView(view.X, target if classes is None else view.y)
+        fold_scores = self._fold_scores(rows, task, selector, sizes, seed)
         means = fold_scores.mean(axis=1)
         errors = fold_scores.std(axis=1, ddof=1) / np.sqrt(fold_scores.shape[1])
         best = int(np.argmax(means))
@@ -144,27 +149,18 @@ class CrossValidatedSize(SelectorAround):
             },
         )
 
-    def _with_task(self, y: NDArray[Any]) -> tuple[BaseSelector, NDArray[np.float64] | None]:
-        """Return a copy of the selector that is told the task, as a fold alone may look different, and `numbers_of`."""
+    def _known_task(self) -> tuple[list[str], str]:
+        """Return the names of the selector's parameters, nested ones too, that say the task, and what is said of it."""
         parameters = self.selector.get_params()
         names = [name for name in parameters if name.rpartition("__")[2] == "task"]
         said = {parameters[name] for name in names} - {"auto"}
-        task = said.pop() if self.task == "auto" and len(said) == 1 else self.task
-        numbers = numbers_of("CrossValidatedSize", y, task)
-        task = "classification" if numbers is None else "regression"
-        return clone(self.selector).set_params(**dict.fromkeys(names, task)), numbers
+        return names, said.pop() if self.task == "auto" and len(said) == 1 else self.task
 
     def _fold_scores(
-        self,
-        view: TrainingView,
-        numbers: NDArray[np.float64] | None,
-        selector: BaseSelector,
-        sizes: NDArray[np.int64],
-        seed: int | None,
+        self, view: TrainingView, task: str, selector: BaseSelector, sizes: NDArray[np.int64], seed: int | None
     ) -> NDArray[np.float64]:
         """Return the score of each size on each fold, shape (n_sizes, n_folds)."""
-        X, classes = view.X, numbers is None
-        y = np.asarray(view.y) if numbers is None else numbers
+        X, y, classes = view.X, np.asarray(view.y), task == "classification"
         splits = list(check_cv(self.cv, y, classifier=classes).split(X, y))
         if len(splits) < 2:
             raise ValueError(f"CrossValidatedSize: expected cv with two folds or more, got {len(splits)}.")

@@ -30,7 +30,7 @@ class L1SVMSelector(BaseSelector):
     r"""Keep the features to which an L1-regularised linear SVM gives weight; it chooses their number itself.
 
     Use it as the usual sparse linear classifier that other selectors are compared with; for exactly r features,
-    within `AtSize`.
+    within `AtSize`; for a target of numbers, take `LassoSelector`.
 
     For two classes, with labels y = -1 and +1 in sorted order of the labels,
 

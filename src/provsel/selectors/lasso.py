@@ -12,7 +12,7 @@ from sklearn.linear_model import Lasso
 
 from provsel.checks import check_integer, check_positive
 from provsel.kernels.spectral import centred_columns
-from provsel.labels import by_total_weight, numbers_of, signs_of_two_classes
+from provsel.labels import by_total_weight, signs_of_two_classes, target_of
 from provsel.selectors._base import BaseSelector, Selection
 from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
@@ -145,9 +145,7 @@ def _numbers(y: NDArray[Any] | None) -> NDArray[np.float64]:
     """Return y as float64, or -1 and 1 for texts of two classes; raise for other texts."""
     if y is None or isinstance(y[0], str):
         return signs_of_two_classes("LassoSelector", y)[1]
-    numbers = numbers_of("LassoSelector", y, "regression")
-    assert numbers is not None
-    return numbers
+    return target_of("LassoSelector", y, "regression")[1]
 
 
 def _pull(X: Any, y: NDArray[np.float64]) -> NDArray[np.float64]:

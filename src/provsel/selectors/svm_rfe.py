@@ -18,7 +18,7 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
 from provsel.kernels.elimination import RemainingColumns, best, by_importance, elimination_sizes
-from provsel.labels import check_several, numbers_of
+from provsel.labels import target_of
 from provsel.models._libsvm_library import checked_max_iter, fit_gram, warn_early
 from provsel.models.liblinear import LiblinearSVM
 from provsel.selectors._base import BaseSelector, Selection, checked_count
@@ -37,6 +37,10 @@ solver takes minutes, as it sweeps over the rows again and again, and Newton's m
 DENSE_ENTRIES = 10_000_000
 """Ridge regression makes sparse columns of up to so many entries dense (80 MB): a factorisation is exact, and quicker
 than conjugate gradients, which do not end where columns have very different scales."""
+
+MILD = 1e8
+"""Largest condition number of X X^T + alpha I with which it is solved, to some eight digits. Of wide rows with a column
+of another scale it is larger: then singular values, which are ten times slower, keep what is small beside it."""
 
 NEAR = 1e-6
 """Largest partial derivative that conjugate gradients may leave without a warning, relative to the largest at w = 0."""
@@ -153,9 +157,9 @@ class SVMRFESelector(BaseSelector):
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
         r = checked_count(self, view.n_features)
-        target, max_iter = _checked_target(view.y, self.task), checked_max_iter(self.max_iter)
-        is_ridge = target.dtype.kind == "f"
-        step, C, solver, tol = _checked_options(self, view.n_samples, view.n_features, is_ridge=is_ridge)
+        classes, target = target_of("SVMRFESelector", view.y, self.task)
+        step, C, solver, tol = _checked_options(self, view.n_samples, view.n_features, is_ridge=classes is None)
+        max_iter = checked_max_iter(self.max_iter)
         trainer = _Trainer(view, target, solver, C, tol, max_iter)
         sizes = elimination_sizes(view.n_features, r, step)
         ranking = np.ones(view.n_features, dtype=np.int64)
@@ -272,9 +276,11 @@ class _Trainer:
         is_sparse = sparse.issparse(columns) and n_samples * n_features > DENSE_ENTRIES
         if sparse.issparse(columns) and not is_sparse:
             columns = columns.toarray()
-        # the Gram matrix of wide rows, scikit-learn's own choice, loses what is small beside one large column
-        solver = "sparse_cg" if is_sparse else "svd" if n_features > n_samples else "cholesky"
         alpha = 0.5 / self.C
+        by_rows = n_features > n_samples  # then "cholesky" is of X X^T, else of X^T X, to which scales do nothing
+        solver = "sparse_cg" if is_sparse else "cholesky"
+        if by_rows and not is_sparse and np.linalg.norm(columns) ** 2 > MILD * alpha:
+            solver = "svd"
         model = Ridge(alpha=alpha, solver=solver, tol=self.tol).fit(columns, self.target)
         gradient = 0.0
         if is_sparse:
@@ -329,15 +335,3 @@ def _checked_options(
 
 def _is_positive(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
-
-
-def _checked_target(y: NDArray[Any] | None, task: str) -> NDArray[Any]:
-    """Return y as float64 where it is regressed on, else the numbers of its classes, int64; or raise."""
-    if y is None:
-        raise ValueError("SVMRFESelector: expected labels y, got None; it ranks features by an SVM of the classes.")
-    numbers = numbers_of("SVMRFESelector", y, task)
-    if numbers is not None:
-        return numbers
-    classes, labels = np.unique(y, return_inverse=True)
-    check_several("SVMRFESelector", classes)
-    return labels
