@@ -13,6 +13,7 @@ from provlab.figures.curves import OVERALL, draw_curves, draw_error_bars, draw_f
 from provlab.figures.looks import PALETTE, declared_looks, looks
 from provlab.figures.specification import by_effect, specification_curve
 from provlab.figures.style import FORMATS, only_formats
+from provlab.frames import R2
 from provlab.plan.artefact import artefact_part
 from provlab.project import current_project
 
@@ -129,6 +130,8 @@ def test_paired_differences_are_those_of_the_same_folds():
     low, high = stats.t.interval(0.95, 4, means.mean(), stats.sem(means))
     expected = [means.mean(), low, high, 5]
     assert found.loc[OVERALL, ["difference", "low", "high", "n"]].tolist() == pytest.approx(expected)
+    of_r2 = paired_differences(trials.rename(columns={"error": "r2"}), "Full", headline=R2).set_index("dataset")
+    pd.testing.assert_frame_equal(100 * of_r2[["difference", "low", "high"]], found[["difference", "low", "high"]])
     assert paired_differences(trials[trials["row"] == "BSS"], "Full").empty
     one = paired_differences(trials.query("repeat == 0 and fold == 0 and dataset == 'set 0'"), "Full")
     assert one["difference"].notna().all()

@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from provlab.frames import COLUMNS, Summary, artefact_frame, artefact_trials, error_summary, printed_numbers
+from provlab.frames import (
+    COLUMNS,
+    ERROR,
+    Summary,
+    artefact_frame,
+    artefact_trials,
+    error_summary,
+    headline_of,
+    printed_numbers,
+)
+from provlab.identity.cell import Cell
 from provlab.plan import COMPLETE, Artefact
 from provlab.project import artefact_file, paper_of
 from provlab.store import TrialReader
@@ -65,7 +75,20 @@ class Recipe:
     prints: str = ""
 
     def frame(self, artefact: Artefact, store: TrialReader) -> pd.DataFrame:
-        """Return the numbers of the artefact in long form, see `artefact_frame`."""
+        """Return the numbers of the artefact in long form, see `artefact_frame`.
+
+        Raises
+        ------
+        ValueError
+            Settings by which the cells are judged by another measure than `unit` says.
+        """
+        others = {label for label in map(_label, artefact.cells) if label != self.unit}
+        if others and self.unit == ERROR.label:
+            raise ValueError(
+                f"{self.name}: expected cells that are judged by the {self.unit}, as its script says, got "
+                f"{', '.join(sorted(others))}; leave out protocol.scoring and models of numbers, or run such cells by "
+                f"provsel run."
+            )
         summarise = partial(self.summarise, **artefact.summary)
         return artefact_frame(artefact, store, summarise, columns=list(self.columns), printed=self.printed())
 
@@ -77,6 +100,10 @@ class Recipe:
         """Write CSV, tables and figures under two stems, and return what is printed."""
         write_frame(frame[COLUMNS], tables.with_suffix(".csv"))
         return self.render(Rendering(artefact, frame, tables, figures, store))
+
+
+def _label(cell: Cell) -> str:
+    return headline_of(cell).label
 
 
 def load_recipe(name: str) -> Recipe:

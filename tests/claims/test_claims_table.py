@@ -12,6 +12,7 @@ import pytest
 import yaml
 from scipy.stats import t, wilcoxon
 
+from provlab.claims.schema import RULES
 from provlab.claims.table import judge_table
 from provlab.cli import main
 
@@ -303,3 +304,57 @@ def test_wrong_arguments(here, options, message, capsys):
     (here / "broken.parquet").write_bytes(b"PAR1 nothing PAR1")
     assert main(["verify", "--results", "broken.parquet", "--claims", "claims.yaml"]) == 2
     assert "expected a sound Parquet file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("test", "margin", "verdicts"),
+    [
+        ("better", 1.0, {"replicated", "contradicted"}),
+        ("better_somewhere", 1.0, {"replicated", "contradicted"}),
+        ("comparable", 30.0, {"replicated"}),
+        ("not_worse", 1.0, {"replicated", "contradicted"}),
+        ("slightly_worse", 30.0, {"replicated", "contradicted"}),
+    ],
+)
+def test_a_measure_of_which_more_is_better_gets_the_same_verdict(here, test, margin, verdicts):
+    """With 1 - error in the place of the error: effects and intervals change their sign and their unit."""
+    long = pd.read_csv(io.StringIO(WIDE)).drop(columns="Train").melt("Name", var_name="method", value_name="rate")
+    table, found = long.assign(roc_auc=1 - long["rate"]).to_csv(index=False), set()
+    results = {"dataset": "Name", "row": "method", "error": "rate"}
+    for row, than in (("DTW (learned_w)", "ED (w=0)"), ("ED (w=0)", "DTW (learned_w)")):
+        made = []
+        for quantity, scale in (("", 1), ("roc_auc", 100)):
+            name = "most" if test == "slightly_worse" else "margin"
+            more = {"quantity": quantity} if quantity else {}
+            parameters = {"row": row, "than": than, "margin": None, **more, name: margin / scale}
+            claims = changed(results=results, rankings=[], test=test, parameters=parameters)
+            [judgement] = judged(here, claims | {"margins": {}}, table)[0]
+            made.append(judgement)
+        by_error, by_area = (each.finding for each in made)
+        assert by_area.verdict == by_error.verdict
+        assert [100 * each for each in (by_area.effect, by_area.low, by_area.high)] == pytest.approx(
+            [-each for each in (by_error.effect, by_error.high, by_error.low)], nan_ok=True
+        )
+        assert by_area.p_value == pytest.approx(by_error.p_value)
+        assert (by_error.unit, by_area.unit) == ("percentage points", "roc_auc")
+        found.add(by_error.verdict)
+    assert found == verdicts
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"quantity": "auc"}, "quantity: expected one of error, rmse, mae, accuracy, .*roc_auc.* got 'auc'"),
+        ({"quantity": "f1"}, "expected a column f1, got none; name it: --column f1=NAME"),
+    ],
+)
+def test_a_measure_that_is_not_there(here, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        judged(here, changed(parameters=parameters))
+
+
+def test_a_rule_says_which_side_is_better():
+    common = {"artefact": "a", "columns": ["c"], "row": "A", "than": "B", "over": "folds", "margin": 0.5}
+    less, more = (RULES["better"].from_config(common | extra).meaning for extra in ({}, {"quantity": "r2"}))
+    assert less.startswith("A has a lower error than B. Replicated: significantly lower,")
+    assert more.startswith("A has a higher r2 than B. Replicated: significantly higher,")

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from provlab.claims.evidence import AbstractEvidence, Place, UnavailableError
 from provlab.claims.rules import (
@@ -37,6 +37,14 @@ def near(low: float, high: float) -> Criteria:
     )
 
 
+LESS_IS_BETTER = ("error", "rmse", "mae")
+"""Of all others that claims compare by, which are R^2 and scikit-learn's scorers, more is better."""
+
+LESS = {"better": "lower", "worse": "higher", "good": "below", "bad": "above", "minus": ""}
+MORE = {"better": "higher", "worse": "lower", "good": "above", "bad": "below", "minus": "-"}
+"""The better and the worse of two values, and on which side of another one they are, as `words` say it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class AbstractLocation(AbstractRule, ABC):
     """A test of a location in each column on its own, decided by criteria.
@@ -57,8 +65,6 @@ class AbstractLocation(AbstractRule, ABC):
     dependence: str = ""
 
     samples: ClassVar[tuple[str, ...]] = ("datasets", "folds")
-    quantity: ClassVar[str]
-    """Column of the records."""
     untested: ClassVar[float | None] = None
     """What a column that could not be tested counts as in a correction: its p-value, or None where it does not."""
 
@@ -68,6 +74,11 @@ class AbstractLocation(AbstractRule, ABC):
             raise ValueError(
                 f"dependence: expected dyadic, over datasets, or nothing, got {self.dependence!r}, over {self.over!r}."
             )
+
+    @property
+    @abstractmethod
+    def measured(self) -> str:
+        """Column of the records."""
 
     @property
     @abstractmethod
@@ -90,15 +101,15 @@ class AbstractLocation(AbstractRule, ABC):
 
     def _finding(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> Finding:
         places = self.places([column])
-        if empty := [place for place in places if not evidence.has(place, self.quantity)]:
+        if empty := [place for place in places if not evidence.has(place, self.measured)]:
             return nothing_stored(column, *(row if len(places) == 1 else f"{row} of {name}" for name, row, _ in empty))
         try:
-            test = evidence.test(places, self.sampling, self.quantity)
+            test = evidence.test(places, self.sampling, self.measured)
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))
-        unit = evidence.unit if self.quantity == "error" else "features"
+        unit = {"error": evidence.unit, "n_selected": "features"}.get(self.measured, self.measured)
         found = decide(column, test, self.criteria, self.others(column, evidence, peers), alpha=self.alpha, unit=unit)
-        sample = evidence.sample(places, self.sampling, self.quantity)
+        sample = evidence.sample(places, self.sampling, self.measured)
         return replace(found, margins=self.margins, sample=tuple(sample.items()))
 
     def others(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> list[list[float]]:
@@ -134,7 +145,7 @@ class AbstractLocation(AbstractRule, ABC):
         )
 
     def _p_value(self, criterion: Criterion, column: str, evidence: AbstractEvidence) -> float | None:
-        sample = self.places([column]), self.sampling, self.quantity
+        sample = self.places([column]), self.sampling, self.measured
         try:
             return criterion.p_value(lambda bound: evidence.p_value(*sample, bound.at, bound.alternative))
         except UnavailableError:
@@ -150,15 +161,54 @@ class AbstractComparison(AbstractLocation):
     row, than : str
     than_artefact : str
         Where `than` stands, when not in the same artefact; its columns have the same names.
+    quantity : str
+        Another measure: r2, rmse or mae of a regression, or a name of `protocol.scoring`. Margins are in its unit, and
+        where more is better all signs are the other way round.
     """
 
     row: str
     than: str
     than_artefact: str = ""
+    quantity: str = ""
 
     samples = ("datasets", "folds", "draws")
-    quantity = "error"
     untested = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.quantity not in ("", *LESS_IS_BETTER):
+            from sklearn.metrics import get_scorer_names
+
+            check_one_of("quantity", self.quantity, [*LESS_IS_BETTER, *get_scorer_names()])
+        if self.over == "draws" and self.measured != "error":
+            raise ValueError(f"over: expected datasets or folds with quantity {self.quantity}, got draws.")
+
+    @property
+    def measured(self) -> str:
+        """See the base class."""
+        return self.quantity or "error"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """See the base class."""
+        return (self.quantity,) if self.quantity else ()
+
+    @property
+    def sign(self) -> Literal[1, -1]:
+        """1 where the better of two methods has the lower value, -1 where it has the higher one."""
+        return 1 if self.measured in LESS_IS_BETTER else -1
+
+    @property
+    def measure_words(self) -> dict[str, str]:
+        """See the base class: the measure, and which side of another value is its better and its worse one."""
+        in_measure = f" in {self.quantity}" if self.quantity else ""
+        return {"measure": self.measured, "in_measure": in_measure, **(LESS if self.sign == 1 else MORE)}
+
+    def oriented(self, criteria: Criteria) -> Criteria:
+        """Return criteria of a measure of which less is better, for that of the rule."""
+        if self.sign == 1:
+            return criteria
+        return tuple(replace(each, bounds=tuple(bound.mirrored() for bound in each.bounds)) for each in criteria)
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
         """See the base class."""
@@ -176,7 +226,7 @@ class AbstractComparison(AbstractLocation):
 
 
 def _sample_of(rule: AbstractComparison) -> tuple[str, ...]:
-    return rule.artefact, rule.than_artefact, rule.sampling, rule.dataset
+    return rule.artefact, rule.than_artefact, rule.sampling, rule.dataset, rule.measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,20 +244,20 @@ class AbstractWithMargin(AbstractComparison):
     @property
     def criteria(self) -> Criteria:
         """See the base class."""
-        return self.criteria_at(self.margin)
+        return self.oriented(self.criteria_at(self.margin))
 
     @staticmethod
     @abstractmethod
     def criteria_at(margin: float) -> Criteria:
-        """Return the criteria with a margin."""
+        """Return the criteria with a margin, for a measure of which less is better."""
 
 
 class Better(AbstractWithMargin):
     """`row` has a lower error than `than`."""
 
-    words = """{row} has a lower error than {than}. Replicated: significantly lower, two-sided, in every column.
-        Contradicted: significantly higher in one. No difference: in one shown to be the same within the margin of
-        {margin} (TOST), where it is neither."""
+    words = """{row} has a {better} {measure} than {than}. Replicated: significantly {better}, two-sided, in every
+        column. Contradicted: significantly {worse} in one. No difference: in one shown to be the same within the margin
+        of {margin} (TOST), where it is neither."""
 
     @staticmethod
     def criteria_at(margin: float) -> Criteria:
@@ -222,9 +272,9 @@ class Better(AbstractWithMargin):
 class BetterSomewhere(AbstractWithMargin):
     """`row` has a lower error than `than` in at least one column."""
 
-    words = """{row} has a lower error than {than} in at least one column. Replicated: significantly lower in one,
-        one-sided. No difference: shown to be the same within the margin of {margin} in every column (TOST).
-        Contradicted: in every column shown to be lower by less than the margin, if at all."""
+    words = """{row} has a {better} {measure} than {than} in at least one column. Replicated: significantly {better} in
+        one, one-sided. No difference: shown to be the same within the margin of {margin} in every column (TOST).
+        Contradicted: in every column shown to be {better} by less than the margin, if at all."""
 
     @staticmethod
     def criteria_at(margin: float) -> Criteria:
@@ -249,7 +299,8 @@ class BetterSomewhere(AbstractWithMargin):
         else:
             verdict = CONTRADICTED if verdicts <= refuted else INCONCLUSIVE
         order = max if verdict in refuted else min  # of all columns the weakest counts, else the clearest
-        best = order((part for part in parts if part.verdict == verdict), key=lambda part: (part.p_value, part.effect))
+        decided = (part for part in parts if part.verdict == verdict)
+        best = order(decided, key=lambda part: (part.p_value, self.sign * part.effect))
         note = f"better in {len(won)} of {len(parts)} columns" + (f": {', '.join(won)}" if won else "")
         return [replace(best, verdict=verdict, note=note)]
 
@@ -257,9 +308,9 @@ class BetterSomewhere(AbstractWithMargin):
 class Comparable(AbstractWithMargin):
     """`row` and `than` differ by less than a margin."""
 
-    words = """{row} and {than} differ by less than {margin}. Replicated: shown to be the same within this margin in
-        every column (TOST). Contradicted: shown to differ by more in one, which is where the interval lies wholly
-        outside."""
+    words = """{row} and {than} differ by less than {margin}{in_measure}. Replicated: shown to be the same within this
+        margin in every column (TOST). Contradicted: shown to differ by more in one, which is where the interval lies
+        wholly outside."""
 
     @staticmethod
     def criteria_at(margin: float) -> Criteria:
@@ -270,8 +321,8 @@ class Comparable(AbstractWithMargin):
 class NotWorse(AbstractWithMargin):
     """The error of `row` is less than a margin above that of `than`."""
 
-    words = """The error of {row} is less than {margin} above that of {than}. Replicated: shown to be so in every
-        column. Contradicted: shown to be more above in one."""
+    words = """The {measure} of {row} is less than {margin} {bad} that of {than}. Replicated: shown to be so in every
+        column. Contradicted: shown to be more {bad} in one."""
 
     @staticmethod
     def criteria_at(margin: float) -> Criteria:
@@ -294,17 +345,19 @@ class SlightlyWorse(AbstractComparison):
 
     most: float
 
-    words = """{row} has a higher error than {than}, by less than {most}. Replicated: significantly above 0, two-sided,
-        and significantly below {most} in every column. Contradicted: significantly below 0, or significantly above
-        {most}, two-sided, in one."""
+    words = """{row} has a {worse} {measure} than {than}, by less than {most}. Replicated: significantly {bad} 0,
+        two-sided, and significantly {good} {minus}{most} in every column. Contradicted: significantly {good} 0, or
+        significantly {bad} {minus}{most}, two-sided, in one."""
 
     @property
     def criteria(self) -> Criteria:
         """See the base class."""
-        return (
-            Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", self.most)), all_columns=True),
-            Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),
-            Criterion(CONTRADICTED, (Bound("above", self.most, 2),)),
+        return self.oriented(
+            (
+                Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", self.most)), all_columns=True),
+                Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),
+                Criterion(CONTRADICTED, (Bound("above", self.most, 2),)),
+            )
         )
 
 
@@ -314,7 +367,7 @@ class AbstractCount(AbstractLocation):
 
     row: str
 
-    quantity = "n_selected"
+    measured = "n_selected"
     reads = ("n_selected",)
 
 

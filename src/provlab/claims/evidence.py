@@ -167,7 +167,7 @@ class AbstractEvidence(ABC):
         places : sequence of (artefact, row, column)
             One or two.
         over : {"datasets", "dyadic", "folds", "draws"}
-            Means of data sets (of errors the signed rank, else t; dyadic-robust t where these are pairs of categories).
+            Means of data sets (of counts t, else the signed rank; dyadic-robust t where these are pairs of categories).
             Or the folds of one data set (t, corrected for what folds share); where all rows are clustered, a fold is a
             seed. Or the draws of the first on the only fold, against the one error of the second, which draws nothing
             (t): then the test is about the randomness of the method alone.
@@ -223,11 +223,16 @@ class AbstractEvidence(ABC):
         if over == "dyadic":
             return DyadicT(values, pairs=_category_pairs(sample))
         if over != "folds":
-            return SignedRank(values) if (over, quantity) == ("datasets", "error") else CorrectedT(values, ratio=0.0)
+            is_count = quantity == "n_selected"
+            return CorrectedT(values, ratio=0.0) if is_count or over != "datasets" else SignedRank(values)
         folds, known, means = self._common(places, quantity)
         row = folds.rows[places[0][:2]]
         n_train, n_test = (self._fold_means(places, name)[row, known] for name in ("n_train", "n_test"))
         if self.inverse_folds(places[0]):
+            if quantity not in ("error", "n_selected"):
+                raise UnavailableError(
+                    f"over folds that train on disjoint rows there is a test of the error only, not of {quantity}"
+                )
             if quantity != "error":  # what is selected depends on the training rows alone, and these are disjoint
                 return CorrectedT(values, ratio=0.0)
             first, second = (float(each.mean()) for each in means)

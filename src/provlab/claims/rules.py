@@ -141,6 +141,10 @@ class Bound(NamedTuple):
         """What the one-sided test is asked."""
         return "greater" if self.side == "above" else "less"
 
+    def mirrored(self) -> Bound:
+        """Return the bound of the negative location."""
+        return Bound("below" if self.side == "above" else "above", 0.0 - self.at, self.tails)
+
     def distance(self, location: float) -> float:
         """Return how far inside a location is."""
         return location - self.at if self.side == "above" else self.at - location
@@ -323,7 +327,12 @@ class AbstractRule:
     def meaning(self) -> str:
         """How it decides, in words, with its parameters."""
         names = {field.name: _text(getattr(self, field.name)) for field in dataclasses.fields(self)}
-        return " ".join(self.words.format(**names).split())
+        return " ".join(self.words.format(**names, **self.measure_words).split())
+
+    @property
+    def measure_words(self) -> dict[str, str]:
+        """What stands for further names in `words`, of rules about more than one measure."""
+        return {}
 
     @property
     def reads(self) -> tuple[str, ...]:

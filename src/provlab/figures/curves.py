@@ -19,7 +19,7 @@ from matplotlib.ticker import NullLocator
 
 from provlab.figures.looks import Look, looks
 from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
-from provlab.frames import mean_interval, standard_error_scale
+from provlab.frames import ERROR, Headline, mean_interval, standard_error_scale
 
 PANELS = 3
 """Panels in a row, at two columns."""
@@ -148,10 +148,10 @@ def dots(frame: pd.DataFrame, *, xlabel: str) -> Figure:
     return figure
 
 
-def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
+def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str, *, ylabel: str = ERROR.label) -> list[Path]:
     """Draw one panel a column of the artefact: data sets along x, a marker and a bar of one sd a method.
 
-    Data sets stand by increasing mean error of all methods; an order by name would be no order to the eye.
+    Data sets stand by increasing mean of all methods; an order by name would be no order to the eye.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
         Long form, see `provlab.frames`; values in percent.
     stem : path
         Where the files go, without suffix.
-    title : str
+    title, ylabel : str
 
     Returns
     -------
@@ -183,16 +183,19 @@ def draw_error_bars(frame: pd.DataFrame, stem: Path, title: str) -> list[Path]:
                 # bars stay pale, so that hundreds of them do not hide the markers
                 panel.vlines(x, y - spread, y + spread, color=look.colour, linewidth=0.4, alpha=0.35)
                 panel.plot(x, y, look.marker, color=look.colour, label=row, markersize=2.2, markeredgewidth=0.6)
-            panel.set_ylabel(f"test error (%)\n{column}")
+            panel.set_ylabel(f"{ylabel}\n{column}")
             panel.set_xlim(0, len(datasets) + 1)
-            panel.set_ylim(bottom=0)
+            if ylabel == ERROR.label:
+                panel.set_ylim(bottom=0)
             panel.grid(axis="y")
-        panels[-1].set_xlabel("data set, by the mean error of all methods (names in the CSV file)")
+        panels[-1].set_xlabel("data set, by the mean of all methods (names in the CSV file)")
         legend_of(figure, panels, list(methods))
         return save_figure(figure, stem, title)
 
 
-def paired_differences(trials: pd.DataFrame, baseline: str, *, level: float = 0.95) -> pd.DataFrame:
+def paired_differences(
+    trials: pd.DataFrame, baseline: str, *, level: float = 0.95, headline: Headline = ERROR
+) -> pd.DataFrame:
     """Return the mean difference in test error to a baseline's in points, with its interval, and that over data sets.
 
     Differences are of the same fold, after the mean over its draws. The interval of a data set is Student's with the
@@ -206,6 +209,8 @@ def paired_differences(trials: pd.DataFrame, baseline: str, *, level: float = 0.
     baseline : str
         A row; its lines of the same column are the baseline.
     level : float, optional
+    headline : Headline, optional
+        Another measure, see `headline_of`: its column stands in the place of the error.
 
     Returns
     -------
@@ -214,13 +219,11 @@ def paired_differences(trials: pd.DataFrame, baseline: str, *, level: float = 0.
         or data sets. Empty where the baseline has no trials.
     """
     names, place = ["row", "column", "dataset"], ["column", "dataset", "repeat", "fold"]
-    folds = (
-        trials.astype(dict.fromkeys(TRIAL_COLUMNS, float)).groupby(["row", *place], sort=False)[TRIAL_COLUMNS].mean()
-    )
-    folds = folds.reset_index()
-    own = folds.loc[folds["row"] == baseline, [*place, "error"]].rename(columns={"error": "of_baseline"})
+    measure, read = headline.column, [headline.column, *TRIAL_COLUMNS[1:]]
+    folds = trials.astype(dict.fromkeys(read, float)).groupby(["row", *place], sort=False)[read].mean().reset_index()
+    own = folds.loc[folds["row"] == baseline, [*place, measure]].rename(columns={measure: "of_baseline"})
     paired = folds[folds["row"] != baseline].merge(own, on=place)
-    paired["difference"] = 100 * (paired["error"] - paired["of_baseline"])
+    paired["difference"] = headline.factor * (paired[measure] - paired["of_baseline"])
     paired = paired.dropna(subset=["difference"])
     scales = standard_error_scale(paired, names)
     lines = [
