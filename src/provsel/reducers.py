@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import has_fit_parameter
 
 from provsel.kernels.spectral import Matrix
 from provsel.models import BaseLinearSVM
@@ -47,16 +48,17 @@ def seed(estimator: Any, number: int) -> Any:
     return estimator.set_params(**dict.fromkeys(names, number))
 
 
-def fit_reducer(reducer: Any, view: TrainingView) -> Any:
-    """Return the reducer, fitted on the rows of `view`."""
+def fit_reducer(reducer: Any, view: TrainingView, **metadata: Any) -> Any:
+    """Return the reducer, fitted on the rows of `view`; one that is not ours gets the metadata that it takes."""
     if isinstance(reducer, BaseSelector):
         return reducer.fit_view(view)
-    return reducer.fit(view.X, view.y)
+    taken = {name: value for name, value in metadata.items() if has_fit_parameter(reducer, name)}
+    return reducer.fit(view.X, view.y, **taken)
 
 
-def fit_model(model: Any, reducer: Any, X: Any, y: Any) -> Any:
+def fit_model(model: Any, reducer: Any, X: Any, y: Any, **metadata: Any) -> Any:
     """Return the model, fitted on what `reducer` left of rows, which are not checked again where both are provsel's."""
-    return model.fit_rows(X, y) if _checked(model, reducer) else model.fit(X, y)
+    return model.fit_rows(X, y) if _checked(model, reducer) and not metadata else model.fit(X, y, **metadata)
 
 
 def predict(model: Any, reducer: Any, X: Any) -> NDArray[Any]:

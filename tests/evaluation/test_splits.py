@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from provlab.datasets import make_dataset
 from provlab.plan import cells_of, compose_config, make_tasks
 from provlab.protocols import PROTOCOLS, protocol_named
-from provlab.protocols.in_memory import AbstractClassification
+from provlab.protocols.in_memory import AbstractPrediction
 from provlab.run.task import load_from, run_task
 from small_runs import FULL, UNIFORM, small_cell
 
@@ -45,7 +45,7 @@ def test_official_split_is_the_data_sets_own(data):
     np.testing.assert_array_equal(made.y_test, data.y[25:])
 
 
-class Halves(AbstractClassification):
+class Halves(AbstractPrediction):
     """Train on a random half of each class and test on the other half; each repeat draws another."""
 
     name = "halves"

@@ -28,7 +28,7 @@ from provsel.certificates import Measure
 STREAMS = ("per_trial", "restarted")
 """Each trial has random numbers of its own, or one stream begins anew in every fold."""
 
-OPTIONAL: dict[str, Any] = {"measures": (), "stream": STREAMS[0], "preparation": None}
+OPTIONAL: dict[str, Any] = {"measures": (), "stream": STREAMS[0], "preparation": None, "scoring": ()}
 """Settings that keys leave out at these values: they came later."""
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
@@ -53,7 +53,8 @@ class Cell:
         `_target_` and arguments.
     protocol : mapping
         split, the name of a class of `provlab.protocols`; n_splits, repeats, draws, setting, seed, certify; and where
-        they are not the default measures, stream, one of `STREAMS`, and preparation, a transformer.
+        they are not the default measures, stream, one of `STREAMS`, preparation, a transformer, and scoring, names of
+        scikit-learn's scorers, the first of which the cell is judged by.
     data : str
         Identity of the data set, see `identity_of`.
     """
@@ -110,10 +111,15 @@ class Cell:
                 f"protocol.measures: expected a list of mappings with a _target_, got {measures!r:.80}; such as "
                 f"[{{_target_: my_study.BalancedError}}]."
             )
+        scoring = self.protocol.get("scoring") or ()
+        if not isinstance(scoring, list | tuple):
+            raise ValueError(
+                f"protocol.scoring: expected a list of names of scorers, got {scoring!r:.80}; such as [roc_auc]."
+            )
         if self.protocol.get("preparation") is not None:
             component_arguments("preparation", self.protocol["preparation"])
         settings = self.protocol["setting"], bool(self.protocol["certify"])
-        return Method(self.selector, self.model, *settings, tuple(measures))
+        return Method(self.selector, self.model, *settings, tuple(measures), tuple(scoring))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -133,6 +139,7 @@ class Cell:
             "protocol": {
                 **{name: value for name, value in self.protocol.items() if name not in {*counts, *OPTIONAL}},
                 **({"measures": measures} if measures else {}),
+                **({"scoring": sorted(self.method.scoring)} if self.method.scoring else {}),
                 **({"stream": stream} if stream != OPTIONAL["stream"] else {}),
                 **({} if preparation is None else {"preparation": component_identity("preparation", preparation)}),
             },
@@ -240,7 +247,7 @@ def _first_change(was: Any, now: Any, place: str = "config") -> str:
 
 def _check_own_columns(method: Method) -> None:
     """Refuse measures of the project's own with columns of provsel or of another measure, or with unknown settings."""
-    known = _COLUMNS
+    known = _COLUMNS | {*method.scoring}
     for config in method.measures:
         measure: type[Measure] = component_class("measure", config)
         check_columns(measure, known)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ from provlab.identity.cell import Cell
 from provlab.identity.keys import canonical_json, fold_keys, split_seed
 from provlab.plan.composition import Parts, resolved
 from provlab.plan.overrides import CELL_GROUPS, ELSEWHERE, check_names
-from provlab.protocols import protocol_named
+from provlab.protocols import AbstractStatedFolds, protocol_named
 
 MAX_COUNT = 100_000
 """Of repeats, folds or draws: each trial is listed before the first one is run."""
@@ -80,7 +82,7 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
     ----------
     config : mapping
     identify : callable, optional
-        Gives the identity of a data set's config; no data are loaded.
+        Gives the identity of a data set's config; no data are loaded, but for the number of the folds that they state.
     """
     check_names("config", config, [*CELL_GROUPS, "preparation", *ELSEWHERE, "fail_fast", "artefact"])
     parts = resolved(config, [*CELL_GROUPS, "preparation"])
@@ -90,14 +92,30 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
         number = protocol.get(name)
         if isinstance(number, int | float) and number > MAX_COUNT:
             raise ValueError(f"protocol.{name}: expected at most {MAX_COUNT}, got {number!r:.80}; lower it.")
-    parts["protocol"] = protocol_named(protocol.get("split")).completed(protocol)
+    measured = protocol_named(protocol.get("split"))
+    parts["protocol"] = measured.completed(protocol)
     if preparation.get("_target_") is not None:
         parts["protocol"]["preparation"] = preparation
-    first, *others = (
+    first, *others = members = [
         {"name": each["name"], **keyed_parameters(each["name"], **_parameters(each))} for each in _members(dataset)
-    )
+    ]
+    if isinstance(measured, AbstractStatedFolds):  # each data set has as many folds as it says
+        counted = ((each, identify(each)) for each in members)
+        of_each = ((each, data, _count_folds(measured.name, canonical_json(each), data)) for each, data in counted)
+        return [
+            Cell(dataset=each, data=data, **{**parts, "protocol": {**parts["protocol"], "n_splits": number}})
+            for each, data, number in of_each
+        ]
     cell = Cell(dataset=first, data=identify(first), **parts)
     return [cell, *(cell.on(each, identify(each)) for each in others)]
+
+
+@lru_cache(maxsize=64)
+def _count_folds(split: str, config: str, data: str) -> int:
+    """Return how many folds a data set states; it is loaded once, whatever is measured on it."""
+    dataset, measured = json.loads(config), protocol_named(split)
+    assert isinstance(measured, AbstractStatedFolds)
+    return measured.count_folds(load_dataset(dataset["name"], **_parameters(dataset)))
 
 
 def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -30,6 +30,15 @@ REGISTRIES = {
 """Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
 none, and would wait for them longer than for all the rest."""
 
+SCIKIT_LEARN = (
+    "sklearn.linear_model.Ridge",
+    "sklearn.linear_model.Lasso",
+    "sklearn.linear_model.LogisticRegression",
+    "sklearn.svm.LinearSVR",
+)
+"""Models that a config may name without trust: they take numbers and words only, and so call nothing and read no file.
+Each is of another kind than provsel's."""
+
 UNSET = "???"
 """What stands in the place of a class where none was chosen: of `selector=any`."""
 
@@ -79,11 +88,14 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     registry = REGISTRIES.get(kind)
     if registry is not None and package == registry and name in registered(kind):
         return registered(kind)[name]
+    if kind == "model" and target in SCIKIT_LEARN:
+        return getattr(importlib.import_module(package), name)
     if isinstance(in_hand := object_in_hand(target), type) and issubclass(in_hand, base_of(kind)):
         return _with_method(kind, in_hand)
     if package and package.split(".")[0] in current_project().trust:
         return _with_method(kind, _trusted(kind, package, name, current_project()))
     known = sorted(f"{registry}.{name}" for name in registered(kind)) if registry is not None else []
+    known += SCIKIT_LEARN if kind == "model" else ()
     own = f"among {', '.join(known)}, or a class " if known else ""
     trust = ", ".join(current_project().trust) or "none"
     advice = "add its top-level module to trust in provsel.toml if you would run its code"

@@ -5,12 +5,32 @@ What only a trial needs, scikit-learn and what fits, is imported where it runs: 
 """
 
 from provlab.protocols.base import SELECTED, AbstractProtocol, Column, Fold, Method, columns, predicts_numbers, union
-from provlab.protocols.in_memory import Clustering, InverseKFold, KFold, OfficialSplit, SelectionOnly
+from provlab.protocols.in_memory import (
+    AbstractStatedFolds,
+    Clustering,
+    FixedFolds,
+    InverseKFold,
+    KFold,
+    LeaveOneGroupOut,
+    OfficialSplit,
+    SelectionOnly,
+    TimeOrder,
+)
 from provlab.protocols.streamed import StreamedTraining
 
 PROTOCOLS: dict[str, AbstractProtocol] = {
     each.name: each
-    for each in (KFold(), InverseKFold(), OfficialSplit(), StreamedTraining(), Clustering(), SelectionOnly())
+    for each in (
+        KFold(),
+        InverseKFold(),
+        LeaveOneGroupOut(),
+        TimeOrder(),
+        FixedFolds(),
+        OfficialSplit(),
+        StreamedTraining(),
+        Clustering(),
+        SelectionOnly(),
+    )
 }
 """By what configs and keys call them: `protocol.split`."""
 
@@ -48,15 +68,19 @@ __all__ = [
     "MEASURED",
     "PROTOCOLS",
     "AbstractProtocol",
+    "AbstractStatedFolds",
     "Clustering",
     "Column",
+    "FixedFolds",
     "Fold",
     "InverseKFold",
     "KFold",
+    "LeaveOneGroupOut",
     "Method",
     "OfficialSplit",
     "SelectionOnly",
     "StreamedTraining",
+    "TimeOrder",
     "predicts_numbers",
     "protocol_named",
 ]

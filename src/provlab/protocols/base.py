@@ -105,6 +105,11 @@ class Fold:
 
     COLUMNS = columns("int32", "n_train", "n_test", "n_features")
 
+    @property
+    def is_regression(self) -> bool:
+        """Whether the targets are real numbers, and no classes."""
+        return self.y_test.dtype.kind == "f"
+
     @classmethod
     def of(
         cls, dataset: Dataset, train: Rows, test: Rows, preparation: Mapping[str, Any] | None = None, seed: int = 0
@@ -131,10 +136,55 @@ class Fold:
         return {"n_train": self.view.n_samples, "n_test": len(self.y_test), "n_features": self.view.n_features}
 
 
+def rarest_class(dataset: Dataset, rows: Rows | slice = slice(None)) -> tuple[str, int]:
+    """Return the class that fewest of some rows have, as people call it, and how many that are."""
+    classes, codes = np.unique(dataset.y, return_inverse=True)
+    counts = np.bincount(codes[rows], minlength=classes.size)
+    k = int(counts.argmin())
+    return str(classes[k]) if dataset.class_names is None else repr(str(dataset.class_names[k])), int(counts[k])
+
+
+def check_rows(dataset: Dataset, train: Rows, test: Rows, fold: int) -> None:
+    """Refuse a fold without test rows, one with rows of a group on both sides, and training rows without a class.
+
+    Raises
+    ------
+    ValueError
+        Names the group or the class, and what to choose instead.
+    """
+    if not test.size:
+        raise ValueError(
+            f"data set {dataset.name}: expected test rows in fold {fold}, got none; lower protocol.n_splits, as the "
+            f"groups are few or of unlike sizes."
+        )
+    if dataset.groups is not None:
+        both = np.intersect1d(dataset.groups[train], dataset.groups[test])
+        if both.size:
+            raise ValueError(
+                f"data set {dataset.name}: expected each group on one side of fold {fold}, got {both.size} with "
+                f"training rows and test rows, such as group {both[0]}; use protocol=tenfold, which keeps groups "
+                f"whole, or leave out dataset.groups."
+            )
+    if dataset.is_regression:
+        return
+    label, n_rows = rarest_class(dataset, train)
+    if n_rows == 0:
+        raise ValueError(
+            f"data set {dataset.name}: expected training rows of each class in fold {fold}, got none of class {label}; "
+            f"choose other folds, such as protocol=tenfold, or leave out that class."
+        )
+
+
 SETTINGS = ("supervised", "unsupervised", "unsupervised_with_center")
 """On the support vectors of the model on all features; on all training rows; on these and the centre of their ball."""
 
 Record = dict[str, Any]
+
+MODELS = {
+    False: "model=libsvm, model=liblinear or model=logistic",
+    True: "model=ridge, model=lasso or model=svr",
+}
+"""What to choose for classes, and what for a regression."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +196,7 @@ class Method:
     setting: str
     certify: bool
     measures: tuple[Mapping[str, Any], ...] = ()
+    scoring: tuple[str, ...] = ()
 
 
 SELECTED = (
@@ -175,6 +226,13 @@ def _kind(model: str) -> str | None:
     return get_tags(build("model", json.loads(model))).estimator_type
 
 
+@lru_cache(maxsize=4096)
+def _takes_weights(model: str) -> bool:
+    from sklearn.utils.validation import has_fit_parameter
+
+    return bool(has_fit_parameter(build("model", json.loads(model)), "sample_weight"))
+
+
 def predicts_numbers(model: Mapping[str, Any]) -> bool:
     """Tell whether the config of a model is one of a regression."""
     return _kind(canonical_json(model)) == "regressor"
@@ -193,8 +251,8 @@ class AbstractProtocol(ABC):
         All repeats have the same rows, and a task is one repeat of one cell.
     keeps_fold : bool
         The tasks of a worker share the fold: nothing in it depends on the repeat, and no cost from nothing is measured.
-    uses_model, clusters : bool
-        Whether a model is fitted, and whether it clusters.
+    uses_model, clusters, scores : bool
+        Whether a model is fitted, whether it clusters, and whether its predictions of test rows are judged here.
     columns : tuple of Column
         What `run` measures beside the selection.
     """
@@ -205,14 +263,17 @@ class AbstractProtocol(ABC):
     keeps_fold: ClassVar[bool] = False
     uses_model: ClassVar[bool] = True
     clusters: ClassVar[bool] = False
+    scores: ClassVar[bool] = False
     columns: ClassVar[tuple[Column, ...]]
 
     def completed(self, protocol: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of a config as they apply; of one that does not, a warning says so."""
         for name, value in self.fixed.items():
             if protocol.get(name, value) != value:
-                _warn_once(f"protocol.{name}={protocol[name]}", f"the split {self.name}, which has {name} = {value}")
-        return {**protocol, **self.fixed}
+                says = "whose folds are those of the data" if value is None else f"which has {name} = {value}"
+                _warn_once(f"protocol.{name}={protocol[name]}", f"the split {self.name}, {says}")
+        scoring = protocol.get("scoring")
+        return {**protocol, **self.fixed, **({"scoring": [scoring]} if isinstance(scoring, str) else {})}
 
     def check(self, protocol: Mapping[str, Any], method: Method) -> None:
         """Refuse a cell that cannot be measured in this way.
@@ -244,6 +305,49 @@ class AbstractProtocol(ABC):
                 f"protocol.split: expected all_rows with a model that clusters, and only with such a one, "
                 f"got {self.name} with {method.model['_target_']}; use protocol=clustering model=kmeans together."
             )
+        needs_support = self.uses_model and method.setting == "supervised" and predicts_numbers(method.model)
+        if needs_support and not hasattr(component_class("model", method.model), "n_support_"):
+            raise ValueError(
+                f"protocol.setting: expected unsupervised with {method.model['_target_']}, which has no support "
+                f"vectors, got 'supervised'; add protocol.setting=unsupervised."
+            )
+        if method.scoring and not self.scores:
+            raise ValueError(
+                f"protocol.scoring: expected none with the split {self.name}, where no predictions of test rows are "
+                f"at hand, got {', '.join(method.scoring):.200}; leave it out, or use protocol=tenfold."
+            )
+        if method.scoring:
+            from provlab.protocols.scoring import check_scorers
+
+            check_scorers(method.scoring, build("model", method.model))
+
+    def check_fold(self, method: Method, fold: Fold) -> None:
+        """Refuse a model that is not for the targets or the weights of a fold.
+
+        Raises
+        ------
+        ValueError
+            Names models that are.
+        """
+        if not self.uses_model:
+            return
+        target, wanted = method.model["_target_"], fold.is_regression
+        if predicts_numbers(method.model) != wanted:
+            raise ValueError(
+                f"model: expected one that predicts {'real numbers' if wanted else 'classes'}, as the data have them, "
+                f"got {target}; choose {MODELS[wanted]}, or say dataset.task="
+                f"{'classification' if wanted else 'regression'} where the data are your own file and that is meant."
+            )
+        if fold.test_weight is not None and not self.scores:
+            raise ValueError(
+                f"protocol.split: expected data without sample_weight with {self.name}, which counts all rows alike; "
+                f"leave out dataset.sample_weight, or use protocol=tenfold."
+            )
+        if fold.test_weight is not None and not _takes_weights(canonical_json(method.model)):
+            raise ValueError(
+                f"model: expected one that takes the sample_weight of the data, got {target}; choose "
+                f"{MODELS[True] if wanted else 'model=logistic'}, or leave out dataset.sample_weight."
+            )
 
     @abstractmethod
     def check_folds(self, protocol: Mapping[str, Any]) -> None:
@@ -264,6 +368,8 @@ class AbstractProtocol(ABC):
     ) -> Fold:
         """Return one fold, prepared by what has seen its training rows only."""
         train, test = self.rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
+        if self.scores:
+            check_rows(dataset, train, test, fold)
         return Fold.of(dataset, train, test, preparation, split_seed)
 
     @abstractmethod

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
 
 from provlab.project.components import build, checked_values, component_class
 from provlab.protocols.base import Fold, Method, Record
+from provlab.protocols.scoring import measured
 from provsel import reducers
-from provsel.certificates import MeasuredTrial
+from provsel.certificates import Certificate, MeasuredTrial, RidgeRegressionCost, RidgeRegressionRisk
 from provsel.certificates.certifying import certify_trial
 from provsel.certificates.compression import certify_compressed_trial, is_compressed
 from provsel.models import LibsvmSVM
@@ -35,13 +37,15 @@ from provsel.training_view import Meter, TrainingView, described
 class Fitted:
     """A reducer fitted on `rows`, which are those of the fold or its support vectors, and what that cost.
 
-    `geometry` is what certificates derive of it, for all trials that have the same one.
+    `geometry` is what certificates derive of it, for all trials that have the same one; `weights` has the
+    `sample_weight` of the rows where there is one.
     """
 
     reducer: Any
     rows: TrainingView
     selecting: Meter
     geometry: dict[str, Any] = field(default_factory=dict)
+    weights: dict[str, Any] = field(default_factory=dict)
 
     def as_record(self, fold: Fold) -> Record:
         """Return what was selected, of the features of a fold, and the cost of that."""
@@ -101,16 +105,21 @@ def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
     with_center = method.setting == "unsupervised_with_center"
     if with_center:
         selector = WithEnclosingBallCenter(selector)
+    weights = dict(view.metadata)
     with view.metered() as selecting:
-        supervised = method.setting == "supervised"
-        rows = view.on_support_vectors(build("model", method.model)) if supervised else view
+        rows = view
+        if method.setting == "supervised":
+            model = build("model", method.model)
+            view.svm(model, **weights)
+            rows = view.on_support_vectors(model)
+            weights = {name: value[view.support_rows(model)] for name, value in weights.items()}
         if draws:
-            fit_reducer(selector, rows)
+            fit_reducer(selector, rows, **weights)
             geometry: dict[str, Any] = {}
         else:
             name = f"fitted {described(selector)}"
-            selector, geometry = rows.shared(name, lambda: (fit_reducer(selector, rows), {}))
-    return Fitted(selector.selector_ if with_center else selector, rows, selecting, geometry)
+            selector, geometry = rows.shared(name, lambda: (fit_reducer(selector, rows, **weights), {}))
+    return Fitted(selector.selector_ if with_center else selector, rows, selecting, geometry, weights)
 
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
@@ -120,14 +129,16 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
     with view.metered() as training:
         if leaves_nothing_out(inner, view) and not is_random_model(model):
             # the SVM that gave the support vectors is the trained model
-            trained = view.svm(model)
+            trained = view.svm(model, **view.metadata)
         else:
             reduced = reduced_rows(inner, rows.X)
-            trained = fit_model(clone(model), inner, reduced, rows.y)
-        predicted = predict(trained, inner, reduced_rows(inner, fold.X_test))
-        error = float(np.mean(predicted != fold.y_test))
-    record = fitted.as_record(fold)
-    record |= {"error": error, "train_cpu": training.own.cpu, "train_wall": training.own.wall}
+            trained = fit_model(clone(model), inner, reduced, rows.y, **fitted.weights)
+        X_test = reduced_rows(inner, fold.X_test)
+        predicted = predict(trained, inner, X_test)
+    record = fitted.as_record(fold) | measured(
+        method.scoring, trained, X_test, fold.y_test, predicted, fold.test_weight
+    )
+    record |= {"train_cpu": training.own.cpu, "train_wall": training.own.wall}
     record |= {name: getattr(trained, f"{name}_", None) for name in ("objective", "scaled_objective")}
     record["coefficients"] = _coefficients(trained, inner, view.n_features)
     if hasattr(trained, "indices_"):  # a model that drops features itself, of those that the selector left it
@@ -141,7 +152,11 @@ def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:
         record |= certify_compressed_trial(trial).as_record()
     elif is_certified(method, inner):
         C = model.C if isinstance(model, LibsvmSVM) else None
-        record |= certify_trial(trial, C=C, radius=method.setting != "supervised").as_record()
+        margin, radius = not fold.is_regression, method.setting != "supervised"
+        record |= certify_trial(trial, C=C, margin=margin, radius=radius).as_record()
+        if isinstance(model, Ridge) and not model.fit_intercept:
+            ridge = (theorem.measure(trial, model.alpha) for theorem in (RidgeRegressionCost, RidgeRegressionRisk))
+            record |= Certificate(tuple(ridge)).as_record()
     return record | own_measures(method, trial)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,6 +19,7 @@ from provlab.protocols.base import (
     Rows,
     certificate_columns,
     columns,
+    rarest_class,
 )
 from provsel.certificates import (
     ClusteringCost,
@@ -33,6 +36,8 @@ from provsel.certificates import (
 from provsel.certificates.certifying import certify_trial
 
 if TYPE_CHECKING:
+    from sklearn.model_selection import BaseCrossValidator
+
     from provlab.datasets import Dataset
     from provlab.protocols.fitting import Fitted
     from provsel.training_view import TrainingView
@@ -56,40 +61,71 @@ COLUMNS = (
 )
 
 
-class AbstractClassification(AbstractProtocol):
+class AbstractPrediction(AbstractProtocol):
     """A protocol that trains on some rows and tests on others."""
 
     columns = COLUMNS
+    scores = True
 
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
-        """Return selection, test error and certificates."""
+        """Return selection, measures of the predictions, and certificates."""
         from provlab.protocols.fitting import classify, fit_selector
 
         return classify(method, fit_selector(method, seed, fold.view), fold, seed)
 
 
-class KFold(AbstractClassification):
-    """Train on all folds but one and test on that one; the folds of a repeat are shuffled by its seed."""
+class AbstractFolds(AbstractPrediction):
+    """Train on the other rows of a fold and test on its own, as a splitter of scikit-learn says."""
+
+    def check_folds(self, protocol: Mapping[str, Any]) -> None:
+        """Refuse fewer than two folds, and repeats of what has no chance."""
+        if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < 2:
+            raise ValueError(f"protocol.n_splits: expected an integer above 1, got {protocol['n_splits']!r}.")
+        if protocol["repeats"] != self.fixed.get("repeats", protocol["repeats"]):
+            raise ValueError(
+                f"protocol.repeats: expected 1 for the split {self.name}, which has no chance, got "
+                f"{protocol['repeats']!r}."
+            )
+
+    @abstractmethod
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return scikit-learn's splitter for a data set, or raise where it has no such folds."""
+
+    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
+        """Return one fold of the splitter."""
+        splitter = self.splitter(dataset, n_splits, split_seed)
+        groups = dataset.groups if "Group" in type(splitter).__name__ else None  # others warn of what they do not take
+        return next(islice(splitter.split(np.zeros(len(dataset.y)), dataset.y, groups), fold, None))
+
+
+class KFold(AbstractFolds):
+    """Train on all folds but one and test on that one; the folds of a repeat are shuffled by its seed.
+
+    Each fold has the same share of each class, and groups of rows stay whole.
+    """
 
     name = "kfold"
 
-    def check_folds(self, protocol: Mapping[str, Any]) -> None:
-        """Refuse fewer than two folds."""
-        if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < 2:
-            raise ValueError(f"protocol.n_splits: expected an integer above 1, got {protocol['n_splits']!r}.")
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return a shuffled splitter: stratified for classes, and with whole groups where the data set has any."""
+        from sklearn import model_selection
 
-    def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
-        """Return one fold of the stratified, shuffled split."""
-        from sklearn.model_selection import StratifiedKFold
-
-        smallest = int(np.unique(dataset.y, return_counts=True)[1].min())
-        if smallest < n_splits:
+        n_groups = None if dataset.groups is None else np.unique(dataset.groups).size
+        if n_groups is not None and n_groups < n_splits:
             raise ValueError(
-                f"data set {dataset.name}: expected at least n_splits = {n_splits} rows of each class, got {smallest}; "
-                f"lower protocol.n_splits."
+                f"data set {dataset.name}: expected at least n_splits = {n_splits} groups, got {n_groups}; lower "
+                f"protocol.n_splits, or use protocol=leave_one_group_out."
             )
-        folds = StratifiedKFold(n_splits, shuffle=True, random_state=split_seed)
-        return list(folds.split(np.zeros(len(dataset.y)), dataset.y))[fold]
+        if not dataset.is_regression:
+            label, smallest = rarest_class(dataset)
+            if smallest < n_splits:
+                step = "lower protocol.n_splits" if smallest > 1 else "leave out its row, or join it with another class"
+                raise ValueError(
+                    f"data set {dataset.name}: expected at least n_splits = {n_splits} rows of each class, got "
+                    f"{smallest} of class {label}; {step}."
+                )
+        name = f"{'' if dataset.is_regression else 'Stratified'}{'' if n_groups is None else 'Group'}KFold"
+        return getattr(model_selection, name)(n_splits, shuffle=True, random_state=split_seed)
 
 
 class InverseKFold(KFold):
@@ -98,12 +134,76 @@ class InverseKFold(KFold):
     name = "kfold_inverse"
 
     def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
-        """Return one fold of the stratified, shuffled split, with its parts exchanged."""
+        """Return one fold of the shuffled split, with its parts exchanged."""
         rest, one = super().rows(dataset, n_splits=n_splits, split_seed=split_seed, fold=fold)
         return one, rest
 
 
-class OfficialSplit(AbstractClassification, AbstractOwnSplit):
+class TimeOrder(AbstractFolds):
+    """Test on each of some blocks of rows, and train on all rows before it: rows stand in the order of time."""
+
+    name = "time_order"
+    fixed: ClassVar[Mapping[str, Any]] = {"repeats": 1}
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return scikit-learn's splitter for time series."""
+        from sklearn.model_selection import TimeSeriesSplit
+
+        if n_splits >= len(dataset.y):
+            raise ValueError(
+                f"data set {dataset.name}: expected more than n_splits = {n_splits} rows, got {len(dataset.y)}; lower "
+                f"protocol.n_splits."
+            )
+        return TimeSeriesSplit(n_splits)
+
+
+class AbstractStatedFolds(AbstractFolds):
+    """Folds that the data set states: how many there are is known when it is loaded."""
+
+    fixed: ClassVar[Mapping[str, Any]] = {"n_splits": None, "repeats": 1}
+
+    def count_folds(self, dataset: Dataset) -> int:
+        """Return the number of folds of a data set."""
+        return self.splitter(dataset, 0, 0).get_n_splits(dataset.X, dataset.y, dataset.groups)
+
+
+class LeaveOneGroupOut(AbstractStatedFolds):
+    """Test on each group of rows, and train on all other groups."""
+
+    name = "leave_one_group_out"
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return a splitter with a fold for each group."""
+        from sklearn.model_selection import LeaveOneGroupOut as Splitter
+
+        if dataset.groups is None or np.unique(dataset.groups).size < 2:
+            raise ValueError(
+                f"data set {dataset.name}: expected at least two groups of rows for the split {self.name}, got "
+                f"{'none' if dataset.groups is None else 'one'}; name their column by dataset.groups, or use "
+                f"protocol=tenfold."
+            )
+        return Splitter()
+
+
+class FixedFolds(AbstractStatedFolds):
+    """Test on each fold that a column of the table states, and train on all other rows."""
+
+    name = "fixed_folds"
+
+    def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
+        """Return a splitter with the folds of the data set."""
+        from sklearn.model_selection import PredefinedSplit
+
+        found = () if dataset.folds is None else np.unique(dataset.folds[dataset.folds >= 0])
+        if len(found) < 2:
+            raise ValueError(
+                f"data set {dataset.name}: expected at least two folds for the split {self.name}, got "
+                f"{len(found) or 'none'}; name their column by dataset.fold, or use protocol=tenfold."
+            )
+        return PredefinedSplit(dataset.folds)
+
+
+class OfficialSplit(AbstractPrediction, AbstractOwnSplit):
     """Train on the data set's own training rows and test on its test rows."""
 
     name = "official"

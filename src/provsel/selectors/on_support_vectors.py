@@ -114,7 +114,9 @@ class OnSupportVectors(BaseSelector):
         return LibsvmSVM() if self.svm is None else self.svm
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
-        routed = process_routing(self, "fit", **view.metadata)
+        # without routing nobody has asked for what a view says of its rows
+        asked = view.metadata if get_config()["enable_metadata_routing"] else {}
+        routed = process_routing(self, "fit", **asked)
         svm, selector = self._svm(), clone(self.selector)
         if view.y is not None and is_classifier(svm):
             check_classes("OnSupportVectors", view.y)
