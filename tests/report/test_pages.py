@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shlex
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from provlab.report.templating import (
     trace_href,
 )
 from provlab.store import TrialStore
+from provsel.stability import stability
 from small_runs import PROVSEL, run_python
 
 
@@ -211,6 +213,38 @@ def test_a_trace_leads_to_the_trials_and_its_command_computes_them_again(seen, f
     assert done.returncode == 0, done.stderr
     again = TrialStore("results/again/store").query(columns=["key", "error"]).to_pylist()
     assert {line["key"]: line["error"] for line in again} == {key: stored[key]["error"] for key in keys}
+
+
+def test_pages_say_which_features_are_selected(seen):
+    records = TrialStore(seen.parent / "store").query(columns=["config", "features"]).to_pylist()
+    selections = []
+    for config, features in ((json.loads(each["config"]), each["features"]) for each in records):
+        selector, model = config["selector"], config["model"]["arguments"]
+        if "Leverage" in selector["name"] and model["C"] == 1 and config["dataset"]["seed"] == 2:
+            selections += [features] if selector["arguments"]["n_features_to_select"] == 30 else []
+    times = Counter(feature for each in selections for feature in each)
+    assert len(selections) == 3
+
+    lines = pd.read_csv(seen / "files" / "figure" / "which-features.csv", dtype={"feature": str})
+    assert set(lines["method"]) == {"Lvg", "Random"}
+    own = lines[(lines["method"] == "Lvg") & (lines["column"] == 30) & (lines["dataset"] == "set 2")]
+    assert dict(zip(own["index"], own["times"], strict=True)) == times
+    assert own["feature"].tolist() == [str(k + 1) for k in own["index"]]
+
+    text, raw = text_of(seen, "artefacts/figure.html"), (seen / "artefacts" / "figure.html").read_text(encoding="utf-8")
+    for words in ("Full: all features are selected", "set 1, 10", "Tables of 6 of 16 data sets and columns are shown"):
+        assert words in text
+    tables = re.findall(r'<table data-sort class="features">.*?</table>', raw, re.S)
+    assert len(tables) == 6
+    head, *rows = re.findall(r"<tr>.*?</tr>", tables[3], re.S)  # set 2, 30
+    assert re.findall(r"<th[^>]*>([^<]*)", head) == ["Feature", "Lvg", "Random"]
+    shares = {re.search(r'row">([^<]*)', row)[1]: float(re.search(r'data-value="([^"]*)', row)[1]) for row in rows}
+    assert len(shares) == 30
+    assert shares == {feature: times[int(feature) - 1] / 3 for feature in shares}
+
+    [path] = seen.glob("trace/figure/lvg-30-*.html")
+    index = stability(selections, 600).index
+    assert f"of 600 features. Stability {index:.2f}, 95 % interval" in text_of(seen, f"trace/figure/{path.name}")
 
 
 @pytest.mark.parametrize("name", ["../../up", "a..b", "a b", "a/b", ".hidden", "", "a" * 151, "é", "a\nb"])

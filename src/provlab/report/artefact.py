@@ -26,7 +26,7 @@ from provlab.figures.specification import by_effect, specification_curve
 from provlab.figures.style import only_formats
 from provlab.frames import NO_TRIALS, planned_trials
 from provlab.identity.cell import Cell
-from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, compose_artefact, state_of, unique_cells
+from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, Entry, compose_artefact, state_of, unique_cells
 from provlab.plan.artefact import artefact_title
 from provlab.project import reproduce_command, tool
 from provlab.readings.prints import printed_effect
@@ -34,6 +34,7 @@ from provlab.readings.robustness import Robustness
 from provlab.readings.stored import stored_outcome
 from provlab.readings.study import Outcome
 from provlab.recipe import load_recipe
+from provlab.report.features import FeaturesPart, write_features
 from provlab.report.plots import numbers_plot, strip
 from provlab.report.templating import Site, number, trace_href
 from provlab.report.trace import PERCENT, Trace, trace_numbers
@@ -156,6 +157,7 @@ def write_artefact(
     """
     artefact, page = _composed(site, store, name)
     content: dict[str, Any] = {"numbers": pd.DataFrame(), "unit": "", "plot": None, "files": [], "tables": []}
+    content["features"] = FeaturesPart()
     if artefact is not None:
         try:
             content |= _shown(site, store, artefact, page, audited)
@@ -222,14 +224,25 @@ def _shown(
         for place in zip(frame["of_row"], frame["of_column"], frame["dataset"], strict=True)
     ]
     numbers = numbers.sort_values("printed", key=lambda texts: texts == "", kind="stable")
-    for trace in trace_numbers(artefact, frame, store, recipe.columns):
-        _write_trace(site, page, trace, audited)
     columns = dict.fromkeys(entry.column for entry in artefact.entries)
     files = sorted(stem.parent.glob("*"), key=lambda path: (list(FILES).index(path.suffix), path.name))
+    features = _features(site, store, artefact, page)
+    for trace in trace_numbers(artefact, frame, store, recipe.columns):
+        _write_trace(site, page, trace, audited, features)
     return {
         "numbers": numbers, "unit": recipe.unit, "plot": numbers_plot(numbers[:MAX_NUMBERS], columns, recipe.unit),
-        "files": files, "tables": [read_json(path) for path in files if path.suffix == ".json"],
+        "files": files, "features": features, "tables": [read_json(path) for path in files if path.suffix == ".json"],
     }  # fmt: skip
+
+
+def _features(site: Site, store: StoreSnapshot, artefact: Artefact, page: ArtefactPage) -> FeaturesPart:
+    def href(entry: Entry) -> str:
+        return trace_href(artefact.name, entry.row, entry.column, entry.dataset)
+
+    try:
+        return write_features(site, store, artefact.entries, page.short, href)
+    except ValueError as error:  # damaged lists take no number from a page
+        return FeaturesPart(notes=[_reason(error).rstrip(".")])
 
 
 def _reason(error: Exception) -> str:
@@ -283,7 +296,13 @@ def counted(pages: Sequence[ArtefactPage]) -> dict[str, dict[str, int]]:
 PARTS = ("selector", "model", "protocol", "dataset")
 
 
-def _write_trace(site: Site, page: ArtefactPage, trace: Trace, audited: Mapping[str, Mapping[str, int]]) -> None:
+def _write_trace(
+    site: Site,
+    page: ArtefactPage,
+    trace: Trace,
+    audited: Mapping[str, Mapping[str, int]],
+    features: FeaturesPart,
+) -> None:
     """Write the page behind a row and column: what its cells share once, and each data set by itself."""
     identities = [cell.entry.cell.identity for cell in trace.cells]
     shared = [part for part in PARTS if all(each.get(part) == identities[0].get(part) for each in identities)]
@@ -305,7 +324,7 @@ def _write_trace(site: Site, page: ArtefactPage, trace: Trace, audited: Mapping[
         above=[(page.short, page.href)], trace=trace, shared={part: identities[0].get(part) for part in shared},
         differing=[part for part in PARTS if part not in shared], main=main, unit="%" if main in PERCENT else "",
         axis=axis, strips=strips, numbers_of=numbers_of, folded=len(trace.cells) > MAX_OPEN, audited=audited,
-        environments=trace.environments, revisions=trace.revisions,
+        environments=trace.environments, revisions=trace.revisions, features=features,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -19,6 +20,7 @@ from provlab.audit import AuditRun, read_audits
 from provlab.claims import NOT_RUN, VERDICTS, Verdict
 from provlab.claims.schema import all_claim_files
 from provlab.doctor import OK, examine
+from provlab.features import AT_ONCE
 from provlab.own_runs import read_runs
 from provlab.plan import COMPLETE
 from provlab.project import artefact_names, papers
@@ -68,6 +70,8 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
     target = results / "report"
     with replacing_folder(target, keep=True) as folder:
         store = StoreSnapshot.take(TrialStore(results / "store"))
+        if pc.sum(store.column("n_selected"), min_count=0).as_py() <= AT_ONCE:  # all lists at once, for all pages
+            store = store.with_large(store.table["cell"].unique().to_pylist())
         names, files = artefact_names(), all_claim_files()
         known = tuple(dict.fromkeys(name.split("/")[0] for name in names))
         check_names(known, names, [claim.id for file in files for claim in file.claims])
