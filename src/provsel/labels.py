@@ -15,7 +15,13 @@ from provsel.checks import check_choice
 TASKS = ("auto", "classification", "regression")
 FOR_NUMBERS = "for numbers, take SVMRFESelector, LassoSelector or AlphaInvestingSelector"
 MANY_CLASSES, FEW_ROWS = 20, 5
-"""Whole numbers are rarely classes where they are more than so many, with fewer than so many rows each on average."""
+"""Numbers are rarely classes where they are more than so many, with fewer than so many rows each on average."""
+
+
+def hardly_classes(y: NDArray[Any]) -> bool:
+    """Return whether y, shape (n,), holds very many different numbers for its rows."""
+    count = np.unique(y).size if y.dtype.kind in "iuf" else 0
+    return count > MANY_CLASSES and y.size < FEW_ROWS * count
 
 
 def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> None:
@@ -67,7 +73,7 @@ def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[
         check_classes(subject, y, "take task='regression'")
         classes, labels = np.unique(y, return_inverse=True)
         check_several(subject, classes)
-        if task == "auto" and numeric and classes.size > MANY_CLASSES and y.size < FEW_ROWS * classes.size:
+        if task == "auto" and hardly_classes(y):
             warnings.warn(
                 f"{subject}: expected classes, got {classes.size} different whole numbers in {y.size} rows, and took "
                 f"them for classes; say which they are by task='regression' or task='classification'.",

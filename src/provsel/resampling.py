@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state, resample
 from sklearn.utils.multiclass import type_of_target
 
 from provsel.checks import check_integer
+from provsel.labels import hardly_classes
 from provsel.sparse_input import check_sparse
 
 
@@ -44,7 +45,8 @@ def selected_on_samples(
 
 def _samples(X: Any, y: Any, cv: Any, n_resamples: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
     """Yield the rows of each sample: the training rows of folds, or bootstrap samples."""
-    discrete = y is not None and type_of_target(y) in ("binary", "multiclass")
+    # the only row of a value would be in every sample of its own stratum
+    discrete = y is not None and type_of_target(y) in ("binary", "multiclass") and not hardly_classes(y)
     if cv is not None:
         if isinstance(cv, Integral) and not isinstance(cv, bool) and cv < 2:
             raise ValueError(f"StabilityReport: expected cv of two or more folds, got {cv!r}.")

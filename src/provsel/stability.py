@@ -120,7 +120,7 @@ class StabilityReport(ValuesWithNaN):
         y : array of shape (n_samples,), optional
         cv : int, splitter or iterable, optional
             Folds, whose training rows the selector gets; None takes bootstrap samples, within each class where y has
-            classes.
+            classes. Numbers of more than 20 values, with fewer than 5 rows each, are no classes here.
         n_resamples : int, default=50
             Bootstrap samples, where cv is None.
         random_state : int, RandomState or None, default=None

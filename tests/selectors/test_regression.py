@@ -31,6 +31,7 @@ from provsel.selectors import (
     SVMRFESelector,
     UniformSelector,
 )
+from provsel.stability import StabilityReport
 from provsel.training_view import TrainingView
 
 
@@ -387,6 +388,12 @@ class TestAround:
         assert leave_one_out.selector_.task == "regression"
         with pytest.raises(ValueError, match="expected finite scores, got nan on 1 rows in fold 0; give fewer folds"):
             leave_one_out.set_params(scoring=None).fit(X, y)
+
+    @pytest.mark.parametrize("how", [{"n_resamples": 8, "random_state": 0}, {"cv": 4}])
+    def test_stability_is_of_samples_without_strata(self, how):
+        X, y = load_diabetes(return_X_y=True)  # whole numbers, of which most stand in one row only
+        found = [StabilityReport.of(LassoSelector(penalty=0.3), X, each, **how) for each in (y, y + 0.5)]
+        assert found[0] == found[1]
 
     def test_kept_features_are_kept_with_numbers(self):
         X, y = numbers(60, 12)
