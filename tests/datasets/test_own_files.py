@@ -1,17 +1,29 @@
 """Files as people have them: each is read, or refused with the setting that reads it."""
 
+import bz2
+import csv
 import gzip
+import io
+import lzma
 import os
+import re
 import warnings
+import zipfile
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from scipy.io import savemat
+from sklearn.datasets import dump_svmlight_file
 
 from provlab.datasets import load_dataset
+from provlab.datasets.own_text import MISSING
 
 CASES = Path(os.environ.get("PROVSEL_DATA_MIRROR", ".")).parent / "cases"
 RNG = np.random.default_rng(0)
@@ -81,11 +93,16 @@ MADE = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=["made here", "collected"])
-def case(request, tmp_path, monkeypatch):
-    """Return what gives the path of a case: of those made here, or of the collection that a mirror of data has."""
+@pytest.fixture(autouse=True)
+def project(tmp_path, monkeypatch):
     (tmp_path / "provsel.toml").write_text("")
     monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture(params=["made here", "collected"])
+def case(request, tmp_path):
+    """Return what gives the path of a case: of those made here, or of the collection that a mirror of data has."""
     if request.param == "collected" and not CASES.is_dir():
         pytest.skip("needs the folder cases beside that of PROVSEL_DATA_MIRROR")
 
@@ -124,8 +141,8 @@ READ = [
     ("unnamed_index.csv", {}, {"said": "'Unnamed: 0', which only numbers the rows, is left out"}),
     ("none_column.parquet", {"left_out": ["none"]}, {}),
     ("question.csv", {"na_values": ["?"]}, {"missing": [(3, 1)]}),
-    ("label_None.csv", {}, {"classes": ["Mild", "None"]}),
-    ("label_NA.csv", {}, {"classes": ["FR", "NA"]}),
+    ("label_None.csv", {}, {"classes": ["Mild", "None"], "said": "classes are called None; where that means"}),
+    ("label_NA.csv", {}, {"classes": ["FR", "NA"], "said": "classes are called NA; where that means"}),
     ("category.csv", {"left_out": ["city"]}, {}),
     ("groups.csv", {"groups": "patient"}, {}),
     ("id_scale.csv", {"left_out": ["f5", "id"]}, {}),
@@ -194,3 +211,120 @@ def test_what_is_no_feature_of_numbers_is_kept_for_a_preparation(case):
     _, [said] = read(case("id_scale.csv"))
     assert "a different whole number is in each row of id;" in said
     assert read(case("one_member.csv"))[0].class_names.tolist() == ["no", "rare", "yes"]
+
+
+# ---- round trips
+
+TARGETS = [
+    ["NA", "None"],
+    ["a b", "ä;ö,ü|"],
+    ["yes", "no", "so-so"],
+    [1, 0],
+    [True, False],
+    [k + 0.5 for k in range(30)],
+]
+NO_WORDS = {*MISSING, "true", "false", "inf", "infinity", "<na>"}
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z", "N"]), min_size=1, max_size=6).filter(
+    lambda text: text.lower() not in NO_WORDS and text[0] not in "#%+-="
+)
+REALS = st.floats(-1e100, 1e100, allow_subnormal=False) | st.just(np.nan)
+
+
+def zipped(content):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("folder/t", content)
+    return packed.getvalue()
+
+
+PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zip": zipped}
+
+
+@st.composite
+def tables(draw):
+    """Return numbers, whole numbers, texts and truth values, with missing ones, odd names, and a target at the end."""
+    n = draw(st.integers(24, 30))
+    names = draw(st.lists(WORDS, min_size=5, max_size=5, unique_by=str.lower))
+    words = draw(st.lists(WORDS, min_size=3, max_size=3, unique=True))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    labels = draw(st.sampled_from(TARGETS))
+    columns = (
+        [0.5, -1.25, *draw(st.lists(REALS, min_size=n - 2, max_size=n - 2))],
+        rng.integers(-9, 2 ** draw(st.integers(1, 50)), size=n),
+        rng.choice(np.array([*words, None], dtype=object), size=n),
+        np.arange(n) % 3 == 1,
+        [labels[k % len(labels)] for k in range(n)],
+    )
+    table = pd.DataFrame(dict(zip(names, columns, strict=True)))
+    return table.drop(columns=draw(st.lists(st.sampled_from(names[1:4]), max_size=2, unique=True)))
+
+
+def same(found, table, names=None):
+    """Compare a data set with the table that it was written from."""
+    target, columns = table.iloc[:, -1], table.iloc[:, :-1]
+    assert found.feature_names.tolist() == ([*columns] if names is None else names)
+    for k, (_, column) in enumerate(columns.items()):
+        if column.dtype.kind == "O":
+            known = np.append(found.categories[found.feature_names[k]], None)
+            values = known[np.where(np.isnan(found.X[:, k]), -1, found.X[:, k]).astype(int)]
+            assert values.tolist() == column.astype(object).where(column.notna(), None).tolist()
+        else:  # pandas does not read the last bits
+            np.testing.assert_allclose(found.X[:, k], column.to_numpy(float), rtol=1e-14, atol=0)
+    if found.is_regression:
+        np.testing.assert_array_equal(found.y, target)
+    else:
+        assert found.class_names[np.unique(found.y, return_inverse=True)[1]].tolist() == [*map(str, target)]
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables(), st.data())
+def test_a_table_in_any_dialect_is_read_as_it_is_or_asked_about(project, table, data):
+    """With its settings it is always read; without them it is never read as anything else."""
+    header = data.draw(st.booleans())
+    packed = data.draw(st.sampled_from([*PACKED]))
+    path = project / f"t{data.draw(st.sampled_from(['.csv', '.tsv', '.txt', '.data']))}{packed}"
+    signs = {"sep": data.draw(st.sampled_from(",;\t|")), "decimal": data.draw(st.sampled_from(".,"))}
+    quoting = data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]))
+    content = table.to_csv(**signs, header=header, index=False, quoting=quoting)
+    path.write_bytes(PACKED[packed](content.encode(data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])))))
+    names = None if header else [str(k) for k in range(1, table.shape[1])]
+    said = {"header": 0 if header else "none", "target": -1}
+    same(read(path, **said, **signs)[0], table, names)
+    try:
+        found, _ = read(path, **{key: value for key, value in said.items() if key == "target" or not header})
+    except ValueError as error:
+        asked = str(error)
+    else:
+        same(found, table, names)
+        return
+    assert re.search(r"dataset\.(sep|decimal|header|thousands)", asked)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables())
+def test_a_table_in_any_other_format_is_the_same(project, table):
+    table.to_parquet(project / "t.parquet")
+    same(read(project / "t.parquet", target=-1)[0], table)
+    if find_spec("openpyxl"):
+        table.to_excel(project / "t.xlsx", index=False)
+        same(read(project / "t.xlsx", target=-1, header=0)[0], table)
+    numbers, kinds = table.select_dtypes("number").iloc[:, :1].fillna(0.5), table.iloc[:, -1]
+    table = numbers.assign(last=kinds)
+    [name] = numbers
+    quoted = "'" + re.sub(r"(['\\])", r"\\\1", name) + "'"
+    lines = [f"{x!r},'{label}'" for x, label in zip(numbers[name].tolist(), kinds, strict=True)]
+    head = ["% made", "@RELATION 'a b'", f"@attribute {quoted} REAL", "@attribute last string", "@DATA"]
+    (project / "t.arff").write_text("\n".join([*head, *lines]), encoding="utf-8")
+    same(read(project / "t.arff", target=-1)[0], table)
+    X = numbers.to_numpy()
+    np.savez(project / "t.npz", fea=X, gnd=np.array(kinds.tolist()))
+    same(read(project / "t.npz", X="fea", target="gnd")[0], table, ["1"])
+    if kinds.dtype.kind in "if":
+        savemat(project / "t.mat", {"fea": X, "gnd": kinds.to_numpy()[:, None]})
+        same(read(project / "t.mat", X="fea", target="gnd")[0], table, ["1"])
+        np.save(project / "t.npy", np.column_stack([X, kinds]))
+        same(read(project / "t.npy", target=-1)[0], table, ["1"])
+        for first in (True, False):
+            dump_svmlight_file(X, kinds, str(project / "t.svm"), zero_based=first)
+            found, _ = read(project / "t.svm", zero_based=first, n_features=1)
+            same(replace(found, X=found.X.toarray()), table, ["1"])

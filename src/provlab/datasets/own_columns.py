@@ -22,9 +22,11 @@ SHOWN = 5
 
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}[- .][A-Za-z]{3,9}[- .,]+\d{2,4})"
-    r"([ T]\d{1,2}:\d.*)?|\d{1,2}:\d{2}(:\d{2})?(\.\d+)?"
+    r"([ T]\d{1,2}:\d.*)?|\d{1,2}:\d{2}(:\d{2})?(\.\d+)?|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
 )
-LIKE_NUMBER = re.compile(r"[$€£]?\s?[+-]?(\d{1,3}([,.' \u00a0]\d{3})+|\d*)([,.]\d+)?([eE][+-]?\d+)?\s?[%$€£]?")
+LIKE_NUMBER = re.compile(
+    r"(?=.*\d)[$€£]?\s?[+-]?(\d{1,3}([,.' \u00a0]\d{3})+|\d*)([,.]\d+)?([eE][+-]?\d+)?(\s?[%$€£]|\s[A-Za-zµ°/]{1,4})?"
+)
 """Numbers as people write them, which float() does not take."""
 
 
@@ -67,7 +69,7 @@ def features_of(
     X = np.empty((len(frame), len(kept)))
     X[:, [at[k] for k in numbers]] = frame.iloc[:, numbers].to_numpy(dtype=np.float64, na_value=np.nan)
     categories: dict[str, np.ndarray] = {}
-    dates, free, read = [], [], []
+    dates, free = [], []
     for k in sorted({*kept} - {*numbers}):
         name, found = table.names[k], _column_of_texts(subject, table, k, missing)
         if found is None:
@@ -75,9 +77,8 @@ def features_of(
             continue
         codes, known = found
         n_known = int(np.count_nonzero(codes >= 0))
-        _check_numbers(subject, table, name, codes, known)
+        _check_numbers(subject, table, f"column {name:.80}", codes, known)
         if all(map(_is_number, known)) and not any(re.match(r"0\d", text) for text in known):
-            read += [name] * bool(known)
             X[:, at[k]] = np.array([*map(float, known), np.nan])[codes]
         elif len(known) == n_known or len(known) > max(FEW, n_known // 2):
             free.append(k)
@@ -108,7 +109,6 @@ def features_of(
             table.names[k] for k in dates
         ],
         "texts that differ from row to row, in {}, are left out": [table.names[k] for k in free],
-        "numbers that are stored as texts, in {}, are read as numbers": read,
         "a different whole number is in each row of {0}; where it only numbers them, say dataset.left_out=[{0}]": names[
             ids
         ],
@@ -243,7 +243,7 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
     if missing.size:
         raise ValueError(
             f"{subject}: expected a label in each row, got {missing.size} without, the first in "
-            f"{where(int(missing[0]))}; leave these rows out."
+            f"{where(int(missing[0]))}; leave these rows out, or write a name where nothing means one."
         )
     labels = np.asarray(y)
     kinds = {isinstance(value, str): value for value in whole.ravel().tolist()} if labels.dtype.kind in "OU" else {}
@@ -320,12 +320,12 @@ def _check_numbers(subject: str, table: Table, name: str, codes: np.ndarray, kno
     if LIKE_NUMBER.fullmatch(text) and said in (",", "."):
         step = f"say whether it is 'dataset.decimal=\"{said}\"' or 'dataset.thousands=\"{said}\"'"
     elif LIKE_NUMBER.fullmatch(text):
-        step = "write plain numbers, or say dataset.thousands and dataset.decimal"
+        step = "write plain numbers, or say dataset.thousands and dataset.decimal of these"
     else:
         word = text if re.fullmatch(r"[\w?./-]+", text) else f'"{text:.40}"'
         step = f"where it stands for a missing value, say 'dataset.na_values=[{word:.40}]'"
     raise ValueError(
-        f"{subject}: expected numbers in column {name:.80}, as in most rows, got {text!r:.40} in "
+        f"{subject}: expected numbers in {name}, as in most rows, got {text!r:.40} in "
         f"{table.where(_in_file(table, row))}; {step}."
     )
 
@@ -338,10 +338,11 @@ def _check_finite(subject: str, table: Table, X: Any, kept: Sequence[int]) -> No
     rows = sparse.coo_array(X) if sparse.issparse(X) else None
     place = np.flatnonzero(~np.isfinite(values) if rows is not None else np.isinf(values).ravel())[0]
     row, k = (rows.row[place], rows.col[place]) if rows is not None else divmod(int(place), X.shape[1])
+    shown = f"{X[row, k]}" if table.texts is None else table.texts(kept[k]).iloc[row]
     raise ValueError(
-        f"{subject}: expected finite numbers, got {X[row, k]} in column {table.names[kept[k]]!r:.80}, "
-        f"{table.where(_in_file(table, int(row)))}: infinite, or too large for a number of 64 bits; correct it, or say "
-        f"that it is missing: dataset.na_values=[...]."
+        f"{subject}: expected finite numbers, got {shown:.40} in column {table.names[kept[k]]!r:.80}, "
+        f"{table.where(_in_file(table, int(row)))}, infinite or too large for 64 bits; correct it, or say that "
+        f"it is missing: dataset.na_values=[{shown:.40}]."
     )
 
 

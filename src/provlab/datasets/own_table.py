@@ -40,6 +40,7 @@ _TEXT = ("sep", "decimal", "thousands", "encoding", "header", "comment", "na_val
 TAKES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(TEXTS, _TEXT),
     ".arff": ("encoding", "na_values", "keep_default_na"),
+    ".xlsx": ("sheet_name", "header", "decimal", "thousands", "na_values", "keep_default_na"),
     **dict.fromkeys((".npz", ".mat"), ("X",)),
     **dict.fromkeys(SVMLIGHT, ("zero_based", "n_features")),
 }
@@ -154,7 +155,8 @@ def _sound(file: Path, read: Callable[[Path, Reading], T], how: Reading) -> T:
         if isinstance(error, ValueError) and str(error).startswith((str(file), "data set", "row_chunks")):
             raise
         raise ValueError(
-            f"{file}: expected a sound {format_of(file)} file, got {type(error).__name__}: {error!s:.200}; repair it."
+            f"{file}: expected a sound {format_of(file)} file, got {type(error).__name__}: "
+            f"{str(error).strip():.200}; repair it."
         ) from error
 
 
@@ -185,7 +187,7 @@ def _numbered(X: Any) -> list[str]:
 def _read_text(file: Path, how: Reading) -> Table:
     layout = found_layout(file, how)
     lines = size = 0
-    with opened(file) as binary:
+    with opened(file, how) as binary:
         for block in iter(lambda: binary.read(1 << 20), b""):
             lines += block.count(b"\n") + block.count(b"\r")
             size += len(block) if file.suffix.lower() in PACKED else 0
@@ -211,6 +213,9 @@ def _read_text(file: Path, how: Reading) -> Table:
         )
     frame = frame.iloc[:, : layout.width]
     empty = frame.isna().all(axis=1).to_numpy()
+    if empty.any():  # and no label is called NA there
+        whole = read_frame(file, replace(how, keep_default_na=False), layout, dtype=str).reset_index(drop=True)
+        empty = empty & (whole.isna() | (whole == "")).all(axis=1).to_numpy()
     if empty.any():
         frame = frame[~empty]
         notes.append(f"{np.count_nonzero(empty)} rows without any value are left out")

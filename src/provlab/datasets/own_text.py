@@ -14,13 +14,15 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from provsel.streams.memory import check_memory
 from provsel.streams.svmlight_rows import OPEN
 
-TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ","}
+TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".dat": "\t", ".arff": ",", ".xlsx": ","}
 """Endings of tables of text, and what separates their columns where that cannot be found."""
 
 PACKED = (*OPEN, ".zip")
@@ -65,6 +67,7 @@ class Reading:
     comment: str | None = None
     na_values: tuple[str, ...] = ()
     keep_default_na: bool = True
+    sheet_name: str | int | None = None
     X: str | None = None
     zero_based: bool | None = None
     n_features: int | None = None
@@ -104,8 +107,10 @@ class Layout:
     row_names: bool
 
 
-def opened(file: Path) -> Any:
-    """Return a table of text, unpacked, as a file of bytes."""
+def opened(file: Path, how: Reading) -> Any:
+    """Return a table of text, unpacked, as a file of bytes; of Excel a sheet, written as CSV."""
+    if file.suffix.lower() == ".xlsx":
+        return io.BytesIO(_sheet(file, file.stat().st_mtime_ns, file.stat().st_size, how.sheet_name))
     if file.suffix.lower() != ".zip":
         return OPEN.get(file.suffix.lower(), open)(file, "rb")
     archive = zipfile.ZipFile(file)
@@ -113,6 +118,50 @@ def opened(file: Path) -> Any:
     if len(members) != 1:
         raise ValueError(f"data set {file.name}: expected one file in the archive, got {members!s:.200}; unpack it.")
     return archive.open(members[0])
+
+
+@lru_cache(maxsize=1)
+def _sheet(file: Path, changed: int, size: int, name: str | int | None) -> bytes:
+    """Return a sheet as CSV, a line for each of its rows, so that what reads text reads it."""
+    subject = f"data set {file.name}"
+    try:
+        from openpyxl import load_workbook
+    except ImportError as error:
+        raise ValueError(
+            f"{subject}: expected openpyxl, which reads Excel, got an installation without; pip install "
+            f"'provsel[excel]', or save the sheet as CSV."
+        ) from error
+    with zipfile.ZipFile(file) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    check_memory(subject, 8 * unpacked, f"{unpacked:,} bytes of cells")
+    book = load_workbook(file, read_only=True, data_only=True)
+    names = dict(enumerate(book.sheetnames)) | {each: each for each in book.sheetnames}
+    if name not in names and (name is not None or len(book.sheetnames) > 1):
+        raise ValueError(
+            f"{subject}: expected {'one sheet' if name is None else f'a sheet {name!r:.40}'}, got "
+            f"{some(book.sheetnames)}; say which: dataset.sheet_name=NAME."
+        )
+    sheet = book[names[0 if name is None else name]]
+    sheet.reset_dimensions()  # it may claim any
+    rows: list[tuple[Any, ...]] = []
+    cells = 0
+    for row in sheet.iter_rows(values_only=True):
+        filled = max((k for k, value in enumerate(row, 1) if value not in (None, "")), default=0)
+        rows.append(row[:filled])
+        cells += filled
+        if len(rows) % 256 == 0:  # few bytes can place a cell far to the right, or far below
+            check_memory(subject, 64 * len(rows) + 8 * cells + 8 * unpacked, f"{cells:,} cells in {len(rows):,} rows")
+    book.close()
+    width = max(map(len, rows), default=0)
+    check_memory(subject, len(rows) * width + 8 * cells + 8 * unpacked, f"{len(rows):,} rows of {width:,} columns")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        if row:
+            writer.writerow([*row, *[""] * (width - len(row))])
+        else:
+            text.write("\n")
+    return text.getvalue().encode()
 
 
 def layout_of(file: Path, how: Reading) -> Layout:
@@ -124,18 +173,20 @@ def layout_of(file: Path, how: Reading) -> Layout:
         Where that is not certain: names the setting.
     """
     is_arff = file.suffix.lower() == ".arff"
-    with opened(file) as binary:
+    with opened(file, how) as binary:
         first = binary.read(4)
         binary.seek(0)
         encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
         text = io.TextIOWrapper(binary, encoding=encoding, newline="")
         names, skip = _attributes(file, text) if is_arff else (None, 0)
-        lines = _head(file, text)
+        lines = _head(file, how, text)
     quote, sep, comment = '"', how.sep, how.comment
     if names is not None:
         sep, comment, quote = ",", "%", "'" if "'" in "".join(lines) and '"' not in "".join(lines) else '"'
     elif lines and (said := re.fullmatch(r'"?sep=(.)"?', lines[0].strip())):
         skip, sep, lines = 1, sep or said[1], lines[1:]
+    if file.suffix.lower() == ".xlsx":
+        sep = ","
     sep = SPELLED.get(sep or "", sep) or _separator(file, lines, how)
     rows = [fields for _, fields in records(lines, sep, quote, comment)]
     at = _names_at(file, rows, how) if names is None else None
@@ -162,7 +213,7 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
 
     said = {"thousands": how.thousands, "na_values": [*how.na_values], "keep_default_na": how.keep_default_na}
     said |= {"comment": how.comment} if layout.names is None else {"comment": "%", "na_values": ["?"]}
-    with opened(file) as binary, warnings.catch_warnings():
+    with opened(file, how) as binary, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
             frame = pd.read_csv(
@@ -182,19 +233,20 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
         except pd.errors.ParserWarning as warning:
             raise ValueError(
                 f"data set {file.name}: expected rows of {layout.width} fields, as many as there are names, got more, "
-                f"which do not end in an empty one; correct the first line, or dataset.sep, which was {layout.sep!r}."
+                f"which do not end in an empty one; say dataset.header=1 where the second row has the names, or "
+                f"dataset.sep, which was {layout.sep!r}."
             ) from warning
         except UnicodeError as error:
-            raise other_encoding(file, layout.encoding) from error
+            raise other_encoding(file, how, layout.encoding) from error
     if layout.header is None and layout.names is None:
         frame.columns = range(1, frame.shape[1] + 1)
     return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
 
 
-def other_encoding(file: Path, encoding: str) -> ValueError:
+def other_encoding(file: Path, how: Reading, encoding: str) -> ValueError:
     """Return the error of a file that is not written in an encoding: which byte, in which line, and what to say."""
-    place = "which is in no single line"
-    with opened(file) as binary:
+    place = "zero bytes"
+    with opened(file, how) as binary:
         for number, line in enumerate(binary, 1):
             try:
                 line.decode(encoding)
@@ -204,7 +256,7 @@ def other_encoding(file: Path, encoding: str) -> ValueError:
                 break
     return ValueError(
         f"data set {file.name}: expected text in {encoding}, got {place}; say what it is written in: "
-        f"dataset.encoding=cp1252 (Windows, Western Europe), latin-1, utf-16, ...."
+        f"dataset.encoding=cp1252 (Windows, Western Europe), latin-1, utf-16, utf-16-le, ...."
     )
 
 
@@ -223,7 +275,7 @@ def records(lines: Iterable[str], sep: str, quote: str, comment: str | None) -> 
 def line_of(file: Path, how: Reading, layout: Layout, row: int) -> int:
     """Return the line of the file, from 1, that a row ends in."""
     before = 0 if layout.header is None else layout.header + 1
-    with opened(file) as binary:
+    with opened(file, how) as binary:
         text = io.TextIOWrapper(binary, encoding=layout.encoding, newline="")
         for _ in range(layout.skip):
             text.readline()
@@ -246,7 +298,7 @@ def some(names: Any, shown: int = 5) -> str:
     return f"{', '.join(f'{name!s:.40}' for name in names[:shown])}{more}"
 
 
-def _head(file: Path, text: Any) -> list[str]:
+def _head(file: Path, how: Reading, text: Any) -> list[str]:
     """Return the first lines; the last row of a file that goes on may be cut, and is left out."""
     lines: list[str] = []
     size = 0
@@ -256,10 +308,12 @@ def _head(file: Path, text: Any) -> list[str]:
                 raise ValueError(
                     f"data set {file.name}: expected lines of at most {LONGEST} characters, got a longer one."
                 )
+            if "\0" in line:
+                raise UnicodeError("zero bytes")
             lines.append(line)
             size += len(line)
     except UnicodeError as error:
-        raise other_encoding(file, text.encoding) from error
+        raise other_encoding(file, how, text.encoding) from error
     return lines
 
 
@@ -277,6 +331,8 @@ def _attributes(file: Path, text: Any) -> tuple[list[str], int]:
 
 def _separator(file: Path, lines: list[str], how: Reading) -> str:
     """Return the one separator that splits the first lines into equally many fields, or that of the format."""
+    if lines and re.match(r"\S+( (qid|\d+):\S+)+\s*$", lines[0]):
+        raise ValueError(f"data set {file.name}: expected a table, got rows of svmlight; call the file NAME.svm.")
     splits = {}
     for sep in (",", ";", "\t", "|", SPACES):
         rows = [fields for _, fields in records(lines, sep, '"', how.comment)][: -1 if len(lines) > 2 else None]
@@ -290,10 +346,12 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
     if len(splits) == 1:
         return next(iter(splits))
     own = next(TEXTS[end.lower()] for end in reversed(file.suffixes) if end.lower() in TEXTS)
-    if splits:
+    others = [sep for sep in (";", "\t", "|") if lines and sep in lines[0] and own not in lines[0]]
+    if splits or others:
         raise ValueError(
-            f"data set {file.name}: expected one separator that splits all lines alike, got {' and '.join(splits)}; "
-            f"say which: 'dataset.sep=\"{own}\"', or tab, or space."
+            f"data set {file.name}: expected one separator that splits all lines alike, got "
+            f"{' and '.join(map(repr, splits or others))}; say which, such as "
+            f"'dataset.sep=\"{next(iter(splits or others))}\"', tab or space."
         )
     if lines and lines[0][0] in "#%" and how.comment is None:
         raise ValueError(

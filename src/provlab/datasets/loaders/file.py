@@ -1,4 +1,4 @@
-"""Your own file: CSV and other text, ARFF, Parquet, npz, npy, svmlight or MATLAB, with a column to predict."""
+"""Your own file: CSV and other text, ARFF, Excel, Parquet, npz, npy, svmlight or MATLAB, with a target."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from provlab.datasets.own_table import (
     found_layout,
     read_table,
 )
-from provlab.datasets.own_text import PACKED, SPACES, SPELLED, TEXTS, Reading, some
+from provlab.datasets.own_text import MISSING, PACKED, SPACES, SPELLED, TEXTS, Reading, some
 from provlab.project import current_project
 from provsel.checks import check_integer
 from provsel.streams.memory import within_memory
@@ -60,6 +60,7 @@ def load(
     comment: str | None = None,
     na_values: Sequence[Any] | str | float = (),
     keep_default_na: bool = True,
+    sheet_name: str | int | None = None,
     X: str | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
@@ -70,8 +71,8 @@ def load(
     ----------
     path : str
         Relative to the project's folder. Its ending says the format: .csv, .tsv, .tab, .txt, .data or .dat, also packed
-        as .gz, .bz2, .xz or .zip; .arff; .parquet; .npz with arrays X (or data, indices, indptr and shape of a CSR
-        matrix), y and optionally feature_names; .npy with one array of rows; .mat with X and Y; .svm, .svmlight or
+        as .gz, .bz2, .xz or .zip; .arff; .xlsx; .parquet; .npz with arrays X (or data, indices, indptr and shape of a
+        CSR matrix), y and optionally feature_names; .npy with one array of rows; .mat with X and Y; .svm, .svmlight or
         .libsvm, also packed.
     target : str or int, optional
         The column to predict, by name or number from 0 (-1 is the last). By default the one that is called label,
@@ -91,6 +92,8 @@ def load(
         As of `pandas.read_csv`, for tables of text. None is found in the first lines, of separators , ; | tab and
         space, and of a comma for decimals, where it is certain; "tab" and "space" may be written. `header` is
         "infer", "none", or the number of the row with the names.
+    sheet_name : str or int, optional
+        Sheet of .xlsx, by name or number from 0, where there are several. Needs openpyxl (`provsel[excel]`).
     X : str, optional
         Variable of .npz or .mat that is the matrix, by default X.
     zero_based : bool, optional
@@ -128,6 +131,9 @@ def load(
         y, class_names = target_of(subject, table, roles["target"], task)
         beside = {role: column_beside(subject, table, role, roles[role]) for role in BESIDE}
         values, kept, categories, notes = features_of(subject, table, kept, how.na_values)
+        odd = [] if class_names is None else [each for each in class_names if each.lower() in MISSING]
+        if odd:
+            notes = [f"classes are called {some(odd)}; where that means no label, say dataset.na_values", *notes]
         if UNNAMED.fullmatch(table.names[0]) and 0 in out:
             notes = [f"column {table.names[0]!r}, which only numbers the rows, is left out", *notes]
         for note in [*table.notes, *notes]:
@@ -194,9 +200,9 @@ def files(*, path: str, **_: Any) -> list[Path]:
         raise ValueError(f"dataset.path: expected the path of a file, got {path!r:.80}; such as dataset.path=my.csv.")
     file = root / Path(path).expanduser()
     if format_of(file) not in FORMATS:
-        step = "save the sheet as CSV" if file.suffix.lower().startswith(".xls") else "convert it"
+        step = "save it as .xlsx or CSV" if file.suffix.lower().startswith((".xls", ".ods")) else "convert or rename it"
         raise ValueError(
-            f"dataset.path: expected a file ending in {', '.join(FORMATS)}, of text also packed ({', '.join(PACKED)}), "
+            f"dataset.path: expected a file ending in {', '.join((*FORMATS, *(f'.csv{each}' for each in PACKED)))}, "
             f"got {path!r:.200}; {step}."
         )
     if not file.is_file():
@@ -235,9 +241,11 @@ def _reading(file: Path, given: Mapping[str, Any]) -> Reading:
             raise ValueError(f"dataset.{name}: expected one character, got {found[name]!r:.80}.")
     if not (found["header"] in ("infer", "none") or (type(found["header"]) is int and found["header"] >= 0)):
         raise ValueError(f"dataset.header: expected infer, none or a row from 0, got {found['header']!r:.80}.")
-    for name, kinds in (("encoding", str), ("X", str), ("zero_based", bool)):
+    for name, kinds in (("encoding", str), ("X", str), ("sheet_name", str | int), ("zero_based", bool)):
         if found[name] is not None and not isinstance(found[name], kinds):
-            raise ValueError(f"dataset.{name}: expected {kinds.__name__} or null, got {found[name]!r:.80}.")
+            raise ValueError(
+                f"dataset.{name}: expected {getattr(kinds, '__name__', kinds)} or null, got {found[name]!r:.80}."
+            )
     if not isinstance(found["keep_default_na"], bool):
         raise ValueError(f"dataset.keep_default_na: expected true or false, got {found['keep_default_na']!r:.80}.")
     if found["n_features"] is not None:
