@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -13,8 +14,9 @@ from scipy.stats import t as student
 from made_paper import made_paper
 from provlab.cli import main
 from provlab.own_runs import own_run, read_runs
+from provlab.report.runs import features_lines
 from provlab.store import TrialStore
-from small_runs import LEVERAGE, SMALL, small_cell
+from small_runs import FULL, LEVERAGE, SMALL, small_cell
 
 SWEEP = [
     "-m", "dataset=digits", "selector=rrqr,leverage", "selector.n_features_to_select=5,10,20", "protocol.n_splits=3",
@@ -173,6 +175,22 @@ def test_a_project_without_papers_has_a_comparison_and_no_empty_parts(swept, the
     for link in own.links:
         if not link.startswith("#"):
             assert (own.path.parent / link).is_file(), link
+    features = pd.read_csv(swept / "features.csv")
+    for (_, size), found in features.groupby(["method", "features"]):
+        assert f"digits, {size} features" in own.text
+        assert ", ".join(found["feature"][:5]) in own.text
+    assert own.path.read_text(encoding="utf-8").count('<tr><th scope="row">pixel') == 3 * 30
+
+
+def test_features_stand_in_a_column_for_each_number_and_one_where_each_method_has_one():
+    sizes = [replace(small_cell(LEVERAGE), selector={**LEVERAGE, "n_features_to_select": k}) for k in (5, 10)]
+    sweep = features_lines(own_run("", [*sizes, small_cell(FULL)]))
+    assert [(line.method, line.column) for line in sweep] == [
+        ("LeverageScore", "5 features"), ("LeverageScore", "10 features"),
+        ("FullData", "5 features"), ("FullData", "10 features"),
+    ]  # fmt: skip
+    single = features_lines(own_run("", [sizes[0], small_cell()]))
+    assert [(line.method, line.column) for line in single] == [("LeverageScore", ""), ("BSS", "")]
 
 
 def test_runs_beside_papers_are_a_part_of_their_own_and_damage_is_said(outside, monkeypatch, capsys):

@@ -26,7 +26,7 @@ from provlab.figures.specification import by_effect, specification_curve
 from provlab.figures.style import only_formats
 from provlab.frames import NO_TRIALS, planned_trials
 from provlab.identity.cell import Cell
-from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, Entry, compose_artefact, state_of, unique_cells
+from provlab.plan import COMPLETE, NOT_RUN, PARTIAL, Artefact, compose_artefact, state_of, unique_cells
 from provlab.plan.artefact import artefact_title
 from provlab.project import reproduce_command, tool
 from provlab.readings.prints import printed_effect
@@ -34,7 +34,7 @@ from provlab.readings.robustness import Robustness
 from provlab.readings.stored import stored_outcome
 from provlab.readings.study import Outcome
 from provlab.recipe import load_recipe
-from provlab.report.features import FeaturesPart, write_features
+from provlab.report.features import FeaturesLine, FeaturesPart, write_features
 from provlab.report.plots import numbers_plot, strip
 from provlab.report.templating import Site, number, trace_href
 from provlab.report.trace import PERCENT, Trace, trace_numbers
@@ -236,11 +236,12 @@ def _shown(
 
 
 def _features(site: Site, store: StoreSnapshot, artefact: Artefact, page: ArtefactPage) -> FeaturesPart:
-    def href(entry: Entry) -> str:
-        return trace_href(artefact.name, entry.row, entry.column, entry.dataset)
-
+    lines = []
+    for entry in artefact.entries:
+        place = entry.row, entry.column, entry.dataset
+        lines.append(FeaturesLine(*place, entry.cell, trace_href(artefact.name, *place)))
     try:
-        return write_features(site, store, artefact.entries, page.short, href)
+        return write_features(site, store, lines, page.short)
     except ValueError as error:  # damaged lists take no number from a page
         return FeaturesPart(notes=[_reason(error).rstrip(".")])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import pandas as pd
 
 from provlab.features import cells_features
 from provlab.own_runs import OwnRun, run_frame, shown_columns, write_run
+from provlab.report.features import FeaturesLine, write_features
 from provlab.report.templating import Site
 from provlab.snapshot import StoreSnapshot
 
@@ -70,5 +72,22 @@ def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> RunP
     below: list[Any] = [sorted(figures), sorted(folder.iterdir())]
     hrefs = [[path.relative_to(site.folder).as_posix() for path in paths] for paths in below]
     page = RunPage(name, run, frame, shown_columns(frame, run.cells, selected), *hrefs)
-    site.write(page.href, "run.html", run.title, "runs", run.title, page=page, texts=TEXTS)
+    features = write_features(site, store, features_lines(run), f"run-{name}")
+    site.write(page.href, "run.html", run.title, "runs", run.title, page=page, texts=TEXTS, features=features)
     return page
+
+
+def features_lines(run: OwnRun) -> list[FeaturesLine]:
+    """Return the cells of a run as the part "Which features?" shows them, a column a number of features.
+
+    There is one column where each method has one number, and a method that chooses its own stands in each.
+    """
+    sizes = list(dict.fromkeys(cell.size for cell in run.cells if cell.size))
+    places = Counter((cell.method, cell.label) for cell in run.cells)
+    if max(places.values()) == 1:
+        return [FeaturesLine(cell.method, "", cell.label, cell) for cell in run.cells]
+    return [
+        FeaturesLine(cell.method, f"{size} features", cell.label, cell)
+        for cell in run.cells
+        for size in ([cell.size] if cell.size else sizes)
+    ]
