@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import Ridge
 
 from provlab.project.components import build, checked_values, component_class
@@ -97,6 +97,8 @@ def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
     Trials that differ in their model only, such as in C, have the same selection where they have the same rows.
     """
     selector: Any = build("selector", method.selector)
+    if view.y is not None and view.y.dtype.kind == "f":
+        _tell_of_numbers(selector)
     if isinstance(selector, BaseSelector) and isinstance(getattr(selector, "n_features_to_select", None), int):
         checked_count(selector, view.n_features)  # before minutes go into an SVM on all rows
     draws = is_random(selector)
@@ -120,6 +122,18 @@ def fit_selector(method: Method, seed: int, view: TrainingView) -> Fitted:
             name = f"fitted {described(selector)}"
             selector, geometry = rows.shared(name, lambda: (fit_reducer(selector, rows, **weights), {}))
     return Fitted(selector.selector_ if with_center else selector, rows, selecting, geometry, weights)
+
+
+def _tell_of_numbers(selector: Any) -> None:
+    """Set the task of a selector, and of those inside: the target are numbers, also where all of them are whole."""
+    if getattr(selector, "classes_only", False):
+        raise ValueError(
+            f"{type(selector).__name__}: expected classes, got a target of numbers; choose selector=rfe, "
+            f"selector=lasso, selector=alpha_investing, or a selector that needs no labels."
+        )
+    if isinstance(selector, BaseEstimator):
+        tasks = {name for name, value in selector.get_params().items() if value == "auto"}
+        selector.set_params(**{name: "regression" for name in tasks if name.rpartition("__")[2] == "task"})
 
 
 def classify(method: Method, fitted: Fitted, fold: Fold, seed: int) -> Record:

@@ -63,7 +63,8 @@ class BaseSelector(CheckedSelectorMixin, BaseEstimator, ABC):
     Use it for a selector of your own: scikit-learn's API, checks, weights and certificates come with it.
 
     A subclass is final. It declares `algorithm_version`, stores its arguments verbatim in `__init__`, and
-    writes `_select(view, rng)`. Its bounds, if it has any, are functions of its own.
+    writes `_select(view, rng)`. Its bounds, if it has any, are functions of its own. `needs_labels = True` says that
+    it selects by y, and `classes_only = True` that these cannot be numbers.
 
     Examples
     --------
@@ -85,6 +86,7 @@ class BaseSelector(CheckedSelectorMixin, BaseEstimator, ABC):
 
     algorithm_version: ClassVar[int]
     needs_labels: ClassVar[bool] = False
+    classes_only: ClassVar[bool] = False
 
     @abstractmethod
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
@@ -220,6 +222,11 @@ class SelectorAround(BaseSelector, ABC):
     def needs_labels(self) -> bool:  # type: ignore[override]
         """As the selector."""
         return bool(getattr(self.selector, "needs_labels", False))
+
+    @property
+    def classes_only(self) -> bool:  # type: ignore[override]
+        """As the selector."""
+        return bool(getattr(self.selector, "classes_only", False))
 
     @property
     def rescale(self) -> bool:

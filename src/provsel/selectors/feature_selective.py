@@ -83,6 +83,7 @@ class FeatureSelectiveSelector(BaseSelector):
 
     algorithm_version = 1
     needs_labels: ClassVar[bool] = True
+    classes_only: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -102,6 +102,7 @@ class L1SVMSelector(BaseSelector):
 
     algorithm_version = 1
     needs_labels: ClassVar[bool] = True
+    classes_only: ClassVar[bool] = True
     size_range: ClassVar[SizeRange] = SizeRange("C", 1e-6, 1e2)
 
     def __init__(self, *, C: float = 1.0, tol: float = 1e-2) -> None:

@@ -117,6 +117,7 @@ class LPSVMSelector(BaseSelector):
 
     algorithm_version = 1
     needs_labels: ClassVar[bool] = True
+    classes_only: ClassVar[bool] = True
     size_range: ClassVar[SizeRange] = SizeRange("nu", 1e-6, 1e2)
 
     def __init__(

@@ -67,6 +67,7 @@ class OnSupportVectors(BaseSelector):
 
     algorithm_version = 1
     needs_labels: ClassVar[bool] = True
+    classes_only: ClassVar[bool] = True
 
     def __init__(self, selector: Any, *, svm: BaseEstimator | None = None) -> None:
         self.selector = selector
