@@ -45,6 +45,17 @@ def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> N
     )
 
 
+def _warn_of_many_classes(subject: str, y: NDArray[Any], advice: str) -> None:
+    """Warn, as from `fit` of `subject`, of numbers that are hardly classes; called by what its `_select` calls."""
+    if hardly_classes(y):
+        warnings.warn(
+            f"{subject}: expected classes, got {np.unique(y).size} different whole numbers in {y.size} rows, and took "
+            f"them for classes; {advice}.",
+            UserWarning,
+            stacklevel=6,
+        )
+
+
 def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Return the classes of y, sorted, and their numbers, int64, shape (n,); None and y as float64 to be regressed on.
 
@@ -73,13 +84,8 @@ def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[
         check_classes(subject, y, "take task='regression'")
         classes, labels = np.unique(y, return_inverse=True)
         check_several(subject, classes)
-        if task == "auto" and hardly_classes(y):
-            warnings.warn(
-                f"{subject}: expected classes, got {classes.size} different whole numbers in {y.size} rows, and took "
-                f"them for classes; say which they are by task='regression' or task='classification'.",
-                UserWarning,
-                stacklevel=5,
-            )
+        if task == "auto":
+            _warn_of_many_classes(subject, y, "say which they are by task='regression' or task='classification'")
         return classes, labels.ravel()
     if not numeric:
         raise ValueError(f"{subject}: expected numbers with task='regression', got {y[0]!r:.80}; convert the target.")
@@ -113,6 +119,7 @@ def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any]
     """Return the classes, sorted, and the signs of each problem, shape (n_problems, n); raise for fewer than two.
 
     Two classes are one problem, in which the second is 1.0; of more, each is 1.0 in its own problem, and the rest -1.0.
+    Warns of whole numbers that are hardly classes, as `target_of`.
 
     Examples
     --------
@@ -125,6 +132,7 @@ def one_against_rest(subject: str, y: NDArray[Any] | None) -> tuple[NDArray[Any]
     check_classes(subject, y)
     classes, labels = np.unique(y, return_inverse=True)
     check_several(subject, classes)
+    _warn_of_many_classes(subject, np.asarray(y), FOR_NUMBERS)
     positive = np.array([1]) if classes.size == 2 else np.arange(classes.size)
     return classes, np.where(labels.ravel() == positive[:, None], 1.0, -1.0)
 

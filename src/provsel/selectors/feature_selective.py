@@ -64,7 +64,7 @@ class FeatureSelectiveSelector(BaseSelector):
     ConvergenceWarning
         When `tol` was not reached.
     UserWarning
-        When every weight is zero.
+        When every weight is zero; and of whole numbers that are more than 20, with fewer than 5 rows each.
 
     Examples
     --------

@@ -77,7 +77,7 @@ class L1SVMSelector(BaseSelector):
     ConvergenceWarning
         When the relative duality gap is above `tol`.
     UserWarning
-        When w = 0 is optimal.
+        When w = 0 is optimal; and of whole numbers that are more than 20, with fewer than 5 rows each.
 
     Notes
     -----

@@ -97,7 +97,8 @@ class LPSVMSelector(BaseSelector):
     ConvergenceWarning
         When the relative duality gap is above `tol`, or the published iteration ended at its limit.
     UserWarning
-        When w = 0 is optimal. For more than 50,000 rows, before it starts: the program has a variable for each.
+        When w = 0 is optimal; and of whole numbers that are more than 20, with fewer than 5 rows each. For more
+        than 50,000 rows, before it starts: the program has a variable for each.
 
     Examples
     --------
