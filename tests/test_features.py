@@ -17,6 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from provlab import compare
+from provlab.cli import main
 from provlab.features import (
     COLUMNS,
     KEEPS_ALL,
@@ -33,7 +34,7 @@ from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from provsel.selectors import UniformSelector
 from provsel.stability import stability
-from small_runs import LEVERAGE, run_quietly, small_cell
+from small_runs import LEVERAGE, SMALL, reproduce_table1, run_quietly, small_cell
 
 D = 12
 
@@ -191,6 +192,27 @@ def test_cells_are_read_a_few_at_a_time(tmp_path, monkeypatch):
                 assert dict(zip(frame["index"], frame["times"], strict=True)) == times
                 assert found[cell.id].n_selections == len(trials)
                 assert frame["feature"].tolist() == [str(k + 1) for k in frame["index"]]
+
+
+def test_explain_names_the_most_frequent_features_of_a_number(tmp_path, capsys):
+    assert reproduce_table1(tmp_path) == 0
+    explain = ["explain", "table1", "--results", str(tmp_path), *SMALL, "--column", "r=30, k=40", "--row"]
+    capsys.readouterr()
+    assert main([*explain, "Lvg"]) == 0
+    text = capsys.readouterr().out
+    records = TrialStore(tmp_path / "store").query(columns=["cell", "features"]).to_pandas()
+    [cell] = re.findall(r"^  cell +([0-9a-f]{64})$", text, re.M)
+    lists = records.loc[records["cell"] == cell, "features"].tolist()
+    found = re.findall(r"^│ (\d+) +│ ([\d.]+)% ", text, re.M)
+    times = Counter(np.concatenate(lists).tolist())
+    assert len(found) == 10
+    assert [float(share) for _, share in found] == [round(100 * n / 6, 1) for _, n in times.most_common(10)]
+    assert all(float(share) == round(100 * times[int(name) - 1] / 6, 1) for name, share in found)
+    low, high = stability(lists, 120).interval()
+    assert "6 selections of " in text
+    assert (
+        f"of 120 features; stability {stability(lists, 120).index:.3f}, 95 % interval {low:.3f} to {high:.3f}" in text
+    )
 
 
 def test_a_comparison_names_features_with_the_weights_of_its_model(tmp_path):

@@ -9,10 +9,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from made_paper import made_paper
 from provlab.cli import main
 from provlab.export import write_trials
+from provlab.features import data_names
 from provlab.merge import Merge, source_trials
 from provlab.store import SCHEMA, TrialStore
 from small_runs import SMALL, fake_records
@@ -116,15 +118,51 @@ def test_metadata_name_each_file_with_its_hash(stored, here):
     assert all(reference["@id"] in known for reference in root["mentions"])
 
 
+def test_an_export_names_the_features_of_its_trials(here, capsys):
+    """By the mapping beside the trials; by the trials themselves where a preparation made the columns."""
+    data = load_breast_cancer(as_frame=True)
+    data.frame.rename(columns={"mean area": "=mean, area"}).to_csv("mine.csv", index=False)
+    run = ["run", "dataset=file", f"dataset.path={here / 'mine.csv'}", "selector=uniform", "protocol.n_splits=3",
+           "protocol.repeats=2", "protocol.setting=unsupervised", "selector.n_features_to_select=20"]  # fmt: skip
+    assert main(["run", "dataset=digits", *run[3:]]) == 0
+    for preparation in ("none", "standardise"):
+        assert main([*run, f"preparation={preparation}"]) == 0
+    assert main(["export", "--format", "ro-crate"]) == 0
+    folder = Path("results/export")
+    trials = pd.read_csv(folder / "trials.csv", keep_default_na=False)
+    names = pd.read_csv(folder / "features.csv").set_index(["data", "index"])["name"]
+    own = trials[trials["dataset"] == "mine"]
+    columns = np.array(["'=mean, area" if name == "mean area" else name for name in data.feature_names])
+    for line in own.itertuples():
+        numbers = [int(k) for k in line.features.split()]
+        if line.feature_names:
+            assert json.loads(line.feature_names) == [name.lstrip("'") for name in columns[numbers]]
+        else:
+            assert names[[(line.data, k) for k in numbers]].tolist() == columns[numbers].tolist()
+    assert (own["feature_names"] != "").sum() == len(own) // 2
+    assert names.str.startswith("pixel_").sum() == 64
+    Path("mine.csv").unlink()
+    data_names.cache_clear()  # as another process has it
+    capsys.readouterr()
+    assert main(["export", "--format", "ro-crate"]) == 0
+    assert "for each data set; not those of mine, which are not on this machine" in capsys.readouterr().out
+    names = pd.read_csv(folder / "features.csv")["name"]
+    assert len(names) == names.str.startswith("pixel_").sum() == 64
+    crate = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
+    assert next(each["name"] for each in crate if each["@id"] == "features.csv").endswith("not on this machine")
+
+
 def test_values_in_csv(tmp_path):
     """Numbers have all their digits; a missing value is empty, an empty text is quoted."""
     changes = [{"error": np.nan, "rank": None}, {"error": -0.0, "source": ""}, {"error": 0.1 + 0.2, "source": "=1+1"},
-               {"features": [], "environment": None}, {"features": None, "source": None}]  # fmt: skip
+               {"features": [], "environment": None, "feature_names": ["a b", '=c"']},
+               {"features": None, "source": None, "feature_names": None}]  # fmt: skip
     records = [record | change for record, change in zip(fake_records(0, 5), changes, strict=True)]
     write_trials(pa.Table.from_pylist(records, schema=SCHEMA), tmp_path)
     lines = pd.read_csv(tmp_path / "trials.csv", dtype=str, keep_default_na=False)
     assert lines["error"].tolist() == ["nan", "-0", "0.30000000000000004", "0.5", "0.5"]
     assert lines["features"].tolist() == ["3 1 2", "3 1 2", "3 1 2", "", ""]
+    assert lines["feature_names"].tolist() == ['["c", "a", "b"]'] * 3 + [r'["a b", "=c\""]', ""]
     assert lines["source"].tolist() == ["", "", "'=1+1", "", ""]
     assert lines["environment"].tolist()[3] == ""
     known = pd.read_csv(tmp_path / "environments.csv", dtype=str, keep_default_na=False)

@@ -2,9 +2,9 @@
 
 The store itself is copied beside them, so that it can be merged with others. `trials.csv` has a line a trial; what is
 long and the same for many stands apart: `cells.csv` has the config of each cell, `environments.csv` what each
-environment is. A missing value is empty, an empty text is quoted (`""`), numbers have all their digits, a list of
-features is `3 1 2`. Before a text that a spreadsheet would take for a formula stands a single quote, see
-`provlab.messages`.
+environment is, `features.csv` the name of each feature that some trial selected. A missing value is empty, an empty
+text is quoted (`""`), numbers have all their digits, a list of features is `3 1 2`, one of names is JSON. Before a
+text that a spreadsheet would take for a formula stands a single quote, see `provlab.messages`.
 
 An RO-Crate is a folder of research data with JSON-LD of schema.org (Soiland-Reyes et al. 2022, version 1.1).
 """
@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,7 +32,9 @@ from provlab.claims import Evidence
 from provlab.claims.evidence import UnavailableError
 from provlab.claims.schema import all_claim_files
 from provlab.claims.verdicts import judge_files, write_verdicts
-from provlab.datasets import read_source, source_names
+from provlab.datasets import is_place, read_source, source_names
+from provlab.features import data_names
+from provlab.identity.keys import canonical_json
 from provlab.messages import as_cell, visible
 from provlab.plan.artefact import artefact_title
 from provlab.project import artefact_names
@@ -46,14 +49,20 @@ FORMATS = ("csv", "ro-crate")
 """The CSV files are the same in both; ro-crate describes them as well."""
 
 TRIALS, CELLS, ENVIRONMENTS = "trials.csv", "cells.csv", "environments.csv"
-DATA_SETS, CRATE = "datasets.csv", "ro-crate-metadata.json"
+DATA_SETS, FEATURES, CRATE = "datasets.csv", "features.csv", "ro-crate-metadata.json"
 
 TITLES = {
     TRIALS: "Trials, one a line, by their keys",
     CELLS: "Configuration of each cell: data set, selector, model and protocol, as JSON",
     ENVIRONMENTS: "Versions and processor of each environment, as JSON",
     DATA_SETS: "Data sets, with citation and licence",
+    FEATURES: "Names of the selected features, which trials.csv numbers from 0 for each data set",
 }
+
+FEATURE_LINES = pa.schema(
+    {"dataset": pa.string(), "data": pa.string(), "index": pa.int32(), "name": pa.string()}.items()
+)
+"""Of `FEATURES`: name and identity of the data set, as in trials.csv."""
 
 ENCODING = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
 
@@ -109,7 +118,11 @@ def export(
         TrialStore(folder / "store").add(trials)
         write_trials(trials, folder)
         write_frame(data, folder / DATA_SETS)
-        files = TITLES | dict(_results(folder, Evidence(StoreSnapshot.take(store), overrides)))
+        names, missing = selected_names(trials)
+        write_csv(names, folder / FEATURES)
+        unnamed = f"; not those of {', '.join(missing)}, which are not on this machine" if missing else ""
+        files = TITLES | {FEATURES: TITLES[FEATURES] + unnamed}
+        files |= dict(_results(folder, Evidence(StoreSnapshot.take(store), overrides)))
         files |= {path.relative_to(folder).as_posix(): STORE for path in (folder / "store").iterdir()}
         if "ro-crate" in formats:
             about = DESCRIPTION.format(version=__version__, n=len(trials), m=len(data))
@@ -155,6 +168,31 @@ def data_sets(trials: pa.Table) -> pd.DataFrame:
         }  # fmt: skip
         found.append(line | {part: getattr(stated, part, "") for part in ("title", "citation", "licence", "homepage")})
     return pd.DataFrame(found)
+
+
+def selected_names(trials: pa.Table) -> tuple[pa.Table, list[str]]:
+    """Return the names of the features that some trial selected, and the data sets whose names cannot be read.
+
+    Those of columns that a preparation made are no features of the data set: the records have their names.
+    """
+    listed = trials.filter(pc.and_(pc.is_valid(trials["features"]), pc.is_null(trials["feature_names"])))
+    tables, missing = [FEATURE_LINES.empty_table()], []
+    for data in listed["data"].unique().to_pylist():
+        own = listed.filter(pc.equal(listed["data"], data))
+        config, dataset, source = (own[name][0].as_py() for name in ("config", "dataset", "source"))
+        parameters = json.loads(config)["dataset"]
+        if is_place(parameters.get("name"), "path"):
+            parameters["path"] = source
+        names, _ = data_names(data, canonical_json(parameters))
+        if names is None:
+            missing.append(dataset)
+            continue
+        index = np.sort(pc.unique(pc.list_flatten(own["features"])).to_numpy())
+        index = index[(index >= 0) & (index < len(names))]
+        columns = [pa.array([dataset] * index.size), pa.array([data] * index.size), pa.array(index, pa.int32())]
+        columns.append(pa.array([names[k] for k in index], pa.string()))
+        tables.append(pa.table(columns, schema=FEATURE_LINES))
+    return pa.concat_tables(tables), sorted({*missing})
 
 
 def ro_crate(folder: Path, files: dict[str, str], data: pd.DataFrame, stated: dict[str, str]) -> dict[str, Any]:
@@ -219,9 +257,12 @@ def write_csv(table: pa.Table, path: Path) -> None:
     """Write a table whole or not at all, no text of which is a formula; lists are texts such as "3 1 2"."""
     for place, field in enumerate(table.schema):
         column = table[field.name]
-        if pa.types.is_list(field.type):
+        if pa.types.is_list(field.type) and pa.types.is_string(field.type.value_type):  # a name may have spaces
+            texts = (None if each is None else [visible(text) for text in each] for each in column.to_pylist())
+            column = pa.array([each and json.dumps(each, ensure_ascii=False) for each in texts], pa.string())
+        elif pa.types.is_list(field.type):
             column = pc.binary_join(pc.cast(column, pa.list_(pa.string())), " ")
-        elif pa.types.is_string(field.type):
+        elif pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
             texts = column.unique().drop_null()
             safe = pa.array([as_cell(visible(text)) for text in texts.to_pylist()], pa.string())
             column = safe.take(pc.index_in(column, value_set=texts))

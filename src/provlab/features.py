@@ -203,19 +203,20 @@ def names_of(cell: OnData) -> Names:
 
     They are read where the data set is on this machine and still the one of the trials.
     """
-    return _names_of(cell.data, canonical_json(cell.dataset))
+    return data_names(cell.data, canonical_json(cell.dataset))
 
 
 @lru_cache(maxsize=4)
-def _names_of(data: str, config: str) -> Names:
+def data_names(data: str, config: str) -> Names:
+    """Return the same of a data set by its identity and its config, as JSON, which may be anybody's."""
     dataset = json.loads(config)
     try:
         if identity_of(dataset) == data:
             return feature_names_of(dataset).tolist(), ""
         reason = "its file has changed since"
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         reason = " ".join(str(error).split())
-    return None, f"{NUMBERED}, as the names of data set {dataset['name']} cannot be read: {reason}"
+    return None, f"{NUMBERED}, as the names of data set {dataset.get('name')} cannot be read: {reason}"
 
 
 def _selections(trials: pd.DataFrame) -> tuple[list[NDArray[Any]], NDArray[np.float64], NDArray[np.bool_]]:

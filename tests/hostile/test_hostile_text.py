@@ -122,10 +122,10 @@ def test_an_ordinary_frame_has_the_bytes_that_pandas_gives_it():
     assert csv_text(frame) == frame.to_csv(index=False, lineterminator="\n")
 
 
-@given(st.lists(st.none() | texts, min_size=1, max_size=5))
-def test_records_as_csv_have_no_formula(tmp_path_factory, values):
+@given(st.lists(st.none() | texts, min_size=1, max_size=5), st.sampled_from([pa.string(), pa.large_string()]))
+def test_records_as_csv_have_no_formula(tmp_path_factory, values, kind):
     path = tmp_path_factory.getbasetemp() / "texts.csv"
-    write_csv(pa.table({"text": pa.array(values, pa.string()), "number": [-1.5] * len(values)}), path)
+    write_csv(pa.table({"text": pa.array(values, kind), "number": [-1.5] * len(values)}), path)
     with path.open(newline="", encoding="utf-8") as file:
         [_, *lines] = csv.reader(file)
     assert lines == [["" if text is None else as_cell(visible(text)), "-1.5"] for text in values]

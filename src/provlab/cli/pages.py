@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,14 +15,18 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from provlab.cli.commands import add_store_arguments
-from provlab.messages import did_you_mean
+from provlab.messages import did_you_mean, visible_line
 from provlab.terminal import PlainConsole, table
 
 if TYPE_CHECKING:
+    from provlab.features import SelectedFeatures
     from provlab.plan import Artefact
     from provlab.report.trace import Trace, TracedCell
 
 report_arguments = add_store_arguments
+
+TOP = 10
+"""Features of a cell that `explain` names."""
 
 
 def call_report(options: argparse.Namespace) -> int:
@@ -52,7 +56,8 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_explain(options: argparse.Namespace) -> int:
     """Print the trace of a row and column, or what rows and columns there are."""
-    from provlab.plan import compose_artefact
+    from provlab.features import cells_features
+    from provlab.plan import compose_artefact, unique_cells
     from provlab.project import full_name
     from provlab.recipe import load_recipe
     from provlab.report.trace import trace_numbers
@@ -71,7 +76,8 @@ def call_explain(options: argparse.Namespace) -> int:
     [trace] = trace_numbers(
         chosen, recipe.frame(chosen, store), store, recipe.columns, max_listed=math.inf if options.trials else 0
     )
-    for part in describe(trace, options.results):
+    selected = {cell.id: found for cell, found in cells_features(store, unique_cells(chosen.cells))}
+    for part in describe(trace, options.results, selected):
         console.print(part)
     return 0
 
@@ -104,15 +110,15 @@ def _names(artefact: Artefact, kind: str) -> list[str]:
     return list(dict.fromkeys(getattr(entry, kind) for entry in artefact.entries))
 
 
-def describe(trace: Trace, results: str) -> Iterator[RenderableType]:
-    """Yield a trace in a results folder as parts for a terminal."""
+def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures]) -> Iterator[RenderableType]:
+    """Yield a trace in a results folder as parts for a terminal, with what cells selected, by their ids."""
     from provlab.tables import value_text
 
     yield Text(f"{trace.artefact}: {trace.row}, {trace.column}", style="bold")
     names = {"number": "column", "data set": "dataset", "ours": "value", "sd": "sd", "printed": "printed_value"}
     yield table([{shown: value_text(line[name]) for shown, name in names.items()} for line in trace.numbers])
     for cell in trace.cells:
-        yield from _cell(cell, results)
+        yield from _cell(cell, results, selected.get(cell.entry.cell.id))
     if trace.silent:
         text = f"some records do not say {', '.join(trace.silent)}: an older version wrote them"
         yield Text(text, style="yellow")
@@ -124,7 +130,7 @@ def describe(trace: Trace, results: str) -> Iterator[RenderableType]:
         yield f"  {n} trials: git revision {revision or 'not known'}{differed}"
 
 
-def _cell(cell: TracedCell, results: str) -> Iterator[RenderableType]:
+def _cell(cell: TracedCell, results: str, selected: SelectedFeatures | None) -> Iterator[RenderableType]:
     planned = cell.entry.cell
     yield Text(f"\n{cell.entry.dataset}: {cell.n_found} of {planned.n_trials} trials", style="bold")
     seeds = ", ".join(f"repeat {repeat}: {seed}" for repeat, seed in cell.split_seeds)
@@ -143,12 +149,40 @@ def _cell(cell: TracedCell, results: str) -> Iterator[RenderableType]:
                 for each in cell.measured
             ]
         )
+    if selected is not None:
+        yield from _features(selected)
     if cell.trials:
         columns = ["repeat", "fold", "draw", "seed", *(each["name"] for each in cell.measured), "key"]
         yield table([{name: _number(trial[name]) for name in columns} for trial in cell.trials])
     yield f"  compute it again:  {cell.command}"
     if cell.n_found:
         yield f"  and compare:       {cell.audit_command(results)}"
+
+
+def _features(found: SelectedFeatures) -> Iterator[RenderableType]:
+    """Yield the features that a cell selects most often, and how stable they are."""
+    from provlab.features import KEEPS_ALL
+
+    small, large = found.sizes
+    size = f"{small:,}" if small == large else f"{small:,} to {large:,}"
+    low, high = found.interval
+    stability = f"; stability {found.index:.3f}, 95 % interval {low:.3f} to {high:.3f}" if found.stability else ""
+    yield f"  {found.n_selections:,} selections of {size} of {found.n_features:,} features{stability}"
+    if found.note:
+        yield f"  {visible_line(found.note)}"
+    if KEEPS_ALL in found.note:
+        return
+    numbers = {"place": "{:g}", "weight": "{:+.3g}", "weight_sd": "{:.2g}"}
+    lines = []
+    for line in found.frame[:TOP].dropna(axis="columns", how="all").to_dict("records"):
+        texts = {
+            name.replace("_", " "): "" if math.isnan(line[name]) else form.format(line[name])
+            for name, form in numbers.items()
+            if name in line
+        }
+        lines.append({"feature": line["feature"], "selections": f"{line['frequency']:.1%}", **texts})
+    if lines:
+        yield table(lines)
 
 
 def _number(value: Any) -> str:
