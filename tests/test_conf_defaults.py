@@ -17,7 +17,12 @@ COMPONENTS = sorted(
 
 def not_the_defaults(kind, node):
     """Yield key, line, value and default of the arguments in a YAML node that are not the class's, nested ones too."""
-    target = {key.value: value.value for key, value in node.value}["_target_"]
+    stated = {key.value: value for key, value in node.value}
+    if "_target_" not in stated:  # a model by task
+        for inner in stated.values():
+            yield from not_the_defaults(kind, inner)
+        return
+    target = stated["_target_"].value
     arguments = inspect.signature(component_class(kind, {"_target_": target})).parameters
     for key, value in node.value:
         if isinstance(value, yaml.MappingNode):

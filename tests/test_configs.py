@@ -9,6 +9,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
+from made_paper import ARTEFACT, made_paper
 from provlab.datasets import dataset_members
 from provlab.plan import cells_of, compose_artefact, compose_config, executor_settings, results_folder
 from provlab.plan.composition import _Loader, read_config, resolved
@@ -73,6 +74,8 @@ def test_every_artefact_is_what_hydra_composes(name):
         ["dataset.seed=1/l"],
         ["selector=at_size", "selector.selector={c2: 3}"],
         ["selector=any", "+selector.k=???", "selector.k=3", "+selector.f={a: [1, {b: 2}]}"],
+        ["dataset=file", "dataset.path=mine.csv", "selector.n_features_to_select=4"],
+        ["dataset=file", "dataset.path=mine.csv", "model=libsvm", "protocol=tenfold", "preparation=none"],
     ],
 )
 def test_any_override_means_what_it_means_to_hydra(overrides):
@@ -82,6 +85,21 @@ def test_any_override_means_what_it_means_to_hydra(overrides):
     assert repr(resolved(config)) == repr(
         {name: OmegaConf.to_container(OmegaConf.create(expected)[name], resolve=True) for name in groups}
     )
+
+
+def test_a_data_set_s_defaults_stand_below_those_of_an_artefact_and_of_the_user(tmp_path, monkeypatch):
+    made_paper(tmp_path, monkeypatch)
+    room = tmp_path / "experiments" / "made2000"
+    text = ARTEFACT.format(dataset="file").replace("artefact:", "dataset: {path: a.csv}\nartefact:")
+    text = text.replace("  - override /dataset", "  - override /protocol: tenfold_inverse\n  - override /dataset")
+    (room / "own.yaml").write_text(text)
+    (room / "own.py").write_text("")
+    for more, model in ([], "by_task"), (["model=liblinear"], "liblinear"):
+        overrides = ["+experiment=made2000/own", *more]
+        found = compose_config(overrides)
+        assert repr(found) == repr(by_hydra(overrides))
+        assert (found["protocol"]["split"], found["selector"]["step"]) == ("kfold_inverse", 0.1)
+        assert found["model"] == compose_config([f"model={model}"])["model"]
 
 
 @pytest.mark.parametrize(

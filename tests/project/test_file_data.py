@@ -153,8 +153,8 @@ def test_columns_of_unlike_sizes_are_warned_of_where_nothing_scales_them(project
     pd.concat([table, table]).to_csv(project / "a.csv", index=False)
     plain = ["dataset=file", "dataset.path=a.csv", "dataset.target=species", "selector=full", "protocol.n_splits=2"]
 
-    def run(*settings):
-        [task, *_] = make_tasks(cells_of(compose_config([*plain, *settings])))
+    def run(*settings, preparation="none"):
+        [task, *_] = make_tasks(cells_of(compose_config([*plain, f"preparation={preparation}", *settings])))
         return run_task(task)
 
     with pytest.warns(
@@ -162,7 +162,7 @@ def test_columns_of_unlike_sizes_are_warned_of_where_nothing_scales_them(project
     ):
         run()
     recwarn.clear()
-    run("preparation=range")
+    run(preparation="range")
     run("+dataset.column_scaling=range")
     run("dataset.left_out=[area]")
     run("dataset.left_out=[wing,bill,area,tail]")

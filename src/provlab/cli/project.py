@@ -214,6 +214,9 @@ def _component(kind: str, config: dict[str, Any]) -> str:
     from provlab.project.components import UNSET, build, component_class
     from provsel.reducers import is_random, is_random_model
 
+    if "_target_" not in config:  # a model by task
+        classes = [f"{component_class(kind, each).__name__} for {task}" for task, each in config.items()]
+        return f"By the task of the data: {', '.join(classes)}."
     if config["_target_"] == UNSET:
         trust = ", ".join(current_project().trust) or "none yet"
         return f"A class of a module that the project trusts, in provsel.toml ({trust}): {kind}._target_=module.Class"

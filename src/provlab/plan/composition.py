@@ -87,13 +87,33 @@ def _merged_files(
     files = [read_config("", package_conf() / "config.yaml")]
     if experiment:
         files.append(read_config("", file_of(experiment)))
-    items = [item for file in files for item in file.get("defaults", []) if isinstance(item, dict)]
-    named = {key.removeprefix("override /"): name for item in items for key, name in item.items()}
-    members = {group: name for group, name in named.items() if group in GROUPS} | chosen
+    first, *others = map(_named_members, files)
+    stated = {group: name for each in others for group, name in each.items()} | chosen
+    # a data set may have other defaults than those of papers; what is asked for stands above them
+    beside = _beside("dataset", stated.get("dataset", first["dataset"]))
+    members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
     parts: Parts = {group: member(group, name) for group, name in members.items()}
     for file in files:
         parts = _merge(parts, _content(file))
     return parts
+
+
+def _named_members(file: Parts) -> dict[str, str]:
+    """Return the members of groups that the defaults of a file name."""
+    items = [item for item in file.get("defaults", []) if isinstance(item, dict)]
+    # a member of a group writes "override /model@_global_.model", as Hydra would look below its own group
+    return {key.removeprefix("override /").partition("@")[0]: name for item in items for key, name in item.items()}
+
+
+def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return the members of other groups that a member names, or one that it is based on."""
+    paths = {path.stem: path for path in conf_files(group)}
+    file = read_config(group, paths[name]) if name in paths else {}
+    found: dict[str, str] = {}
+    for base in file.get("defaults", []):
+        if isinstance(base, str) and base != "_self_" and base not in based:
+            found |= _beside(group, base, (*based, name))
+    return found | _named_members(file)
 
 
 def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
@@ -105,7 +125,7 @@ def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
         advice = did_you_mean(name, files) or "; provsel list says what they are."
         raise ValueError(f"{group}: expected one of {', '.join(files)}, got {name!r:.80}{advice}")
     file, content = read_config(group, files[name]), Parts()
-    bases = file.get("defaults", [])
+    bases = [base for base in file.get("defaults", []) if not isinstance(base, dict)]
     for base in bases if "_self_" in bases else [*bases, "_self_"]:
         content = _merge(content, _content(file) if base == "_self_" else _member(group, base, (*based, name)))
     return content

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from provlab.datasets import (
     dataset_identity,
     dataset_members,
+    is_place,
     keyed_parameters,
     load_dataset,
     missing_files,
@@ -23,6 +24,9 @@ from provlab.identity.keys import canonical_json, fold_keys, split_seed
 from provlab.plan.composition import Parts, resolved
 from provlab.plan.overrides import CELL_GROUPS, ELSEWHERE, check_names
 from provlab.protocols import AbstractStatedFolds, protocol_named
+
+TASKS = ("classification", "regression")
+"""Of data sets; a model may have a config for each, and the data say which is meant."""
 
 MAX_COUNT = 100_000
 """Of repeats, folds or draws: each trial is listed before the first one is run."""
@@ -99,6 +103,8 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
     first, *others = members = [
         {"name": each["name"], **keyed_parameters(each["name"], **_parameters(each))} for each in _members(dataset)
     ]
+    if parts["model"].keys() == {*TASKS}:
+        parts["model"] = parts["model"][_task_of(canonical_json(first), identify(first))]
     if isinstance(measured, AbstractStatedFolds):  # each data set has as many folds as it says
         counted = ((each, identify(each)) for each in members)
         of_each = ((each, data, _count_folds(measured.name, canonical_json(each), data)) for each, data in counted)
@@ -116,6 +122,15 @@ def _count_folds(split: str, config: str, data: str) -> int:
     dataset, measured = json.loads(config), protocol_named(split)
     assert isinstance(measured, AbstractStatedFolds)
     return measured.count_folds(load_dataset(dataset["name"], **_parameters(dataset)))
+
+
+@lru_cache(maxsize=64)
+def _task_of(config: str, data: str) -> str:
+    """Return the task of a data set; a user's own is loaded, once for all methods on it, and others have classes."""
+    dataset = json.loads(config)
+    if not is_place(dataset["name"], "path"):
+        return TASKS[0]
+    return TASKS[load_dataset(dataset["name"], **_parameters(dataset)).is_regression]
 
 
 def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
