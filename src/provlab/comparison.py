@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 from rich.console import Console
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from provlab.claims.paired_tests import CorrectedT
 from provlab.datasets.own_columns import known_labels
-from provlab.features import COLUMNS as FEATURE_COLUMNS
-from provlab.features import SelectedFeatures, cells_features
-from provlab.frames import ERROR, Headline, error_summary, headline_columns, headline_of, planned_trials
-from provlab.identity.cell import Cell
+from provlab.features import cells_features
+from provlab.frames import ERROR, Headline, headline_of, planned_trials
 from provlab.identity.keys import digest
-from provlab.plan import Entry, cells_of, compose_config
+from provlab.own_runs import FOLDER, STABILITY, OwnRun, feature_frame, own_run, run_frame, write_run
+from provlab.plan import cells_of, compose_config
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.runner import run_cells
 from provlab.store import TrialStore
 from provsel.files import replacing
-from provsel.models import LibsvmSVM
 from provsel.sparse_input import check_sparse
 
-READ = ["n_selected", "n_train", "n_test", "select_cpu", "shared_cpu"]
-STABILITY = ["stability", "stability_low", "stability_high"]
+SPLITS = {"kfold": "tenfold", "leave_one_group_out": "leave_one_group_out", "time_order": "time_order"}
+"""Protocols by the name of `cv`."""
 
 
 class Comparison(pd.DataFrame):
@@ -51,29 +53,22 @@ class Comparison(pd.DataFrame):
         return pd.DataFrame  # a part of it is no comparison
 
     def draw(self) -> Any:
-        """Return a Matplotlib figure of the errors, with their standard deviation over folds."""
-        from matplotlib.figure import Figure
+        """Return a Matplotlib figure of the measure that is compared, with 95 % intervals of its mean."""
+        from provlab.figures.curves import dots
 
-        from provlab.figures.looks import PALETTE
-        from provlab.figures.style import TWO_COLUMNS, style
+        lines = {"row": self.index.astype(str), "dataset": "", "value": self[self.headline.column]}
+        return dots(pd.DataFrame({**lines, "low": self["low"], "high": self["high"]}), xlabel=self.headline.label)
 
-        with style():
-            figure = Figure(figsize=(TWO_COLUMNS, 0.5 + 0.25 * len(self)), layout="constrained")
-            axes = figure.subplots()
-            places = np.arange(len(self))[::-1]
-            axes.errorbar(
-                self[self.headline.column],
-                places,
-                xerr=self["sd"].fillna(0),
-                fmt="o",
-                ms=4,
-                color=PALETTE[0],
-                capsize=2,
-            )
-            axes.set_yticks(places, [str(name) for name in self.index])
-            axes.set_ylim(-0.6, len(self) - 0.4)  # no point on the frame
-            axes.set_xlabel(self.headline.label)
-        return figure
+    def _repr_html_(self) -> str:
+        """Return the table with its figure, for a notebook."""
+        table = str(pd.DataFrame(self).round(4)._repr_html_())
+        try:
+            figure = self.draw()
+        except ModuleNotFoundError:  # of the extra "report"
+            return table
+        drawn = io.StringIO()
+        figure.savefig(drawn, format="svg")
+        return f"{table}{drawn.getvalue().partition('<svg')[1]}{drawn.getvalue().partition('<svg')[2]}"
 
     def draw_features(self) -> Any:
         """Return a Matplotlib figure: how often each method selects its most frequent features."""
@@ -88,41 +83,63 @@ def compare(
     methods: Mapping[str, Any],
     *,
     model: Any = None,
+    task: str = "auto",
+    preparation: Any = None,
     setting: str = "unsupervised",
+    cv: Any = "kfold",
+    groups: Any = None,
+    sample_weight: Any = None,
+    scoring: str | Sequence[str] = (),
     n_splits: int = 10,
     repeats: int = 10,
     draws: int = 5,
     seed: int = 0,
     feature_names: Sequence[str] | None = None,
-    task: str = "auto",
+    name: str = "data",
     results: Path | str = "results",
     n_jobs: int = 1,
     console: Console | None = None,
 ) -> Comparison:
-    """Cross-validate a linear SVM on what each of some selectors chooses, or find that in the store.
+    """Cross-validate a model on what each of some selectors chooses, or find that in the store.
 
     Folds are the same for all methods; each method that draws is repeated in each fold. What is computed is stored
     trial by trial: the same call computes nothing, an interrupted one resumes, and other calls share what they have in
-    common.
+    common. `provsel report` shows each comparison, with figures and all features.
 
     Parameters
     ----------
-    X : array-like or sparse of shape (n_samples, n_features)
+    X : array-like, sparse or DataFrame of shape (n_samples, n_features)
+        Columns of texts and missing values need a `preparation`.
     y : array-like of shape (n_samples,)
-        Classes, numbers or texts.
+        Classes, as texts or numbers, or real numbers to be predicted.
     methods : mapping
         Name -> unfitted selector or transformer. The first is the one that the others are compared with.
-    model : classifier, default=LibsvmSVM()
-        Trained on what was selected.
+    model : classifier or regressor, optional
+        Trained on what was selected. By default `LibsvmSVM()` for classes and scikit-learn's `Ridge()` for numbers.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What y is where its numbers may be either, see `provlab.datasets.loaders.file.load`.
+    preparation : str or transformer, optional
+        What is done to the columns before the selection, fitted on the training rows of each fold: "impute", "one_hot",
+        "standardise", "range" or "robust", see `provlab.preparation.TablePreparation`, or a scikit-learn transformer.
     setting : {"unsupervised", "supervised", "unsupervised_with_center"}, default="unsupervised"
         Select on all training rows, or on the support vectors of the model on all features.
+    cv : {"kfold", "leave_one_group_out", "time_order"}, int or array of shape (n_samples,), default="kfold"
+        How rows are split: into `n_splits` folds, with classes in equal shares and groups whole; by groups, each tested
+        once; or in their order, with training rows before test rows. A number is that of folds, and an array says for
+        each row the fold that tests it, or -1 for rows that are never tested.
+    groups : array-like of shape (n_samples,), optional
+        Rows of one group, such as a patient, are never in training and test rows at once.
+    sample_weight : array-like of shape (n_samples,), optional
+        For models and measures that take weights.
+    scoring : str or sequence of str, optional
+        Names of scikit-learn's scorers. The first is what is compared, in the place of the error, or of R^2.
     n_splits, repeats, draws : int
-        Of the cross-validation; draws in each fold of a method that draws.
+        Folds; repeats of "kfold", with other folds; draws in each fold of a method that draws.
     seed : int, default=0
     feature_names : sequence of str, optional
         By default the columns of a DataFrame, or numbers from 1.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What y is where its numbers may be either, see `provlab.datasets.loaders.file.load`.
+    name : str, default="data"
+        Of the data, on pages.
     results : path, default="results"
         Folder of the store, and of the data.
     n_jobs : int, default=1
@@ -134,10 +151,11 @@ def compare(
     Returns
     -------
     Comparison
-        Index: the names. Columns: error, its mean over folds in percent; sd; n_selected; cpu, mean seconds of a
-        selection with what it shares; difference to the first in points, with p, two-sided, by the corrected t-test;
-        stability of the selected features, from stability_low to stability_high, as if folds were independent; trials.
-        The attribute `features` names what each method selected, and `draw_features` shows how often.
+        Index: the names. Columns: the measure (error in percent, r2 or a scorer), its mean over folds; sd; low and
+        high, the 95 % interval of the mean; n_selected; cpu, mean seconds of a selection with what it shares;
+        difference to the first, with p, two-sided, by the corrected t-test; stability of the selected features, from
+        stability_low to stability_high, as if folds were independent; trials; and further measures. The attribute
+        `features` names what each method selected, and `draw_features` shows how often.
 
     Raises
     ------
@@ -160,18 +178,31 @@ def compare(
     """
     if not isinstance(methods, Mapping) or not methods:
         raise ValueError(f"compare: expected a mapping of names to selectors, got {methods!r:.80}.")
-    results = Path(results)
-    path = _written(X, y, feature_names, results / "data")
-    chosen = LibsvmSVM() if model is None else model
-    for name, each in (*methods.items(), ("model", chosen)):
+    estimators = [*methods.items(), *([] if model is None else [("model", model)])]
+    for kind, each in estimators:
         if not isinstance(each, BaseEstimator):
-            raise ValueError(f"compare: {name}: expected an unfitted estimator, got {each!r:.80}; call the class.")
-    parts = compose_config(["dataset=file", "selector=any", "model=any", "protocol=tenfold"])
-    own = {"setting": setting, "n_splits": n_splits, "repeats": repeats, "draws": draws, "seed": seed}
-    parts |= {"dataset": {**parts["dataset"], "path": path, "task": task}, "protocol": {**parts["protocol"], **own}}
+            raise ValueError(f"compare: {kind}: expected an unfitted estimator, got {each!r:.80}; call the class.")
+    results = Path(results)
+    split, beside = _split(cv), {"groups": groups, "sample_weight": sample_weight}
+    if split == "fixed_folds":
+        beside["fold"] = cv
+    data = _written(X, y, feature_names, {k: each for k, each in beside.items() if each is not None}, results / "data")
+    named = preparation if isinstance(preparation, str) else "none"
+    choices = ["dataset=file", "selector=any", f"protocol={SPLITS.get(split, split)}", f"preparation={named}"]
+    parts = compose_config([*choices, *([] if model is None else ["model=any"])])
+    own = {"setting": setting, "draws": draws, "seed": seed}
+    own |= {"n_splits": n_splits if isinstance(cv, str) else cv} if split in ("kfold", "time_order") else {}
+    own |= {"repeats": repeats} if split == "kfold" else {}
+    own |= {"scoring": [scoring] if isinstance(scoring, str) else [*scoring]} if scoring else {}
+    parts |= {"dataset": {**parts["dataset"], **data, "task": task}, "protocol": {**parts["protocol"], **own}}
     with estimators_in_hand():
-        configs = [{**parts, "selector": as_config(each), "model": as_config(chosen)} for each in methods.values()]
-        cells = [cell for config in configs for cell in cells_of(config)]
+        if model is not None:
+            parts["model"] = as_config(model)
+        if isinstance(preparation, BaseEstimator):
+            parts["preparation"] = as_config(preparation)
+        elif not isinstance(preparation, str | None):
+            raise ValueError(f"compare: preparation: expected a name or a transformer, got {preparation!r:.80}.")
+        cells = [cell for each in methods.values() for cell in cells_of({**parts, "selector": as_config(each)})]
         store = TrialStore(results / "store")
         executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
         report = run_cells(cells, store, executor, label="compare", console=console)
@@ -180,64 +211,114 @@ def compare(
             f"compare: {len(report.failures)} of {report.n_planned} trials failed, the others are stored: "
             f"{'; '.join(report.kinds())}"
         )
-    known = feature_names if feature_names is not None else getattr(X, "columns", None)
-    own_names = None if known is None else [str(name) for name in known]
-    selected = {cell.id: each for cell, each in cells_features(store, cells, lambda _: (own_names, ""))}
-    found = _frame([*methods], cells, planned_trials(store, cells, [*headline_columns(cells), *READ]), selected)
-    lines = [selected[cell.id].frame.assign(method=name) for name, cell in zip(methods, cells, strict=True)]
-    found.features = pd.concat(lines, ignore_index=True)[["method", *FEATURE_COLUMNS]]
-    return found
+    return _comparison(own_run("", cells, [*methods], [name] * len(cells)), headline_of(cells[0]), store, results)
 
 
-def _written(X: Any, y: Any, feature_names: Sequence[str] | None, folder: Path) -> str:
-    """Write arrays once, under a name that follows from them, and return the absolute path."""
+def _split(cv: Any) -> str:
+    """Return the name of the split that an argument `cv` means."""
+    if isinstance(cv, int) and not isinstance(cv, bool):
+        return "kfold"
+    if isinstance(cv, str) and cv in SPLITS:
+        return cv
+    if isinstance(cv, str) or np.ndim(cv) != 1:
+        raise ValueError(
+            f"compare: cv: expected one of {', '.join(SPLITS)}, a number of folds, or the fold of each row, got "
+            f"{cv!r:.80}; choose one."
+        )
+    return "fixed_folds"
+
+
+def _written(
+    X: Any, y: Any, feature_names: Sequence[str] | None, beside: Mapping[str, Any], folder: Path
+) -> dict[str, Any]:
+    """Write data once, under a name that follows from them, and return the settings of `dataset=file` that read them.
+
+    Numbers become arrays, and a table with texts a Parquet file.
+    """
+    X = X.to_pandas() if hasattr(X, "to_pandas") else X
+    X = pd.DataFrame(X).infer_objects() if isinstance(X, np.ndarray) and X.dtype.kind == "O" else X
+    labels = known_labels("compare", y)
+    vectors = {"y": labels.astype(str) if labels.dtype.kind == "O" else labels}
+    for name, value in beside.items():
+        found = pd.Series(np.asarray(value))
+        if found.isna().any():
+            raise ValueError(f"compare: {name}: expected a value in each row, got {int(found.isna().sum())} without.")
+        vectors[name] = found.astype(str).to_numpy(str) if found.dtype.kind not in "iufb" else found.to_numpy()
+    for name, vector in vectors.items():
+        if vector.shape != (np.shape(X)[0],):
+            raise ValueError(
+                f"compare: expected {np.shape(X)[0]} values in {name}, one for each row of X, got {vector.shape[0]}."
+            )
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(name) for name in X.columns]
-    labels = known_labels("compare", y)
-    labels = labels.astype(str) if labels.dtype.kind == "O" else labels
+    if isinstance(X, pd.DataFrame) and not all(pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes):
+        return _written_table(X.set_axis([str(name) for name in feature_names or X.columns], axis=1), vectors, folder)
     if sparse.issparse(X):
         check_sparse("compare", X)
         rows = sparse.csr_array(X, dtype=np.float64)
         arrays: dict[str, Any] = {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}
     else:
-        arrays = {"X": np.ascontiguousarray(X, dtype=np.float64)}
-    arrays["y"] = labels
+        dense = X.to_numpy(dtype=np.float64, na_value=np.nan) if isinstance(X, pd.DataFrame) else X
+        arrays = {"X": np.ascontiguousarray(dense, dtype=np.float64)}
+    arrays["y"] = vectors["y"]
     if feature_names is not None:
         arrays["feature_names"] = [str(name) for name in feature_names]
+    arrays |= {name: vectors[name] for name in beside}
     arrays = {name: np.asarray(value) for name, value in arrays.items()}
+    path = _path(folder, arrays, ".npz")
+    if not path.is_file():
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez(file, **arrays)
+    return {"path": str(path), **{name: name for name in beside}}
+
+
+def _written_table(X: pd.DataFrame, vectors: Mapping[str, NDArray[Any]], folder: Path) -> dict[str, Any]:
+    """Write a table with texts, and the columns beside its features under names that none of these has."""
+    if X.columns.has_duplicates:
+        raise ValueError(f"compare: expected distinct names of columns, got {X.columns[X.columns.duplicated()][0]!r}.")
+    longest = "_" * max(len(name) for name in X.columns)
+    names = {role: role if role not in X else f"{role}{longest}" for role in vectors}
+    whole = pd.concat([X.reset_index(drop=True), pd.DataFrame({names[k]: each for k, each in vectors.items()})], axis=1)
+    hashed = {name: pd.util.hash_pandas_object(whole[name], index=False).to_numpy() for name in whole}
+    path = _path(folder, hashed, ".parquet")
+    if not path.is_file():
+        try:
+            table = pa.Table.from_pandas(whole, preserve_index=False).replace_schema_metadata(None)
+        except pa.ArrowException as error:
+            raise ValueError(
+                f"compare: expected columns of numbers or texts, got {error!s:.200}; convert it."
+            ) from None
+        with replacing(path) as temporary:
+            pq.write_table(table, temporary)
+    return {"path": str(path), "target": names["y"], **{role: names[role] for role in vectors if role != "y"}}
+
+
+def _path(folder: Path, arrays: Mapping[str, NDArray[Any]], ending: str) -> Path:
+    """Return the absolute path of the file of some arrays, named by what they hold; its folder is made."""
     content = digest(
         {name: [str(a.dtype), list(a.shape), hashlib.sha256(a.tobytes()).hexdigest()] for name, a in arrays.items()}
     )
-    target = (folder / f"{content[:32]}.npz").absolute()
-    if not target.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        with replacing(target) as temporary, temporary.open("wb") as file:
-            np.savez(file, **arrays)
-    return str(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    return (folder / f"{content[:32]}{ending}").absolute()
 
 
-def _frame(
-    names: Sequence[str], cells: Sequence[Cell], trials: pd.DataFrame, selected: Mapping[str, SelectedFeatures]
-) -> Comparison:
-    """Return a line a method, with the difference to the first, fold by fold."""
-    headline = headline_of(cells[0])
+def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:
+    """Write a run, and return a line a method, with the difference to the first, fold by fold."""
+    selected = {cell.id: found for cell, found in cells_features(store, run.distinct())}
+    frame = run_frame(run.cells, store, selected)
+    write_run(run, frame, selected, results / FOLDER / run.name, formats=())
+    trials = planned_trials(store, run.cells, [headline.column, "n_train", "n_test"])
     folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, "n_train", "n_test"]].mean()
-    lines: dict[str, dict[str, Any]] = {}
-    for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
-        own = trials[trials["place"] == place]
-        [found] = error_summary(Entry("", "", cell), own)
+    found = frame.set_index("method").rename_axis(None)
+    found = found.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
+    for place, name in enumerate(found.index):
         differences = headline.factor * (folds.loc[place, headline.column] - folds.loc[0, headline.column])
         ratio = float((folds.loc[place, "n_test"] / folds.loc[place, "n_train"]).mean())
-        lines[name] = {
-            headline.column: found["value"],
-            "sd": found["sd"],
-            "n_selected": own["n_selected"].mean(),
-            "cpu": (own["select_cpu"] + own["shared_cpu"]).mean(),
-            "difference": float(differences.mean()),
-            "p": np.nan if place == 0 else CorrectedT(differences.to_numpy(), ratio=ratio).p_value(),
-            **dict(zip(STABILITY, (selected[cell.id].index, *selected[cell.id].interval), strict=True)),
-            "trials": len(own),
-        }
-    comparison = Comparison(pd.DataFrame.from_dict(lines, orient="index"))
+        found.loc[name, "difference"] = differences.mean()
+        found.loc[name, "p"] = CorrectedT(differences.to_numpy(), ratio=ratio).p_value() if place else np.nan
+    first = [headline.column, "sd", "low", "high", "n_selected", "cpu", "difference", "p", *STABILITY, "trials"]
+    further = [name for name in found if name not in {*first, "features", "dataset", "measure", "state"}]
+    comparison = Comparison(found[[*first, *further]])
     comparison.headline = headline
+    comparison.features = feature_frame(run, selected).drop(columns=["features", "dataset"])
     return comparison

@@ -155,6 +155,10 @@ class OwnRun:
         more = f"-and-{len(others)}-more" if others else ""
         return f"{first}{more}-{digest([asdict(each) for each in self.cells])[:8]}"
 
+    def distinct(self) -> list[RunCell]:
+        """Return its cells, each once, whatever names they have."""
+        return [*{each.id: each for each in self.cells}.values()]
+
     @property
     def datasets(self) -> list[str]:
         """Names of the data sets."""
@@ -170,13 +174,22 @@ class OwnRun:
 # ---- names
 
 
-def own_run(command: str, cells: Sequence[Cell], methods: Sequence[str] = ()) -> OwnRun:
-    """Return the run of some cells; methods have the names of their classes, unless `methods` has one for each cell.
+def own_run(command: str, cells: Sequence[Cell], methods: Sequence[str] = (), labels: Sequence[str] = ()) -> OwnRun:
+    """Return the run of some cells, with names for people: those of classes and data sets, or the given ones.
 
-    A name says what differs between the cells, and nothing else.
+    A name that is made here says what differs between the cells, and nothing else.
+
+    Parameters
+    ----------
+    command : str
+    cells : sequence of Cell
+        Those that are the same are one, unless they have names.
+    methods, labels : sequence of str, optional
+        A name for the method of each cell, and for its data set.
     """
     cells = cells if methods else unique_cells(cells)
-    lines = zip(cells, methods or _methods(cells), _datasets([cell.dataset for cell in cells]), strict=True)
+    named = labels or _datasets([cell.dataset for cell in cells])
+    lines = zip(cells, methods or _methods(cells), named, strict=True)
     found = []
     for cell, method, label in lines:
         size = next((str(cell.selector[name]) for name in SIZES if cell.selector.get(name) is not None), "")
@@ -386,6 +399,8 @@ def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[s
 
     Bars are 95 % intervals of the mean. Lines without a value are left out, and so is a figure without any.
     """
+    if not formats:
+        return []
     from provlab.figures.curves import dots, draw_curves
     from provlab.figures.style import only_formats, save_figure, style
 

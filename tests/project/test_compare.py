@@ -8,20 +8,33 @@ import pandas as pd
 import pytest
 from rich.console import Console
 from scipy.stats import t as student
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import SelectFromModel, SelectKBest, chi2
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.feature_selection import SelectFromModel, SelectKBest, chi2, f_classif, f_regression
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    PredefinedSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_validate,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from provlab import compare
+from provlab.cli import main
+from provlab.preparation import TablePreparation
 from provlab.project.components import build
 from provlab.project.estimators import as_config, public_name
 from provlab.store import TrialStore
 from provsel.models import LiblinearSVM, LibsvmSVM
-from provsel.selectors import BaseSelector, LeverageScoreSelector, Selection, UniformSelector
+from provsel.selectors import BaseSelector, LeverageScoreSelector, Selection, SVMRFESelector, UniformSelector
 
 SMALL = {"repeats": 2, "n_splits": 3, "draws": 2}
 
@@ -76,6 +89,130 @@ def test_errors_are_those_of_a_cross_validation_by_hand(data, outside):
     error = np.sqrt((1 / 6 + 1 / 2) * differences.var(ddof=1))
     assert found.loc["first", "p"] == pytest.approx(2 * student.sf(abs(differences.mean()) / error, 5), rel=0.02)
     assert np.isnan(found.loc["chi2", "p"])
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Numbers with missing values, texts, a target that a number and a text tell, and groups."""
+    rng = np.random.default_rng(0)
+    n = 120
+    town = rng.choice(["Oslo", "Rome", "Lima"], n).astype(object)
+    X = pd.DataFrame(
+        {"age": rng.normal(40, 9, n), "height": rng.normal(170, 8, n), "town": town, "noise": rng.random(n)}
+    )
+    number = 3.0 * X["age"] + 40 * (town == "Rome") + rng.normal(0, 15, n)
+    X.loc[rng.random(n) < 0.1, "height"] = np.nan
+    X.loc[rng.random(n) < 0.1, "town"] = np.nan
+    return X, number.round().to_numpy(), np.where(number > np.median(number), "high", "low"), rng.integers(0, 15, n)
+
+
+BY_HAND = {
+    "numbers": {"number": True, "task": "regression"},
+    "numbers, groups": {"number": True, "task": "regression", "groups": True},
+    "groups": {"groups": True, "scoring": ["roc_auc", "f1_macro"]},
+    "groups out": {"groups": True, "cv": "leave_one_group_out", "scoring": "balanced_accuracy"},
+    "time": {
+        "number": True,
+        "task": "regression",
+        "cv": "time_order",
+        "n_splits": 4,
+        "scoring": "neg_mean_absolute_error",
+    },
+    "texts": {"texts": True, "preparation": "standardise"},
+    "texts, a transformer": {"texts": True, "preparation": "object", "scoring": "roc_auc"},
+    "folds": {"cv": np.arange(120) % 4},
+    "a model": {"model": LogisticRegression(random_state=0), "cv": 3, "scoring": "neg_log_loss"},
+}
+
+
+def splitter_of(options, is_number, has_groups, seed):
+    """Return scikit-learn's splitter of one repeat."""
+    cv = options.get("cv")
+    if isinstance(cv, np.ndarray):
+        return PredefinedSplit(cv)
+    if isinstance(cv, str):
+        return {"leave_one_group_out": LeaveOneGroupOut(), "time_order": TimeSeriesSplit(4)}[cv]
+    kinds = {(True, False): KFold, (False, False): StratifiedKFold, (True, True): GroupKFold}
+    return kinds.get((is_number, has_groups), StratifiedGroupKFold)(3, shuffle=True, random_state=seed)
+
+
+@pytest.mark.parametrize("case", BY_HAND)
+def test_measures_are_those_of_scikit_learn(table, outside, case):
+    X, number, classes, groups = table
+    options = {"groups": None, **BY_HAND[case]}
+    is_number = options.pop("number", False)
+    numbers, words = ["age", "height", "noise"], ["town"]
+    if not options.pop("texts", False):
+        X, numbers, words = X[["age", "noise"]].assign(twice=2 * X["age"] - X["noise"]), ["age", "noise", "twice"], []
+    y, groups = (number if is_number else classes), (groups if options["groups"] else None)
+    steps = SimpleImputer(strategy="median"), StandardScaler()
+    encoder = OneHotEncoder(drop="if_binary", handle_unknown="ignore", sparse_output=False)
+    encoded = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder)
+    prepared = ColumnTransformer([("n", make_pipeline(*steps), numbers), ("t", encoded, words)])
+    if options.get("preparation") == "object":
+        options["preparation"] = TablePreparation(scale="standard")
+    best = SelectKBest(f_regression if is_number else f_classif, k=2)
+    found = quietly(X, y, {"best": best, "first": FirstFeatures(1)}, **{**options, "groups": groups})
+
+    stored = TrialStore("results/store").query(columns=["repeat", "split_seed"]).to_pandas().drop_duplicates()
+    codes = y if is_number else np.where(y == "high", -1, 1)
+    folds = []
+    for seed in stored.sort_values("repeat")["split_seed"]:
+        folds += splitter_of(options, is_number, groups is not None, seed).split(X, codes, groups)
+    model = options.get("model", Ridge() if is_number else LibsvmSVM())
+    pipeline = make_pipeline(*([prepared] if "preparation" in options else []), best, model)
+    scoring = options.get("scoring", "r2" if is_number else "accuracy")
+    scoring = [scoring] if isinstance(scoring, str) else scoring
+    expected = cross_validate(pipeline, X, codes, cv=folds, scoring=scoring)
+    for name in scoring:
+        scores = expected[f"test_{name}"]
+        column, scores = ("error", 100 * (1 - scores)) if name == "accuracy" else (name, scores)
+        assert found.loc["best", column] == pytest.approx(scores.mean(), rel=1e-10), name
+    assert found.columns[0] == ("error" if scoring == ["accuracy"] else scoring[0])
+    assert found.loc["best", "trials"] == len(folds)
+    assert set(found.features["feature"]) <= {*numbers, "town_Lima", "town_Oslo", "town_Rome"}
+
+
+def test_whole_numbers_to_be_predicted_are_no_classes_for_a_selector(table):
+    """SVMRFESelector would take them for classes; the task of the data says what they are."""
+    X, number, _, _ = table
+    found = quietly(
+        X[["age", "noise"]], number, {"rfe": SVMRFESelector(1)}, task="regression", preparation="standardise"
+    )
+    assert found.features.set_index("feature")["frequency"].to_dict() == {"age": 1.0}
+
+
+def test_a_comparison_is_a_page_and_a_notebook_s_figure(data, outside):
+    X, y = data
+    found = quietly(X, y, {"chi2": SelectKBest(chi2, k=12), "<b>first": FirstFeatures(12)}, name="digits")
+    html = found._repr_html_()
+    assert html.count("<svg") == 1
+    assert "test error (%)" in html
+    assert "<b>first" not in html
+    assert main(["report"]) == 0
+    [page] = (outside / "results" / "report" / "runs").glob("digits-*.html")
+    text = page.read_text()
+    assert "chi2" in text
+    assert f"{found.loc['chi2', 'error']:.2f}" in text
+    assert "provlab.compare" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cv": "loo"}, "cv: expected one of kfold, leave_one_group_out, time_order, a number of folds, or the fold"),
+        ({"cv": np.zeros((2, 2))}, "cv: expected one of kfold"),
+        ({"groups": np.zeros(3)}, "expected 150 values in groups, one for each row of X, got 3"),
+        ({"groups": [None] * 150}, "groups: expected a value in each row, got 150 without"),
+        ({"preparation": 3}, "preparation: expected a name or a transformer, got 3"),
+        ({"preparation": "standardize"}, "did you mean 'standardise'"),
+        ({"scoring": "auc"}, "scoring"),
+        ({"model": Ridge()}, "Ridge"),
+    ],
+)
+def test_settings_that_cannot_be(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        quietly(*data, {"a": FirstFeatures(5)}, **options)
 
 
 def test_the_same_call_computes_nothing_and_worker_processes_give_the_same(data, outside):

@@ -129,7 +129,7 @@ def _show(cells: Sequence[Cell], config: Mapping[str, Any], command: str) -> str
     from provlab.terminal import PlainConsole, table
 
     run, results, store = own_run(command, cells), results_folder(config), _store(config)
-    selected = {cell.id: found for cell, found in cells_features(store, run.cells)}
+    selected = {cell.id: found for cell, found in cells_features(store, run.distinct())}
     frame = run_frame(run.cells, store, selected)
     PlainConsole().print(table(shown_columns(frame, run.cells, selected)))
     folder, pages = results / FOLDER / run.name, ["report"]

@@ -66,7 +66,7 @@ def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> 
 
 def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> RunPage:
     folder = site.folder / "runs" / name
-    selected = {cell.id: found for cell, found in cells_features(store, run.cells)}
+    selected = {cell.id: found for cell, found in cells_features(store, run.distinct())}
     frame = run_frame(run.cells, store, selected)
     figures = write_run(run, frame, selected, folder, ("svg",))
     below: list[Any] = [sorted(figures), sorted(folder.iterdir())]
