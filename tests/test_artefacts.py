@@ -281,3 +281,13 @@ def test_missing_data_is_named(monkeypatch, tmp_path, capsys):
         two.check_data(n_stored=0)
     assert main(["status", "--results", str(tmp_path), "--artefact", "ofs-figure1"]) == 0
     assert "provsel fetch usps" in capsys.readouterr().out
+
+
+def test_a_script_that_shows_the_error_refuses_cells_judged_by_another_measure(tmp_path, capsys):
+    assert main(["reproduce", "paul2016/table1", "protocol.scoring=accuracy", f"results={tmp_path / 'r'}"]) == 2
+    assert "table1: expected cells that are judged by the test error (%), as its script" in (
+        said := capsys.readouterr().err
+    )
+    assert "got accuracy; leave out protocol.scoring" in said
+    assert "unit='accuracy'" in said
+    assert not (tmp_path / "r").exists()

@@ -19,7 +19,6 @@ from provlab.frames import (
     headline_of,
     printed_numbers,
 )
-from provlab.identity.cell import Cell
 from provlab.plan import COMPLETE, Artefact
 from provlab.project import artefact_file, paper_of
 from provlab.store import TrialReader
@@ -75,22 +74,26 @@ class Recipe:
     prints: str = ""
 
     def frame(self, artefact: Artefact, store: TrialReader) -> pd.DataFrame:
-        """Return the numbers of the artefact in long form, see `artefact_frame`.
+        """Return the numbers of the artefact in long form, see `artefact_frame`; errors as `check`."""
+        self.check(artefact)
+        summarise = partial(self.summarise, **artefact.summary)
+        return artefact_frame(artefact, store, summarise, columns=list(self.columns), printed=self.printed())
+
+    def check(self, artefact: Artefact) -> None:
+        """Refuse settings by which the cells are judged by another measure than the error, unless `unit` says it.
 
         Raises
         ------
         ValueError
-            Settings by which the cells are judged by another measure than `unit` says.
+            Names both.
         """
-        others = {label for label in map(_label, artefact.cells) if label != self.unit}
-        if others and self.unit == ERROR.label:
+        others = {headline_of(cell).label for cell in artefact.cells} - {ERROR.label, self.unit}
+        if others:
             raise ValueError(
-                f"{self.name}: expected cells that are judged by the {self.unit}, as its script says, got "
-                f"{', '.join(sorted(others))}; leave out protocol.scoring and models of numbers, or run such cells by "
-                f"provsel run."
+                f"{self.name}: expected cells that are judged by the {self.unit or ERROR.label}, as its script has it, "
+                f"got {', '.join(sorted(others))}; leave out protocol.scoring and models of numbers, or say in the "
+                f"script what its numbers are: unit={min(others)!r}."
             )
-        summarise = partial(self.summarise, **artefact.summary)
-        return artefact_frame(artefact, store, summarise, columns=list(self.columns), printed=self.printed())
 
     def printed(self) -> pd.DataFrame:
         """Return what the paper prints of the artefact, or of the one that it stands beside, see `PRINTED`."""
@@ -100,10 +103,6 @@ class Recipe:
         """Write CSV, tables and figures under two stems, and return what is printed."""
         write_frame(frame[COLUMNS], tables.with_suffix(".csv"))
         return self.render(Rendering(artefact, frame, tables, figures, store))
-
-
-def _label(cell: Cell) -> str:
-    return headline_of(cell).label
 
 
 def load_recipe(name: str) -> Recipe:

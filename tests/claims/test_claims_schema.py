@@ -94,6 +94,10 @@ def test_what_counts_in_the_headline(write):
             changed(parameters={"margins": 1}),
             r"parameters: expected .*margin.*got the unknown 'margins'; did you mean 'margin'\?",
         ),
+        (
+            changed(parameters={"quantity": "r2"}),
+            r"margin: expected one in units for r2, got 'same' in points of error",
+        ),
         (changed(test="zero_error"), r"parameters: expected .*got no at_most, .*the unknown 'margin'"),
         (changed(parameters={"margin": "wide"}), r"margin: expected one that the file declares .*\(same\), got 'wide'"),
         (changed(parameters={"row": 3}), r"parameters: row: expected a text, got 3; put it in quotes"),
@@ -123,10 +127,12 @@ def test_a_file_without_declared_margins_states_numbers(write):
     [
         ({}, r"margin: expected one that .*\(none yet\), got 'same'"),
         ([1.0], r"margins: expected a mapping, got \[1.0\]"),
-        ({"same": {"points": 1.0}}, r"margins: same: expected a mapping with points, why, got no why"),
-        ({"same": {"points": 1.0, "why": " "}}, r"same: expected points above 0 and a reason, got 1.0, ''"),
+        ({"same": {"points": 1.0}}, r"margins: same: expected a mapping with why, points, units, got no why"),
+        ({"same": {"points": 1.0, "why": " "}}, r"same: expected points .* got points 1.0, units 0.0, ''"),
         ({"same": {"points": "1", "why": "x"}}, r"same: points: expected a number, got '1'"),
-        ({"same": {"points": 0, "why": "x"}}, r"same: expected points above 0 and a reason, got 0.0, 'x'"),
+        ({"same": {"points": 0, "why": "x"}}, r"same: expected points of error, or units .* above 0"),
+        ({"same": {"points": 1, "units": 1, "why": "x"}}, r"same: expected points .* got points 1.0, units 1.0"),
+        ({"same": {"units": 0.1, "why": "x"}}, r"margin: expected one in points for the error, got 'same' in units"),
     ],
 )
 def test_a_margin_is_declared_with_its_reason(write, margins, message):

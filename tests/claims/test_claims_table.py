@@ -350,7 +350,7 @@ def test_a_measure_of_which_more_is_better_gets_the_same_verdict(here, test, mar
 )
 def test_a_measure_that_is_not_there(here, parameters, message):
     with pytest.raises(ValueError, match=message):
-        judged(here, changed(parameters=parameters))
+        judged(here, changed(parameters=parameters | {"margin": 0.1}) | {"margins": {}})
 
 
 def test_a_rule_says_which_side_is_better():

@@ -4,6 +4,7 @@
 paper: smith2020
 margins:                                          # points of error that count as the same, each declared once
   comparable: {points: 1.0, why: What the paper's own experiment could resolve.}
+  same area: {units: 0.01, why: The same for another quantity.}   # as of quantity: roc_auc among the parameters
 claims:
   - id: smith2020.figure1.bss-better-than-rrqr     # starts with the paper's name
     where: Section 6.3.2, Figure 1
@@ -110,14 +111,18 @@ class ClaimEntry:
 
 @dataclass(frozen=True)
 class Margin:
-    """Points of error that count as the same, and the reason."""
+    """Points of error that count as the same, or units of another measure, and the reason."""
 
-    points: float
     why: Line
+    points: float = 0.0
+    units: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.points > 0 or not self.why:
-            raise ValueError(f"expected points above 0 and a reason, got {self.points!r}, {self.why!r}.")
+        if sorted((self.points > 0, self.units > 0)) != [False, True] or not self.why:
+            raise ValueError(
+                f"expected points of error, or units of another quantity, above 0 and a reason, got points "
+                f"{self.points!r}, units {self.units!r}, {self.why!r}."
+            )
 
 
 @dataclass(frozen=True)
@@ -235,7 +240,13 @@ def _claim(paper: str, entry: ClaimEntry, margins: Mapping[str, Margin]) -> Clai
                 f"margin: expected one that the file declares under margins, with its reason "
                 f"({', '.join(margins) or 'none yet'}), got {margin!r}."
             )
-        parameters["margin"], why = margins[margin].points, margins[margin].why
+        kind = "points" if parameters.get("quantity", "error") == "error" else "units"
+        parameters["margin"], why = getattr(margins[margin], kind), margins[margin].why
+        if not parameters["margin"]:
+            raise ValueError(
+                f"margin: expected one in {kind} for {parameters.get('quantity', 'the error')}, got {margin!r} in "
+                f"{'units' if kind == 'points' else 'points of error'}; declare another under margins."
+            )
     check_one_of("test", entry.test, [*RULES])
     rule = RULES[entry.test].from_config(parameters)
     return Claim(entry.id, paper, entry.where, entry.claim, rule, entry.origin, entry.certain, entry.repeats, why)

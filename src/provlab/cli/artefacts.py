@@ -67,6 +67,7 @@ def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = F
     from provlab.store import TrialStore
 
     artefact = compose_artefact(recipe.name, overrides)
+    recipe.check(artefact)
     results = results_folder(artefact.parts)
     store = TrialStore(results / "store")
     report = RunReport()

@@ -123,7 +123,8 @@ def trace_numbers(
     places: dict[tuple[str, str], list[int]] = {}
     for k, entry in enumerate(artefact.entries):
         places.setdefault((entry.row, entry.column), []).append(k)
-    measures = measures_of([*columns, *headline_columns(artefact.cells)])
+    headlines = headline_columns(artefact.cells)  # scorers among them are no columns of the schema
+    measures = list(dict.fromkeys([*measures_of(columns), *headlines]))
     trials = entry_trials(artefact, store, list(dict.fromkeys([*measures, *ALWAYS, "key"])))
     measures = [name for name in measures if trials[name].notna().any()]
     trials[measures] = trials[measures].astype(float) * [100.0 if name in PERCENT else 1.0 for name in measures]
