@@ -18,12 +18,16 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 from scipy import sparse
 from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
 from provlab.datasets import load_dataset
 from provlab.datasets.own_text import MISSING
+from provlab.plan import cells_of, compose_config
+from provlab.run.runner import run_cells
+from provlab.store import TrialStore
 
 CASES = Path(os.environ.get("PROVSEL_DATA_MIRROR", ".")).parent / "cases"
 RNG = np.random.default_rng(0)
@@ -328,3 +332,14 @@ def test_a_table_in_any_other_format_is_the_same(project, table):
             dump_svmlight_file(X, kinds, str(project / "t.svm"), zero_based=first)
             found, _ = read(project / "t.svm", zero_based=first, n_features=1)
             same(replace(found, X=found.X.toarray()), table, ["1"])
+
+
+def test_what_people_should_know_is_said_once_and_before_the_run(project):
+    TABLE.to_csv(project / "t.csv")
+    said = io.StringIO()
+    config = compose_config(["dataset=file", "dataset.path=t.csv", "selector=full", "protocol.n_splits=2"])
+    cells, store = cells_of(config), TrialStore(project / "store")
+    report = run_cells(cells, store, {"name": "serial"}, console=Console(file=said, width=200))
+    assert said.getvalue().startswith("note: data set t.csv: column 'Unnamed: 0', which only numbers the rows")
+    assert said.getvalue().count("Unnamed") == 1
+    assert (report.n_run, report.warnings) == (20, [])

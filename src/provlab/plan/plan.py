@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provlab.datasets import (
+    Dataset,
     dataset_identity,
     dataset_members,
     is_place,
@@ -72,7 +74,13 @@ def files_missing(config: Mapping[str, Any]) -> list[str]:
 
 def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
     """Return the names of the features of the data set of a config, which is loaded."""
-    return load_dataset(config["name"], **_parameters(config)).feature_names
+    return _loaded(config).feature_names
+
+
+def _loaded(config: Mapping[str, Any]) -> Dataset:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a run says once what loading warns of
+        return load_dataset(config["name"], **_parameters(config))
 
 
 def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,7 +129,7 @@ def _count_folds(split: str, config: str, data: str) -> int:
     """Return how many folds a data set states; it is loaded once, whatever is measured on it."""
     dataset, measured = json.loads(config), protocol_named(split)
     assert isinstance(measured, AbstractStatedFolds)
-    return measured.count_folds(load_dataset(dataset["name"], **_parameters(dataset)))
+    return measured.count_folds(_loaded(dataset))
 
 
 @lru_cache(maxsize=64)

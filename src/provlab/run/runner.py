@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing
@@ -18,6 +19,7 @@ from provlab.datasets import MissingDataError, describe_roots
 from provlab.identity.cell import Cell
 from provlab.plan import Task, files_missing, make_tasks, unique_cells
 from provlab.run.executors import execute
+from provlab.run.task import data_of
 from provlab.store import TrialStore
 from provlab.terminal import PlainConsole
 
@@ -136,6 +138,9 @@ def run_cells(
     if not tasks:
         return report
     check_data(tasks, executor)
+    told = _notes_on_files(tasks) if executor.get("name") in HERE else []
+    for note in told:
+        say(f"note: {note.split(': ', 1)[1]}")
     store.prepare()
     start = time.perf_counter()
     try:
@@ -146,7 +151,7 @@ def run_cells(
                 report.n_run += len(result.records)
                 is_first = not report.failures
                 report.failures += result.failures
-                report.warnings += result.warnings
+                report.warnings += [text for text in result.warnings if text not in told]
                 if is_first and result.failures and report.n_skipped:
                     _, where, reason = result.failures[0]
                     say(FIRST.format(reason=reason.rstrip("."), where=where))
@@ -169,6 +174,16 @@ def run_cells(
     except OSError as error:  # all is stored, and the next run merges
         say(f"not merged: {error}")
     return report
+
+
+def _notes_on_files(tasks: Iterable[Task]) -> list[str]:
+    """Return what the data of users' own files are warned of, which each task would say again."""
+    own = {(task.data, task.preparation is None): task for task in tasks if task.dataset["name"] == "file"}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for task in own.values():
+            data_of(task)
+    return [*dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in found)]
 
 
 def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:

@@ -60,7 +60,7 @@ def run_task(task: Task) -> TaskResult:
     result, start = TaskResult(), _cpu_seconds()
     with threadpool_limits(1):
         _check_identity(task)
-        dataset = _load(canonical_json(dict(task.dataset)))
+        dataset = data_of(task)
         try:
             fold = _fold(task, dataset)
         except ValueError as error:  # such as fewer rows of a class than folds; other data sets of the run go on
@@ -125,12 +125,18 @@ def _check_identity(task: Task) -> None:
 
 def _fold(task: Task, dataset: Dataset) -> Fold:
     preparation = "" if task.preparation is None else canonical_json(task.preparation)
-    if task.dataset["name"] == "file" and not preparation and "column_scaling" not in task.dataset:
-        warn_of_scales(dataset)
     if protocol_named(task.split).keeps_fold:
         return _kept_fold(task.split, canonical_json(dict(task.dataset)), preparation)
     numbers = {"n_splits": task.n_splits, "split_seed": task.split_seed, "fold": task.fold}
     return protocol_named(task.split).fold(dataset, **numbers, preparation=task.preparation)
+
+
+def data_of(task: Task) -> Dataset:
+    """Return the data set of a task; warn of what people should know of a file of their own."""
+    dataset = _load(canonical_json(dict(task.dataset)))
+    if task.dataset["name"] == "file" and task.preparation is None and "column_scaling" not in task.dataset:
+        warn_of_scales(dataset)
+    return dataset
 
 
 @lru_cache(maxsize=1)
