@@ -47,7 +47,7 @@ def test_data_sets_have_licences():
 
 
 def test_protocols_and_preparations_have_the_comment_of_their_file():
-    assert listing("protocols")["tenfold"].startswith("Ten times ten-fold stratified cross-validation; random methods")
+    assert listing("protocols")["tenfold"].startswith("Ten times ten-fold cross-validation, stratified, with groups")
     assert listing("preparations")["impute"].startswith("Missing numbers become the median of the column's training")
     assert (
         listing("preparations")["any"].endswith("preparation.n_quantiles=20.")

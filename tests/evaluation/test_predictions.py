@@ -284,13 +284,16 @@ def test_a_model_that_is_not_for_the_data_is_refused(task, weights, model, messa
 
 
 @pytest.mark.parametrize("split", ["streamed", "all_rows"])
-def test_weights_are_refused_where_all_rows_count_alike(split):
+@pytest.mark.parametrize(("task", "got"), [("two classes", "sample_weight"), ("numbers", "a target of numbers")])
+def test_weights_and_numbers_are_refused_where_classes_are_counted(split, task, got):
     kmeans = {"_target_": "provsel.models.KMeansClustering"}
-    dataset = made("two classes", weights=True)
+    dataset = made(task, weights=True)
     fold = protocol_named("kfold").fold(dataset, n_splits=2, split_seed=0, fold=0)
     model = LIBLINEAR if split == "streamed" else kmeans
     method = small_cell(FULL, model=model, split=split, n_splits=1, setting="unsupervised").method
-    with pytest.raises(ValueError, match=rf"protocol.split: expected data without sample_weight with {split}, which"):
+    with pytest.raises(
+        ValueError, match=f"expected classes without sample_weight for {split}, got {got}; use protocol"
+    ):
         protocol_named(split).check_fold(method, fold)
 
 
@@ -480,7 +483,7 @@ def test_from_a_table_to_the_store(protocol, columns, n_folds, tmp_path):
                 "selector.n_features_to_select=3",
                 "model=ridge",
             ),
-            *(f"protocol={protocol}", "protocol.scoring=neg_mean_squared_error", "protocol.setting=unsupervised"),
+            *(f"protocol={protocol}", "protocol.scoring=neg_mean_squared_error", "preparation=none"),
         ]
     )
     [cell] = cells_of(config)

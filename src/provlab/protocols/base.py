@@ -332,16 +332,17 @@ class AbstractProtocol(ABC):
         if not self.uses_model:
             return
         target, wanted = method.model["_target_"], fold.is_regression
+        if not self.scores and (wanted or fold.test_weight is not None):
+            raise ValueError(
+                f"protocol.split: expected classes without sample_weight for {self.name}, got "
+                f"{'a target of numbers' if wanted else 'sample_weight'}; use protocol=tenfold"
+                f"{' model=ridge' if wanted else ', or leave out dataset.sample_weight'}."
+            )
         if predicts_numbers(method.model) != wanted:
             raise ValueError(
                 f"model: expected one that predicts {'real numbers' if wanted else 'classes'}, as the data have them, "
                 f"got {target}; choose {MODELS[wanted]}, or say dataset.task="
                 f"{'classification' if wanted else 'regression'} where the data are your own file and that is meant."
-            )
-        if fold.test_weight is not None and not self.scores:
-            raise ValueError(
-                f"protocol.split: expected data without sample_weight with {self.name}, which counts all rows alike; "
-                f"leave out dataset.sample_weight, or use protocol=tenfold."
             )
         if fold.test_weight is not None and not _takes_weights(canonical_json(method.model)):
             raise ValueError(
