@@ -149,11 +149,11 @@ class OwnRun:
 
     @property
     def name(self) -> str:
-        """Of its folder: the data sets, and a hash of the cells, so that the same run has the same folder."""
+        """Of its folder: the data sets, and a hash of cells and counts, so that the same run has the same folder."""
         datasets = dict.fromkeys(re.sub(r"[^A-Za-z0-9]+", "-", each.label).strip("-")[:40] for each in self.cells)
         first, *others = [name for name in datasets if name] or ["run"]
         more = f"-and-{len(others)}-more" if others else ""
-        return f"{first}{more}-{digest([asdict(each) for each in self.cells])[:8]}"
+        return f"{first}{more}-{digest([[each.id, *each.counts] for each in self.cells])[:8]}"
 
     def distinct(self) -> list[RunCell]:
         """Return its cells, each once, whatever names they have."""
@@ -192,13 +192,19 @@ def own_run(command: str, cells: Sequence[Cell], methods: Sequence[str] = (), la
     lines = zip(cells, methods or _methods(cells), named, strict=True)
     found = []
     for cell, method, label in lines:
-        size = next((str(cell.selector[name]) for name in SIZES if cell.selector.get(name) is not None), "")
+        size = next((cell.selector[name] for name in SIZES if cell.selector.get(name) is not None), "")
+        size = f"{100 * size:g} %" if isinstance(size, float) and size < 1 else size
         first = headline_of(cell).column if cell.measured.uses_model else SECONDS.column
         measures = dict.fromkeys([first, *(cell.protocol.get("scoring") or ())])
         method, size, label = (str(text)[:MAX_NAME] for text in (method, size, label))
         about = cell.data, dict(cell.dataset), tuple(measures)
         found.append(RunCell(cell.id, method, size, label, *about, *cell.counts))
     return OwnRun(command, tuple(found))
+
+
+def size_text(size: str) -> str:
+    """Return a size in words."""
+    return f"{size} of the features" if "%" in size else f"{size} feature{'s' * (size != '1')}"
 
 
 def _methods(cells: Sequence[Cell]) -> list[str]:
@@ -344,10 +350,13 @@ def shown_columns(
         for each in frame.columns[list(frame.columns).index("state") + 1 :]:
             shown[f"{each} (%)" if each in FACTORS else each] = f"{line[each]:.4g}" if known else ""
         shown["selected"] = f"{line['selected']:.4g}" if known else ""
-        shown["stability"] = "" if np.isnan(line["stability"]) else f"{line['stability']:.2f}"
+        shown["stability"] = "" if np.isnan(line["stability"]) else f"{round(line['stability'], 2) + 0.0:.2f}"
         if headline != SECONDS:
-            shown["seconds"] = f"{line['seconds']:.3g}" if known else ""
-        names = selected[cell.id].frame["feature"][:FIRST] if cell.id in selected else []
+            shown["seconds"] = f"{line['seconds']:.3f}" if known else ""
+        found = selected.get(cell.id)
+        names = [] if found is None else found.frame["feature"][:FIRST]
+        if found is not None and found.sizes[0] == found.n_features > 0:
+            names = ["all"]
         shown |= {"trials": str(line["trials"]), "state": line["state"]}
         lines.append(shown | {"most frequent features": ", ".join(f"{name:.40}" for name in names)})
     if all(line["state"] == COMPLETE for line in lines):
@@ -415,7 +424,7 @@ def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[s
             stem = folder / ("figure" if len(headlines) == 1 else f"figure-{measure}")
             one_size = not found.empty and found.groupby(["row", "dataset"]).size().max() == 1
             if one_size:
-                sizes = found["features"].where(found["features"] == "", ", " + found["features"] + " features")
+                sizes = found["features"].map(lambda size: f", {size_text(size)}" if size else "")
                 paths += save_figure(dots(found.assign(row=found["row"] + sizes), xlabel=headline.label), stem)
             elif len(found):
                 sizes = pd.to_numeric(found["features"], errors="coerce")

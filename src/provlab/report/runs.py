@@ -11,14 +11,14 @@ from typing import Any
 import pandas as pd
 
 from provlab.features import cells_features
-from provlab.own_runs import OwnRun, run_frame, shown_columns, write_run
+from provlab.own_runs import OwnRun, run_frame, shown_columns, size_text, write_run
 from provlab.report.features import FeaturesLine, write_features
 from provlab.report.templating import Site
 from provlab.snapshot import StoreSnapshot
 
 log = logging.getLogger(__name__)
 
-TEXTS = ("method", "data set", "measure", "95 % interval", "state", "most frequent features")
+TEXTS = ("method", "data set", "measure", "state", "most frequent features")
 """Columns of the table that are no numbers."""
 
 
@@ -87,7 +87,7 @@ def features_lines(run: OwnRun) -> list[FeaturesLine]:
     if max(places.values()) == 1:
         return [FeaturesLine(cell.method, "", cell.label, cell) for cell in run.cells]
     return [
-        FeaturesLine(cell.method, f"{size} features", cell.label, cell)
+        FeaturesLine(cell.method, size_text(size), cell.label, cell)
         for cell in run.cells
         for size in ([cell.size] if cell.size else sizes)
     ]
