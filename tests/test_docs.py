@@ -123,10 +123,19 @@ def follow(page, folder, serial=()):
 
 def test_your_data_in_five_minutes_in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("PROVSEL_PROJECT", raising=False)
-    ran, printed, folder = follow("start.md", tmp_path, serial=("reproduce", "run"))
-    assert ran >= 4
+    ran, printed, folder = follow("your_data.md", tmp_path, serial=("reproduce", "run"))
+    assert ran >= 6
     assert "complete" in printed
     assert any((folder / "results" / "store").glob("*.parquet"))
+    [shown] = re.findall(r"```markdown\n(.*?)```", (DOCS / "your_data.md").read_text(encoding="utf-8"), re.S)
+    [made] = (tmp_path / "results" / "runs").glob("*/table.md")
+    lines, made = shown.splitlines(), made.read_text(encoding="utf-8").replace("\\", "").splitlines()
+    assert made[1] == ""
+    for line, other in zip(lines, made[2:], strict=False):
+        ours, theirs = ([cell.strip() for cell in text.split("|")] for text in (line, other))
+        assert ours[:8] == theirs[:8] or set(line) <= {*"|-"}, line  # a time is another one each time
+        assert ours[9:] == theirs[9:] or set(line) <= {*"|-"}
+    assert (tmp_path / "results" / "report" / "index.html").is_file()
 
 
 def test_replicate_a_paper_in_an_empty_folder(tmp_path, monkeypatch):
