@@ -95,7 +95,7 @@ def table(trials, rng):
             put(field.name, rng.random(n))
         if field.name.startswith("certificate_") and pa.types.is_string(field.type):
             put(field.name, rng.choice(["held", "vacuous"], n))
-    features = rng.integers(0, 40, (n, KEPT), dtype=np.int32)
+    features = rng.permuted(np.tile(np.arange(2 * KEPT, dtype=np.int32), (n, 1)), axis=1)[:, :KEPT]
     columns["features"] = pa.ListArray.from_arrays(np.arange(0, n * KEPT + 1, KEPT, dtype=np.int32), features.ravel())
     put("environment", [environment()] * n)
     put("git_revision", ["0" * 40] * n)

@@ -128,12 +128,13 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
     ValueError
         A list with a feature twice, or with one that the data set does not have.
     """
-    lists, weights, unordered = _selections(trials)
     n_features = int(trials["n_features"].fillna(0).max()) if len(trials) else 0
+    lists, keeps_all, trials = _selections(trials)
     if not lists:
         return SelectedFeatures(pd.DataFrame(columns=COLUMNS), None, 0, n_features, (0, 0), NO_LIST)
-    sizes = np.array([each.size for each in lists])
+    sizes = np.array([len(each) for each in lists])
     codes, labels = pd.factorize(np.concatenate(lists))
+    index, texts = np.arange(labels.size), labels
     is_prepared = labels.dtype == object
     if is_prepared:  # folds have columns of their own, which only their names tell apart
         n_features, names, note = max(n_features, labels.size), None, ""
@@ -143,20 +144,22 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
             f"selected features: expected numbers from 0 to {min(n_features, MAX_FEATURES) - 1}, got {labels.min()} to "
             f"{labels.max()}; the records are damaged, or of other data: run provsel audit."
         )
-    n_names = n_features if names is None else len(names)
-    if n_names != n_features:
-        names, note = None, f"{NUMBERED}: the data have {n_names} names, the trials {n_features} features"
-    place = np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1.0
-    place[np.repeat(unordered, sizes)] = np.nan
-    grouped = pd.DataFrame({"place": place, "weight": weights}).groupby(codes)
-    found = pd.DataFrame({"times": grouped.size(), "place": grouped["place"].median()})
-    found["weight"], found["weight_sd"] = grouped["weight"].mean(), grouped["weight"].std()
-    found["frequency"] = found["times"] / len(lists)
-    found["feature"] = labels if is_prepared else labels + 1 if names is None else np.asarray(names, object)[labels]
-    found["index"] = pd.array(np.full(labels.size, pd.NA) if is_prepared else labels, "Int64")
-    found = found.astype({"feature": str}).sort_values(
-        ["times", "place", "index", "feature"], ascending=[False, True, True, True], ignore_index=True
-    )
+    else:
+        if names is not None and len(names) != n_features:
+            note = f"{NUMBERED}: the data have {len(names)} names, the trials {n_features} features"
+            names = None
+        index = labels
+        texts = np.array([str(k + 1) for k in labels] if names is None else [names[k] for k in labels], dtype=object)
+    times = np.bincount(codes, minlength=labels.size)
+    place = _places(trials, codes, sizes, keeps_all, labels.size)
+    order = np.lexsort((texts if is_prepared else index, np.nan_to_num(place, nan=np.inf), -times))
+    columns = {"frequency": times / len(lists), "times": times, "place": place}
+    columns |= dict(zip(("weight", "weight_sd"), _weights(trials, codes, sizes, labels.size), strict=True))
+    found = pd.DataFrame({name: column[order] for name, column in columns.items()})
+    found.insert(0, "index", pd.array(index[order], "Int64"))
+    found.insert(0, "feature", pd.Series(texts[order], dtype=object))
+    if is_prepared:
+        found["index"] = pd.array([pd.NA] * len(found), "Int64")
     report, problem = None, ""
     if sizes.sum() in (0, len(lists) * n_features):
         problem = KEEPS_ALL if sizes[0] else KEEPS_NONE
@@ -165,7 +168,7 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
     else:
         report = stability(lists, n_features, feature_names=names)
     notes, ends = "; ".join(filter(None, (problem, note))), (int(sizes.min()), int(sizes.max()))
-    return SelectedFeatures(found[COLUMNS], report, len(lists), n_features, ends, notes)
+    return SelectedFeatures(found, report, len(lists), n_features, ends, notes)
 
 
 def cells_features(
@@ -219,27 +222,47 @@ def data_names(data: str, config: str) -> Names:
     return None, f"{NUMBERED}, as the names of data set {dataset.get('name')} cannot be read: {reason}"
 
 
-def _selections(trials: pd.DataFrame) -> tuple[list[NDArray[Any]], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the selection of each trial that has one, the weights of all, and which have their features in no order.
-
-    These are selections of all features, and all where each has its features in the order of the columns.
-    """
-    columns = (trials[name].astype(object) for name in READ)
-    lists: list[NDArray[Any]] = []
-    weights, keeps_all, is_sorted = [], [], True
-    for features, names, coefficients, n_features, n_selected in zip(*columns, strict=True):
+def _selections(trials: pd.DataFrame) -> tuple[list[Any], NDArray[np.bool_], pd.DataFrame]:
+    """Return the selection of each trial that has one, which of them are selections of all features, and the trials."""
+    lists, keeps_all, has = [], [], []
+    columns = (trials[name].tolist() for name in ("features", "feature_names", "n_features", "n_selected"))
+    for features, names, n_features, n_selected in zip(*columns, strict=True):
         every = not isinstance(features, Sized)
-        if isinstance(names, Sized):
-            lists.append(np.asarray(names, object))
-        elif not every:
-            lists.append(np.asarray(features))
-        elif 0 < n_features == n_selected <= MAX_FEATURES:
-            lists.append(np.arange(int(n_features)))
-        else:
-            continue
-        keeps_all.append(every)
-        is_sorted = is_sorted and (every or bool(np.all(np.diff(features) > 0)))
-        fits = isinstance(coefficients, Sized) and len(coefficients) == lists[-1].size
-        weights.append(np.asarray(coefficients, float) if fits else np.full(lists[-1].size, np.nan))
-    one_order = is_sorted and max((each.size for each in lists), default=0) > 1
-    return lists, np.concatenate([np.empty(0), *weights]), np.array(keeps_all, bool) | one_order
+        has.append(isinstance(names, Sized) or not every or 0 < n_features == n_selected <= MAX_FEATURES)
+        if has[-1]:
+            keeps_all.append(every)
+            if isinstance(names, Sized):
+                lists.append(np.asarray(names, object))
+            else:
+                lists.append(np.arange(int(n_features)) if every else features)
+    return lists, np.array(keeps_all, bool), trials[np.array(has, bool)]
+
+
+def _places(
+    trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], keeps_all: NDArray[np.bool_], n: int
+) -> NDArray[np.float64]:
+    """Return the median place of each of n features in the order of selection; NaN where nothing says that order."""
+    found, listed = np.full(n, np.nan), (np.asarray(each) for each in trials["features"] if isinstance(each, Sized))
+    if sizes.max() > 1 and not any((each[1:] < each[:-1]).any() for each in listed):  # all in the order of the columns
+        return found
+    place = np.arange(codes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    known, span = ~np.repeat(keeps_all, sizes), int(sizes.max()) + 1
+    # one sort of feature and place together: a report has thousands of cells, and grouping takes four times as long
+    ordered, times = np.sort(codes[known] * span + place[known]), np.bincount(codes[known], minlength=n)
+    has = times > 0
+    start, times = (np.cumsum(times) - times)[has], times[has]
+    found[has] = 1 + (ordered[start + (times - 1) // 2] % span + ordered[start + times // 2] % span) / 2
+    return found
+
+
+def _weights(
+    trials: pd.DataFrame, codes: NDArray[np.int64], sizes: NDArray[np.int64], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean weight of each of n features and its standard deviation, over the selections that say one."""
+    lists = trials["coefficients"].tolist()
+    if not any(isinstance(each, Sized) for each in lists):
+        return np.full(n, np.nan), np.full(n, np.nan)
+    fits = (isinstance(each, Sized) and len(each) == size for each, size in zip(lists, sizes, strict=True))
+    parts = [each if fit else np.full(size, np.nan) for each, size, fit in zip(lists, sizes, fits, strict=True)]
+    grouped = pd.Series(np.concatenate(parts).astype(float)).groupby(codes)
+    return grouped.mean().to_numpy(), grouped.std().to_numpy()

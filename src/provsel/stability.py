@@ -252,19 +252,21 @@ def stability(
             f"stability: expected selections that choose among {d} features, got {m} "
             f"{'of all of them' if sizes[0] else 'empty ones'}: these cannot differ, and have no stability."
         )
-    p = np.bincount(np.concatenate(chosen), minlength=d) / m
+    features, places = np.concatenate(chosen), np.repeat(np.arange(m), sizes)
+    _check(chosen, features, places, d)
+    p = np.bincount(features, minlength=d) / m
     mean = sizes.mean() / d
     scale = mean * (1 - mean)
     index = float(1 - m / (m - 1) * np.mean(p * (1 - p)) / scale)
     shares = sizes / d
-    agreement = np.array([p[each].sum() for each in chosen]) / d  # (1/d) sum_f z_if p_f
+    agreement = np.bincount(places, p[features], minlength=m) / d  # (1/d) sum_f z_if p_f
     phi = (agreement - shares * mean + index / 2 * (2 * shares * mean - shares - mean + 1)) / scale
     variance = float(4 / m**2 * np.sum((phi - phi.mean()) ** 2)) if m > 2 else np.nan
     return StabilityReport(index, variance, tuple(p.tolist()), tuple(sizes.tolist()), names)
 
 
 def _indices(selection: Any, d: int, place: int) -> NDArray[np.int64]:
-    """Return a selection as distinct indices below d."""
+    """Return a selection as indices."""
     given = np.asarray(selection)
     subject = f"stability: selection {place}"
     if given.dtype == bool:
@@ -280,11 +282,20 @@ def _indices(selection: Any, d: int, place: int) -> NDArray[np.int64]:
             f"{subject}: expected a list of indices or a boolean mask, got an array of {given.dtype} of shape "
             f"{given.shape}; of a matrix of 0 and 1 pass its rows == 1."
         )
-    if given.min() < 0 or given.max() >= d:
-        raise ValueError(
-            f"{subject}: expected indices from 0 to {d - 1}, got {given.min()} to {given.max()}; n_features is the "
-            f"number of features before selection."
-        )
-    if np.unique(given).size < given.size:
-        raise ValueError(f"{subject}: expected each feature once, got {given.size - np.unique(given).size} again.")
     return given.astype(np.int64)
+
+
+def _check(chosen: list[NDArray[np.int64]], features: NDArray[np.int64], places: NDArray[np.int64], d: int) -> None:
+    """Refuse indices that are no features, and those that are twice in a selection: all selections at once."""
+    outside = (features < 0) | (features >= d)
+    if outside.any():
+        place = places[outside][0]
+        raise ValueError(
+            f"stability: selection {place}: expected indices from 0 to {d - 1}, got {chosen[place].min()} to "
+            f"{chosen[place].max()}; n_features is the number of features before selection."
+        )
+    pairs = np.sort(places * d + features)
+    again = pairs[1:][pairs[1:] == pairs[:-1]] // d
+    if again.size:
+        n_again = np.sum(again == again[0])
+        raise ValueError(f"stability: selection {again[0]}: expected each feature once, got {n_again} again.")

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from provlab.export import write_csv
-from provlab.features import COLUMNS, KEEPS_ALL, NO_LIST, OnData, SelectedFeatures, cells_features
+from provlab.features import KEEPS_ALL, NO_LIST, OnData, SelectedFeatures, cells_features
 from provlab.figures.frequencies import MAX_PANELS, frequency_figure
 from provlab.figures.style import only_formats, save_figure, style
 from provlab.frames import planned_trials
@@ -25,14 +25,14 @@ from provlab.snapshot import StoreSnapshot
 TOP = 30
 """Features of a table, the most frequent ones."""
 
-NAMED = 5
-"""Features that stand beside a stability."""
-
 MAX_GROUPS, MAX_STABILITIES = 6, 300
 """Tables of features of a page, each of one data set and column, and lines of the table of stabilities."""
 
 MAX_LINES = 100_000
 """Of the CSV file: where a page has many cells, it has the most frequent features of each, `TOP` at least."""
+
+MAX_NOTES = 3
+"""Reasons why names or stabilities are missing."""
 
 MAX_RANKS = 2000
 """Points of a line of the figure."""
@@ -190,15 +190,16 @@ def _notes(lines: Sequence[FeaturesLine], stored: set[str], selecting: set[str],
             without.setdefault(NO_LIST if cell in selecting else KEEPS_ALL, {})[line.method] = None
     notes = [f"{', '.join(methods)}: {reason}" for reason, methods in without.items()]
     said = {note for found in part.cells.values() for note in found.note.split("; ") if note}
-    return [*notes, *sorted(said)]
+    more = [f"and {len(said) - MAX_NOTES} more notes like these"] if len(said) > MAX_NOTES else []
+    return [*notes, *sorted(said)[:MAX_NOTES], *more]
 
 
 def _write_csv(path: Path, lines: Sequence[FeaturesLine], written: dict[str, pd.DataFrame]) -> None:
-    frames = [
-        written[line.cell.id].assign(dataset=line.dataset, column=line.column, method=line.method) for line in lines
-    ]
+    frames = [written[line.cell.id] for line in lines]
+    frame, sizes = pd.concat(frames, ignore_index=True), [len(each) for each in frames]
+    for name in ("method", "column", "dataset"):
+        frame.insert(0, name, np.repeat([getattr(line, name) for line in lines], sizes))
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame = pd.concat(frames, ignore_index=True)[["dataset", "column", "method", *COLUMNS]]
     write_csv(pa.Table.from_pandas(frame, preserve_index=False), path)
 
 
