@@ -145,15 +145,15 @@ READ = [
     ("unnamed_index.csv", {}, {"said": "'Unnamed: 0', which only numbers the rows, is left out"}),
     ("none_column.parquet", {"left_out": ["none"]}, {}),
     ("question.csv", {"na_values": ["?"]}, {"missing": [(3, 1)]}),
-    ("label_None.csv", {}, {"classes": ["Mild", "None"], "said": "classes are called None; where that means"}),
-    ("label_NA.csv", {}, {"classes": ["FR", "NA"], "said": "classes are called NA; where that means"}),
+    ("label_None.csv", {}, {"classes": ["Mild", "None"], "said": "classes are called 'None'; where that means"}),
+    ("label_NA.csv", {}, {"classes": ["FR", "NA"], "said": "classes are called 'NA'; where that means"}),
     ("category.csv", {"left_out": ["city"]}, {}),
     ("groups.csv", {"groups": "patient"}, {}),
     ("id_scale.csv", {"left_out": ["f5", "id"]}, {}),
     ("fea.mat", {"X": "fea", "target": "gnd"}, {"names": list("12345"), "classes": ["0", "1"]}),
     ("a.arff", {}, {}),
     ("nullable.parquet", {}, {}),
-    ("indexed.parquet", {}, {}),
+    ("indexed.parquet", {}, {"said": "the index of the frame, sample, is left out"}),
     *((name, options, {"names": list("12345"), "classes": ["0", "1"], "zeros": 1}) for name, options in (
         ("one.svm", {}),
         ("one.svm", {"zero_based": False, "n_features": 5}),
@@ -193,6 +193,48 @@ REFUSED = [
     ("category.csv", {"column_scaling": "range"}, r"got the text 'Oslo' in column 'city'; .*preparation=one_hot"),
     ("missing.csv", {"column_scaling": "range"}, r"got 2 in .*fill them in each fold by preparation=impute"),
 ]  # fmt: skip
+
+
+KINDS = [  # name, content, options, what is read or refused
+    ("rows.txt", "\n".join(['"a" "b" "y"', *(f'"{k}" {k}.5 {k % 3} "{k % 2}"' for k in range(9))]), {}, ["a", "b"]),
+    ("a.csv", "sep=;\r\na;y\r\n1,5;p\r\n2,25;q\r\n", {}, ["a"]),
+    ("a.csv", "900.5,901.5,y\n1,2,p\n3,5,q\n", {}, ["900.5", "901.5"]),
+    ("a.csv", "t,,\na,b,y\n1,2,p\n3,5,q\n", {"header": 1}, ["a", "b"]),
+    ("a.csv", "a,b,y,,\n1,2,p,,\n,,,,\n3,5,q,,\n", {}, ["a", "b"]),
+    ("a.csv", 'a,n,y\n1,"two\nlines",p\n2.5,"two\nlines",q\n?,one,q\n4,one,p\n', {}, r"got '\?' in line 6;"),
+    ("a.csv", "a,when,y\n1,2020-01-01,p\n3,2020-01-01,q\n", {}, ["a"]),
+    ("a.csv", "a,y\n1,p\n1e400,q\n", {}, r"got 1e400 in column 'a', line 3; .*na_values=\[1e400\]"),
+    ("a.csv", 'a,y\n"1,234",p\n"2,345",q\n', {}, r"got '1,234' in line 2; .*'dataset\.decimal=\",\"' or"),
+    ("a.csv", 'a,y\n"1,234",p\n"2,345",q\n', {"thousands": ","}, ["a"]),
+    ("a.csv", "a,y\n$5.50,p\n$6.50,q\n", {}, r"got '\$5\.50' in line 2; write plain numbers"),
+    ("a.csv", "a;b;y\n1;2;p\n3;4;q;5\n", {}, r"Expected 3 fields in line 3, saw 4"),
+    ("a.csv", "a;b,c;y\n1;2,3;p\n3;4,4;q\n", {}, r"one separator that splits all lines alike, got ',' and ';'"),
+    ("a.csv", "a,y\n1,p,2,3\n3,q,4,3\n", {}, r"rows of 2 fields, .* got more, .*dataset\.header=1"),
+    ("a.csv", "a,y\n1,p\n3,\n", {}, r"a label in each row, got 1 without, the first in line 3; .*write a name"),
+    ("a.csv", "a,y\n1,?\n3,p\n4,q\n", {"na_values": "?"}, r"a label in each row, got 1 without, the first in line 2"),
+    ("a.csv", "a,y\n1,p\n".encode("utf-16-le"), {}, r"expected text in utf-8, got zero bytes; .*utf-16-le"),
+    ("a.txt", "1 1:0.5 2:3\n0 2:1\n", {}, r"expected a table, got rows of svmlight; call the file NAME\.svm"),
+    ("a.csv", "a,y\n" + "".join(f"1,{k}\n" for k in range(25)), {}, r"25 different whole .*task=classification or"),
+    ("a.csv", "a,y\n" + "".join(f"1,{k}\n" for k in range(25)), {"task": "regression"}, ["a"]),
+    ("a.csv", "a,y\n" + "".join(f"1,{k % 3}.5\n" for k in range(25)), {}, r"3 different real numbers in 25 rows"),
+    ("a.csv", "a,y\n" + "".join(f"1,n{k}\n" for k in range(25)), {}, r"classes in .* got 25 different texts"),
+    ("a.csv", "a,y\n1,p\n3,q\n", {"task": "regression"}, r"expected numbers in .* got 2 different texts"),
+    ("a.csv", "a,w,y\n1,-1,p\n3,2,q\n", {"sample_weight": "w"}, r"weights, .* from 0 on, got -1 in line 2"),
+    ("a.csv", "a,w,y\n1,0.5,p\n3,2,q\n", {"fold": "w"}, r"numbers of folds, .*got 0\.5 in line 2"),
+    ("a.csv", "a,y\n1,p\n3,q\n", {"zero_based": True}, r"expected settings of \.csv .*got True"),
+    ("a.csv", "a,y\n1,p\n3,q\n", {"encoding": "klingon"}, r"dataset\.encoding: expected one .*got 'klingon'"),
+    ("a.arff", "@relation r\n@attribute a real\n@data\n{0 1}\n", {}, r"full rows after @data, got sparse ones, '\{0 1\}'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "options", "is_"), KINDS, ids=[f"{k}" for k in range(len(KINDS))])
+def test_kinds_of_tables(project, name, content, options, is_):
+    (project / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    if isinstance(is_, list):
+        assert read(project / name, **options)[0].feature_names.tolist() == is_
+        return
+    with pytest.raises(ValueError, match=is_):
+        read(project / name, **options)
 
 
 @pytest.mark.parametrize(("name", "options", "message"), REFUSED, ids=[f"{n} {o}" for n, o, _ in REFUSED])
@@ -342,4 +384,5 @@ def test_what_people_should_know_is_said_once_and_before_the_run(project):
     report = run_cells(cells, store, {"name": "serial"}, console=Console(file=said, width=200))
     assert said.getvalue().startswith("note: data set t.csv: column 'Unnamed: 0', which only numbers the rows")
     assert said.getvalue().count("Unnamed") == 1
-    assert (report.n_run, report.warnings) == (20, [])
+    assert report.n_run == report.n_planned > 0
+    assert not report.warnings

@@ -1,5 +1,6 @@
 """Files that a user was sent, as `dataset=file`: a whole data set, or one clear error and no memory for mere claims."""
 
+import gzip
 import warnings
 import zlib
 
@@ -42,6 +43,11 @@ WHOLE = {
     "npy": (saved(np.save, np.column_stack([X, Y])),),
     "mat": (saved(savemat, {"X": X, "Y": Y[:, None]}),),
     "csv": (TABLE.to_csv(index=False).encode(),),
+    "txt": (TABLE.to_csv(sep=";", decimal=",", index=False).encode("utf-16"),),
+    "csv.gz": (gzip.compress(TABLE.to_csv(index=False).encode()),),
+    "arff": (
+        b"@relation r\n@attribute a real\n@attribute 'b c' {p,q}\n@attribute y {p,q}\n@data\n1,p,q\n2,q,p\n3,?,p\n",
+    ),
     "svm": (saved(lambda f: dump_svmlight_file(X, Y, f)),),
     "parquet": (saved(lambda f: f.write(TABLE.to_parquet())), saved(lambda f: f.write(TABLE[["a", "y"]].to_parquet()))),
 }
@@ -52,7 +58,7 @@ def whole(path, **options):
     n, d = data.X.shape
     assert data.y.shape == (n,)
     assert len(set(data.feature_names)) == d
-    assert np.isfinite(data.X.data if sparse.issparse(data.X) else data.X).all()
+    assert not np.isinf(data.X.data if sparse.issparse(data.X) else data.X).any()
 
 
 @pytest.mark.parametrize("ending", WHOLE)
@@ -147,7 +153,17 @@ def longer_than_its_bytes(path):
         file.truncate(128 + 100_000 * 5000)  # of which the disk stores none
 
 
+def far_cells(path):
+    """Write a sheet of 3,000 cells, each of which is the last of its row."""
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in range(1, 3000):
+        book.active.cell(row, 16_384, 1.5)
+    book.save(path)
+
+
 CLAIMS = {
+    "zeros.csv.gz": (lambda path: path.write_bytes(gzip.compress(b"a,y\n" + b"0,1\n" * 9_000_000)), "2 columns"),
+    "far.xlsx": (far_cells, "cells in .* rows"),
     "index.svm": (lambda path: path.write_bytes(b"1 16777216:1\n0 1:1\n"), "2 rows of 16,777,216 columns"),
     "largest.svm": (lambda path: path.write_bytes(b"1 2147483647:1\n0 1:1\n"), "2 rows of 2,147,483,647 columns"),
     "zeros.npz": (

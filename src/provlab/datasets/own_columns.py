@@ -338,11 +338,13 @@ def _check_finite(subject: str, table: Table, X: Any, kept: Sequence[int]) -> No
     rows = sparse.coo_array(X) if sparse.issparse(X) else None
     place = np.flatnonzero(~np.isfinite(values) if rows is not None else np.isinf(values).ravel())[0]
     row, k = (rows.row[place], rows.col[place]) if rows is not None else divmod(int(place), X.shape[1])
-    shown = f"{X[row, k]}" if table.texts is None else table.texts(kept[k]).iloc[row]
+    shown, step = f"{X[row, k]}", ""
+    if table.texts is not None:
+        shown = table.texts(kept[k]).iloc[row]
+        step = f", or say that it is missing: dataset.na_values=[{shown:.40}]"
     raise ValueError(
-        f"{subject}: expected finite numbers, got {shown:.40} in column {table.names[kept[k]]!r:.80}, "
-        f"{table.where(_in_file(table, int(row)))}, infinite or too large for 64 bits; correct it, or say that "
-        f"it is missing: dataset.na_values=[{shown:.40}]."
+        f"{subject}: expected finite numbers of 64 bits, got {shown:.40} in column {table.names[kept[k]]!r:.80}, "
+        f"{table.where(_in_file(table, int(row)))}; correct it{step}."
     )
 
 

@@ -23,7 +23,7 @@ from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
 from provsel.streams.svmlight_rows import SvmlightRows, query_ids
 
-from .own_text import PACKED, TEXTS, Layout, Reading, layout_of, line_of, opened, read_frame
+from .own_text import PACKED, TEXTS, Layout, Reading, layout_of, line_of, opened, read_frame, some
 
 T = TypeVar("T")
 
@@ -41,6 +41,7 @@ TAKES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(TEXTS, _TEXT),
     ".arff": ("encoding", "na_values", "keep_default_na"),
     ".xlsx": ("sheet_name", "header", "decimal", "thousands", "na_values", "keep_default_na"),
+    ".parquet": ("na_values",),
     **dict.fromkeys((".npz", ".mat"), ("X",)),
     **dict.fromkeys(SVMLIGHT, ("zero_based", "n_features")),
 }
@@ -156,7 +157,7 @@ def _sound(file: Path, read: Callable[[Path, Reading], T], how: Reading) -> T:
             raise
         raise ValueError(
             f"{file}: expected a sound {format_of(file)} file, got {type(error).__name__}: "
-            f"{str(error).strip():.200}; repair it."
+            f"{' '.join(str(error).split()):.200}; repair it."
         ) from error
 
 
@@ -237,7 +238,9 @@ def _read_parquet(file: Path, how: Reading) -> Table:
     # texts stay dictionaries where the file has them so: one of a megabyte may stand in each row
     texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
     frame = pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
-    return Table(frame.reset_index(drop=True), [str(name) for name in frame.columns])
+    index = [str(name) for name in frame.index.names if name is not None]
+    notes = [f"the index of the frame, {some(index)}, is left out"] if index else []
+    return Table(frame.reset_index(drop=True), [str(name) for name in frame.columns], notes=notes)
 
 
 def _vectors(

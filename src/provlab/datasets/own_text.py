@@ -181,6 +181,11 @@ def layout_of(file: Path, how: Reading) -> Layout:
         names, skip = _attributes(file, text) if is_arff else (None, 0)
         lines = _head(file, how, text)
     quote, sep, comment = '"', how.sep, how.comment
+    if names is not None and lines and lines[0].startswith("{"):
+        raise ValueError(
+            f"data set {file.name}: expected full rows after @data, got sparse ones, {lines[0].strip()!r:.40}; write "
+            f"them in full, or as svmlight."
+        )
     if names is not None:
         sep, comment, quote = ",", "%", "'" if "'" in "".join(lines) and '"' not in "".join(lines) else '"'
     elif lines and (said := re.fullmatch(r'"?sep=(.)"?', lines[0].strip())):

@@ -133,7 +133,10 @@ def load(
         values, kept, categories, notes = features_of(subject, table, kept, how.na_values)
         odd = [] if class_names is None else [each for each in class_names if each.lower() in MISSING]
         if odd:
-            notes = [f"classes are called {some(odd)}; where that means no label, say dataset.na_values", *notes]
+            notes = [
+                f"classes are called {some([*map(repr, odd)])}; where that means no label, say dataset.na_values",
+                *notes,
+            ]
         if UNNAMED.fullmatch(table.names[0]) and 0 in out:
             notes = [f"column {table.names[0]!r}, which only numbers the rows, is left out", *notes]
         for note in [*table.notes, *notes]:
