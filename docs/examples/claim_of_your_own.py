@@ -33,7 +33,7 @@ PAIRS = [
 DATA = [
     "dataset.path=cells.csv",
     "dataset.target=target",
-    "dataset.index=null",
+    "dataset.index_col=null",
     "+dataset.column_scaling=range",
 ]
 WHY = "Fewer than 2 of 100 cells do not matter here."

@@ -223,7 +223,7 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", "a,w,y\n1,0.5,p\n3,2,q\n", {"fold": "w"}, r"numbers of folds, .*got 0\.5 in line 2"),
     ("a.csv", "a,y\n1,p\n3,q\n", {"zero_based": True}, r"expected settings of \.csv .*got True"),
     ("a.csv", "a,y\n1,p\n3,q\n", {"encoding": "klingon"}, r"dataset\.encoding: expected one .*got 'klingon'"),
-    ("a.arff", "@relation r\n@attribute a real\n@data\n{0 1}\n", {}, r"full rows after @data, got sparse ones, '\{0 1\}'"),
+    ("a.arff", "@relation r\n@attribute a real\n@data\n{0 1}\n", {}, r"full rows after @data, got sparse ones"),
 ]  # fmt: skip
 
 

@@ -217,17 +217,19 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
     import pandas as pd
 
     said = {"thousands": how.thousands, "na_values": [*how.na_values], "keep_default_na": how.keep_default_na}
-    said |= {"comment": how.comment} if layout.names is None else {"comment": "%", "na_values": ["?"]}
+    said |= {"comment": how.comment} if layout.names is None else {"comment": "%", "na_values": ["?", *how.na_values]}
     with opened(file, how) as binary, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
+        # pandas' own skiprows takes quotes in those lines for its own
+        text = io.TextIOWrapper(binary, encoding=layout.encoding, newline="")
+        for _ in range(layout.skip):
+            text.readline()
         try:
             frame = pd.read_csv(
-                binary,
+                text,
                 sep=layout.sep,
                 decimal=layout.decimal,
-                encoding=layout.encoding,
                 quotechar=layout.quote,
-                skiprows=layout.skip,
                 header=layout.header,
                 names=layout.names,
                 index_col=None if layout.row_names else False,
