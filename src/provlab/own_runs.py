@@ -441,7 +441,7 @@ def read_runs(results: Path) -> tuple[dict[str, OwnRun], list[str]]:
     """
     runs: dict[str, OwnRun] = {}
     problems = []
-    files = sorted((results / FOLDER).glob(f"*/{FILE}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    files = sorted((results / FOLDER).glob(f"*/{FILE}"), key=lambda path: path.lstat().st_mtime, reverse=True)
     for path in files[:MAX_RUNS]:
         name = path.parent.name
         try:

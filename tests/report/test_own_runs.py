@@ -16,7 +16,7 @@ from provlab.cli import main
 from provlab.own_runs import own_run, read_runs
 from provlab.report.runs import features_lines
 from provlab.store import TrialStore
-from small_runs import FULL, LEVERAGE, SMALL, small_cell
+from small_runs import FULL, LEVERAGE, SMALL, run_python, small_cell
 
 SWEEP = [
     "-m", "dataset=digits", "selector=rrqr,leverage", "selector.n_features_to_select=5,10,20", "protocol.n_splits=3",
@@ -131,6 +131,7 @@ def first(**changes):
 
 DAMAGES = [
     (lambda content: "{", "expected JSON, got"),
+    (lambda content: "[" * 100_000, "expected JSON, got it is nested in more than 20 levels"),
     (lambda content: [], r"expected a mapping with command, cells, got \[\]"),
     (lambda content: {"command": ""}, "expected a mapping with command, cells, got no cells"),
     (lambda content: {**content, "cells": []}, "cells: expected 1 to 100000, got 0"),
@@ -208,6 +209,15 @@ def test_runs_beside_papers_are_a_part_of_their_own_and_damage_is_said(outside, 
     runs = Page(outside / "results" / "report" / "runs" / "index.html")
     assert (page.problems, runs.problems) == ([], [])
     assert "provsel run selector=uniform" in runs.text
+
+
+def test_without_the_packages_of_figures_the_table_is_written(outside):
+    script = "import sys; sys.modules['matplotlib'] = None; from provlab.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = run_python(["-c", script, "run", *SWEEP], outside)
+    assert done.returncode == 0, done.stderr
+    [folder] = (outside / "results" / "runs").iterdir()
+    assert sorted(path.name for path in folder.iterdir()) == ["features.csv", "run.json", "table.csv", "table.md"]
+    assert re.search(r"no figure, as matplotlib\S* is missing: pip install 'provsel", done.stderr)
 
 
 def test_a_report_of_nothing_says_what_to_do(outside, capsys):

@@ -51,7 +51,9 @@ COMMANDS = {
         "smith2020 --artefact table1 --plan",
     ),
     "reference": Command("claims", "write results/reference, what full runs gave, from the store", "--artefact table1"),
-    "report": Command("pages", "write the HTML report: every number and claim with its verdict", "--results results"),
+    "report": Command(
+        "pages", "write the HTML report: your runs, and every number and claim of papers", "--results results"
+    ),
     "reproduce": Command(
         "artefacts", "compute what an artefact is missing, and write its tables and figures", "table1 executor=serial"
     ),

@@ -18,6 +18,9 @@ from provlab.snapshot import StoreSnapshot
 
 log = logging.getLogger(__name__)
 
+MAX_LINES = 1000
+"""Of a page's table; the CSV file has all."""
+
 TEXTS = ("method", "data set", "measure", "state", "most frequent features")
 """Columns of the table that are no numbers."""
 
@@ -34,7 +37,7 @@ class RunPage:
     frame : DataFrame
         See `run_frame`.
     lines : list of dict
-        The table, see `shown_columns`.
+        The table, see `shown_columns`, and of a long one the first lines.
     figures, files : list of str
         Addresses below the report, of the figures and of what can be downloaded.
     """
@@ -71,7 +74,7 @@ def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> RunP
     figures = write_run(run, frame, selected, folder, ("svg",))
     below: list[Any] = [sorted(figures), sorted(folder.iterdir())]
     hrefs = [[path.relative_to(site.folder).as_posix() for path in paths] for paths in below]
-    page = RunPage(name, run, frame, shown_columns(frame, run.cells, selected), *hrefs)
+    page = RunPage(name, run, frame, shown_columns(frame, run.cells, selected)[:MAX_LINES], *hrefs)
     features = write_features(site, store, features_lines(run), f"run-{name}")
     site.write(page.href, "run.html", run.title, "runs", run.title, page=page, texts=TEXTS, features=features)
     return page
