@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from provlab.claims.rules import RULES_VERSION
+from provlab.claims.rules import RULES_VERSION, AbstractRule
 from provlab.claims.schema import Claim
 from provlab.documents import read_as, with_known_keys
 from provlab.identity.cell import Cell
@@ -66,7 +66,7 @@ class Versions:
         cells = [entry.cell for entry in entries]
         classes = {component_class(kind, getattr(cell, kind)) for kind in COMPONENTS for cell in cells}
         plan = sorted([each.row, each.column, each.dataset, each.cell.id, each.cell.n_trials] for each in entries)
-        tests = sorted([claim.id, type(claim.rule).__name__, asdict(claim.rule)] for claim in claims)
+        tests = sorted([claim.id, type(claim.rule).__name__, _stated(claim.rule)] for claim in claims)
         found = {each.__name__: int(getattr(each, "algorithm_version", 0)) for each in classes}
         return cls(RULES_VERSION, dict(sorted(found.items())), _digest([plan, how]), _digest(tests) if tests else "")
 
@@ -160,6 +160,11 @@ def computed_with(trials: pd.DataFrame) -> tuple[tuple[dict[str, Any], ...], tup
         tuple({**versions(text), "trials": n} for text, n in environments),
         tuple({"revision": text, "trials": n} for text, n in revisions),
     )
+
+
+def _stated(rule: AbstractRule) -> dict[str, Any]:
+    """Return the parameters of a rule, without the quantity where it is the error: that came later, as in keys."""
+    return {name: value for name, value in asdict(rule).items() if (name, value) != ("quantity", "")}
 
 
 def _digest(content: Any) -> str:
