@@ -114,7 +114,8 @@ def test_equal_data_have_one_key_and_the_same_folds_however_they_are_spelt(proje
         places = data.draw(st.permutations(out))
         first = data.draw(st.booleans()) and bool(places)
         path = data.draw(st.sampled_from([file.name, f"./{file.name}", str(file)]))
-        given = {"path": path, "index": column(places[0]) if first else None, "target": column(4)}
+        given = {"path": path, "index": None, "target": column(4)}
+        given |= {data.draw(st.sampled_from(["index", "index_col"])): column(places[0])} if first else {}
         given["left_out"] = [column(k) for k in places[first:]]
         default = {"index": None, "left_out": []} | ({"target": None} if ending != ".npy" else {})
         if default.get("target", "") is None and data.draw(st.booleans()):
@@ -122,6 +123,9 @@ def test_equal_data_have_one_key_and_the_same_folds_however_they_are_spelt(proje
         written = {
             name: value for name, value in given.items() if default.get(name, "") != value or data.draw(st.booleans())
         }
+        separator = {".csv": ",", ".tsv": "tab"}.get(ending)
+        if separator and data.draw(st.booleans()):  # what is found is not written
+            written |= {"sep": separator, "decimal": ".", "encoding": "utf-8", "header": 0}
         return {"name": "file", **written} | data.draw(
             st.sampled_from([{}, {"unit_rows": False, "column_scaling": None}])
         )
