@@ -74,6 +74,16 @@ def test_trials_that_jobs_share_run_once_and_stored_ones_never_again(run):
         assert re.search(r"sweep: 2 of 2 jobs done, 0 failed\ntable and figure: results/runs/.*\n$", error)
 
 
+def test_a_method_without_a_setting_of_the_others_stands_once_beside_them(run):
+    sizes = "selector.n_features_to_select=5,9"
+    status, out, error = run("-m", "selector=full,uniform", sizes, *SMALL[1:], "executor=serial")
+    assert status == 0
+    assert "sweep: 3 of 3 jobs done, 0 failed" in error
+    assert [line.split()[1] for line in out.splitlines() if line.startswith("│")] == ["FullData", "Uniform", "Uniform"]
+    status, _, error = run("-m", "selector=full,uniform", "selector.nosuch=5,9", *SMALL[1:])
+    assert (status, "4 of 4 jobs" in error, "selector.nosuch" in error) == (1, True, True)
+
+
 def test_a_sweep_is_the_same_with_a_launcher(run, here):
     joblib = ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
     done = run_python([RUN, "-m", *joblib, *ONE_BAD, *SIZE], here)

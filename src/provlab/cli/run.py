@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from provlab.cli.commands import add_settings, one_line
@@ -170,11 +170,40 @@ def jobs_of(overrides: Sequence[str]) -> list[Job]:
     return jobs
 
 
+def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
+    """Return distinct jobs, each without the settings that its selector or model lacks and that of another job has.
+
+    So all features stand once beside methods at several sizes, as in artefacts.
+    """
+    from provlab.plan import compose_config
+    from provlab.plan.artefact import applies
+    from provlab.plan.overrides import GROUPS, setting
+
+    @cache
+    def composed(groups: Job) -> dict[str, Any]:
+        return compose_config(groups)
+
+    def taken(job: Job) -> set[str]:
+        groups = tuple(text for text in job if text.partition("=")[0] in GROUPS)
+        try:
+            return {text for text in job if applies(text, composed(groups))}
+        except ValueError:  # such as a name that does not exist, which is said where the job is composed
+            return {*job}
+
+    of_jobs = [taken(job) for job in jobs]
+    known = {setting(text) for texts in of_jobs for text in texts}
+    kept = [
+        tuple(text for text in job if text in texts or setting(text) not in known)
+        for job, texts in zip(jobs, of_jobs, strict=True)
+    ]
+    return list(dict.fromkeys(kept))
+
+
 def _sweep(overrides: Sequence[str], of_launcher: Sequence[str], *, fail_fast: bool) -> int:
     """Run all jobs, print the table of their cells, and list at the end what failed."""
     from provlab.plan import cells_of, compose_config
 
-    jobs = jobs_of(overrides)
+    jobs = fitting_jobs(jobs_of(overrides))
     configs: list[dict[str, Any]] = []
     cells: list[list[Cell]] = []
     refused: dict[Job, Outcome] = {}

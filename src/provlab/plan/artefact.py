@@ -205,10 +205,10 @@ def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> t
 def fitting(column: Sequence[str], row: Parts) -> list[str]:
     """Return the overrides of a column that apply to a row: what the column chooses itself, and what the row has."""
     chosen = _chosen_groups(column)
-    return [text for text in column if setting(text).partition(".")[0] in chosen or _applies(text, row)]
+    return [text for text in column if setting(text).partition(".")[0] in chosen or applies(text, row)]
 
 
-def _applies(override: str, row: Parts) -> bool:
+def applies(override: str, row: Parts) -> bool:
     """Tell whether the selector or model of a row has the setting that a column changes, nested or not, or adds."""
     key = override.partition("=")[0]  # with the + of one that is added, which applies to each row
     group = key.partition(".")[0]
@@ -222,7 +222,7 @@ def _check_columns(name: str, columns: Mapping[str, Sequence[str]], rows: Sequen
         for text in overrides:
             key = setting(text)
             group = key.split(".")[0]
-            if group not in chosen and not any(_applies(text, row) for row in rows):
+            if group not in chosen and not any(applies(text, row) for row in rows):
                 paths = {path for row in rows for path in _settings(row[group], group)}
                 known = sorted(path for path in paths if not path.endswith("._target_"))
                 raise ValueError(

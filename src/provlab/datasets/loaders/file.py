@@ -29,7 +29,8 @@ from provlab.project import current_project
 from provsel.checks import check_integer
 from provsel.streams.memory import within_memory
 
-VERSION = 1
+VERSION = 2
+"""1 took an unnamed index for a feature, and labels called NA for missing ones."""
 
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
