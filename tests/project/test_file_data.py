@@ -173,6 +173,18 @@ def test_columns_of_unlike_sizes_are_warned_of_where_nothing_scales_them(project
     assert not [each for each in recwarn if "like size" in str(each.message)]
 
 
+def test_trials_of_a_file_still_count(project):
+    """Settings that came later are no part of the identity of a file that is read as ever."""
+    (project / "a.csv").write_text("wing,bill,label\n1,2.5,a\n2,0.5,b\n3,1.5,a\n")
+    whole = "28bfcdaa1a3f48477b9e9269561f0fe73c0c9c6d0de19647eb7660dc5206af84"
+    part = "bcda99d6ca99f225bbe1028a17e4accdf9beab79a12d4686fd2467fbbc3555fd"
+    assert dataset_identity("file", path="a.csv") == whole
+    assert dataset_identity("file", path="a.csv", target="label", left_out=["wing"]) == part
+    assert dataset_identity("file", path="a.csv", task="classification", na_values=["-"]) != whole
+    (project / "b.csv").write_text(",bill,label\n1,2.5,a\n2,0.5,b\n3,1.5,a\n")  # whose first column was a feature
+    assert dataset_identity("file", path="b.csv") == dataset_identity("file", path="b.csv", index="Unnamed: 0")
+
+
 def test_the_path_is_no_part_of_identity_and_key(project):
     frame().to_csv(project / "a.csv", index=False)
     (project / "sub").mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -29,8 +30,7 @@ from provlab.project import current_project
 from provsel.checks import check_integer
 from provsel.streams.memory import within_memory
 
-VERSION = 2
-"""1 took an unnamed index for a feature, and labels called NA for missing ones."""
+VERSION = 1
 
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
@@ -184,7 +184,7 @@ def checked(**given: Any) -> dict[str, Any]:
     by_name = left_out or given["index"] is not None or given["index_col"] is not None
     if format_of(file) in APART and not by_name and not any(isinstance(given[name], int) for name in ROLES):
         _places(file, [], given)
-        return {**given, **found, "left_out": [], "index": None, "index_col": None}
+        return _stated({**given, **found, "left_out": [], "index": None, "index_col": None})
     names = column_names(file, how)
     roles, out = _places(file, names, given)
     spelled = {k: name if names.count(name) == 1 else k for k, name in enumerate(names)}
@@ -194,7 +194,13 @@ def checked(**given: Any) -> dict[str, Any]:
         role: given[role] if place is None else place if apart else spelled[place] for role, place in roles.items()
     }
     first = beside[0] if beside else None
-    return {**given, **found, **written, "left_out": beside[1:], "index": first, "index_col": None}
+    return _stated({**given, **found, **written, "left_out": beside[1:], "index": first, "index_col": None})
+
+
+def _stated(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters without those of `LATER` at their defaults, which identities of earlier trials do not have."""
+    defaults = inspect.signature(load).parameters
+    return {name: value for name, value in parameters.items() if name not in LATER or value != defaults[name].default}
 
 
 def files(*, path: str, **_: Any) -> list[Path]:
