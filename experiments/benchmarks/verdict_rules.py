@@ -15,15 +15,21 @@ import argparse
 import csv
 import math
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.special import bdtr
 from timing import report
 
+from provlab.claims.bounds import NEARLY_ALL, runs_needed
 from provlab.claims.comparison import Better, Comparable, NotWorse
+from provlab.claims.evidence import AbstractEvidence
 from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
 from provlab.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, needed
+from provlab.claims.schema import RULES
+from provlab.claims.verdicts import verdict_of
 
 BENCH = {
     "bench": ["--samples", "400"],
@@ -144,6 +150,106 @@ def false_verdicts(n_samples, rng):
         yield dict(zip(FIELDS, [what, rule, n, f"<= {bound}", *share(n_samples, draw)], strict=False))
 
 
+class Drawn(AbstractEvidence):
+    """Trials that were drawn: `numbers` has an array for each row, column and data set; one is a fold of its own."""
+
+    def __init__(self, numbers, quantity):
+        super().__init__(scale=1.0)
+        ends = np.cumsum([0, *(each.size for each in numbers.values())])
+        self.ranges = dict(zip(numbers, (np.arange(*each) for each in pairwise(ends)), strict=True))
+        folds = np.concatenate([np.arange(each.size) for each in numbers.values()])
+        self.columns = {quantity: np.concatenate([*numbers.values()]), "fold": folds, "repeat": 0 * folds}
+        self.columns |= {"n_train": np.full(folds.size, np.inf), "n_test": np.ones(folds.size)}
+
+    def find(self, artefact, column):
+        """See the base class."""
+        return [(row, data, rows) for (row, name, data), rows in self.ranges.items() if name == column]
+
+    def values(self, name, results):
+        """See the base class."""
+        return self.columns[name][results]
+
+    def counts(self, places):
+        """See the base class."""
+        return 1, 1
+
+
+def judged(test, numbers, drawn="error", **parameters):
+    """Return the verdict of a rule on drawn trials."""
+    columns = [*dict.fromkeys(column for _, column, _ in numbers)]
+    rule = RULES[test].from_config({"artefact": "drawn/table", "columns": columns, **parameters})
+    return verdict_of(rule.findings(columns, Drawn(numbers, drawn), [rule]))
+
+
+def runs(rng, rate, n):
+    """Return numbers that are above 1 in a share `rate` of n runs."""
+    return np.where(rng.random(n) < rate, 2.0, 0.5)
+
+
+def within(numbers):
+    quantity = "certificate_delta"
+    return judged(
+        "within", {("A", "c", ""): numbers}, quantity, row="A", quantity=quantity, bound=1.0, at_most=NEARLY_ALL
+    )
+
+
+def of_claims(n_samples, rng):
+    """Return the rows of the table about rules that judge shares of runs, and several data sets or rows at once.
+
+    Without the correction: at most the share failed, as the rule once had it; all data sets together; no Holm.
+    """
+
+    def shares():
+        failed = runs(rng, NEARLY_ALL, 59)
+        return within(failed) == REPLICATED, (failed > 1).sum() <= NEARLY_ALL * 59
+
+    def theorem():
+        failed = {("A", "c", name): runs(rng, rate, 100) for name, rate in (("x", NEARLY_ALL), ("y", 0.0))}
+        states = {place: np.where(each > 1, "violated", "held").astype(object) for place, each in failed.items()}
+        found = judged("certificates", states, "certificate_cost", row="A", quantity="cost", at_most=NEARLY_ALL)
+        k = sum(int((each > 1).sum()) for each in failed.values())
+        return found == REPLICATED, bdtr(k, 200, NEARLY_ALL) < ALPHA
+
+    def trend(slopes, wrong):
+        numbers = {
+            ("A", column, f"set {k}"): rng.standard_normal(10) - slope * place
+            for k, slope in enumerate(slopes)
+            for place, column in enumerate("abc")
+        }
+        found = judged("falls", numbers, "objective", row="A", quantity="objective")
+        return (found == wrong,)
+
+    def same(means, wrong):
+        numbers = {(f"row {k}", "c", ""): mean + rng.standard_normal(20) for k, mean in enumerate(means)}
+        numbers["than", "c", ""] = np.zeros(20)
+        shared = {"than": "than", "over": "folds", "margin": MARGIN}
+        rows = [f"row {k}" for k in range(len(means))]
+        alone = [Comparable.criteria_at(MARGIN)[1] for _ in rows]
+        tests = [plain(numbers[row, "c", ""]) for row in rows]
+        uncorrected = min(p_value(test, each) for test, each in zip(tests, alone, strict=True)) < ALPHA
+        found = judged("all_comparable", numbers, rows=rows, **shared)
+        return (found == wrong, uncorrected) if wrong == CONTRADICTED else (found == wrong,)
+
+    pilot, most = runs_needed(1, 92, NEARLY_ALL, ALPHA), f"<= {ALPHA}"
+    cases = [
+        ("5 % of the runs fail", "within, replicated (exact binomial)", 59, shares, most),
+        ("5 % fail on one of two data sets", "certificates, replicated (exact binomial)", 200, theorem, most),
+        ("no trend on one of two data sets", "falls, replicated", 60, partial(trend, (2, 0), REPLICATED), most),
+        ("no trend on eight data sets", "falls, contradicted (Holm)", 240, partial(trend, [0] * 8, CONTRADICTED), most),
+        ("one of four rows at the margin", "all comparable, replicated", 20,
+         partial(same, [0, 0, 0, MARGIN], REPLICATED), most),
+        ("four rows at the margin", "all comparable, contradicted (Holm)", 20,
+         partial(same, [MARGIN] * 4, CONTRADICTED), most),
+        ("no run fails", "within, replicated", 59, lambda: (within(runs(rng, 0.0, 59)) == REPLICATED,), "1"),
+        ("1 of 92 runs fails", "within, replicated", pilot,
+         lambda: (within(runs(rng, 1 / 92, pilot)) == REPLICATED,), ">= 0.9"),
+        ("falls by 1 sd a column", "falls, replicated", 60, partial(trend, (1, 1), REPLICATED), ">= 0.9"),
+        ("no difference on four rows", "all comparable, replicated", 20, partial(same, [0] * 4, REPLICATED), ">= 0.9"),
+    ]  # fmt: skip
+    for what, rule, n, draw, expected in cases:
+        yield dict(zip(FIELDS, [what, rule, n, expected, *share(n_samples, draw)], strict=False))
+
+
 def is_decided(rng, make, n, mean, rule):
     return (verdict(make(mean + rng.standard_normal(n)), rule) != INCONCLUSIVE,)
 
@@ -172,6 +278,7 @@ def main():
     options = parser.parse_args()
     rng = np.random.default_rng(20261122)
     rows = [*false_verdicts(options.samples, rng), *decided(options.samples, rng)]
+    rows += of_claims(options.samples, np.random.default_rng(44))
     if options.csv:
         with options.csv.open("w", newline="") as file:
             writer = csv.DictWriter(file, FIELDS, lineterminator="\n")

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from provlab.claims import INCONCLUSIVE, NOT_RUN, VERDICTS, ClaimFile, Evidence, verdict_frame
+from provlab.claims import INCONCLUSIVE, NOT_CONTRADICTED, NOT_RUN, VERDICTS, ClaimFile, Evidence, verdict_frame
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.claims.ranking import RankingResult, draw_rankings, ranking_frame
 from provlab.claims.schema import all_claim_files, claim_files, claims_about
@@ -31,6 +31,7 @@ from provlab.frames import planned_trials
 from provlab.plan import Artefact, compose_artefact, counted_state, unique_cells
 from provlab.project import artefact_names, full_name
 from provlab.readings.letter import write_letter
+from provlab.readings.robustness import counted, stored_robustness, under_readings
 from provlab.readings.stored import copy_readings, joined, stored_made, stored_outcome, texts, universes_file
 from provlab.readings.study import readings_changes
 from provlab.recipe import load_recipe
@@ -46,6 +47,9 @@ log = logging.getLogger(__name__)
 FOLDER, README, SUMMARY, BENCHMARKS = "reference", "README.md", "summary.json", "benchmarks.json"
 VERDICT_LINES, RANKING_LINES = "verdicts.csv", "rankings.csv"
 SAMPLE, READINGS, LETTER = "sample", "readings", "letter.md"
+
+OPEN = (INCONCLUSIVE, NOT_CONTRADICTED)
+"""Verdicts that more observations would decide."""
 
 MAX_BYTES = 16_000_000
 """A repository is cloned with all its history."""
@@ -116,12 +120,24 @@ class Reference:
         return {"trials": sum(part["trials"] for part in self.artefacts.values()), "cpu_hours": hours}
 
     def totals(self) -> dict[str, dict[str, int]]:
-        """Return how many of each paper's own claims have each verdict."""
+        """Return how many of each paper's own claims have each verdict, firm or depending on the reading."""
         own = self.verdicts[self.verdicts["kind"] == "paper"] if len(self.verdicts) else self.verdicts
-        return {
-            str(paper): {verdict: int((lines["verdict"] == verdict).sum()) for verdict in VERDICTS}
-            for paper, lines in (own.groupby("paper", sort=False) if len(own) else ())
-        }
+        asked = stored_robustness(self.folder)
+        found: dict[str, dict[str, int]] = {}
+        for line in own.to_dict("records"):
+            of_paper = found.setdefault(line["paper"], dict.fromkeys(VERDICTS, 0))
+            of_paper[counted(line["id"], line["verdict"], asked)] += 1
+        return found
+
+    def depending(self) -> list[dict[str, str]]:
+        """Return the papers' own claims whose verdict depends on the reading, with what became of them."""
+        asked, claims = stored_robustness(self.folder), self.verdicts
+        own = [line for line in claims.to_dict("records") if line["kind"] == "paper"]
+        return [
+            {**line, "readings": under_readings(line["id"], asked)}
+            for line in own
+            if counted(line["id"], line["verdict"], asked) != line["verdict"]
+        ]
 
     def changes(self) -> dict[str, list[str]]:
         """Return for each artefact what has changed in the code since its part was written, in words."""
@@ -162,7 +178,7 @@ class Reference:
         return render(
             Path(__file__).with_suffix(".md.j2"),
             reference=self, totals=totals, verdicts=VERDICTS, benchmarks=benchmarks,
-            open_claims=self.verdicts[self.verdicts["verdict"] == INCONCLUSIVE].to_dict("records"),
+            open_claims=self.verdicts[self.verdicts["verdict"].isin(OPEN)].to_dict("records"),
             goals=[case for case in benchmarks.get("cases", []) if case["met"] is not None],
         )  # fmt: skip
 

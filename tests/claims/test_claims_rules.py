@@ -5,13 +5,16 @@ import math
 import numpy as np
 import pytest
 from made_trials import MadeArtefacts
+from scipy.stats import binom, binomtest
 
 from provlab.claims import (
     CONTRADICTED,
     DEPENDS,
     INCONCLUSIVE,
     NO_DIFFERENCE,
+    NOT_CONTRADICTED,
     NOT_RUN,
+    NOT_TESTABLE,
     REPLICATED,
     VACUOUS,
     Claim,
@@ -23,7 +26,7 @@ from provlab.claims import (
 from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
 from provlab.claims.ranking import draw_rankings, ranking_frame
 from provlab.claims.schema import RULES
-from provlab.datasets import MissingDataError
+from provlab.datasets import MissingDataError, load_dataset
 
 SETS = [f"set{k}" for k in range(20)]
 FIGURE, ONE, COLUMNS = "made/figure", "made/one", ["r=1", "r=2"]
@@ -280,18 +283,28 @@ DELTA = {"quantity": "certificate_delta", "bound": 0.2}
 TRIVIAL = {**DELTA, "trivial": "certificate_zero_delta"}
 CASES = [
     # the test, its parameters, what the trials of r=1 say, the verdict, effect and p, and a part of the detail
-    ("certificates", {"quantity": "margin"}, states(6, vacuous=4), REPLICATED, 60.0, None, "6 held, 4 vacuous"),
+    (
+        "certificates",
+        {"quantity": "margin"},
+        states(6, vacuous=4),
+        NOT_CONTRADICTED,
+        60.0,
+        0.95**6,
+        "n=59 would decide",
+    ),
     ("certificates", {"quantity": "margin"}, states(5, vacuous=5), VACUOUS, 50.0, None, "5 held"),  # not most of them
-    ("certificates", {"quantity": "margin"}, states(3, not_separable=7), REPLICATED, 100.0, None, "7 not separable"),
+    ("certificates", {"quantity": "margin"}, states(3, not_separable=7), NOT_CONTRADICTED, 100.0, 0.95**3, "7 not"),
     ("certificates", {"quantity": "margin"}, states(vacuous=8, not_separable=2), VACUOUS, 0.0, None, "8 vacuous"),
     ("certificates", {"quantity": "margin"}, states(9, 1), CONTRADICTED, 90.0, None, "1 violated"),
     ("certificates", {"quantity": "margin"}, states(no_bound=10), VACUOUS, None, None, "applies to no trial"),
-    ("certificates", {"quantity": "margin", "at_most": 0.05}, states(10), REPLICATED, 100.0, 1.0, "10 held"),
-    ("certificates", {"quantity": "margin", "at_most": 0.05}, states(9, 1), REPLICATED, 90.0, 0.401263, "1 violated"),
+    ("certificates", {"quantity": "margin", "at_most": 0.05}, states(10), NOT_CONTRADICTED, 100.0, 0.95**10, "10 held"),
+    ("certificates", {"quantity": "margin", "at_most": 0.05}, states(9, 1), NOT_CONTRADICTED, 90.0, 0.913862, "no n"),
+    ("certificates", {"quantity": "margin", "at_most": 0.3}, states(10), REPLICATED, 100.0, 0.7**10, "10 held"),
     ("certificates", {"quantity": "margin", "at_most": 0.05}, states(5, 5), CONTRADICTED, 50.0, 6.3690e-5, "5 held"),
-    ("within", DELTA, [0.2] * 10, REPLICATED, 100.0, None, "from 0.2 to 0.2"),
+    ("within", DELTA, [0.2] * 10, NOT_CONTRADICTED, 100.0, 0.95**10, "n=59 would decide it"),
     ("within", DELTA, [0.3] + [0.2] * 9, CONTRADICTED, 90.0, None, "from 0.2 to 0.3"),
-    ("within", {**DELTA, "at_most": 0.1}, [0.3] + [0.2] * 9, REPLICATED, 90.0, 0.651322, "0.3"),
+    ("within", {**DELTA, "at_most": 0.1}, [0.3] + [0.2] * 9, NOT_CONTRADICTED, 90.0, 0.736099, "no n would decide"),
+    ("within", {**DELTA, "at_most": 0.3}, [0.2] * 10, REPLICATED, 100.0, 0.7**10, "from 0.2"),
     (
         "within",
         {**DELTA, "at_most": 0.1},
@@ -302,8 +315,8 @@ CASES = [
         "would decide it",
     ),
     ("within", {**DELTA, "at_most": 0.1}, [0.3] * 5 + [0.2] * 5, CONTRADICTED, 50.0, 0.001634937, "0.3"),
-    ("within", TRIVIAL, [(0.05, 0.1)] * 10, VACUOUS, 100.0, None, "in 10 of 10 it says nothing"),
-    ("within", TRIVIAL, [(0.05, 0.21)] * 10, REPLICATED, 100.0, None, "in 0 of 10 it says nothing"),
+    ("within", TRIVIAL, [(0.05, 0.1)] * 10, VACUOUS, 100.0, 1.0, "in 10 of 10 it says nothing"),
+    ("within", TRIVIAL, [(0.05, 0.21)] * 10, NOT_CONTRADICTED, 100.0, 0.95**10, "in 0 of 10 it says nothing"),
     ("within", DELTA, [np.nan, np.nan], NOT_RUN, None, None, "nothing stored for A"),
     ("zero_error", {"at_most": 0.005}, [0.0] * 10, REPLICATED, 0.0, None, "0 of 10 folds have errors"),
     ("zero_error", {"at_most": 0.005}, [0.0] * 9 + [0.1], CONTRADICTED, 1.0, None, "1 of 10 folds have errors"),
@@ -326,6 +339,55 @@ def test_bounds(made, test, parameters, trials, verdict, effect, p_value, detail
     assert detail in found.detail
     other = verdict_on(made, claim(test, artefact=ONE, **{**parameters, "row": "B", "columns": ["r=1"]}))
     assert (other.verdict, other.state) == (NOT_RUN, NOT_RUN)
+
+
+@pytest.mark.parametrize(
+    ("n", "above", "at_most", "verdict"),
+    [
+        (58, 0, 0.0, NOT_CONTRADICTED),  # 0.95^58 > 0.05
+        (59, 0, 0.0, REPLICATED),
+        (59, 1, 0.0, CONTRADICTED),
+        (59, 0, 0.05, REPLICATED),
+        (93, 1, 0.05, REPLICATED),
+        (92, 1, 0.05, NOT_CONTRADICTED),
+        (92, 5, 0.05, INCONCLUSIVE),
+        (92, 10, 0.05, CONTRADICTED),
+    ],
+)
+def test_a_share_of_runs_is_shown_where_its_exact_interval_lies_inside(made, n, above, at_most, verdict):
+    """And what `needed` says decides: by SciPy's own binomial test, of the certificates as well."""
+    made.add("made/runs", ["A"], ["r=1"], ["data"], n_splits=n)
+    values = [0.3] * above + [0.1] * (n - above)
+    held = states(n - above, above)
+    made.put("made/runs", "A", "r=1", np.zeros(n), certificate_delta=values, certificate_margin=held)
+    shared = {"artefact": "made/runs", "row": "A", "columns": ["r=1"], "at_most": at_most}
+    found = verdict_on(made, claim("within", **DELTA, **shared))
+    interval = binomtest(above, n).proportion_ci(0.9, method="exact")
+    assert found.verdict == verdict
+    assert (found.finding.low, found.finding.high) == pytest.approx(
+        (100 - 100 * interval.high, 100 - 100 * interval.low)
+    )
+    assert (interval.high < (at_most or 0.05)) == (verdict == REPLICATED)
+    if verdict == NOT_CONTRADICTED:
+        runs = int(found.needed)
+        failed = np.arange(runs + 1)
+        shown = [binomtest(k, runs, at_most or 0.05, "less").pvalue < 0.05 for k in failed]
+        assert 0.85 < binom.pmf(failed, runs, above / n)[shown].sum() <= 1  # the power at the rate that was seen
+        assert above or binomtest(0, runs - 1, at_most or 0.05, "less").pvalue > 0.05
+    theorem = verdict_on(made, claim("certificates", quantity="margin", **shared))
+    assert theorem.verdict == (NOT_CONTRADICTED if verdict == INCONCLUSIVE else verdict)
+
+
+def test_a_theorem_is_shown_on_each_data_set_or_not_at_all(made):
+    """A hundred runs of one set without a failure say nothing of another with ten."""
+    made.add("made/tens", ["A"], ["r=1"], SETS[:2], n_splits=100)
+    for data, n in (("set0", 100), ("set1", 10)):
+        made.put("made/tens", "A", "r=1", np.zeros(n), data=data, certificate_cost=["held"] * n)
+    theorem = claim("certificates", artefact="made/tens", row="A", quantity="cost", at_most=0.05, columns=["r=1"])
+    found = verdict_on(made, theorem)
+    assert (found.verdict, found.finding.p_value) == (NOT_CONTRADICTED, pytest.approx(0.95**10))
+    made.put("made/tens", "A", "r=1", np.zeros(100), data="set1", certificate_cost=["held"] * 100)
+    assert verdict_on(made, theorem).verdict == REPLICATED
 
 
 def test_a_theorem_that_fails_on_one_data_set_of_many_does_not_drown(made):
@@ -352,6 +414,25 @@ def test_most_frequent_relevant(made):
     assert "2 of 3 in r=2" in verdict.detail
 
 
+@pytest.mark.parametrize(("top", "verdict", "detail"), [(2, REPLICATED, ""), (3, VACUOUS, "only 2 in r=1")])
+def test_a_method_that_keeps_fewer_features_than_a_claim_speaks_of_cannot_show_it(made, top, verdict, detail):
+    made.put("made/noise", "A", "r=1", np.zeros(10), features=[[0, 4]] * 10)
+    found = verdict_on(made, claim("most_frequent_relevant", artefact="made/noise", rows=["A"], top=top))
+    assert (found.verdict, detail in found.detail) == (verdict, True)
+
+
+@pytest.mark.parametrize(("chosen", "verdict"), [("relevant", REPLICATED), ("first", CONTRADICTED)])
+def test_relevant_features_are_found_in_shuffled_columns(made, chosen, verdict):
+    data = {"n_samples": 20, "n_features": 30, "n_relevant": 5, "seed": 0}
+    plain, shuffled = (load_dataset("synthetic", **data, shuffle_columns=seed) for seed in (None, 3))
+    made.add("made/shuffled", ["A"], ["r=1"], ["noise"], dataset={"name": "synthetic", **data, "shuffle_columns": 3})
+    columns = [k for k in range(30) if any(np.array_equal(shuffled.X[:, k], plain.X[:, j]) for j in range(5))]
+    features = [columns if chosen == "relevant" else list(range(5))] * 10
+    made.put("made/shuffled", "A", "r=1", np.zeros(10), features=features)
+    relevant = claim("most_frequent_relevant", artefact="made/shuffled", rows=["A"], top=5, columns=["r=1"])
+    assert verdict_on(made, relevant).verdict == verdict
+
+
 @pytest.fixture
 def words(monkeypatch):
     names = np.array(["opera", "music", "tickets", "navy"], dtype=object)
@@ -370,7 +451,9 @@ def test_always_selected(made, words):
     assert always("opera").verdict == REPLICATED
     both = always("opera", "music", "navy", "unknown")
     assert (both.verdict, both.finding.effect, both.finding.n) == (CONTRADICTED, 25, 2)
-    assert "music in 1 of 2, navy in 0 of 2, unknown in 0 of 2" in both.detail
+    assert "music in 1 of 2, navy in 0 of 2, unknown is no feature of these data" in both.detail
+    stem = always("opera", "unknown")  # what a run cannot select is no evidence against the claim
+    assert (stem.verdict, stem.finding.effect) == (NOT_TESTABLE, 50)
 
 
 def test_names_of_data_that_are_not_here_leave_a_claim_untested(made, monkeypatch):
@@ -478,6 +561,43 @@ def test_a_number_that_falls(made, second, verdict, tau):
     assert f"medians 8, {second[2]}" in found.finding.note
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "verdict", "detail"),
+    [
+        ([[9, 8, 7], [5, 4, 3]], [[9, 8, 7], [5, 4, 3]], REPLICATED, "set1, r=1 to r=2: replicated"),
+        ([[9, 8, 7], [5, 4, 3]], [[9, 8, 7], [8, 9, 7]], INCONCLUSIVE, "set1, r=1 to r=2: inconclusive"),
+        ([[9, 8, 7], [5, 4, 3]], [[9, 8, 7]], INCONCLUSIVE, "set1, r=1 to r=2: not run (nothing stored for A, r=2)"),
+        ([[9] * 9, [5] * 9], [[5] * 9, [9] * 9], CONTRADICTED, "set1, r=1 to r=2: contradicted"),
+    ],
+)
+def test_a_number_that_falls_on_each_data_set(made, one, other, verdict, detail):
+    """Each is asked on its own: the two together would fall in the second case, and tie in the last."""
+    made.add("made/sets", ["A"], COLUMNS, SETS[:2])
+    for data, samples in zip(SETS, (one, other), strict=False):
+        for column, values in zip(COLUMNS, samples, strict=False):
+            made.put("made/sets", "A", column, np.zeros(len(values)), data=data, objective=[float(x) for x in values])
+    found = verdict_on(made, claim("falls", artefact="made/sets", row="A", quantity="objective"))
+    assert (found.verdict, len(found.parts)) == (verdict, 2)
+    assert detail in found.detail
+
+
+@pytest.mark.parametrize(
+    ("last", "scale", "verdict"), [(0.0, 0.3, REPLICATED), (2.0, 0.3, CONTRADICTED), (0.0, 6.0, INCONCLUSIVE)]
+)
+def test_one_claim_that_several_rows_are_comparable(made, last, scale, verdict):
+    """Its parts are what a claim for each row says, with the corrections of these."""
+    put(made, "D", 0, 0, scale=0)
+    for row, mean in (("A", 0.0), ("B", 0.2), ("C", last)):
+        put(made, row, mean, mean, scale=scale)
+    shared = {"than": "D", "over": "datasets", "margin": 1.0}
+    found = verdict_on(made, claim("all_comparable", rows=["A", "B", "C"], **shared))
+    each = judge([compare("comparable", name=f"made.{row}", row=row, than="D") for row in "ABC"], made.evidence())
+    assert (found.verdict, found.state) == (verdict, "partial (160 of 320)")
+    assert [part.part for part in found.parts] == [f"{row}, {column}" for row in "ABC" for column in COLUMNS]
+    alone = [part for made_alone in each for part in made_alone.parts]
+    assert [part.p_value for part in found.parts] == [part.p_value for part in alone]
+
+
 SIZES = {"r=1": 1000.0, "r=2": 4000.0, "r=3": 16000.0}
 GROWTH = {"row": "A", "quantity": "seconds", "exponent": 1, "tolerance": 0.1}
 GROWTH |= {"artefact": "made/sizes", "columns": [*SIZES], "sizes": [*SIZES.values()]}
@@ -527,6 +647,7 @@ def test_growth_over_data_sets(made):
             r"quantity: expected one of certificate_spectral_.*got 'delta'",
         ),
         ("within", {"row": "A", **DELTA, "trivial": "x"}, r"trivial: expected one of .*got 'x'"),
+        ("all_comparable", {"rows": ["A"], "than": "B", "over": "seeds", "margin": 1}, r"over: .*got 'seeds'"),
         ("falls", {"row": "A", "quantity": "width"}, r"quantity: expected one of error, .*got 'width'"),
         ("falls", {"row": "A", "quantity": "error", "columns": ["r=1"]}, r"columns: expected at least two"),
         ("grows_like", {**GROWTH, "quantity": "width"}, r"quantity: expected one of seconds, .*got 'width'"),

@@ -83,7 +83,8 @@ def test_everything_works_at_once(outside):
     assert set(table["dataset"]) == {"example"}
     assert table["value"].astype(float).between(0, 100).all()
     out, _ = provsel("verify", *SMALL)
-    assert re.search(r"2 claims: .*0 not run", out)
+    assert "2 claims: " in out
+    assert "not run" not in out
     assert "complete" in out
     out, _ = provsel("status", *SMALL)
     assert "18 of 18" in out

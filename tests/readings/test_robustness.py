@@ -6,7 +6,7 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from provlab.readings.robustness import robustness_frame, robustness_of
+from provlab.readings.robustness import counted, robustness_frame, robustness_of, stored_robustness, under_readings
 from provlab.readings.schema import Option, Place, Readings
 
 
@@ -55,3 +55,36 @@ def test_what_was_not_run_has_no_say():
     found = robustness([3], lambda a: ["not run", "replicated", "replicated"][a])
     assert math.isnan(found.same)
     assert found.flips == []
+
+
+@pytest.mark.parametrize(
+    ("shares", "firm", "counts_as"),
+    [
+        # how many of the universes have each verdict; the firm one; what the verdicts count as
+        ({"replicated": 4, "contradicted": 1}, "replicated", {"contradicted": "depends on the reading"}),
+        (
+            {"replicated": 3, "contradicted": 1},
+            "",
+            {"replicated": "depends on the reading", "inconclusive": "inconclusive"},
+        ),
+        ({"replicated": 4, "contradicted": 1, "inconclusive": 95}, "replicated", {"replicated": "replicated"}),
+        ({"no difference": 3, "replicated": 1, "not run": 6}, "", {"no difference": "depends on the reading"}),
+        ({"inconclusive": 5, "vacuous": 5}, "", {"replicated": "replicated", "not contradicted": "not contradicted"}),
+        ({"not contradicted": 3, "contradicted": 1}, "", {"contradicted": "depends on the reading"}),
+        ({"not contradicted": 3, "replicated": 2}, "not contradicted", {"replicated": "replicated"}),
+        ({"contradicted": 8, "no difference": 2}, "contradicted", {"contradicted": "contradicted"}),
+    ],
+)
+def test_a_verdict_counts_where_most_universes_that_decide_agree(tmp_path, shares, firm, counts_as):
+    """At least 80 % of them; and what is read again from robustness.csv says the same."""
+    verdicts = [verdict for verdict, n in shares.items() for _ in range(n)]
+    found = robustness([len(verdicts), 1], lambda a, b: verdicts[a])
+    (tmp_path / "readings" / "made2000").mkdir(parents=True)
+    robustness_frame([found]).to_csv(tmp_path / "readings" / "made2000" / "robustness.csv", index=False)
+    stored = stored_robustness(tmp_path)
+    assert (found.firm, stored["claim"].firm, found.turned_by) == (firm, firm, stored["claim"].turned_by)
+    for verdict, counts in counts_as.items():
+        assert found.counts_as(verdict) == counted("claim", verdict, stored) == counts
+        assert counted("another", verdict, stored) == verdict
+    assert under_readings("another", stored) == "not asked"
+    assert under_readings("claim", stored).endswith("; turned by a")

@@ -3,10 +3,14 @@
 from provlab.claims.ranking import RankingResult, rank
 from provlab.claims.rules import (
     CONTRADICTED,
+    DECIDED,
     DEPENDS,
+    DEPENDS_ON_READING,
     INCONCLUSIVE,
     NO_DIFFERENCE,
+    NOT_CONTRADICTED,
     NOT_RUN,
+    NOT_TESTABLE,
     REPLICATED,
     VACUOUS,
     VERDICTS,
@@ -17,7 +21,7 @@ from provlab.claims.stored import Evidence
 from provlab.claims.verdicts import Verdict, judge, verdict_frame
 
 __all__ = [
-    "CONTRADICTED", "DEPENDS", "INCONCLUSIVE", "NOT_RUN", "NO_DIFFERENCE", "REPLICATED", "VACUOUS", "VERDICTS", "Claim",
-    "ClaimFile", "Evidence", "Finding", "RankingRequest", "RankingResult", "Verdict", "judge", "load_claims", "rank",
-    "verdict_frame",
+    "CONTRADICTED", "DECIDED", "DEPENDS", "DEPENDS_ON_READING", "INCONCLUSIVE", "NOT_CONTRADICTED", "NOT_RUN",
+    "NOT_TESTABLE", "NO_DIFFERENCE", "REPLICATED", "VACUOUS", "VERDICTS", "Claim", "ClaimFile", "Evidence", "Finding",
+    "RankingRequest", "RankingResult", "Verdict", "judge", "load_claims", "rank", "verdict_frame",
 ]  # fmt: skip

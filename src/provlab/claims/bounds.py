@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtrc
+from scipy.special import bdtr, bdtrc, betaincinv
 
 from provlab.claims.evidence import POINTS, AbstractEvidence, Place
 from provlab.claims.paired_tests import holm, observations_for_p
@@ -17,6 +17,7 @@ from provlab.claims.rules import (
     ALPHA,
     CONTRADICTED,
     INCONCLUSIVE,
+    NOT_CONTRADICTED,
     REPLICATED,
     VACUOUS,
     AbstractRule,
@@ -32,6 +33,10 @@ STATES = {theorem.name: theorem.state_column() for theorem in THEOREMS}
 NUMBERS = tuple(
     dict.fromkeys(name for theorem in THEOREMS for name, kind in theorem.columns().items() if kind is float)
 )
+
+NEARLY_ALL = 0.05
+"""Share of the runs that may fail where a claim says "all": no number of runs shows that none ever does, and 59 without
+a failure show that fewer than this do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +60,10 @@ class Certificates(AbstractRule):
     words = """The bound on {quantity} holds in all trials of {row}, or in all but the share {at_most} that the theorem
         lets fail. One violation contradicts a theorem that holds surely; one that fails with some probability is
         contradicted by significantly more violations than that (binomial test, on a data set or on all together,
-        corrected by Holm's method). A bound that says nothing supports nothing. So: contradicted, else replicated where
-        most of those that apply hold, else vacuous, as most are. The effect is the share that held of those that apply:
-        held, violated or vacuous."""
+        corrected by Holm's method). A bound that says nothing supports nothing: else vacuous, where not most of those
+        that apply hold. Else replicated, where on each data set significantly fewer are violated than that share (exact
+        binomial), or than 5 % where none may be. Else not contradicted. The effect is the share that held of those that
+        apply: held, violated or vacuous."""
 
     def __post_init__(self) -> None:
         if self.quantity not in STATES and self.quantity not in (own := artefact_theorems(self.artefact)):
@@ -95,10 +101,18 @@ class Certificates(AbstractRule):
             if len(states) > 1:
                 test += f", Holm over {len(states)} data sets and all together"
                 note += f"; clearest on {worst}"
-        verdict = CONTRADICTED if contradicted else REPLICATED if 2 * held > applicable else VACUOUS
+        verdict, needed = CONTRADICTED if contradicted else VACUOUS, math.nan
+        if not contradicted and 2 * held > applicable:
+            share = self.at_most or NEARLY_ALL
+            bound = [(int(k), int(k + n)) for k, n in zip(states[VIOLATED], states[HELD], strict=True) if k + n]
+            p_value, k, n = max((float(bdtr(k, n, share)), k, n) for k, n in bound)  # all must show it: no correction
+            verdict = REPLICATED if p_value < self.alpha else NOT_CONTRADICTED
+            needed = math.nan if verdict == REPLICATED else runs_needed(k, n, share, self.alpha)
+            on_each = " on each data set" if len(bound) > 1 else ""
+            test = f"certificate of every trial, fewer than {100 * share:g} % violated{on_each} (exact binomial)"
         return [
             Finding(self.quantity, verdict, 100 * held / applicable, p_value=p_value, n=applicable, test=test,
-                    unit="% of trials held", note=note)
+                    unit="% of trials held", note=note, needed=needed)
         ]  # fmt: skip
 
     def _most_violated(self, states: pd.DataFrame) -> tuple[str, float]:
@@ -144,8 +158,10 @@ class Within(AbstractRule):
 
     words = """{quantity} of {row} is at most {bound} in all but a share {at_most} of the trials, in every column on its
         own. Contradicted: significantly more trials are above the bound (binomial test; where none may be above, one is
-        enough). Vacuous: the bound says nothing in half of the trials or more. Replicated: at most this share is above.
-        Else inconclusive. The effect is the share of trials within."""
+        enough). Vacuous: the bound says nothing in half of the trials or more. Replicated: significantly fewer are
+        above, which is where the interval of the share lies inside (exact binomial; fewer than 5 % where none may be).
+        Not contradicted: not more are above than that share. Else inconclusive. The effect is the share of trials
+        within."""
 
     def __post_init__(self) -> None:
         check_one_of("quantity", self.quantity, NUMBERS)
@@ -163,23 +179,30 @@ class Within(AbstractRule):
         if trials.empty:
             return nothing_stored(column, self.row)
         n, above = len(trials), int((trials[self.quantity] > self.bound).sum())
-        p_value = math.nan
-        contradicted = above > 0
-        test = f"{self.quantity.removeprefix('certificate_')} at most {self.bound:g}"
-        if self.at_most:
-            p_value = more_than_p_value(above, n, self.at_most)
-            contradicted = p_value < self.alpha
-            test += f", more than {100 * self.at_most:g} % above (binomial)"
+        share = self.at_most or NEARLY_ALL
+        more = more_than_p_value(above, n, self.at_most) if self.at_most else math.nan if above else 1.0
+        fewer = float(bdtr(above, n, share))
         empty = int((trials[self.trivial] <= self.bound).sum()) if self.trivial else 0
-        if contradicted:
+        p_value, needed = more, math.nan
+        if more < self.alpha or math.isnan(more):
             verdict = CONTRADICTED
+        elif 2 * empty >= n:
+            verdict = VACUOUS
+        elif fewer < self.alpha:
+            verdict, p_value = REPLICATED, fewer
+        elif above <= self.at_most * n:
+            verdict, p_value, needed = NOT_CONTRADICTED, fewer, runs_needed(above, n, share, self.alpha)
         else:
-            verdict = VACUOUS if 2 * empty >= n else REPLICATED if above <= self.at_most * n else INCONCLUSIVE
-        low, high = trials[self.quantity].min(), trials[self.quantity].max()
-        note = f"from {low:.4g} to {high:.4g}" + (f"; in {empty} of {n} it says nothing" if self.trivial else "")
-        needed = observations_for_p(n, p_value, self.alpha) if verdict == INCONCLUSIVE else math.nan
-        return Finding(column, verdict, 100 * (n - above) / n, p_value=p_value, n=n, test=test, unit="% within",
-                       note=note, needed=needed)  # fmt: skip
+            verdict, needed = INCONCLUSIVE, observations_for_p(n, more, self.alpha)
+        lowest, highest = trials[self.quantity].min(), trials[self.quantity].max()
+        note = f"from {lowest:.4g} to {highest:.4g}" + (f"; in {empty} of {n} it says nothing" if self.trivial else "")
+        test = (
+            f"{self.quantity.removeprefix('certificate_')} at most {self.bound:g}, at most {100 * share:g} % above "
+            f"(exact binomial, {100 * (1 - 2 * self.alpha):g} % interval)"
+        )
+        low, high = (100 * (1 - part) for part in reversed(share_interval(above, n, self.alpha)))
+        return Finding(column, verdict, 100 * (n - above) / n, low, high, p_value, n, test, "% within", note,
+                       needed=needed)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +235,24 @@ class ZeroError(AbstractRule):
         test = f"mean at most {self.at_most:g} {unit}"
         return Finding(column, verdict, mean, n=len(errors), test=test, unit=f"{unit} error", note=note,
                        margins=(self.at_most,), sample=tuple(errors.items()))  # fmt: skip
+
+
+def share_interval(successes: int, trials: int, alpha: float) -> tuple[float, float]:
+    """Return the exact 1 - 2 alpha interval of a probability.
+
+    References
+    ----------
+    Clopper, Pearson (1934), Biometrika 26: the shares that neither one-sided binomial test at level alpha rejects.
+    """
+    low = float(betaincinv(successes, trials - successes + 1, alpha)) if successes else 0.0
+    return low, float(betaincinv(successes + 1, trials - successes, 1 - alpha)) if successes < trials else 1.0
+
+
+def runs_needed(successes: int, trials: int, share: float, alpha: float) -> float:
+    """Return the n that shows a probability below `share`, were it the rate seen; exact where there is no success."""
+    if not successes:
+        return math.ceil(math.log(alpha) / math.log1p(-share))
+    return observations_for_p(trials, float(bdtr(successes, trials, share)), alpha)
 
 
 def more_than_p_value(successes: int, trials: int, share: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any, ClassVar, Literal
 
@@ -316,6 +316,46 @@ class Comparable(AbstractWithMargin):
     def criteria_at(margin: float) -> Criteria:
         """See the base class."""
         return near(-margin, margin)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllComparable(AbstractRule):
+    """Each of `rows` differs from `than` by less than a margin: one statement, such as that a setting does not matter.
+
+    Parameters
+    ----------
+    rows : tuple of str
+    than, over, margin, alpha, dependence
+        As of `Comparable`.
+    """
+
+    rows: tuple[str, ...]
+    than: str
+    over: str
+    margin: float
+    alpha: float = ALPHA
+    dependence: str = ""
+
+    words = """Each of {rows} and {than} differ by less than {margin}. Replicated: each is shown to be the same as
+        {than} within this margin in every column (TOST). Contradicted: one is shown to differ by more in one. Both are
+        corrected as if each of the rows were a claim (Holm)."""
+
+    def __post_init__(self) -> None:
+        self.members()  # which check what they share
+
+    def members(self) -> list[Comparable]:
+        """Return the comparisons that the statement consists of."""
+        shared = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "rows"}
+        return [Comparable(row=row, **shared) for row in self.rows]
+
+    def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
+        """See the base class; one finding a row and column."""
+        family = [member for peer in peers for member in peer.members()]
+        return [
+            replace(found, part=f"{member.row}, {found.part}")
+            for member in self.members()
+            for found in member.findings(columns, evidence, family)
+        ]
 
 
 class NotWorse(AbstractWithMargin):

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from provlab.claims.evidence import AbstractEvidence, Place, Selections
-from provlab.claims.rules import CONTRADICTED, NOT_RUN, REPLICATED, AbstractRule, Finding, nothing_stored
+from provlab.claims.rules import (
+    CONTRADICTED,
+    NOT_RUN,
+    NOT_TESTABLE,
+    REPLICATED,
+    VACUOUS,
+    AbstractRule,
+    Finding,
+    nothing_stored,
+)
 from provlab.datasets import MissingDataError
 from provlab.plan import feature_names_of
 from provlab.summaries import TIES, most_frequent
@@ -19,7 +28,7 @@ from provlab.summaries import TIES, most_frequent
 class MostFrequentRelevant(AbstractRule):
     """The `top` features selected most often are among the relevant ones, in every row and column.
 
-    The data sets must name their number of relevant features.
+    The data sets must name their number of relevant features, which are the first before columns are shuffled.
 
     Parameters
     ----------
@@ -30,8 +39,9 @@ class MostFrequentRelevant(AbstractRule):
     rows: tuple[str, ...]
     top: int
 
-    words = """The {top} features selected most often by {rows} are among the relevant ones, in every column. A
-        statement about these data: no p-value."""
+    words = """The {top} features selected most often by {rows} are among the relevant ones, in every column. Vacuous
+        where they are relevant and fewer than {top}, as a method that keeps so few cannot show it. A statement about
+        these data: no p-value."""
 
     reads = ("features",)
 
@@ -49,29 +59,36 @@ class MostFrequentRelevant(AbstractRule):
             if found:
                 ties = evidence.artefact(self.artefact).summary.get("ties", TIES[0])
                 features = most_frequent(found, self.top, ties=ties)
-                first_noise = self._n_relevant(place, evidence)
-                relevant[place[-1]] = sum(feature < first_noise for feature in features), len(features)
+                known = self._relevant(place, evidence)
+                relevant[place[-1]] = sum(feature in known for feature in features), len(features)
         if not relevant:
             return nothing_stored(row, row)
         short = [f"{k} of {n} in {column}" for column, (k, n) in relevant.items() if k < n]
+        few = [f"only {n} in {column}" for column, (_, n) in relevant.items() if n < self.top]
         return Finding(
             row,
-            CONTRADICTED if short else REPLICATED,
+            CONTRADICTED if short else VACUOUS if few else REPLICATED,
             100 * (1 - len(short) / len(relevant)),
             n=len(relevant),
             test=f"all of the top {self.top} relevant",
             unit="% of the columns",
-            note=", ".join(short),
+            note=", ".join(short or few),
         )
 
-    def _n_relevant(self, place: Place, evidence: AbstractEvidence) -> int:
+    def _relevant(self, place: Place, evidence: AbstractEvidence) -> frozenset[int]:
+        """Return the relevant columns as the trials number them."""
         entries = evidence.entries(place)
         if len(entries) != 1 or "n_relevant" not in entries[0].cell.dataset:
             raise ValueError(
                 f"most_frequent_relevant: expected one data set with n_relevant in {', '.join(place)}, got "
                 f"{', '.join(entry.dataset for entry in entries)}; use it for generated data."
             )
-        return int(entries[0].cell.dataset["n_relevant"])
+        dataset = entries[0].cell.dataset
+        n_relevant = int(dataset["n_relevant"])
+        if dataset.get("shuffle_columns") is None:
+            return frozenset(range(n_relevant))
+        first = feature_names_of({**dataset, "shuffle_columns": None})[:n_relevant]
+        return frozenset(np.flatnonzero(np.isin(feature_names_of(dataset), first)).tolist())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +96,7 @@ class AlwaysSelected(AbstractRule):
     """All of `features` are in every selection of `row` on `dataset`, in each column.
 
     The effect is the share of the features that were always selected; the note says of each other one in how many runs
-    it was.
+    it was, and which the data do not have: as where a printed word is a stem here, and too short to be kept.
 
     Parameters
     ----------
@@ -94,7 +111,8 @@ class AlwaysSelected(AbstractRule):
     features: tuple[str, ...]
 
     words = """All of {features} are in every selection of {row} on {dataset}, in each column. The effect is the share
-        of these features that were always selected. A statement about these data: no p-value."""
+        of these features that were always selected. Contradicted: one of those that the data have is not in every
+        selection. Not testable: of others the data have no such feature. A statement about these data: no p-value."""
 
     reads = ("features",)
 
@@ -112,19 +130,20 @@ class AlwaysSelected(AbstractRule):
             return Finding(place[-1], NOT_RUN, note=f"names of features: data missing, provsel fetch {error.dataset}")
         counts = {name: sum(number in chosen for chosen in selections) for name, number in numbers.items()}
         short = {name: count for name, count in counts.items() if count < len(selections)}
+        absent = [name for name in self.features if name not in numbers]
+        notes = [f"{name} in {count} of {len(selections)}" for name, count in short.items()]
         return Finding(
             place[-1],
-            CONTRADICTED if short else REPLICATED,
-            100 * (1 - len(short) / len(counts)),
+            CONTRADICTED if short else NOT_TESTABLE if absent else REPLICATED,
+            100 * (len(counts) - len(short)) / len(self.features),
             n=len(selections),
             test="in every selection",
             unit="% of the features",
-            note=", ".join(f"{name} in {count} of {len(selections)}" for name, count in short.items()),
+            note=", ".join([*notes, *(f"{name} is no feature of these data" for name in absent)]),
         )
 
     def _numbers(self, place: Place, evidence: AbstractEvidence) -> dict[str, int]:
-        """Return the column of each feature; one that the data set does not have cannot be selected: -1."""
+        """Return the column of each feature that the data set has."""
         [entry] = [entry for entry in evidence.entries(place) if entry.dataset == self.dataset]
-        names = feature_names_of(entry.cell.dataset)
-        found = {name: np.flatnonzero(names == name) for name in self.features}
-        return {name: int(where[0]) if where.size else -1 for name, where in found.items()}
+        numbers = {name: number for number, name in enumerate(feature_names_of(entry.cell.dataset))}
+        return {name: numbers[name] for name in self.features if name in numbers}

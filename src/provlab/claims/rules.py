@@ -35,17 +35,27 @@ from provlab.claims.paired_tests import AbstractPairedTest, Side, holm, observat
 from provlab.documents import read_as, read_fields
 from provsel.values import ValuesWithNaN
 
-RULES_VERSION = 3
+RULES_VERSION = 4
 """Raised when the same evidence can get another verdict; `provsel reference` writes it beside the verdicts."""
 
-REPLICATED, CONTRADICTED, NO_DIFFERENCE = "replicated", "contradicted", "no difference"
-DEPENDS, INCONCLUSIVE, VACUOUS, NOT_RUN = "depends on r", "inconclusive", "vacuous", "not run"
+REPLICATED, NOT_CONTRADICTED, CONTRADICTED = "replicated", "not contradicted", "contradicted"
+NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING = "no difference", "depends on r", "depends on the reading"
+INCONCLUSIVE, VACUOUS, NOT_TESTABLE, NOT_RUN = "inconclusive", "vacuous", "not testable", "not run"
 
-VERDICTS = (REPLICATED, CONTRADICTED, NO_DIFFERENCE, DEPENDS, INCONCLUSIVE, VACUOUS, NOT_RUN)
-"""No difference: shown to be the same within the claim's margin, where it says that one is better. Depends on r:
-it holds at some numbers of features and not at others, and names none. Inconclusive: the
-sample is too small for either. Vacuous: what the claim says holds whatever happens, such as a bound above the
-maximum."""
+VERDICTS = (
+    REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS, DEPENDS_ON_READING, INCONCLUSIVE, VACUOUS,
+    NOT_TESTABLE, NOT_RUN,
+)  # fmt: skip
+"""Not contradicted: nothing speaks against it, and the sample is too small to show that it holds. No difference: shown
+to be the same within the claim's margin, where it says that one is better. Depends on r: it holds at some numbers of
+features and not at others, and names none. Depends on the reading: what a decided verdict counts as where other
+readings of the paper give other ones, see `provlab.readings.robustness`. Inconclusive: the sample is too small for
+either. Vacuous: what the claim says holds whatever happens, such as a bound above the maximum. Not testable: these data
+cannot say it, such as of a word that they do not have."""
+
+DECIDED = (REPLICATED, NOT_CONTRADICTED, CONTRADICTED, NO_DIFFERENCE, DEPENDS)
+"""The verdicts that take a side: not contradicted is no proof of a claim, and yet none that it fails. Of all others
+nothing follows."""
 
 ALPHA = 0.05
 """Level of every test, unless a claim names another."""

@@ -13,7 +13,15 @@ import pandas as pd
 
 from provlab.claims.evidence import AbstractEvidence, UnavailableError
 from provlab.claims.ranking import RankingResult, rank, ranking_frame
-from provlab.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, NOT_RUN, Finding
+from provlab.claims.rules import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NO_DIFFERENCE,
+    NOT_CONTRADICTED,
+    NOT_RUN,
+    REPLICATED,
+    Finding,
+)
 from provlab.claims.schema import Claim, ClaimFile
 from provlab.plan import counted_state
 from provlab.tables import write_frame
@@ -68,8 +76,9 @@ class Verdict:
 
     @property
     def needed(self) -> float:
-        """The n with which each inconclusive part has a power of 0.9 at the observed effect; NaN if none is."""
-        open_parts = [part.needed for part in self.parts if part.verdict == self.verdict == INCONCLUSIVE]
+        """The n with which each open part has a power of 0.9 at the observed effect; NaN if none is open."""
+        is_open = self.verdict in (INCONCLUSIVE, NOT_CONTRADICTED)
+        open_parts = [part.needed for part in self.parts if is_open and part.verdict == self.verdict]
         return max((needed for needed in open_parts if not math.isnan(needed)), default=math.nan)
 
     @property
@@ -94,8 +103,8 @@ def verdict_of(findings: Sequence[Finding]) -> str:
     """Return the verdict of a claim that speaks of all its parts.
 
     Replicated or vacuous where every part is; contradicted as soon as one part is, since the claim is then wrong there;
-    else no difference as soon as one part shows none, for the same reason; not run where no part has evidence; else
-    inconclusive.
+    else no difference as soon as one part shows none, for the same reason; not contradicted where some parts are only
+    that and all others are replicated; not run where no part has evidence; else inconclusive.
     """
     verdicts = {finding.verdict for finding in findings}
     if verdicts <= {NOT_RUN}:
@@ -103,6 +112,8 @@ def verdict_of(findings: Sequence[Finding]) -> str:
     for one_suffices in (CONTRADICTED, NO_DIFFERENCE):
         if one_suffices in verdicts:
             return one_suffices
+    if verdicts == {REPLICATED, NOT_CONTRADICTED}:
+        return NOT_CONTRADICTED
     return verdicts.pop() if len(verdicts) == 1 else INCONCLUSIVE
 
 

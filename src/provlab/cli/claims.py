@@ -18,17 +18,19 @@ from provlab.terminal import PlainConsole, table
 
 if TYPE_CHECKING:
     from provlab.claims import RankingResult, Verdict
+    from provlab.readings.robustness import Robustness
 
 TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results, from wherever. The section results of
 the file of claims says what its columns are, or --column does. Exit status: 0 all claims replicated; 1 one is
-contradicted, or shows no difference; 3 none is, but one is open (any other verdict); 2 wrong arguments or
-files. Without --claims the status is 0 whatever the verdicts are."""
+contradicted, or shows no difference; 3 none is, but one is open (any other verdict, such as not contradicted); 2
+wrong arguments or files. Without --claims the status is 0 whatever the verdicts are."""
 
 FAILED, OPEN = 1, 3
 
 COLOURS = {
     "replicated": "green", "contradicted": "red", "no difference": "blue", "depends on r": "blue",
-    "inconclusive": "yellow", "vacuous": "yellow", "not run": "dim",
+    "depends on the reading": "blue", "not contradicted": "yellow", "inconclusive": "yellow", "vacuous": "yellow",
+    "not testable": "dim", "not run": "dim",
 }  # fmt: skip
 
 
@@ -52,11 +54,13 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_verify(options: argparse.Namespace) -> int:
     """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
+    from provlab.readings.robustness import stored_robustness
+
     on_table = options.claims is not None or Path(options.results).is_file()
     verdicts, rankings = _judge_table(options) if on_table else _judge_store(options)
-    shares = {} if on_table else _shares(Path(options.results))
+    asked = {} if on_table else stored_robustness(Path(options.results))
     console = PlainConsole()
-    console.print(table([_line(made, shares) for made in verdicts]))
+    console.print(table([_line(made, asked) for made in verdicts]))
     if options.detail:
         for made in verdicts:
             console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]")
@@ -65,7 +69,7 @@ def call_verify(options: argparse.Namespace) -> int:
     if rankings:
         console.print(table([_ranking_line(made) for made in rankings]))
     settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
-    console.print(_totals(verdicts) + settings)
+    console.print(_totals(verdicts, None if on_table else asked) + settings)
     return exit_status(verdicts) if on_table else 0
 
 
@@ -135,24 +139,18 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], list[Ranki
     return verdicts, rankings
 
 
-def _shares(results: Path) -> dict[str, str]:
-    """Return what became of claims under all readings, where these were asked."""
-    if not (results / "readings").is_dir():
-        return {}
-    from provlab.readings.robustness import stored_shares
-
-    return stored_shares(results)
-
-
-def _line(made: Verdict, shares: Mapping[str, str]) -> dict[str, object]:
+def _line(made: Verdict, asked: Mapping[str, Robustness]) -> dict[str, object]:
     """Return what is printed of a claim; n needed is that of a power of 0.9 at the observed effect."""
     from provlab.claims import NOT_RUN
+    from provlab.readings.robustness import counted, under_readings
 
+    verdict = counted(made.claim.id, made.verdict, asked)
+    own = f"{made.verdict} by default; " if verdict != made.verdict else ""
     finding = made.finding
     shown = not math.isnan(finding.effect)
     needed = "" if math.isnan(made.needed) else "no n" if math.isinf(made.needed) else f"{made.needed:.0f}"
     return {
-        "verdict": Text(made.verdict, style=COLOURS[made.verdict]),
+        "verdict": Text(verdict, style=COLOURS[verdict]),
         "claim": made.claim.id,
         "effect [interval]": f"{finding.effect:.4g}{finding.interval}" if shown else "",
         "unit": finding.unit,
@@ -160,7 +158,7 @@ def _line(made: Verdict, shares: Mapping[str, str]) -> dict[str, object]:
         "n": finding.n if shown else "",
         "n needed": needed,
         "trials": made.lines[0] if made.state == NOT_RUN and made.lines else made.state,
-        **({"under all readings": shares.get(made.claim.id)} if shares else {}),
+        **({"under all readings": own + under_readings(made.claim.id, asked)} if asked else {}),
     }
 
 
@@ -185,14 +183,21 @@ def _ranking_line(made: RankingResult) -> dict[str, object]:
     }
 
 
-def _totals(verdicts: Sequence[Verdict]) -> str:
-    """Return how many of the papers' own claims have each verdict, and how many other ones stand beside."""
-    from provlab.claims import VERDICTS
+def _totals(verdicts: Sequence[Verdict], asked: Mapping[str, Robustness] | None) -> str:
+    """Return how many of the papers' own claims have each verdict, and how many other ones stand beside.
 
-    own = Counter(made.verdict for made in verdicts if made.claim.kind == "paper")
+    `asked` is what became of claims under readings; None where there are none, as of a table of results.
+    """
+    from provlab.claims import DECIDED, VERDICTS
+    from provlab.readings.robustness import counted
+
+    papers = [made for made in verdicts if made.claim.kind == "paper"]
+    own = Counter(counted(made.claim.id, made.verdict, asked or {}) for made in papers)
     beside = Counter(made.claim.kind for made in verdicts if made.claim.kind != "paper")
     text = f"{own.total()} claim{'' if own.total() == 1 else 's'}: "
-    text += ", ".join(f"{own[verdict]} {verdict}" for verdict in VERDICTS)
+    text += ", ".join(f"{own[verdict]} {verdict}" for verdict in VERDICTS if own[verdict])
+    alone = sum(made.verdict in DECIDED and made.claim.id not in asked for made in papers) if asked is not None else 0
+    text += f"; of these {alone} decided and not asked under readings" if alone else ""
     return text + ("; beside: " if beside else "") + ", ".join(f"{n} {kind}" for kind, n in sorted(beside.items()))
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from rich.table import Column, Table
 from rich.text import Text
 
-from provlab.claims import CONTRADICTED, REPLICATED, Claim
+from provlab.claims import CONTRADICTED, NO_DIFFERENCE, NOT_CONTRADICTED, REPLICATED, Claim
 from provlab.project import papers
 from provlab.readings.prints import nearest
 from provlab.readings.robustness import count_text, robustness_frame
@@ -29,6 +29,12 @@ from provlab.texts import render
 
 MOST = 6
 """Claims, or questions, that a paragraph lists."""
+
+FIRM_HEADINGS = {
+    REPLICATED: "Holds", CONTRADICTED: "Contradicted", NOT_CONTRADICTED: "Not contradicted",
+    NO_DIFFERENCE: "No difference",
+}  # fmt: skip
+"""Of the paragraphs of the letter on verdicts that are firm."""
 
 
 def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> str:
@@ -49,13 +55,15 @@ def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> 
     text = render(
         Path(__file__).with_suffix(".md.j2"),
         title=papers()[multiverse.readings.paper].title, places=multiverse.readings.places, claims=outcome.claims,
-        found=found, most=MOST, parts=_parts(multiverse, claims), left_out=left_out,
+        found=found, most=MOST, headings=FIRM_HEADINGS, parts=_parts(multiverse, claims), left_out=left_out,
         n_run=sum(each.n_run for each in found), n_all=sum(each.n_universes for each in found),
         one=Counter(each.default for each in run if each.n_universes == 1).most_common(),
-        always=[each for each in found if each.shares.get(REPLICATED, 0) == 1],
-        never=[each for each in found if each.shares.get(CONTRADICTED, 0) == 1],
+        firm={verdict: [each for each in found if each.firm == verdict] for verdict in FIRM_HEADINGS},
         # not run by default: NaN
-        turned=sorted((each for each in found if len(each.shares) > 1), key=lambda each: np.nan_to_num(each.same)),
+        turned=sorted(
+            (each for each in found if each.decides and not each.firm), key=lambda each: np.nan_to_num(each.same)
+        ),
+        open=sum(not each.decides for each in found),
         prints={name: _near(each) for name, each in outcome.prints.items() if len(each) and name not in left_out},
         asked=sorted(
             ((place, n) for place in multiverse.readings.places if (n := turning[place.id])), key=lambda item: -item[1]

@@ -1,16 +1,20 @@
-"""How firm a verdict is: what becomes of a claim over all its universes, and which choice turns it."""
+"""How firm a verdict is: what becomes of a claim over all its universes, and which choice turns it.
+
+A verdict that decides counts as itself where it is firm, or where no universe decides; else the claim *depends on the
+reading*. A claim that was not asked under readings keeps its verdict.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from provlab.claims import NOT_RUN
+from provlab.claims import DECIDED, DEPENDS_ON_READING, NOT_CONTRADICTED, NOT_RUN, REPLICATED
 from provlab.readings.schema import Readings
 
 COLUMNS = [
@@ -18,6 +22,15 @@ COLUMNS = [
     "flip_verdict", "flips",
 ]  # fmt: skip
 """Columns of robustness.csv."""
+
+FIRM = 0.8
+"""Share of the universes that decide, with one verdict, that makes it firm."""
+
+SIDE = {NOT_CONTRADICTED: REPLICATED}
+"""Verdicts that agree with another one."""
+
+LARGEST = {"turned_by": "turns", "varied_by": "variance"}
+"""Columns that name a place, and those that say how much it turns or varies."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,34 @@ class Robustness:
         """Share of the universes with the verdict of the defaults; NaN where that was not run."""
         return self.shares.get(self.default, np.nan) if self.default != NOT_RUN else np.nan
 
+    @property
+    def decides(self) -> bool:
+        """Whether some universe decides."""
+        return any(verdict in DECIDED for verdict in self.shares)
+
+    def agrees(self, verdict: str) -> bool:
+        """Whether at least `FIRM` of the universes that decide are on the side of a verdict, or none decides.
+
+        Not contradicted is on the side of replicated: a part of the data can be too small to show what all show.
+        """
+        decided = {each: share for each, share in self.shares.items() if each in DECIDED}
+        same = sum(share for each, share in decided.items() if SIDE.get(each, each) == SIDE.get(verdict, verdict))
+        return same >= FIRM * sum(decided.values()) - 1e-9  # shares are read with four decimals
+
+    @property
+    def firm(self) -> str:
+        """The most frequent verdict of the universes that decide, where at least `FIRM` of them agree; else ""."""
+        return next((verdict for verdict in self.shares if verdict in DECIDED and self.agrees(verdict)), "")
+
+    @property
+    def turned_by(self) -> str:
+        """The place that turns most verdicts; "" where none turns any."""
+        return next((place for place, share in self.turns.items() if share), "")
+
+    def counts_as(self, verdict: str) -> str:
+        """Return what a verdict on the claim counts as: itself, or that it depends on the reading."""
+        return DEPENDS_ON_READING if verdict in DECIDED and not self.agrees(verdict) else verdict
+
 
 def robustness_of(readings: Readings, universes: pd.DataFrame) -> list[Robustness]:
     """Return the robustness of each claim of a frame that `judge_universes` made."""
@@ -78,7 +119,7 @@ def robustness_frame(found: Sequence[Robustness]) -> pd.DataFrame:
     lines = []
     for each in found:
         # no place is named where none turns the verdict
-        turned = next(((place, n) for place, n in each.turns.items() if n), ("", 0.0 if each.turns else np.nan))
+        turned = each.turned_by, each.turns.get(each.turned_by, 0.0 if each.turns else np.nan)
         varied, flip = next(iter(each.variance.items()), ("", np.nan)), next(iter(each.flips), ("", ""))
         shares = "; ".join(f"{verdict} {share:.4f}" for verdict, share in each.shares.items())
         numbers = (each.claim, each.n_universes, each.n_run, each.default, each.same, shares)
@@ -91,18 +132,38 @@ def count_text(n_run: int, n_universes: int) -> str:
     return f"{n_run}" if n_run == n_universes else f"{n_run} of {n_universes}"
 
 
-def stored_shares(results: Path) -> dict[str, str]:
-    """Return in how many of its universes each claim has the verdict of the defaults, as `robustness_frame` wrote it.
+def stored_robustness(results: Path) -> dict[str, Robustness]:
+    """Return what became of each claim that was asked under readings, by its id, as `robustness_frame` wrote it.
 
-    A claim that has one reading only is left out.
+    Of the places the one is there that turns or varies most, and no flips are.
     """
     found = {}
     for path in sorted(results.glob("readings/*/robustness.csv")):
-        frame = pd.read_csv(path)
-        several = frame[(frame["universes"] > 1) & (frame["run"] > 0)]
-        for claim, default, same, n in several[["claim", "default", "same", "run"]].itertuples(index=False):
-            found[str(claim)] = f"{default} in {same:.0%} of {n}" if same == same else f"{n}, not by default"
+        frame = pd.read_csv(path, keep_default_na=False, na_values={name: [""] for name in ("turns", "variance")})
+        for line in frame[frame["run"] > 0].to_dict("records"):
+            shares = (share.rpartition(" ") for share in line["shares"].split("; "))
+            turns, variance = ({line[name]: line[n]} if line[name] else {} for name, n in LARGEST.items())
+            numbers = line["claim"], line["universes"], line["run"], line["default"]
+            shared = {verdict: float(share) for verdict, _, share in shares}
+            found[str(line["claim"])] = Robustness(*numbers, shared, turns, variance, [])
     return found
+
+
+def counted(claim: str, verdict: str, asked: Mapping[str, Robustness]) -> str:
+    """Return what a verdict on a claim counts as; itself where the claim was not asked under readings."""
+    return asked[claim].counts_as(verdict) if claim in asked else verdict
+
+
+def under_readings(claim: str, asked: Mapping[str, Robustness]) -> str:
+    """Return what became of a claim under readings, in a few words."""
+    found = asked.get(claim)
+    if found is None:
+        return "not asked"
+    if found.n_universes == 1:
+        return "one reading"
+    shares = ", ".join(f"{share:.0%} {verdict}" for verdict, share in found.shares.items())
+    turned = f"; turned by {found.turned_by}" if found.turned_by else ""
+    return f"{shares} of {count_text(found.n_run, found.n_universes)}{turned}"
 
 
 def _turning(run: pd.DataFrame, others: list[str]) -> float:

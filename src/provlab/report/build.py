@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
@@ -24,6 +25,7 @@ from provlab.features import AT_ONCE
 from provlab.own_runs import read_runs
 from provlab.plan import COMPLETE
 from provlab.project import artefact_names, papers
+from provlab.readings.robustness import counted as counted_verdict
 from provlab.report.artefact import ArtefactPage, ClaimReadings, counted, readings_of, write_artefact
 from provlab.report.runs import TEXTS, write_runs
 from provlab.report.templating import Site, check_names, write_assets
@@ -141,7 +143,7 @@ def _write_overview(
 ) -> None:
     """Write the overview, the list of claims, the page of each paper, and the list of runs of one's own."""
     titles: dict[str, str] = {}
-    shared: dict[str, Any] = {"tally": tally, "counted": counted, "readings": readings}
+    shared: dict[str, Any] = {"tally": partial(tally, readings), "counted": counted, "readings": readings}
     for name in site.papers:
         own = [page for page in pages if page.paper == name]
         claims = [verdict for verdict in verdicts if verdict.claim.paper == name]
@@ -161,9 +163,14 @@ def _write_overview(
     site.write("claims/index.html", "claims.html", "Claims", "claims", "Claims", verdicts=decided_first, **shared)
 
 
-def tally(verdicts: Iterable[Verdict]) -> list[tuple[str, int]]:
-    """Return how many of the papers' own claims have each verdict; the others stand beside, in the lists."""
-    counts = Counter(verdict.verdict for verdict in verdicts if verdict.claim.kind == "paper")
+def tally(readings: Mapping[str, ClaimReadings], verdicts: Iterable[Verdict]) -> list[tuple[str, int]]:
+    """Return how many of the papers' own claims have each verdict, firm or depending on the reading.
+
+    The others stand beside, in the lists.
+    """
+    asked = {claim: found.robustness for claim, found in readings.items()}
+    own = [made for made in verdicts if made.claim.kind == "paper"]
+    counts = Counter(counted_verdict(made.claim.id, made.verdict, asked) for made in own)
     return [(verdict, counts[verdict]) for verdict in VERDICTS]
 
 
