@@ -2,14 +2,14 @@
 
 import json
 
-import pyarrow as pa
 import pytest
 
 from provlab.cli import main
 from provlab.datasets import dataset_names, read_source, source_names
 from provlab.doctor import Check, examine
 from provlab.run import environment as environment_module
-from provlab.store import SCHEMA, TrialStore
+from provlab.store import TrialStore
+from small_runs import fake_records
 
 FORMS = {name: read_source(name).forms for name in ("cifar10", "rcv1_ccat")}
 
@@ -28,10 +28,8 @@ def here(tmp_path, monkeypatch):
 def results(here):
     """A results folder with 5 trials in two files."""
     store = TrialStore(here / "results" / "store")
-    empty = {pa.string(): "", pa.float64(): 0.5, pa.int32(): 1, pa.int64(): 2**40, pa.list_(pa.int32()): [3, 1, 2]}
-    record = {field.name: empty[field.type] for field in SCHEMA}
-    for keys in (range(3), range(3, 5)):
-        store.append([{**record, "key": f"{k:064x}"} for k in keys])
+    for first, n in ((0, 3), (3, 2)):
+        store.append(fake_records(first, n))
     return here / "results"
 
 

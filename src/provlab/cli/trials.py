@@ -103,7 +103,7 @@ def _agreement(columns: pd.DataFrame) -> Iterator[dict[str, object]]:
     for line in columns.itertuples():
         found = [f"{digits(line.worst)} digits, worst relative difference {line.worst:.1e}"] if line.worst else []
         found += [f"{line.n_beyond} different"] if line.n_beyond else []
-        reported = "reported only: generated data may differ in last digits"
+        reported = "reported only: generated data and solvers may differ in last digits"
         text = reported if line.column in REPORTED else "; ".join(found)
         yield {"column": line.column, "trials": line.n_compared, "same bits": line.n_same, "agreement": text}
 
