@@ -234,12 +234,15 @@ def test_files_that_other_programs_wrote_are_read_and_merged(store, options):
 
 def test_a_store_of_an_earlier_version_is_read_and_continued(tmp_path):
     """Its files have other names, and checksums before their footers, which Parquet does not look at."""
-    store = TrialStore(shutil.copytree(REPO / "results" / "reference" / "sample", tmp_path / "store"))
-    before = rows(store)
-    assert len(store.keys()) == 81
+    [sample] = (REPO / "results" / "reference" / "sample").glob("*.parquet")
+    content, store = sample.read_bytes(), TrialStore(tmp_path)
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    (tmp_path / f"{'0' * 32}.parquet").write_bytes(content[:footer] + bytes(32) + content[footer:])
+    before, n = rows(store), len(store.keys())
+    assert n > 50
     store.append(fake_records(0, 1))
     assert store.compact(minimum=0) == 2
-    assert len(store.keys()) == 82
+    assert len(store.keys()) == n + 1
     assert rows(store, cells=set(store.query()["cell"].to_pylist()) - {"c"}) == before
 
 
