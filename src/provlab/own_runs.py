@@ -65,8 +65,10 @@ STABILITY = ("stability", "stability_low", "stability_high")
 FIRST = 3
 """Features that a line names."""
 
-LIMITS = {"error": (0.0, 100.0), "r2": (-np.inf, 1.0)}
-"""Of what is shown: no interval goes beyond."""
+UP_TO_ONE = re.compile(
+    "r2|(balanced_)?accuracy|top_k_|roc_auc|average_precision|f1|precision|recall|jaccard|explained|d2_"
+)
+"""How measures begin whose best value is 1; scikit-learn's that begin with neg_ are 0 at best."""
 
 _DRAWN = ("row", "features", "dataset", "value", "low", "high", "selected")
 
@@ -271,6 +273,13 @@ def _differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 # ---- numbers
 
 
+def limits(measure: str) -> tuple[float, float]:
+    """Return the least and the largest value of a measure as it is shown: no interval goes beyond."""
+    if measure == "error":
+        return 0.0, 100.0
+    return -np.inf, 1.0 if UP_TO_ONE.match(measure) else 0.0 if measure.startswith("neg_") else np.inf
+
+
 def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[str, SelectedFeatures]) -> pd.DataFrame:
     """Return a line for each cell of a run.
 
@@ -286,7 +295,7 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
     DataFrame
         method, features (the number that was asked for), dataset; measure, the headline, with value, its mean over
         folds, after the mean over the draws of a fold, sd, and low and high, a 95 % interval of the mean by the
-        standard error of Nadeau and Bengio (2003), see `standard_error_scale`, within `LIMITS`; selected, the mean
+        standard error of Nadeau and Bengio (2003), see `standard_error_scale`, within its `limits`; selected, the mean
         number of features; stability of the selected features with the ends of its interval; seconds, the mean CPU
         time of a selection with what it shares; trials and state; and the mean of each further measure.
     """
@@ -304,7 +313,7 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
         headline, [first, *others] = cell.headline, dict.fromkeys([*cell.measures, *FURTHER])
         values = headline.factor * own[first].dropna()
         mean, *ends, _ = mean_interval(values, float(scales.get(place, np.nan)))
-        low, high = np.clip(ends, *LIMITS.get(first, (-np.inf, np.inf)))
+        low, high = np.clip(ends, *limits(first))
         n = int(n_trials.get(place, 0))
         line: dict[str, Any] = {"method": cell.method, "features": cell.size, "dataset": cell.label}
         line |= {"measure": headline.column, "value": mean, "sd": values.std(ddof=1), "low": low, "high": high}

@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 
@@ -10,10 +11,12 @@ import pandas as pd
 import pytest
 from pages_reader import Page
 from scipy.stats import t as student
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from made_paper import made_paper
 from provlab.cli import main
-from provlab.own_runs import own_run, read_runs
+from provlab.own_runs import limits, own_run, read_runs
 from provlab.report.runs import features_lines
 from provlab.store import TrialStore
 from small_runs import FULL, LEVERAGE, SMALL, run_python, small_cell
@@ -223,3 +226,29 @@ def test_without_the_packages_of_figures_the_table_is_written(outside):
 def test_a_report_of_nothing_says_what_to_do(outside, capsys):
     assert main(["report"]) == 2
     assert "provsel new my-study" in capsys.readouterr()[1]
+
+
+def test_no_interval_goes_beyond_the_best_value_of_a_measure():
+    """As scikit-learn says of each scorer: where the prediction is the truth, it has its best value."""
+    y, best = np.array([0, 1] * 20), {}
+    truth = np.column_stack([1 - y, y]).astype(float)
+
+    class Oracle(ClassifierMixin, BaseEstimator):
+        classes_ = np.array([0, 1])
+
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return y
+
+        def predict_proba(self, X):
+            return truth
+
+    for name in get_scorer_names():
+        with suppress(ValueError, TypeError):
+            best[name] = get_scorer(name)(Oracle().fit(None, y), np.zeros((40, 1)), y)
+    assert len(best) > 40
+    for name, value in best.items():
+        assert value <= limits(name)[1], name
+    assert (limits("roc_auc")[1], limits("neg_log_loss")[1], limits("error")) == (1.0, 0.0, (0.0, 100.0))
