@@ -68,7 +68,8 @@ class Comparison(pd.DataFrame):
             return table
         drawn = io.StringIO()
         figure.savefig(drawn, format="svg")
-        return f"{table}{drawn.getvalue().partition('<svg')[1]}{drawn.getvalue().partition('<svg')[2]}"
+        svg = drawn.getvalue()
+        return table + svg[svg.index("<svg") :]
 
     def draw_features(self) -> Any:
         """Return a Matplotlib figure: how often each method selects its most frequent features."""

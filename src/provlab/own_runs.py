@@ -72,9 +72,6 @@ UP_TO_ONE = re.compile(
 
 _DRAWN = ("row", "features", "dataset", "value", "low", "high", "selected")
 
-FACTORS = {"error": 100.0}
-"""From the records to what is shown; others are shown as they are."""
-
 
 @dataclass(frozen=True)
 class RunCell:
@@ -133,9 +130,13 @@ class RunCell:
     @property
     def headline(self) -> Headline:
         """What the cell is judged by."""
-        [name, *_] = self.measures
-        known = {each.column: each for each in (ERROR, R2, SECONDS)}
-        return known.get(name, Headline(name, name, name))
+        return _shown_as(self.measures[0])
+
+
+def _shown_as(column: str) -> Headline:
+    """Return how a measure is shown: the error in percent, and others as the records have them."""
+    known = {each.column: each for each in (ERROR, R2, SECONDS)}
+    return known.get(column, Headline(column, column, column))
 
 
 @dataclass(frozen=True)
@@ -322,7 +323,7 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
         stable = (np.nan,) * 3 if found is None else (found.index, *found.interval)
         line |= dict(zip(STABILITY, stable, strict=True)) | {"seconds": own[SECONDS.column].mean(), "trials": n}
         line |= {"state": counted_state(n, cell.n_trials) if n else "missing"}
-        lines.append(line | {name: FACTORS.get(name, 1.0) * own[name].mean() for name in others})
+        lines.append(line | {name: _shown_as(name).factor * own[name].mean() for name in others})
     frame = pd.DataFrame(lines)
     return frame.drop(columns=[name for name in names if name in frame and frame[name].isna().all()])
 
@@ -357,7 +358,8 @@ def shown_columns(
         ends = [_number(line.get(end), headline) for end in ("low", "high")]
         shown["95 % interval"] = " to ".join(ends) if all(ends) else ""
         for each in frame.columns[list(frame.columns).index("state") + 1 :]:
-            shown[f"{each} (%)" if each in FACTORS else each] = f"{line[each]:.4g}" if known else ""
+            unit = _shown_as(each).unit
+            shown[f"{each} ({unit})" if unit else each] = f"{line[each]:.4g}" if known else ""
         shown["selected"] = f"{line['selected']:.4g}" if known else ""
         shown["stability"] = "" if np.isnan(line["stability"]) else f"{round(line['stability'], 2) + 0.0:.2f}"
         if headline != SECONDS:

@@ -138,7 +138,7 @@ def _task_of(config: str, data: str) -> str:
     dataset = json.loads(config)
     if not is_place(dataset["name"], "path"):
         return TASKS[0]
-    return TASKS[load_dataset(dataset["name"], **_parameters(dataset)).is_regression]
+    return TASKS[_loaded(dataset).is_regression]
 
 
 def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, product
 from math import prod
@@ -88,7 +88,13 @@ class FeaturesPart:
         return any(found.frame["weight"].notna().any() for found in self.cells.values())
 
 
-def write_features(site: Site, store: StoreSnapshot, lines: Sequence[FeaturesLine], name: str) -> FeaturesPart:
+def write_features(
+    site: Site,
+    store: StoreSnapshot,
+    lines: Sequence[FeaturesLine],
+    name: str,
+    selected: Mapping[str, SelectedFeatures] | None = None,
+) -> FeaturesPart:
     """Write the files of the part "Which features?" of a page, and return what its template shows.
 
     Parameters
@@ -100,6 +106,8 @@ def write_features(site: Site, store: StoreSnapshot, lines: Sequence[FeaturesLin
         Two may be of the same cell.
     name : str
         Folder of the page's files, below files/: a safe name.
+    selected : mapping, optional
+        What the cells selected, by their ids, where it is at hand; by default it is read, a few cells at a time.
 
     Raises
     ------
@@ -129,7 +137,9 @@ def write_features(site: Site, store: StoreSnapshot, lines: Sequence[FeaturesLin
     written: dict[str, pd.DataFrame] = {}
     counts: dict[str, dict[str, int]] = {}
     per_line = max(TOP, MAX_LINES // max(1, sum(map(len, groups.values()))))
-    for cell, found in cells_features(store, [*selecting.values()]):
+    chosen = [*selecting.values()]
+    read = cells_features(store, chosen) if selected is None else ((cell, selected[cell.id]) for cell in chosen)
+    for cell, found in read:
         if not found.n_selections:
             continue
         part.cells[cell.id] = _light(found)

@@ -75,7 +75,7 @@ def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> RunP
     below: list[Any] = [sorted(figures), sorted(folder.iterdir())]
     hrefs = [[path.relative_to(site.folder).as_posix() for path in paths] for paths in below]
     page = RunPage(name, run, frame, shown_columns(frame, run.cells, selected)[:MAX_LINES], *hrefs)
-    features = write_features(site, store, features_lines(run), f"run-{name}")
+    features = write_features(site, store, features_lines(run), f"run-{name}", selected)
     site.write(page.href, "run.html", run.title, "runs", run.title, page=page, texts=TEXTS, features=features)
     return page
 
