@@ -10,17 +10,27 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.datasets import converters, load_dataset, read_source
-from provlab.datasets.converters import CODES, N_DOCUMENTS, SHIFTS, Shift, repaired
+from provlab.datasets import FetchError, load_dataset, read_source
+from provlab.datasets.download import converter
 from provlab.datasets.files import difference
-from provlab.datasets.r_data import read_r_data
+
+RCV1 = converter("rcv1_subsets").__globals__  # a script of the checkout
+CODES, N_DOCUMENTS, Shift, repaired, read_r_data = (
+    RCV1[name] for name in ("CODES", "N_DOCUMENTS", "Shift", "repaired", "read_r_data")
+)
 
 
 @pytest.mark.parametrize(("name", "unpack"), [("pack_xz", lzma.decompress), ("pack_gz", gzip.decompress)])
 def test_plain_files_are_packed(name, unpack, tmp_path):
     (tmp_path / "plain").write_bytes(b"some text" * 99)
-    getattr(converters, name)([tmp_path / "plain"], tmp_path / "packed")
+    converter(name)([tmp_path / "plain"], tmp_path / "packed")
     assert unpack((tmp_path / "packed").read_bytes()) == b"some text" * 99
+
+
+def test_a_converter_of_a_checkout_is_none_of_the_package(monkeypatch, tmp_path):
+    monkeypatch.setattr("provlab.datasets.download.SCRIPTS", tmp_path)
+    with pytest.raises(FetchError, match=r"converter data_scripts/rcv1_subsets\.py, .* without; fetch in a checkout"):
+        converter("rcv1_subsets")
 
 
 HALVES = (
@@ -32,11 +42,11 @@ TOKEN_TEXT = b"+1 a alpha be'ta gam\xa0ma\n-1 b alpha back\\slash\n-1 a door\n+1
 
 def test_token_lists_and_no_names_of_others(tmp_path):
     (tmp_path / "pkl").write_bytes(pickle.dumps(HALVES, 3))
-    converters.techtc_tokens([tmp_path / "pkl"], tmp_path / "out")
+    converter("techtc_tokens")([tmp_path / "pkl"], tmp_path / "out")
     assert lzma.decompress((tmp_path / "out").read_bytes()) == TOKEN_TEXT
     (tmp_path / "pkl").write_bytes(pickle.dumps(np.lib.format.open_memmap, 3))
     with pytest.raises(pickle.UnpicklingError, match=r"numpy\.lib.*open_memmap in a pickle of tokens"):
-        converters.techtc_tokens([tmp_path / "pkl"], tmp_path / "out")
+        converter("techtc_tokens")([tmp_path / "pkl"], tmp_path / "out")
 
 
 @pytest.mark.parametrize("early", [0, 1, 3])
@@ -74,16 +84,15 @@ def test_what_is_made_of_the_published_files_is_what_is_registered(real_mirror, 
         raw = tmp_path / "raw"
         raw.write_bytes(lzma.decompress(packed.read_bytes()))
     made = tmp_path / path.rsplit("/", 1)[1]
-    getattr(converters, file.converter)([raw], made)
+    converter(file.converter)([raw], made)
     assert difference(file, made) == ""
 
 
-def test_a_sample_of_rcv1_is_the_first_part_of_the_registered_arrays(real_mirror, tmp_path, monkeypatch):
+def test_a_sample_of_rcv1_is_the_first_part_of_the_registered_arrays(real_mirror, tmp_path):
     raw = real_mirror / "raw" / "rcv1" / "rcv1sub1.rda"
     if not raw.is_file():
         pytest.skip(f"needs real data: the mirror has no {raw.name}")
-    monkeypatch.setattr(converters, "SHIFTS", SHIFTS[:1])
-    converters.rcv1_subsets([raw], tmp_path / "first.npz")
+    converter("rcv1_subsets")([raw], tmp_path / "first.npz")
     with (
         np.load(tmp_path / "first.npz") as ours,
         np.load(real_mirror / "rcv1_subsets" / "rcv1v2_subsets_fixed.npz") as theirs,

@@ -16,11 +16,11 @@ from provlab.datasets import (
     DataIntegrityError,
     MissingDataError,
     SourceFile,
-    converters,
     locate,
     read_source,
     source_names,
 )
+from provlab.datasets.download import converter
 from provlab.datasets.files import content_sha256, file_sha256
 from provlab.datasets.registry import RAW
 
@@ -165,7 +165,7 @@ def test_entries_of_the_registry(name):
         assert not any("github" in url and not re.search(r"/[0-9a-f]{40}(/|$)", url) for url in file.urls)
         assert not file.content_sha256 or file.format in ("gz", "npz", "tar.gz", "tar.xz", "xz")
         assert all(source.find(path) for path in file.made_from)
-        assert bool(file.made_from) == hasattr(converters, str(file.converter))
+        assert bool(file.made_from) == (file.converter is not None and callable(converter(file.converter)))
         assert file.path.startswith(RAW) <= (file.path in used)
     # of a form that suffices, at least one address of each file is pinned: by a commit, or else by hash
     assert any(all(pinned(source, file) for file in files) for files in source.forms.values())

@@ -49,7 +49,7 @@ class SourceFile:
     made_from : sequence of str
         Paths of the files of this source that `converter` makes it from; empty for a file that is published as it is.
     converter : str or None
-        Name of a function of `provlab.datasets.converters`.
+        Name of one of the converters, see `provlab.datasets.download.converter`.
     forms : sequence of str or None
         Where files of a source stand in for each other: the forms that need this one. None: every form does. Empty:
         none does, only an option of the loader.
