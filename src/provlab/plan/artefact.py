@@ -122,7 +122,8 @@ def compose_artefact(
 
     The data sets are those of the config, or, where the artefact has `datasets`, those: a mapping from a name to
     `choose`, overrides, and optionally `rows` and `columns`, those of the artefact that this data set has.
-    `artefact.only` is a list of some of their names.
+    `artefact.only` is a list of some of their names. A column that some rows have no number in is a mapping as well:
+    `choose`, overrides, and `rows`, those that have it.
 
     Parameters
     ----------
@@ -134,13 +135,14 @@ def compose_artefact(
         and so is one of the user's that each row or column replaces.
     rows : mapping, optional
         Names and overrides of rows in the place of the artefact's, such as one row under several readings; all data
-        sets have them.
+        sets and columns have them.
     """
     paper_of(name)  # which it must be of
     base = [f"+experiment={name}", *overrides]
     compose, identities = Composer(), dict[str, str]()
     config = compose(base)
     layout = resolved(config, ["artefact"])["artefact"]
+    columns = _listed_columns(name, layout)
 
     def identify(dataset: Mapping[str, Any]) -> str:
         """Look at each data set once: all rows and columns have the same ones."""
@@ -154,8 +156,10 @@ def compose_artefact(
         for row, of_row in (rows or {row: layout["rows"][row] for row in part.get("rows", layout["rows"])}).items():
             before = [*part["choose"], *of_row]
             plain.append(compose([*base, *before]))
-            for column in part.get("columns", layout["columns"]):
-                settings = fitting(layout["columns"][column], plain[-1])
+            for column in part.get("columns", columns):
+                if not rows and row not in columns[column].get("rows", [row]):
+                    continue
+                settings = fitting(columns[column]["choose"], plain[-1])
                 places = {f"data set {label!r:.80}": part["choose"], f"row {row!r:.80}": of_row}
                 _check_agreement(name, {**places, f"column {column!r:.80}": settings})
                 taken |= _kept(overrides, [*before, *settings])
@@ -167,7 +171,7 @@ def compose_artefact(
     if rows or any(setting(text).partition(".")[0] == "artefact" for text in overrides):
         there, stated = {entry.row for entry in entries}, artefact_part(name)["rows"]  # columns may be for other rows
         plain += [compose([*base, *stated[row]]) for row in stated if row not in there]
-    _check_columns(name, layout["columns"], plain)
+    _check_columns(name, {column: part["choose"] for column, part in columns.items()}, plain)
     for text in overrides:
         if text not in taken:
             raise ValueError(
@@ -189,6 +193,15 @@ def _listed_datasets(name: str, layout: Parts) -> dict[str, Parts]:
         for kind in ("rows", "columns"):
             check_names(f"{name}: datasets.{label}.{kind}", listed[label].get(kind, []), layout[kind])
     return {str(label): listed[label] for label in chosen}
+
+
+def _listed_columns(name: str, layout: Parts) -> dict[str, Parts]:
+    """Return `choose` of each column, and `rows` of one that says which rows have it."""
+    columns = {key: part if isinstance(part, Mapping) else {"choose": part} for key, part in layout["columns"].items()}
+    for column, part in columns.items():
+        check_names(f"{name}: columns.{column}", part, ["choose", "rows"])
+        check_names(f"{name}: columns.{column}.rows", part.get("rows", []), layout["rows"])
+    return columns
 
 
 def _member_override(dataset: Mapping[str, Any], member: Mapping[str, Any]) -> tuple[str, ...]:
