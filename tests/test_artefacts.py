@@ -234,9 +234,14 @@ def test_selectors_are_ranked_and_the_advice_says_what_the_numbers_carry(run, re
     assert np.isnan(value["Made", "all features", "10, stability"])
     assert value["Made", "random", "10, stability"] < value["Made", "RRQR", "10, stability"]
     assert (value.xs("10, seconds", level="column") > 0).all()
+    # labels score the clusters: no method that uses them is compared there
+    clustered = frame.loc[frame["column"].str.endswith("clusters"), "row"].unique()
+    labelled = ["alpha-investing", "RFE", "LPSVM", "L1-SVM", "FS-SVM"]
+    assert [name for name in methods if name not in clustered] == labelled
+    assert f"No clusters of {', '.join(labelled)}:" in text
     ranked = [float(rank) for rank in re.findall(r"\((\d+\.\d)\)", text)]
-    assert len(ranked) == 5 * (len(methods) - 1)  # all features have none
-    assert sum(ranked) == pytest.approx(5 * 20 * 21 / 2, abs=5)  # as printed, to one decimal
+    assert len(ranked) == 4 * 20 + 15  # all features have none
+    assert sum(ranked) == pytest.approx(4 * 20 * 21 / 2 + 15 * 16 / 2, abs=5)  # as printed, to one decimal
     advice = (results / "tables" / "selection" / "advice.md").read_text()
     assert "## From 2 data sets, all methods\n" in advice
     assert advice.count("Friedman's test") == advice.count("### ") == 5

@@ -206,6 +206,11 @@ def test_all_data_sets_of_a_collection_or_some():
             r"datasets\.CCAT: expected choose, rows, columns, got 'colums'; the nearest is columns",
         ),
         ("giesen2013/compression-gap", ["artefact.only=[CAT]"], r"expected artefact\.only to name some of .*CCAT"),
+        (
+            TABLE1,
+            [*SMALL, "+artefact.columns.more={choose:['selector.n_features_to_select=35'],rows:[BSS,Lvgg]}"],
+            r"columns\.more\.rows: expected BSS.*, got 'Lvgg'; the nearest is Lvg",
+        ),
     ],
 )
 def test_a_setting_that_nothing_takes_is_refused(name, overrides, message):
@@ -248,6 +253,16 @@ def test_a_column_may_have_settings_for_rows_that_the_user_took_away():
         for more in ([], ["~artefact.rows.SEC"])
     )
     assert [entry.cell.id for entry in fewer] == [entry.cell.id for entry in every if entry.row != "SEC"]
+
+
+def test_a_column_is_of_the_rows_that_it_names():
+    more = "+artefact.columns.more={choose:['selector.n_features_to_select=35'],rows:[BSS]}"
+    usual, found = (compose_artefact(TABLE1, [*SMALL, *extra]).entries for extra in ([], [more]))
+    others = [entry.cell.id for entry in found if entry.column != "more"]
+    assert others == [entry.cell.id for entry in usual]
+    assert [entry.row for entry in found if entry.column == "more"] == ["BSS"]
+    named = compose_artefact(TABLE1, [*SMALL, more], rows={"made": ["selector=bss"]})  # a reading of some row
+    assert "more" in [entry.column for entry in named.entries]
 
 
 def test_a_setting_of_the_user_that_some_entries_take_is_kept():

@@ -34,7 +34,7 @@ DATA = [
     "dataset.path=cells.csv",
     "dataset.target=target",
     "dataset.index_col=null",
-    "+dataset.column_scaling=range",
+    "preparation=range",
 ]
 WHY = "Fewer than 2 of 100 cells do not matter here."
 HEAD = f"paper: first\nmargins: {{small: {{points: 2.0, why: {WHY}}}}}\nclaims:"

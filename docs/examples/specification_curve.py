@@ -23,7 +23,7 @@ places:
      options: {C = 1: [], C = 0.01: [model.C=0.01], C = 100: [model.C=100]}}
   - {id: columns, asks: Are they scaled?, where: Section 4 does not say.,
      touches: {first/comparison: all},
-     options: {as they are: [], to the same range: [+dataset.column_scaling=range]}}
+     options: {as they are: [], to the same range: [preparation=range]}}
 """
 provsel = [sys.executable, "-m", "provlab.cli"]  # `provsel` in a terminal
 with tempfile.TemporaryDirectory() as folder:

@@ -84,6 +84,7 @@ def _compare(made, suffix, what, frame, methods):
     means = means.reindex(index=methods, columns=list(QUALITIES))
     ranked = {name: _ranked(frame, name, sign, methods) for name, (_, sign) in QUALITIES.items()}
     title = f"{made.artefact.title} ({what})"
+    unscored = ", ".join(means.index[means[CLUSTERS].isna()])
     text = write_tables(
         tables,
         ["method", *QUALITIES],
@@ -93,7 +94,8 @@ def _compare(made, suffix, what, frame, methods):
         f"critical difference (Nemenyi, 5 %) are not told apart: {_differences(ranked)}. "
         f"Ratio: ||X - C C^+ X||_F^2 over that of the best rank {made.artefact.config.protocol.measures[0].k}, "
         "training rows; below 1 where more columns than that do better. LPSVM, L1-SVM, FS-SVM and alpha-investing may "
-        "keep fewer features than asked. Each size is in the CSV file.".strip(),
+        f"keep fewer features than asked. No clusters of {unscored or 'none'}: labels, which they use, score clusters. "
+        "Each size is in the CSV file.".strip(),
     )
     styles = looks(list(made.artefact.config.artefact.rows))  # the same in both figures
     paths = _draw(means, styles, figures, f"{title}: quality against time. {made.note}".strip())

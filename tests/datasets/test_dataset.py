@@ -111,24 +111,3 @@ def test_rows_of_length_1_and_shuffled_columns(name, size):
     assert len(contents) == 4
     for other in (scaled, shuffled):
         np.testing.assert_array_equal(other.y, plain.y)
-
-
-def test_scaled_columns():
-    X = load_dataset("digits").X
-    constant = np.ptp(X, axis=0) == 0
-    assert 0 < constant.sum() < 10
-    standard, ranged, unit = (load_dataset("digits", column_scaling=by).X for by in ("standard", "range", "norm"))
-    np.testing.assert_allclose(standard.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(standard.std(axis=0), np.where(constant, 0, 1))
-    np.testing.assert_allclose(ranged.min(axis=0), 0)
-    np.testing.assert_allclose(ranged.max(axis=0), np.where(constant, 0, 1))
-    np.testing.assert_allclose(np.linalg.norm(unit, axis=0), (X != 0).any(axis=0))
-    for scaled in (standard, ranged, unit):  # nothing but a shift and a scale
-        assert np.corrcoef(X[:, 20], scaled[:, 20])[0, 1] == pytest.approx(1)
-    both = load_dataset("digits", column_scaling="standard", unit_rows=True).X
-    np.testing.assert_allclose(both * np.linalg.norm(standard, axis=1)[:, None], standard)
-    rows = load_dataset("sparse_rows", column_scaling="norm", n_samples=50, n_features=500)
-    lengths = np.linalg.norm(dense(rows), axis=0)
-    np.testing.assert_allclose(lengths[lengths > 0], 1)
-    with pytest.raises(ValueError, match="column_scaling=range shifts columns, and needs dense rows, got sparse ones"):
-        load_dataset("sparse_rows", column_scaling="range", n_features=500)

@@ -67,11 +67,11 @@ def test_it_is_the_hash_of_what_it_names():
     [
         ("synthetic", {}, {"seed": 0, "n_samples": 200}),
         # what any data set can have is named where it is no default, so that identities from before stay
-        ("synthetic", {}, {"column_scaling": None, "shuffle_columns": None}),
+        ("synthetic", {}, {"shuffle_columns": None}),
         ("gaussian_clusters", {"scale": 2}, {"scale": 2.0, "n_samples": 20}),
         ("sparse_rows", {"noise": 0}, {"noise": 0.0, "unit_rows": False}),
         ("digits", {"classes": [1, 2, 0]}, {"classes": [0, 1, 2]}),
-        ("digits", {"classes": [*range(10)]}, {"column_scaling": None}),
+        ("digits", {"classes": [*range(10)]}, {}),
         ("mnist", {"classes": [9, 8, 7]}, {"classes": [7, 9, 8], "part": "all"}),
         ("techtc", {}, {"set": "Exp_10341_10755", "form": "auto"}),
         ("rcv1_ccat", {}, {"names": "terms"}),
@@ -85,7 +85,7 @@ def test_equal_data_have_one_identity_and_one_key(name, one, other):
 def test_all_else_has_another_one():
     assert dataset_identity("synthetic", n_samples=np.int64(200)) == dataset_identity("synthetic")
     assert dataset_identity("digits", classes=[3, 8]) != dataset_identity("digits", classes=[8, 3])
-    changes = [{}, {"seed": 1}, {"n_relevant": 41}, {"unit_rows": True}, {"column_scaling": "norm"}]
+    changes = [{}, {"seed": 1}, {"n_relevant": 41}, {"unit_rows": True}]
     changes += [{"shuffle_columns": 0}, {"shuffle_columns": 1}]
     assert len({dataset_identity("synthetic", **change) for change in changes}) == len(changes)
     assert dataset_identity("gaussian_clusters") != dataset_identity("sparse_rows")
@@ -133,7 +133,7 @@ CLASSES = [
         ("synthetic", {"n_sample": 3, "a": 1}, "'synthetic' has no parameter a, n_sample; it accepts n_samples, n_fea"),
         ("colon", {"set": "all"}, "'colon' has no parameter set; it accepts none"),
         ("digits", {"unit_rows": 1}, "'digits': unit_rows must be true or false, got 1"),
-        ("digits", {"column_scaling": "max"}, "column_scaling must be one of standard, range, norm, got 'max'"),
+        ("digits", {"column_scaling": "range"}, "'digits' has no parameter column_scaling; it accepts classes"),
         *(
             ("digits", {"shuffle_columns": seed}, f"shuffle_columns must be an integer of at least 0, got {seed}")
             for seed in (True, -1)

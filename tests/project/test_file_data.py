@@ -127,7 +127,7 @@ def test_equal_data_have_one_key_and_the_same_folds_however_they_are_spelt(proje
         if separator and data.draw(st.booleans()):  # what is found is not written
             written |= {"sep": separator, "decimal": ".", "encoding": "utf-8", "header": 0}
         return {"name": "file", **written} | data.draw(
-            st.sampled_from([{}, {"unit_rows": False, "column_scaling": None}])
+            st.sampled_from([{}, {"unit_rows": False, "shuffle_columns": None}])
         )
 
     one, other = spelling(), spelling()
@@ -167,7 +167,6 @@ def test_columns_of_unlike_sizes_are_warned_of_where_nothing_scales_them(project
         run()
     recwarn.clear()
     run(preparation="range")
-    run("+dataset.column_scaling=range")
     run("dataset.left_out=[area]")
     run("dataset.left_out=[wing,bill,area,tail]")
     assert not [each for each in recwarn if "like size" in str(each.message)]

@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from provsel.checks import check_choice, check_integer
+from provsel.checks import check_integer
 
 _FINGERPRINT_FORMAT = b"provsel-dataset-1"
 
-NOTHING: dict[str, Any] = {"unit_rows": False, "column_scaling": None, "shuffle_columns": None}
+NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None}
 """The parameters that every data set has, and their defaults."""
-
-SCALINGS = ("standard", "range", "norm")
 
 UNLIKE = 1000.0
 """Ratio of ranges of columns that is worth a warning."""
@@ -264,11 +262,9 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
         For a bad value of the first.
     """
     found = {key: params.get(key, default) for key, default in NOTHING.items()}
-    unit_rows, scaling, seed = found.values()
+    unit_rows, seed = found.values()
     if not isinstance(unit_rows, bool):
         raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {unit_rows!r:.80}")
-    if scaling is not None:
-        check_choice(f"data set {name!r}", "column_scaling", scaling, SCALINGS)
     if seed is not None:
         check_integer(f"data set {name!r}", "shuffle_columns", seed, minimum=0)
     return found, {key: value for key, value in params.items() if key not in NOTHING}
@@ -279,22 +275,14 @@ def of_identity(preparation: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in preparation.items() if key == "unit_rows" or value != NOTHING[key]}
 
 
-def prepared(dataset: Dataset, *, unit_rows: bool, column_scaling: str | None, shuffle_columns: int | None) -> Dataset:
-    """Return the data set with its columns scaled, then its rows scaled to length 1, then its columns shuffled.
+def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) -> Dataset:
+    """Return the data set with its rows scaled to length 1, then its columns shuffled.
 
-    Scales are those of all rows, of later test rows as well; labels have no part in them.
-
-    Raises
-    ------
-    ValueError
-        For sparse rows that would be shifted, and so not be sparse any more.
+    Neither lets a row see another one. What does, such as scales of columns, is fitted in each fold: `preparation`.
     """
     X, names = dataset.X, dataset.feature_names
-    if unit_rows or column_scaling is not None:
-        dataset.check_complete()
-    if column_scaling is not None:
-        X = _scaled_columns(X, column_scaling, dataset.name)
     if unit_rows:
+        dataset.check_complete()
         from sklearn.preprocessing import normalize  # most runs need none of it
 
         X = normalize(X, copy=True)
@@ -328,19 +316,3 @@ def warn_of_scales(dataset: Dataset) -> None:
             f"the large ones only; preparation=standardise, range or robust makes them alike in each fold.",
             stacklevel=2,
         )
-
-
-def _scaled_columns(X: Any, scaling: str, name: str) -> Any:
-    """Return X with columns of length 1, or of mean 0 and variance 1, or from 0 to 1; constant ones become 0 there."""
-    if scaling == "norm":
-        squares = X.power(2).sum(axis=0) if sparse.issparse(X) else np.einsum("ij,ij->j", X, X)
-        lengths = np.sqrt(np.asarray(squares).ravel())
-        factors = 1.0 / np.where(lengths > 0, lengths, 1.0)
-        return sparse.csr_array(X @ sparse.diags_array(factors)) if sparse.issparse(X) else X * factors
-    if sparse.issparse(X):
-        raise ValueError(
-            f"data set {name!r}: column_scaling={scaling} shifts columns, and needs dense rows, got sparse ones. Take "
-            f"column_scaling=norm"
-        )
-    shift, size = (X.mean(axis=0), X.std(axis=0)) if scaling == "standard" else (X.min(axis=0), np.ptp(X, axis=0))
-    return np.where(size > 0, X - shift, 0.0) / np.where(size > 0, size, 1.0)

@@ -36,9 +36,6 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
         One of `dataset_names()`.
     unit_rows : bool, default=False
         Scale every row to length 1; rows of zeros stay. In a config: `+dataset.unit_rows=true`.
-    column_scaling : {None, "standard", "range", "norm"}, default=None
-        Columns of mean 0 and variance 1, from 0 to 1, or of length 1, over all rows, before rows are scaled. Sparse
-        data take "norm" only. In a config: `+dataset.column_scaling=standard`.
     shuffle_columns : int, default=None
         Seed of another order of the features; None is that of the files. In a config: `+dataset.shuffle_columns=0`.
     **params
@@ -58,7 +55,7 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     Examples
     --------
     >>> from provlab import load_dataset
-    >>> load_dataset("synthetic", n_samples=60, n_features=120, column_scaling="norm").X.shape
+    >>> load_dataset("synthetic", n_samples=60, n_features=120, unit_rows=True).X.shape
     (60, 120)
     """
     preparation, _ = separated(name, params)
