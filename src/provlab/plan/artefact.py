@@ -197,7 +197,7 @@ def _listed_datasets(name: str, layout: Parts) -> dict[str, Parts]:
 
 def _listed_columns(name: str, layout: Parts) -> dict[str, Parts]:
     """Return `choose` of each column, and `rows` of one that says which rows have it."""
-    columns = {key: part if isinstance(part, Mapping) else {"choose": part} for key, part in layout["columns"].items()}
+    columns = {key: part if isinstance(part, dict) else {"choose": part} for key, part in layout["columns"].items()}
     for column, part in columns.items():
         check_names(f"{name}: columns.{column}", part, ["choose", "rows"])
         check_names(f"{name}: columns.{column}.rows", part.get("rows", []), layout["rows"])
