@@ -1,8 +1,8 @@
 """The artefact on memory: its configs, numbers, table and figure, and its script on small synthetic data."""
 
+import json
 import subprocess
 from itertools import cycle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -76,11 +76,12 @@ def test_table():
 
 
 def test_script(tmp_path, monkeypatch, capsys):
-    def here(command, **_):  # three processes would take longer than all else
-        training_process.train(Path(command[-1]))
-        return subprocess.CompletedProcess(command, 0, stderr="")
+    def here(command, *, input=None, **_):  # three processes would take longer than all else
+        if input is None:
+            raise FileNotFoundError(command[0])  # git
+        return subprocess.CompletedProcess(command, 0, json.dumps(training_process.train(**json.loads(input))), "")
 
-    peaks = cycle([1e6, 6e6])
+    peaks = cycle([1_000_000, 6_000_000])
     monkeypatch.setattr(streamed.subprocess, "run", here)
     monkeypatch.setattr(training_process, "peak_memory", lambda: next(peaks))
     made = "choose:['dataset.n_samples=60','dataset.n_features=400','dataset.nonzeros=20','dataset.n_test=20']"

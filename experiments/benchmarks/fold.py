@@ -16,10 +16,10 @@ from timing import case, cpu_seconds, report
 
 from provlab.datasets import dataset_members
 from provlab.identity.cell import trial_seed
-from provlab.plan import compose_artefact, make_tasks
+from provlab.plan import compose_artefact, load_from, make_tasks
 from provlab.project.components import build
 from provlab.protocols import protocol_named
-from provlab.run.task import load_from, run_task
+from provlab.run.task import run_task
 from provsel.kernels.spectral import spectral_basis
 from provsel.reducers import reduced_rows
 from provsel.selectors import OnSupportVectors
@@ -38,8 +38,8 @@ SETTINGS = ("supervised", "unsupervised")
 def stand_alone(task):
     """Fit every trial for itself, as a user without a shared fold would; return the errors by key."""
     data = load_from(task.dataset)
-    numbers = {"n_splits": task.n_splits, "split_seed": task.split_seed, "fold": task.fold}
-    fold = protocol_named(task.split).fold(data, **numbers)
+    numbers = {"n_splits": task.protocol["n_splits"], "split_seed": task.split_seed, "fold": task.fold}
+    fold = protocol_named(task.protocol["split"]).fold(data, **numbers)
     X, y = fold.view.X, fold.view.y
     errors = {}
     for trial in task.trials:
@@ -87,8 +87,8 @@ def measure(task):
 def parts(task):
     """Do what all trials of the task share, without the trials."""
     data = load_from(task.dataset)
-    numbers = {"n_splits": task.n_splits, "split_seed": task.split_seed, "fold": task.fold}
-    fold = protocol_named(task.split).fold(data, **numbers)
+    numbers = {"n_splits": task.protocol["n_splits"], "split_seed": task.split_seed, "fold": task.fold}
+    fold = protocol_named(task.protocol["split"]).fold(data, **numbers)
     build("model", task.cells[task.trials[0].cell].model).fit(fold.view.X, fold.view.y)
     spectral_basis(fold.view.X)
 

@@ -6,8 +6,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 
 from provlab.datasets import load_dataset
-from provlab.plan import compose_config
-from provlab.run.task import load_from
+from provlab.plan import compose_config, load_from
 from provsel.kernels.hinge_dual import hinge_dual
 
 

@@ -8,10 +8,10 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import SVC
 
 from provlab.datasets import make_dataset
-from provlab.plan import cells_of, compose_config, make_tasks
+from provlab.plan import cells_of, compose_config, load_from, make_tasks
 from provlab.protocols import PROTOCOLS, protocol_named
 from provlab.protocols.in_memory import AbstractPrediction
-from provlab.run.task import load_from, run_task
+from provlab.run.task import run_task
 from small_runs import FULL, UNIFORM, small_cell
 
 HARD = {"n_samples": 80, "n_features": 120, "n_relevant": 1}

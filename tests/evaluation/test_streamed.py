@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from provlab.identity.cell import Cell
-from provlab.plan import identity_of, make_tasks
+from provlab.plan import identity_of, load_from, make_tasks
 from provlab.protocols import streamed
-from provlab.run.task import load_from, run_task
+from provlab.run.task import run_task
 from provlab.store import TIMING, VOLATILE, TrialStore
 from provsel.models import CompressedLinearSVM, LiblinearSVM
 from small_runs import FULL, PROTOCOL, UNIFORM, run_quietly

@@ -8,8 +8,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from provlab.identity.keys import seed_from
-from provlab.plan import make_tasks
-from provlab.run.task import load_from, run_task
+from provlab.plan import load_from, make_tasks
+from provlab.run.task import run_task
 from provlab.store import SCHEMA
 from provsel.certificates import THEOREMS
 from provsel.kernels import hard_margin

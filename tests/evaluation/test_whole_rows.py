@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from provlab.plan import make_tasks
+from provlab.plan import load_from, make_tasks
 from provlab.protocols.in_memory import clustering_accuracy
-from provlab.run.task import load_from, run_task
+from provlab.run.task import run_task
 from provsel.selectors import LaplacianScoreSelector, OnlineLeverageSelector, SparseEmbedding
 from small_runs import DATASET, FULL, UNIFORM, small_cell
 

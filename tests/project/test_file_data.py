@@ -13,8 +13,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from provlab.datasets import dataset_identity, load_dataset
 from provlab.identity.keys import split_seed
-from provlab.plan import cells_of, compose_config, identity_of, make_tasks
-from provlab.run.task import load_from, run_task
+from provlab.plan import cells_of, compose_config, identity_of, load_from, make_tasks
+from provlab.run.task import run_task
 
 X = np.array([[1.0, 2.5, -3.0], [0.0, 1.5, 2.0], [4.0, 0.0, 0.5], [2.0, 2.0, 2.0]])
 SPECIES = ["robin", "finch", "robin", "finch"]

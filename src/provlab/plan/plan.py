@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -50,16 +49,30 @@ class Task:
     may take minutes each.
     """
 
-    dataset: Mapping[str, Any]
-    data: str
-    split: str
-    n_splits: int
-    split_seed: int
-    repeat: int
-    fold: int
-    preparation: Mapping[str, Any] | None
     cells: tuple[Cell, ...]
     trials: tuple[Trial, ...]
+    repeat: int
+    fold: int
+
+    @property
+    def dataset(self) -> Mapping[str, Any]:
+        """Config of the data set, which all cells have, as the next three."""
+        return self.cells[0].dataset
+
+    @property
+    def data(self) -> str:
+        """Identity of the data set."""
+        return self.cells[0].data
+
+    @property
+    def protocol(self) -> Mapping[str, Any]:
+        """What says the folds and the preparation."""
+        return self.cells[0].protocol
+
+    @property
+    def split_seed(self) -> int:
+        """Seed of the folds of the repeat."""
+        return split_seed(self.data, self.protocol["n_splits"], self.protocol["seed"], self.repeat)
 
 
 def identity_of(config: Mapping[str, Any]) -> str:
@@ -74,13 +87,12 @@ def files_missing(config: Mapping[str, Any]) -> list[str]:
 
 def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
     """Return the names of the features of the data set of a config, which is loaded."""
-    return _loaded(config).feature_names
+    return load_from(config).feature_names
 
 
-def _loaded(config: Mapping[str, Any]) -> Dataset:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a run says once what loading warns of
-        return load_dataset(config["name"], **_parameters(config))
+def load_from(config: Mapping[str, Any]) -> Dataset:
+    """Return the data set of a config: `name`, and the parameters of its loader."""
+    return load_dataset(config["name"], **_parameters(config))
 
 
 def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,10 +124,12 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
         {"name": each["name"], **keyed_parameters(each["name"], **_parameters(each))} for each in _members(dataset)
     ]
     if parts["model"].keys() == {*TASKS}:
-        parts["model"] = parts["model"][_task_of(canonical_json(first), identify(first))]
+        # data sets that are registered have classes
+        asked = is_place(first["name"], "path") and _asked(canonical_json(first), identify(first), _is_regression)
+        parts["model"] = parts["model"][TASKS[asked]]
     if isinstance(measured, AbstractStatedFolds):  # each data set has as many folds as it says
         counted = ((each, identify(each)) for each in members)
-        of_each = ((each, data, _count_folds(measured.name, canonical_json(each), data)) for each, data in counted)
+        of_each = ((each, data, _asked(canonical_json(each), data, measured.count_folds)) for each, data in counted)
         return [
             Cell(dataset=each, data=data, **{**parts, "protocol": {**parts["protocol"], "n_splits": number}})
             for each, data, number in of_each
@@ -125,20 +139,13 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
 
 
 @lru_cache(maxsize=64)
-def _count_folds(split: str, config: str, data: str) -> int:
-    """Return how many folds a data set states; it is loaded once, whatever is measured on it."""
-    dataset, measured = json.loads(config), protocol_named(split)
-    assert isinstance(measured, AbstractStatedFolds)
-    return measured.count_folds(_loaded(dataset))
+def _asked(config: str, data: str, ask: Callable[[Dataset], int]) -> int:
+    """Return what the data themselves say of a plan; they are loaded once for all methods on them."""
+    return ask(load_from(json.loads(config)))
 
 
-@lru_cache(maxsize=64)
-def _task_of(config: str, data: str) -> str:
-    """Return the task of a data set; a user's own is loaded, once for all methods on it, and others have classes."""
-    dataset = json.loads(config)
-    if not is_place(dataset["name"], "path"):
-        return TASKS[0]
-    return TASKS[_loaded(dataset).is_regression]
+def _is_regression(dataset: Dataset) -> bool:
+    return dataset.is_regression
 
 
 def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -187,23 +194,5 @@ def make_tasks(cells: Iterable[Cell], done: frozenset[str] | set[str] = frozense
                 members, trials = groups.setdefault((of_data, *split, repeat, fold, alone, prepared), ([], []))
                 trials += [Trial(keys[draw], len(members), draw) for draw in missing]
                 members.append(cell)
-    tasks = []
-    for (_, name, n_splits, seed, repeat, fold, *_), (members, trials) in sorted(
-        groups.items(), key=lambda each: each[0]
-    ):
-        first = members[0]
-        its_seed = split_seed(first.data, n_splits, seed, repeat)
-        task = Task(
-            first.dataset,
-            first.data,
-            name,
-            n_splits,
-            its_seed,
-            repeat,
-            fold,
-            first.protocol.get("preparation"),
-            cells=tuple(members),
-            trials=tuple(trials),
-        )
-        tasks.append(task)
-    return tasks
+    found = sorted(groups.items(), key=lambda each: each[0])
+    return [Task(tuple(members), tuple(trials), *key[4:6]) for key, (members, trials) in found]

@@ -56,11 +56,11 @@ class StreamedTraining(AbstractOwnSplit):
         from provlab.protocols.fitting import fit_selector, seeded
 
         fitted = fit_selector(method, seed, fold.view)
-        return fitted.as_record(fold) | classify_streamed(as_config(seeded(method.model, seed)), fold)
+        return fitted.as_record(fold) | train_alone(as_config(seeded(method.model, seed)), fold)
 
 
-def classify_streamed(config: Mapping[str, Any], fold: Fold) -> dict[str, Any]:
-    """Train on the training rows from a temporary svmlight file, and test in this process.
+def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
+    """Train in a new process on the training rows of a temporary svmlight file, and test in this one.
 
     The file has 16 digits of each number. The memory of the process that trains is compared with what it has after its
     imports, so `peak_memory` is what the training takes. Its times include the reading of the file.
@@ -75,8 +75,7 @@ def classify_streamed(config: Mapping[str, Any], fold: Fold) -> dict[str, Any]:
     Returns
     -------
     dict
-        error, objective, train_cpu, train_wall, file_bytes, and peak_memory in bytes (None where the system has no
-        VmHWM and no getrusage).
+        error, file_bytes, and what `training_process.train` measures.
 
     Raises
     ------
@@ -86,40 +85,19 @@ def classify_streamed(config: Mapping[str, Any], fold: Fold) -> dict[str, Any]:
     from sklearn.datasets import dump_svmlight_file
 
     with TemporaryDirectory(prefix="provsel-") as folder:
-        path = Path(folder) / "train.svm"
+        path, n_features = Path(folder) / "train.svm", fold.view.n_features
         dump_svmlight_file(fold.view.X, fold.view.y, str(path), zero_based=False)
         size = path.stat().st_size
-        found = train_alone(config, path, fold.view.n_features)
-    model = build("model", config)
-    model.coef_, model.intercept_, model.classes_ = found["coef"], found["intercept"], found["classes"]
-    model.n_features_in_ = fold.view.n_features
-    objective, peak = float(found["objective"]), int(found["peak"])
-    return {
-        "error": float(np.mean(model.predict(fold.X_test) != fold.y_test)),
-        "objective": None if np.isnan(objective) else objective,
-        "train_cpu": float(found["cpu"]),
-        "train_wall": float(found["wall"]),
-        "file_bytes": size,
-        "peak_memory": None if peak < 0 else peak,
-    }
-
-
-def train_alone(config: Mapping[str, Any], path: Path, n_features: int) -> dict[str, Any]:
-    """Return the arrays that `training_process.train` writes for a model and an svmlight file, from a new process."""
-    request, result = path.with_suffix(".json"), path.with_suffix(".npz")
-    asked = {"model": dict(config), "data": str(path), "n_features": n_features, "result": str(result)}
-    request.write_text(json.dumps(asked), encoding="utf-8")
-    done = subprocess.run(
-        # -P: a file json.py where the user happens to be is not what we import
-        [sys.executable, "-P", "-m", "provlab.protocols.training_process", str(request)],
-        env={**os.environ, **dict.fromkeys(THREADS, "1")},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+        done = subprocess.run(
+            # -P: a file json.py where the user happens to be is not what we import
+            [sys.executable, "-P", "-m", "provlab.protocols.training_process"],
+            input=json.dumps({"model": dict(config), "data": str(path), "n_features": n_features}),
+            env={**os.environ, **dict.fromkeys(THREADS, "1")},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
         how = f"exit status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
@@ -128,5 +106,8 @@ def train_alone(config: Mapping[str, Any], path: Path, n_features: int) -> dict[
             f"{last!r}; correct that, or free memory if it ran out."
         )
     sys.stderr.write(done.stderr)  # warnings, as of a solver that stopped early
-    with np.load(result, allow_pickle=False) as arrays:
-        return dict(arrays)
+    found, model = json.loads(done.stdout.splitlines()[-1]), build("model", config)
+    for name in ("coef_", "intercept_", "classes_"):
+        setattr(model, name, np.array(found.pop(name)))
+    model.n_features_in_ = n_features
+    return {"error": float(np.mean(model.predict(fold.X_test) != fold.y_test)), "file_bytes": size, **found}

@@ -1,6 +1,6 @@
-"""python -m provlab.protocols.training_process request.json: train a model from a file, in a process alone.
+"""python -m provlab.protocols.training_process: train a model from a file, in a process alone.
 
-The request and what comes back, an .npz of arrays, are data only: nothing is unpickled.
+What is asked for on its standard input and what it answers are JSON: nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,29 +26,35 @@ CHUNK_NONZEROS = 2**18
 """Of long rows fewer are read together: these take 3 MB, and half as much again while they are read."""
 
 
-def train(request: Path) -> None:
-    """Do what `request`, a JSON file, asks for.
+def train(model: Mapping[str, Any], data: str, n_features: int) -> dict[str, Any]:
+    """Fit a model on a file, on one thread.
 
-    It has `model`, the config of a component; `data`, an svmlight file with indices from 1; `n_features`; `result`,
-    where the arrays go: coef, intercept, classes, objective (NaN where the model has none), cpu and wall seconds with
-    the reading of the file, and peak, the bytes of `peak_memory` beyond those after the imports, or -1.
+    Parameters
+    ----------
+    model : mapping
+        Config of a component.
+    data : str
+        Path of an svmlight file with indices from 1.
+    n_features : int
+
+    Returns
+    -------
+    dict
+        Plain values: coef_, intercept_ and classes_; objective, None where the model has none; train_cpu and train_wall
+        in seconds, with the reading of the file; and peak_memory, the bytes beyond those after the imports, or None.
     """
-    asked = json.loads(request.read_text(encoding="utf-8"))
-    model = build("model", asked["model"])
+    fitted = build("model", model)
     with threadpool_limits(1):
         before, start = peak_memory(), Cost.now()
-        fit_file(model, asked["data"], asked["n_features"])
+        fit_file(fitted, data, n_features)
         cost, after = Cost.now() - start, peak_memory()
-    np.savez(
-        asked["result"],
-        coef=model.coef_,
-        intercept=model.intercept_,
-        classes=model.classes_,
-        objective=getattr(model, "objective_", np.nan),
-        cpu=cost.cpu,
-        wall=cost.wall,
-        peak=-1 if before is None or after is None else after - before,
-    )
+    return {
+        **{name: np.asarray(getattr(fitted, name)).tolist() for name in ("coef_", "intercept_", "classes_")},
+        "objective": getattr(fitted, "objective_", None),
+        "train_cpu": cost.cpu,
+        "train_wall": cost.wall,
+        "peak_memory": None if before is None or after is None else after - before,
+    }
 
 
 def fit_file(model: Any, path: str, n_features: int) -> None:
@@ -78,4 +85,4 @@ def peak_memory() -> int | None:
 
 
 if __name__ == "__main__":
-    train(Path(sys.argv[1]))
+    print(json.dumps(train(**json.load(sys.stdin))))

@@ -22,7 +22,6 @@ import dask
 from distributed import CancelledError, Client, Future, KilledWorker, LocalCluster, wait
 from distributed.utils import silence_logging_cmgr
 
-from provlab.datasets import DataIntegrityError, MissingDataError
 from provlab.identity.keys import trial_key
 from provlab.plan.plan import Task
 from provlab.run.task import ONE_THREAD, ClusterError, Results, TaskResult, run_task
@@ -36,11 +35,6 @@ LOOK_EVERY = 1.0
 """Seconds between two looks at the cluster: who has come, who has gone."""
 
 AGAIN = "what was finished is stored; run the same command again to resume"
-SAME_CODE = "install the version of the client in the environment of the workers, and start them again"
-SAME_DATA = (
-    "the client sees the data: give the worker the same files through PROVSEL_DATA or PROVSEL_DATA_MIRROR, "
-    "or run provsel fetch there, and start it again"
-)
 
 _ONE_TASK = threading.Lock()
 """A worker of several threads runs one task at a time: BLAS's threads, CPU times and warnings are the process's."""
@@ -142,38 +136,38 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
         No workers, or a worker of another version, or without the data; a task that takes its workers down with it,
         as each does where a worker has no provsel.
     """
-    waiting = deque(enumerate(tasks))
-    running: dict[Future, Task] = {}
-    seen = time.monotonic()
+    waiting, running, seen = deque(enumerate(tasks)), set[Future](), time.monotonic()
+    address = client.scheduler_info()["address"]
     try:
         while waiting or running:
             n_threads = sum(client.nthreads().values())
             if n_threads:
                 seen = time.monotonic()
             elif time.monotonic() - seen > patience:
-                address = client.scheduler_info()["address"]
-                raise ClusterError(
-                    f"executor: expected workers at {where}, got none for {patience:g} s (executor.patience); start "
-                    f"some: dask worker {address} --nthreads 1; {AGAIN}."
-                )
+                raise TimeoutError
             while waiting and len(running) < TASKS_A_THREAD * n_threads:
                 number, task = waiting.popleft()
                 # the order of submission as priorities: those of one moment would run in any order
-                future = client.submit(run_on_worker, task, __version__, priority=-number, pure=False)
-                running[future] = task
+                running.add(client.submit(run_on_worker, task, __version__, priority=-number, pure=False))
             if not running:
                 time.sleep(min(0.1, patience))
                 continue
+            done = set[Future]()
             with suppress(TimeoutError), client.as_current():
-                wait([*running], timeout=LOOK_EVERY, return_when="FIRST_COMPLETED")
-            for future in [future for future in running if future.done()]:
-                try:
-                    result = _result(future, running[future])
-                except TimeoutError:  # its worker died before it handed the result over: the task runs again
-                    continue
-                del running[future]
+                done, running = wait(running, timeout=LOOK_EVERY, return_when="FIRST_COMPLETED")
+            for future in done:
+                result: TaskResult = future.result(timeout=patience)
                 future.release()  # or it would run again where its worker dies
                 yield result
+    except TimeoutError:
+        raise ClusterError(
+            f"executor: expected workers at {where}, got none for {patience:g} s (executor.patience); start "
+            f"some: dask worker {address} --nthreads 1; {AGAIN}."
+        ) from None
+    except KilledWorker as error:
+        raise ClusterError(
+            f"executor: {error} The worker may lack memory, or an environment with provsel {__version__}; {AGAIN}."
+        ) from None
     except ClusterError:
         raise
     except (OSError, CancelledError):  # of its connection; futures are cancelled with that
@@ -186,37 +180,17 @@ def run_on(client: Client, where: str, tasks: Sequence[Task], patience: float) -
             client.cancel([*running])
 
 
-def _result(future: Future, task: Task) -> TaskResult:
-    try:
-        result: TaskResult = future.result(timeout=LOOK_EVERY)
-        return result
-    except KilledWorker as error:
-        name = f"{task.dataset.get('name')} {task.dataset.get('set', '')}".strip()
-        raise ClusterError(
-            f"executor: the task {name}, split {task.split}, repeat {task.repeat}, fold {task.fold} "
-            f"({len(task.trials)} trials) was on {error.allowed_failures + 1} workers when they died, the last at "
-            f"{error.last_worker.address}; look there for lack of memory, or for an environment without provsel "
-            f"{__version__}; {AGAIN}."
-        ) from None
-
-
 def run_on_worker(task: Task, version: str) -> TaskResult:
     """Run a task on a worker, which loads the data itself; what it lacks for any task is a ClusterError."""
-    here = f"executor: the worker on host {socket.gethostname()}"
     try:
         fresh = [replace(cell) for cell in task.cells]  # which ask the classes that are here, not the client's
         keys = [trial_key(fresh[trial.cell].json, task.repeat, task.fold, trial.draw) for trial in task.trials]
-    except (ValueError, TypeError) as error:
-        raise ClusterError(f"{here} does not know a config of the client: {error}; {SAME_CODE}; {AGAIN}.") from None
-    if version != __version__ or keys != [trial.key for trial in task.trials]:
-        raise ClusterError(
-            f"{here} has other code than the client, provsel {__version__} where that has {version}, or would give "
-            f"trials other keys; {SAME_CODE}; {AGAIN}."
-        )
-    try:
+        if version != __version__ or keys != [trial.key for trial in task.trials]:
+            raise ValueError(f"it has provsel {__version__} where the client has {version}, or gives trials other keys")
         with _ONE_TASK:
             return run_task(task)
-    except (MissingDataError, DataIntegrityError) as error:
-        raise ClusterError(f"{here} cannot load the data: {error}; {SAME_DATA}; {AGAIN}.") from None
-    except OSError as error:  # such as a full disk
-        raise ClusterError(f"{here} failed: {error}; mend that machine, or leave it out; {AGAIN}.") from None
+    except (ValueError, OSError) as error:
+        raise ClusterError(
+            f"executor: the worker on host {socket.gethostname()} cannot do the work: {error}; give it the version and "
+            f"the data of the client (PROVSEL_DATA, PROVSEL_DATA_MIRROR, provsel fetch), and start it again; {AGAIN}."
+        ) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from provlab.datasets import DataIntegrityError, Dataset, load_dataset, warn_of_scales
+from provlab.datasets import DataIntegrityError, Dataset, warn_of_scales
 from provlab.identity.cell import Cell, trial_seed
 from provlab.identity.keys import canonical_json
-from provlab.plan import Task, Trial, identity_of
-from provlab.protocols import COLUMNS, Fold, protocol_named
+from provlab.plan import Task, Trial, identity_of, load_from
+from provlab.protocols import COLUMNS, AbstractProtocol, Fold
 from provlab.run.environment import environment, git_revision
 
 Record = dict[str, Any]
@@ -124,34 +124,28 @@ def _check_identity(task: Task) -> None:
 
 
 def _fold(task: Task, dataset: Dataset) -> Fold:
-    preparation = "" if task.preparation is None else canonical_json(task.preparation)
-    if protocol_named(task.split).keeps_fold:
-        return _kept_fold(task.split, canonical_json(dict(task.dataset)), preparation)
-    numbers = {"n_splits": task.n_splits, "split_seed": task.split_seed, "fold": task.fold}
-    return protocol_named(task.split).fold(dataset, **numbers, preparation=task.preparation)
+    measured, preparation = task.cells[0].measured, task.protocol.get("preparation")
+    if measured.keeps_fold:
+        return _kept_fold(measured, canonical_json(dict(task.dataset)), canonical_json(preparation))
+    numbers = {"n_splits": task.protocol["n_splits"], "split_seed": task.split_seed, "fold": task.fold}
+    return measured.fold(dataset, **numbers, preparation=preparation)
 
 
 def data_of(task: Task) -> Dataset:
     """Return the data set of a task; warn of what people should know of a file of their own."""
     dataset = _load(canonical_json(dict(task.dataset)))
-    if task.dataset["name"] == "file" and task.preparation is None:
+    if task.dataset["name"] == "file" and "preparation" not in task.protocol:
         warn_of_scales(dataset)
     return dataset
 
 
 @lru_cache(maxsize=1)
-def _kept_fold(split: str, config: str, preparation: str) -> Fold:
+def _kept_fold(measured: AbstractProtocol, config: str, preparation: str) -> Fold:
     """Return the rows that all tasks of a protocol share, whatever their repeat."""
-    prepare = json.loads(preparation) if preparation else None
-    return protocol_named(split).fold(_load(config), n_splits=1, split_seed=0, fold=0, preparation=prepare)
+    prepared = json.loads(preparation)
+    return measured.fold(_load(config), n_splits=1, split_seed=0, fold=0, preparation=prepared)
 
 
 @lru_cache(maxsize=2)
 def _load(config: str) -> Dataset:
     return load_from(json.loads(config))
-
-
-def load_from(config: Mapping[str, Any]) -> Dataset:
-    """Return the data set of a config: `name`, and the parameters of its loader."""
-    parameters = dict(config)
-    return load_dataset(parameters.pop("name"), **parameters)
