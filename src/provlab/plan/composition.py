@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache, partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ from provlab.plan.overrides import (
     MAX_DEPTH,
     Override,
     check_references,
-    is_of_hydra,
     nearest_setting,
     parse_override,
 )
@@ -37,7 +36,6 @@ Parts = dict[str, Any]
 MAX_TEXT = 2000
 MAX_VALUES = 10_000
 
-_HEADER = re.compile(r"(?m)^[\s\ufeff#]*#[\s#]*@\s*package\b[\s:=]*(.*)")
 _MEMBER = re.compile(r"[\w-][\w.-]*")
 _WHOLE_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
 
@@ -93,9 +91,9 @@ def _merged_files(
     beside = _beside("dataset", stated.get("dataset", first["dataset"]))
     members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
     parts: Parts = {group: member(group, name) for group, name in members.items()}
-    for file in files:
-        parts = _merge(parts, _content(file))
-    return parts
+    contents = [*map(_content, files)]
+    del contents[0]["hydra"]  # settings of launchers
+    return reduce(_merge, contents, parts)
 
 
 def _named_members(file: Parts) -> dict[str, str]:
@@ -132,7 +130,7 @@ def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
 
 
 def _content(file: Parts) -> Parts:
-    return {name: value for name, value in file.items() if name not in ("defaults", "hydra")}
+    return {name: value for name, value in file.items() if name != "defaults"}
 
 
 def _merge(below: Any, above: Any) -> Any:
@@ -276,7 +274,7 @@ def read_config(group: str, path: Path) -> Parts:
     Raises
     ------
     ValueError
-        Names the file: no mapping, too large, or it speaks to Hydra, by a key, a package header or its defaults.
+        Names the file: no mapping, too large, or based on other things than files of conf/.
     """
     return _read_at(group, path, path.stat().st_mtime_ns)
 
@@ -285,46 +283,24 @@ def read_config(group: str, path: Path) -> Parts:
 def _read_at(group: str, path: Path, changed: int) -> Parts:
     """Return a file's content, read again when it has changed."""
     try:
-        text = read_text(path)
-        content = parse_yaml(text, loader=_Loader, max_values=MAX_VALUES)
+        content = parse_yaml(read_text(path), loader=_Loader, max_values=MAX_VALUES)
     except ValueError as error:
         raise ValueError(f"{path}: expected a config, got one that cannot be read: {error}; correct it.") from error
     content = {} if content is None else content
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected a mapping of names to values, got {content!r:.80}; see conf/.")
     if not path.is_relative_to(package_conf()):
-        _check_own(path, group, text, content)
-    for name, part in content.items() if group not in ELSEWHERE else ():
-        if group or name not in (*ELSEWHERE, "hydra"):
-            check_references(part, f"{group}.{name}".lstrip("."))
+        _check_defaults(path, group, content.get("defaults", []))
     return content
 
 
-def _check_own(path: Path, group: str, text: str, content: Parts) -> None:
-    """Refuse a file of a project that would mean something else, or more, to Hydra."""
-    advice = "only provsel's own configs say what Hydra does; leave it out"
-    package = group or "_global_"
-    for header in _HEADER.finditer(text):
-        if header[1].strip() != package:
-            said = header[0].strip()
-            raise ValueError(f"{path}: expected no package header but {package}, got {said!r:.80}; {advice}.")
-    for key in filter(is_of_hydra, _keys(content)):
-        raise ValueError(f"{path}: expected no key hydra, got {key!r:.80}; {advice}.")
+def _check_defaults(path: Path, group: str, defaults: Any) -> None:
+    """Refuse a file of a project that is based on other things than files of conf/."""
     own = {f"override /{each}" for each in GROUPS}
-    defaults = content.get("defaults", [])
     for item in defaults if isinstance(defaults, list) else [defaults]:
         names = [item] if group or item == "_self_" else [None]
         if not group and isinstance(item, dict) and item.keys() <= own:
             names = [*item.values()]
         if not all(isinstance(name, str) and _MEMBER.fullmatch(name) for name in names):
             form = f"names of files of conf/{group}" if group else "items such as 'override /selector: leverage'"
-            raise ValueError(f"{path}: defaults: expected {form}, got {item!r:.80}; {advice}.")
-
-
-def _keys(value: Any) -> Iterator[str]:
-    """Yield the keys of a value, of inner ones as well, that are texts."""
-    if isinstance(value, Mapping):
-        yield from (key for key in value if isinstance(key, str))
-    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    for each in inner:
-        yield from _keys(each)
+            raise ValueError(f"{path}: defaults: expected {form}, got {item!r:.80}; correct it.")

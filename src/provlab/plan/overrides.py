@@ -58,24 +58,17 @@ def parse_override(text: str) -> Override:
     Raises
     ------
     ValueError
-        For another grammar, several values, a setting of Hydra, or a value that asks for other places than `KNOWN`.
+        For another grammar, or several values.
     """
     check_size(text)
     name, equals, value = text.partition("=")
     found = _KEY.fullmatch(name)
-    if is_of_hydra(name):
-        raise ValueError(
-            f"override {text!r:.80}: expected a setting of a cell, got one of Hydra's; only provsel run takes some."
-        )
     if found is None or not (equals or found[1] == "~"):
         raise ValueError(
             f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, with + before what is added and ~ "
             f"before what is deleted; see provsel run --help."
         )
-    override = Override(text, found[1], tuple(found[2].split(".")), _value(text, value) if equals else None)
-    if override.key[0] not in ELSEWHERE:
-        check_references(override.value, f"override {name!r:.80}")
-    return override
+    return Override(text, found[1], tuple(found[2].split(".")), _value(text, value) if equals else None)
 
 
 def setting(override: str) -> str:
@@ -84,7 +77,7 @@ def setting(override: str) -> str:
 
 
 def is_of_hydra(key: str) -> bool:
-    """Tell whether a key, of an override or a file, is or may lead to Hydra's own part of a config."""
+    """Tell whether the key of an override is, or may lead to, a setting of Hydra's launchers."""
     return "hydra" in re.split(r"[\s.+~/@:]", key)
 
 
