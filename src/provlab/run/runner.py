@@ -178,7 +178,9 @@ def run_cells(
 
 def _notes_on_files(tasks: Iterable[Task]) -> list[str]:
     """Return what the data of users' own files are warned of, which each task would say again."""
-    own = {(task.data, "preparation" in task.protocol): task for task in tasks if task.dataset["name"] == "file"}
+    own = {
+        (task.data, task.protocol.get("preparation") is None): task for task in tasks if task.dataset["name"] == "file"
+    }
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         for task in own.values():

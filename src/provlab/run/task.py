@@ -134,7 +134,7 @@ def _fold(task: Task, dataset: Dataset) -> Fold:
 def data_of(task: Task) -> Dataset:
     """Return the data set of a task; warn of what people should know of a file of their own."""
     dataset = _load(canonical_json(dict(task.dataset)))
-    if task.dataset["name"] == "file" and "preparation" not in task.protocol:
+    if task.dataset["name"] == "file" and task.protocol.get("preparation") is None:
         warn_of_scales(dataset)
     return dataset
 
