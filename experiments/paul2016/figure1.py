@@ -5,15 +5,18 @@ from provlab.recipe import Recipe, Rendering
 from provlab.summaries import mean_over_datasets
 from provlab.tables import write_tables
 
+OWN_SIZE = "LPSVM", "LPSVM, optimum"
+
 
 def render(made: Rendering) -> str:
     number, n_sets = made.artefact.name[-1], made.frame["dataset"].nunique()
     protocol = made.artefact.config.protocol
     how = f"{protocol.repeats} x {protocol.n_splits}-fold, {n_sets} data sets"
     note = f"{made.note} In parentheses: the mean of the data sets' standard deviations over folds."
-    kept = made.trials(["n_selected"]).query("row == 'LPSVM'")["n_selected"]
-    if len(kept):
-        note += f" LPSVM chooses its own number of features: {kept.mean():.0f} on average."
+    kept = made.trials(["n_selected"]).groupby("row")["n_selected"].mean()
+    own = [f"{kept[row]:.0f} ({row})" for row in OWN_SIZE if row in kept]
+    if own:
+        note += f" Features on average where the method chooses their number: {', '.join(own)}."
     text = write_tables(
         made.tables,
         ["method", *made.artefact.config.artefact.columns],
