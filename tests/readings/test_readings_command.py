@@ -25,6 +25,10 @@ COMMAND = ["readings", "known2000"]
 WRITTEN = ("universes.csv", "robustness.csv", "letter.md", "made.json")
 
 
+def alone(place):
+    return READINGS.replace(f"id: {place}\n", f"id: {place}\n    alone: true\n")
+
+
 def plain(text):
     return re.sub(r"\s+", " ", text)
 
@@ -93,6 +97,24 @@ def test_universes_share_cells_and_the_plan_says_what_is_missing_and_costs(study
     assert main([*COMMAND, "--render", "--results", "empty"]) == 0
     robust = read("empty/readings/known2000/robustness.csv")
     assert (list(robust["run"]), list(robust["default"])) == ([0, 0], ["not run", "not run"])
+
+
+def test_a_place_that_is_asked_alone_is_crossed_with_no_place_of_its_rows(tmp_path, monkeypatch):
+    """`method` touches RFE's row, `strictness` that of full data; both share rows with C, and not with each other."""
+    room = made_study(tmp_path, monkeypatch)
+    publish(room, [("RFE", "r=2", 1.0), ("Full", "r=2", 1.0)])
+    universes = {}
+    for name, readings in {"crossed": READINGS, "C": alone("C"), "method": alone("method")}.items():
+        (room / "readings.yaml").write_text(readings)
+        study = asked("known2000")
+        of_claims = [*map(study.universes, study.claims), study.universes_of_print("known2000/table")]
+        universes[name] = [[*found] for found in of_claims]
+    METHOD, C, STRICT, UNIT = range(4)
+    expected = {"C": lambda u: not u[C] or not (u[METHOD] or u[STRICT] or u[UNIT]),
+                "method": lambda u: not u[METHOD] or not (u[C] or u[UNIT])}  # fmt: skip
+    for name, kept in expected.items():
+        assert universes[name] == [[universe for universe in found if kept(universe)] for found in universes["crossed"]]
+        assert universes[name] != universes["crossed"]
 
 
 def test_it_states_what_it_was_made_with(study, monkeypatch):
@@ -214,7 +236,7 @@ def test_the_print_is_compared_with_the_columns_that_a_reading_takes(tmp_path, m
         ("touches: {known2000/table: [RFE]}", "touches: all", "touches: expected a mapping, got 'all'"),
         ("id: method", "id: verdict", "id: expected another name than claim, verdict, effect"),
         ("id: method", "id: C", "places: C: id: expected another name than .*, C, got 'C'"),
-        ("    asks: Which C?\n", "", "expected a mapping with id, asks, where, touches, options, got no asks"),
+        ("    asks: Which C?\n", "", "expected a mapping with id, asks, where, touches, options, alone, got no asks"),
         ("{at_most: -1.0}", "{at_most: none}", "parameters: at_most: expected a number, got 'none'"),
         ("{at_most: -1.0}", "[]", "parameters: expected a mapping, got"),
     ],

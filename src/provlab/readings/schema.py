@@ -17,6 +17,7 @@ places:
     options:
       each draw: []
       union of draws: {parameters: {draws: union}}   # of the claims' tests that have such a parameter
+    # alone: true                                 # asked with the defaults of what touches the same rows, not crossed
 part:                                             # of the data, stated beforehand, where the whole is too dear
   smith2020/figure1:
     why: Every tenth set in the order of their names.
@@ -125,6 +126,9 @@ class Place:
         Artefact and those of its rows whose numbers depend on the choice.
     options : tuple of Option
         The default first.
+    alone : bool, default=False
+        Ask the others only with the defaults of all places that touch the same rows, where a full crossing is too dear
+        or would count one reading many times.
     """
 
     id: str
@@ -132,10 +136,15 @@ class Place:
     where: Line
     touches: Annotated[Mapping[str, tuple[str, ...]], _rows]
     options: Annotated[tuple[Option, ...], _options]
+    alone: bool = False
 
     def touches_row(self, artefact: str, row: str) -> bool:
         """Return whether the numbers of a row depend on the choice."""
         return row in self.touches.get(artefact, ())
+
+    def meets(self, other: Place) -> bool:
+        """Return whether some row's numbers depend on both choices."""
+        return any(self.touches_row(artefact, row) for artefact, rows in other.touches.items() for row in rows)
 
     @property
     def of_tests(self) -> frozenset[str]:

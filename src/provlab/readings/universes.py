@@ -2,6 +2,7 @@
 
 The numbers of a row depend on the places that touch it and on no others. So a row is composed once for each combination
 of *their* options, and a universe puts the rows of an artefact together: the full factorial costs its rows.
+A place that is asked *alone* is not crossed with others of the same rows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from itertools import product
+from itertools import combinations, product
 from math import prod
 
 import numpy as np
@@ -83,7 +84,7 @@ class Multiverse:
         return self._touching[claim.id]
 
     def universes(self, claim: Claim) -> Iterator[Universe]:
-        """Yield the universes of a claim: the full factorial of what touches it, all else as by default."""
+        """Yield the universes of a claim: the factorial of what touches it, all else as by default."""
         return self._factorial(self.touching(claim), f"claim {claim.id}")
 
     def universes_of_print(self, artefact: str) -> Iterator[Universe]:
@@ -226,13 +227,20 @@ class Multiverse:
 
     def _factorial(self, touching: Sequence[int], subject: str) -> Iterator[Universe]:
         places = self.readings.places
-        n = prod(len(places[k].options) for k in touching)
+        n = prod(len(places[k].options) for k in touching if not places[k].alone)
         if n > MOST:
             raise ValueError(
                 f"{subject}: expected at most {MOST} universes, got {n} from the places "
                 f"{', '.join(places[k].id for k in touching)}; leave options out of readings.yaml."
             )
-        return product(*(range(len(place.options)) if k in touching else (0,) for k, place in enumerate(places)))
+        every = product(*(range(len(place.options)) if k in touching else (0,) for k, place in enumerate(places)))
+        return (universe for universe in every if not any(universe[k] and universe[other] for k, other in self._apart))
+
+    @cached_property
+    def _apart(self) -> list[tuple[int, int]]:
+        """Pairs of places of which one at most has another option than its default."""
+        pairs = combinations(enumerate(self.readings.places), 2)
+        return [(k, other) for (k, one), (other, two) in pairs if (one.alone or two.alone) and one.meets(two)]
 
     def _overrides(self, artefact: str, choices: Mapping[str, RowChoice]) -> dict[str, tuple[str, ...]]:
         """Return the overrides of rows: their own, and then those of the options that fit what is chosen before."""
