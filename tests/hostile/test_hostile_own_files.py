@@ -2,7 +2,6 @@
 
 import gzip
 import warnings
-import zlib
 
 import numpy as np
 import pandas as pd
@@ -41,7 +40,6 @@ def parts(X=X, **changes):
 WHOLE = {
     "npz": (saved(lambda f: np.savez(f, X=X.astype(np.int8), y=Y)), saved(lambda f: np.savez(f, **parts()))),
     "npy": (saved(np.save, np.column_stack([X, Y])),),
-    "mat": (saved(savemat, {"X": X, "Y": Y[:, None]}),),
     "csv": (TABLE.to_csv(index=False).encode(),),
     "txt": (TABLE.to_csv(sep=";", decimal=",", index=False).encode("utf-16"),),
     "csv.gz": (gzip.compress(TABLE.to_csv(index=False).encode()),),
@@ -153,17 +151,8 @@ def longer_than_its_bytes(path):
         file.truncate(128 + 100_000 * 5000)  # of which the disk stores none
 
 
-def far_cells(path):
-    """Write a sheet of 3,000 cells, each of which is the last of its row."""
-    book = pytest.importorskip("openpyxl").Workbook()
-    for row in range(1, 3000):
-        book.active.cell(row, 16_384, 1.5)
-    book.save(path)
-
-
 CLAIMS = {
     "zeros.csv.gz": (lambda path: path.write_bytes(gzip.compress(b"a,y\n" + b"0,1\n" * 9_000_000)), "2 columns"),
-    "far.xlsx": (far_cells, "cells in .* rows"),
     "index.svm": (lambda path: path.write_bytes(b"1 16777216:1\n0 1:1\n"), "2 rows of 16,777,216 columns"),
     "largest.svm": (lambda path: path.write_bytes(b"1 2147483647:1\n0 1:1\n"), "2 rows of 2,147,483,647 columns"),
     "zeros.npz": (
@@ -238,43 +227,6 @@ def test_a_limit_that_is_none_and_memory_that_is_not_there_below_it(tmp_path, mo
 # ---- MATLAB files
 
 
-def element(kind, content, claimed=None):
-    return kind.to_bytes(4, "little") + (len(content) if claimed is None else claimed).to_bytes(4, "little") + content
-
-
-def matrix(shape, *numbers, number_class=6, name=b"X"):
-    body = element(6, number_class.to_bytes(8, "little")) + element(5, np.array(shape, "<i4").tobytes())
-    return body + element(1, name.ljust(8, b"\0"), 1) + element(*numbers)
-
-
-def write_mat(folder, body, packed):
-    whole = element(14, body)
-    labels = element(14, matrix((1, 2), 9, np.array([1.0, 2.0]).tobytes(), name=b"Y"))
-    header = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM"
-    (folder / "X.mat").write_bytes(header + (element(15, zlib.compress(whole)) if packed else whole) + labels)
-    return folder / "X.mat"
-
-
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize(
-    ("shape", "numbers", "message"),
-    [
-        ((4096, 4096), (9, bytes(64), 1 << 27), "could not read bytes"),
-        ((1, 8), (9, bytes(64), (1 << 32) - 8), r"numbers of shape \(1, 8\) as 4294967288 bytes"),
-        ((1 << 30, 1 << 30), (9, bytes(64), 8), "numbers of shape"),
-        # SciPy's reader ends the process with a segmentation fault for the first: it is never asked
-        ((1, 1), (0x2B03, bytes(16), 8), r"numbers of shape \(1, 1\) as 8 bytes of type 11011"),
-        ((1, 1), (0, bytes(16), 8), "of type 0"),
-        ((1, 1), (16, bytes(16), 8), "of type 16"),
-        ((1, 1), (9, bytes(16), 16), r"numbers of shape \(1, 1\) as 16 bytes of type 9"),
-    ],
-)
-def test_headers_of_matlab_files_are_not_believed(shape, numbers, message, packed, tmp_path):
-    path = write_mat(tmp_path, matrix(shape, *numbers), packed)
-    with bounded(), pytest.raises(ValueError, match=rf"X\.mat: expected a sound \.mat file, got .*({message})"):
-        own(path)
-
-
 def test_objects_in_matlab_files_are_not_built(tmp_path):
     values = np.empty((2, 2), dtype=object)
     values[:] = "text"
@@ -284,10 +236,6 @@ def test_objects_in_matlab_files_are_not_built(tmp_path):
             ValueError, match=r"X\.mat: expected a variable X of real numbers, got X \(.*\), Y \(2 x 1 double\)"
         ):
             own(tmp_path / "X.mat")
-    for number in (16, 17, 3):  # a function, an opaque object, an object
-        path = write_mat(tmp_path, matrix([1, 1], 9, bytes(8), number_class=number), packed=False)
-        with pytest.raises(ValueError, match=r"X\.mat: expected"):
-            own(path)
     savemat(tmp_path / "X.mat", {"X": X, "Y": Y[:, None], "other": {"field": 1.0}})
     np.testing.assert_array_equal(own(tmp_path / "X.mat").X, X)  # what nothing reads may be anything
 
@@ -295,5 +243,5 @@ def test_objects_in_matlab_files_are_not_built(tmp_path):
 def test_hdf5_is_refused_in_words(tmp_path):
     head = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
     (tmp_path / "X.mat").write_bytes(head + b"\x89HDF\r\n\x1a\n" + bytes(100))
-    with pytest.raises(ValueError, match=r"expected a sound \.mat file, got .*format 7\.3, .*save it with -v7"):
+    with pytest.raises(ValueError, match=r"X\.mat: expected format 4 to 7, got format 7\.3, .*save it with -v7"):
         own(tmp_path / "X.mat")

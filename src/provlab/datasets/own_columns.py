@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from .own_table import Table
-from .own_text import some
+from .own_text import TableError, is_number, some
 
 FEW = 20
 """Different numbers that may be classes. What more whole ones are is asked; more real ones are a regression."""
@@ -31,13 +31,12 @@ LIKE_NUMBER = re.compile(
 
 
 def features_of(
-    subject: str, table: Table, kept: list[int], missing: Sequence[str] = ()
+    table: Table, kept: list[int], missing: Sequence[str] = ()
 ) -> tuple[Any, list[int], dict[str, np.ndarray], list[str]]:
     """Return the columns that are features as numbers.
 
     Parameters
     ----------
-    subject : str
     table : Table
     kept : list of int
         Columns that may be features.
@@ -62,7 +61,7 @@ def features_of(
     """
     if not hasattr(table.columns, "iloc"):
         X = table.columns[:, kept] if len(kept) < len(table.names) else table.columns
-        _check_finite(subject, table, X, kept)
+        _check_finite(table, X, kept)
         return X, kept, {}, []
     frame, at = table.columns, {k: place for place, k in enumerate(kept)}
     numbers = [k for k in kept if frame.dtypes.iloc[k].kind in "iufb"]
@@ -71,14 +70,14 @@ def features_of(
     categories: dict[str, np.ndarray] = {}
     dates, free = [], []
     for k in sorted({*kept} - {*numbers}):
-        name, found = table.names[k], _column_of_texts(subject, table, k, missing)
+        name, found = table.names[k], _column_of_texts(table, k, missing)
         if found is None:
             dates.append(k)
             continue
         codes, known = found
         n_known = int(np.count_nonzero(codes >= 0))
-        _check_numbers(subject, table, f"column {name:.80}", codes, known)
-        if all(map(_is_number, known)) and not any(re.match(r"0\d", text) for text in known):
+        _check_numbers(table, f"column {name:.80}", codes, known)
+        if all(map(is_number, known)) and not any(re.match(r"0\d", text) for text in known):
             X[:, at[k]] = np.array([*map(float, known), np.nan])[codes]
         elif len(known) == n_known or len(known) > max(FEW, n_known // 2):
             free.append(k)
@@ -88,17 +87,17 @@ def features_of(
     kept = [k for k in kept if k not in {*dates, *free}]
     X = X[:, [at[k] for k in kept]]
     if not kept:
-        raise ValueError(
-            f"{subject}: expected at least one feature, got only dates and texts that differ from row to row, in "
+        raise TableError(
+            f"expected at least one feature, got only dates and texts that differ from row to row, in "
             f"{some([table.names[k] for k in (*dates, *free)])}; write some of them as numbers."
         )
     names = np.array([table.names[k] for k in kept], dtype=object)
     if (empty := np.isnan(X).all(axis=0)).any():
-        raise ValueError(
-            f"{subject}: expected values in each column, got none in {some(names[empty])}; leave these columns out: "
+        raise TableError(
+            f"expected values in each column, got none in {some(names[empty])}; leave these columns out: "
             f"dataset.left_out=[{','.join(names[empty][:SHOWN]):.200}]."
         )
-    _check_finite(subject, table, X, kept)
+    _check_finite(table, X, kept)
     constant = np.nanmin(X, axis=0) == np.nanmax(X, axis=0)
     whole = np.isin(kept, [k for k in numbers if frame.dtypes.iloc[k].kind in "iu"])
     # whole numbers that differ in most columns are counts
@@ -117,12 +116,11 @@ def features_of(
     return X, kept, categories, [note.format(some(found)) for note, found in said.items() if len(found)]
 
 
-def target_of(subject: str, table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
+def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the target, and the names of its classes; None for a regression.
 
     Parameters
     ----------
-    subject : str
     table : Table
     place : int or None
         Its column; None where the format has labels apart.
@@ -140,32 +138,30 @@ def target_of(subject: str, table: Table, place: int | None, task: str) -> tuple
         Missing values, a single class, texts of a regression, and numbers that may be classes or not.
     """
     name = "the target" if place is None else f"the target {table.names[place]!r:.80}"
-    found = np.asarray(table.labels if place is None else _labels(table, place))
-    labels = known_labels(subject, found, lambda row: table.where(_in_file(table, row)))
+    found = table.vectors["target"] if place is None else _labels(table, place)
+    labels = known_labels(name, np.asarray(found), table.where)
     n, kind = labels.size, labels.dtype.kind
     if kind == "c":
-        raise ValueError(f"{subject}: expected labels as texts or real numbers, got {labels.dtype}; convert them.")
+        raise TableError(f"expected labels as texts or real numbers, got {labels.dtype}; convert them.")
     if kind not in "iuf":
-        if kind == "O":  # not of fixed width, because one long text would blow up the array
-            texts = [value.decode() if isinstance(value, bytes) else str(value) for value in labels.tolist()]
-            number = {text: k for k, text in enumerate(sorted({*texts}))}
-            classes, codes = np.array([*number], dtype=object), np.array([number[text] for text in texts])
-        else:
-            classes, codes = np.unique(labels.astype(str), return_inverse=True)
+        values = (labels if kind == "O" else labels.astype(str)).tolist()
+        texts = [value.decode() if isinstance(value, bytes) else str(value) for value in values]
+        number = {text: k for k, text in enumerate(sorted({*texts}))}
+        # objects: one long text would blow up an array of fixed width
+        classes, codes = np.array([*number], dtype=object), np.array([number[text] for text in texts])
         if classes.size > FEW:
-            _check_numbers(subject, table, name, codes, classes.tolist())
+            _check_numbers(table, name, codes, classes.tolist())
         if task == "regression" or (task == "auto" and classes.size > max(FEW, n // 2)):
             expected = "numbers" if task == "regression" else "classes"
-            raise ValueError(
-                f"{subject}: expected {expected} in {name}, got {classes.size} different texts in {n} rows, such as "
+            raise TableError(
+                f"expected {expected} in {name}, got {classes.size} different texts in {n} rows, such as "
                 f"{classes[0]!r:.40}; choose another column as dataset.target."
             )
     else:
         if not np.isfinite(labels).all():
             row = int(np.flatnonzero(~np.isfinite(labels))[0])
-            raise ValueError(
-                f"{subject}: expected finite numbers in {name}, got {labels[row]} in "
-                f"{table.where(_in_file(table, row))}; leave this row out."
+            raise TableError(
+                f"expected finite numbers in {name}, got {labels[row]} in {table.where(row)}; leave this row out."
             )
         classes, codes = np.unique(labels, return_inverse=True)
         is_real = bool((classes != np.floor(classes)).any())
@@ -173,25 +169,21 @@ def target_of(subject: str, table: Table, place: int | None, task: str) -> tuple
             classes = classes.astype(np.int64)  # names without ".0"
         few = classes.size <= FEW if not is_real else classes.size == 2
         if task == "auto" and not few and not (is_real and classes.size > min(FEW, n // 2)):
-            raise ValueError(
-                f"{subject}: expected classes or numbers to be predicted, got {classes.size} different "
+            raise TableError(
+                f"expected classes or numbers to be predicted, got {classes.size} different "
                 f"{'real' if is_real else 'whole'} numbers in {n} rows of {name}, which may be either; say "
                 f"dataset.task=classification or dataset.task=regression."
             )
         if task == "regression" or (task == "auto" and not few):
             if classes.size < 2:
-                raise ValueError(
-                    f"{subject}: expected numbers that differ in {name}, got only {classes[0]}; choose another."
-                )
+                raise TableError(f"expected numbers that differ in {name}, got only {classes[0]}; choose another.")
             return labels.astype(np.float64), None
     if classes.size < 2:
-        raise ValueError(
-            f"{subject}: expected at least two classes, got only {classes.tolist()!s:.200}; choose another target."
-        )
+        raise TableError(f"expected at least two classes, got only {classes.tolist()!s:.200}; choose another target.")
     return (2 * codes - 1 if classes.size == 2 else codes), np.array([f"{each}" for each in classes], dtype=object)
 
 
-def column_beside(subject: str, table: Table, role: str, place: int | None) -> np.ndarray | None:
+def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | None:
     """Return the column of groups, as their numbers from 0 in order, of weights, or of folds; None where there is none.
 
     Raises
@@ -215,16 +207,13 @@ def column_beside(subject: str, table: Table, role: str, place: int | None) -> n
         fault, expected = ~((numbers == np.floor(numbers)) & (numbers >= -1)), "numbers of folds, from 0 on, or -1"
     if fault.any():
         row = int(np.flatnonzero(fault)[0])
-        raise ValueError(
-            f"{subject}: {name}: expected {expected}, got {values[row]!s:.40} in {table.where(_in_file(table, row))}; "
-            f"correct it."
-        )
+        raise TableError(f"{name}: expected {expected}, got {values[row]!s:.40} in {table.where(row)}; correct it.")
     if role == "groups":
         return pd.factorize(values if values.dtype.kind in "iufb" else values.astype(str), sort=True)[0].astype(
             np.int64
         )
     if role == "sample_weight" and not numbers.any():
-        raise ValueError(f"{subject}: {name}: expected some weight above 0, got zeros only; choose another column.")
+        raise TableError(f"{name}: expected some weight above 0, got zeros only; choose another column.")
     return numbers if role == "sample_weight" else numbers.astype(np.int64)
 
 
@@ -241,23 +230,18 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
     whole = np.asarray(y, dtype=object)
     missing = np.flatnonzero(pd.isna(whole) | (np.ma.getmaskarray(y) if np.ma.isMaskedArray(y) else False))
     if missing.size:
-        raise ValueError(
+        raise TableError(
             f"{subject}: expected a label in each row, got {missing.size} without, the first in "
             f"{where(int(missing[0]))}; leave these rows out, or write a name where nothing means one."
         )
     labels = np.asarray(y)
     kinds = {isinstance(value, str): value for value in whole.ravel().tolist()} if labels.dtype.kind in "OU" else {}
     if len(kinds) > 1:
-        raise ValueError(
+        raise TableError(
             f"{subject}: expected labels that are all texts or all numbers, got the text "
             f"{str(kinds[True])!r:.40} and the number {kinds[False]!s:.40}; write them in one way."
         )
     return labels
-
-
-def _in_file(table: Table, row: int) -> int:
-    """Return the number that a row has in the file."""
-    return int(table.columns.index[row]) if hasattr(table.columns, "iloc") else row
 
 
 def _column(table: Table, k: int) -> Any:
@@ -272,17 +256,17 @@ def _labels(table: Table, k: int) -> Any:
     if not hasattr(table.columns, "iloc"):
         return _column(table, k)
     column = table.columns.iloc[:, k]
-    is_number, missing = column.dtype.kind in "iufb", column.isna()
-    if table.texts is not None and (column.dtype.kind in "iu" or not is_number or missing.all()):
+    numeric, missing = column.dtype.kind in "iufb", column.isna()
+    if table.texts is not None and (column.dtype.kind in "iu" or not numeric or missing.all()):
         texts = table.texts(k)
-        if not is_number or missing.all() or texts.str.match(r"[+-]?0\d").any():
+        if not numeric or missing.all() or texts.str.match(r"[+-]?0\d").any():
             return texts.mask(texts == "").to_numpy(dtype=object)
     if hasattr(column, "cat"):  # pandas would write each row's text out
         return np.append(column.cat.categories.to_numpy(dtype=object), [None])[column.cat.codes]
     return column.to_numpy() if not missing.any() else column.to_numpy(dtype=object)
 
 
-def _column_of_texts(subject: str, table: Table, k: int, missing: Sequence[str]) -> tuple[np.ndarray, list[str]] | None:
+def _column_of_texts(table: Table, k: int, missing: Sequence[str]) -> tuple[np.ndarray, list[str]] | None:
     """Return the numbers of the texts of a column, -1 where it has none, and the sorted texts; None for dates."""
     import pandas as pd
 
@@ -296,22 +280,22 @@ def _column_of_texts(subject: str, table: Table, k: int, missing: Sequence[str])
         codes, values = pd.factorize(column)
     except TypeError:
         value = column.dropna().iloc[0]
-        raise ValueError(
-            f"{subject}: expected numbers or texts in column {table.names[k]!r:.80}, got {value!s:.40}; leave it out: "
+        raise TableError(
+            f"expected numbers or texts in column {table.names[k]!r:.80}, got {value!s:.40}; leave it out: "
             f"dataset.left_out=[{table.names[k]:.80}]."
         ) from None
     texts = [value.decode(errors="replace") if isinstance(value, bytes) else str(value).strip() for value in values]
     known = sorted({*texts} - {*missing, ""})
     number = {text: place for place, text in enumerate(known)}
-    if known and all(map(DATE.fullmatch, known)) and not all(map(_is_number, known)):
+    if known and all(map(DATE.fullmatch, known)) and not all(map(is_number, known)):
         return None
     return np.array([*(number.get(text, -1) for text in texts), -1])[codes], known
 
 
-def _check_numbers(subject: str, table: Table, name: str, codes: np.ndarray, known: list[str]) -> None:
+def _check_numbers(table: Table, name: str, codes: np.ndarray, known: list[str]) -> None:
     """Raise where most of some texts are numbers, and others are not, or are written with other signs."""
-    plain = np.array([*map(_is_number, known), True])
-    alike = np.array([_is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in known] + [False])
+    plain = np.array([*map(is_number, known), True])
+    alike = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in known] + [False])
     if plain.all() or 2 * np.count_nonzero(alike[codes]) <= np.count_nonzero(codes >= 0):
         return
     row = int(np.flatnonzero(~plain[codes])[0])
@@ -324,32 +308,24 @@ def _check_numbers(subject: str, table: Table, name: str, codes: np.ndarray, kno
     else:
         word = text if re.fullmatch(r"[\w?./-]+", text) else f'"{text:.40}"'
         step = f"where it stands for a missing value, say 'dataset.na_values=[{word:.40}]'"
-    raise ValueError(
-        f"{subject}: expected numbers in {name}, as in most rows, got {text!r:.40} in "
-        f"{table.where(_in_file(table, row))}; {step}."
-    )
+    raise TableError(f"expected numbers in {name}, as in most rows, got {text!r:.40} in {table.where(row)}; {step}.")
 
 
-def _check_finite(subject: str, table: Table, X: Any, kept: Sequence[int]) -> None:
+def _check_finite(table: Table, X: Any, kept: Sequence[int]) -> None:
     """Raise for the first infinite value, or for NaN in a sparse matrix."""
-    values = X.data if sparse.issparse(X) else X
-    if values.dtype.kind != "f" or not (np.isinf(values).any() or (sparse.issparse(X) and np.isnan(values).any())):
+    entries = sparse.coo_array(X) if sparse.issparse(X) else None
+    values = X if entries is None else entries.data
+    if values.dtype.kind != "f":
         return
-    rows = sparse.coo_array(X) if sparse.issparse(X) else None
-    place = np.flatnonzero(~np.isfinite(values) if rows is not None else np.isinf(values).ravel())[0]
-    row, k = (rows.row[place], rows.col[place]) if rows is not None else divmod(int(place), X.shape[1])
+    wrong = np.isinf(values) if entries is None else ~np.isfinite(values)
+    if not wrong.any():
+        return
+    row, k = np.argwhere(wrong)[0] if entries is None else np.transpose(entries.coords)[wrong][0]
     shown, step = f"{X[row, k]}", ""
     if table.texts is not None:
         shown = table.texts(kept[k]).iloc[row]
         step = f", or say that it is missing: dataset.na_values=[{shown:.40}]"
-    raise ValueError(
-        f"{subject}: expected finite numbers of 64 bits, got {shown:.40} in column {table.names[kept[k]]!r:.80}, "
-        f"{table.where(_in_file(table, int(row)))}; correct it{step}."
+    raise TableError(
+        f"expected finite numbers of 64 bits, got {shown:.40} in column {table.names[kept[k]]!r:.80}, "
+        f"{table.where(int(row))}; correct it{step}."
     )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return "_" not in text and bool(np.isfinite(float(text)))
-    except ValueError:
-        return False

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-import struct
-import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,12 +22,11 @@ from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
 from provsel.streams.svmlight_rows import SvmlightRows, query_ids
 
-from .own_text import PACKED, TEXTS, Layout, Reading, layout_of, line_of, opened, read_frame, some
+from .own_text import PACKED, TEXTS, Layout, Reading, TableError, layout_of, line_of, opened, read_frame, some
 
 T = TypeVar("T")
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-FORMATS = (*TEXTS, ".parquet", ".npz", ".npy", ".mat", *SVMLIGHT)
 
 APART = (".npz", ".mat", *SVMLIGHT)
 """Formats that keep labels apart from the columns."""
@@ -56,12 +54,6 @@ MAT_NUMBERS = frozenset(
 )
 """Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
 
-_MATRIX, _COMPRESSED = 14, 15
-_NUMERIC_CLASSES = range(6, 16)
-_ITEM_BYTES = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}
-"""Of the types that numbers are stored as."""
-_HEAD = 4096  # bytes; the tags of a variable take less
-
 
 def _row(row: int) -> str:
     return f"row {row} from 0"
@@ -74,13 +66,10 @@ class Table:
     Parameters
     ----------
     columns : DataFrame, ndarray or csr_array of shape (n, d)
-        The index of a frame numbers its rows as the file does.
     names : list of str
         Of the columns: "1", "2", ... where the file has none.
-    labels : ndarray of shape (n,), default=None
-        None where the format keeps them in a column.
     vectors : mapping of str to ndarray of shape (n,)
-        Variables beside the matrix, of formats that have several.
+        By their roles, such as "target", what formats have beside the columns.
     where : callable
         Tells where a row stands in the file, as people see it.
     texts : callable, default=None
@@ -91,11 +80,20 @@ class Table:
 
     columns: Any
     names: list[str]
-    labels: Any = None
     vectors: Mapping[str, Any] = field(default_factory=dict)
     where: Callable[[int], str] = _row
     texts: Callable[[int], Any] | None = None
     notes: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def faults_of(file: Path) -> Iterator[None]:
+    """Say of which file a fault is, which may be that memory ends."""
+    with within_memory(f"data set {file.name}"):
+        try:
+            yield
+        except TableError as error:
+            raise ValueError(f"data set {file.name}: {error}") from error
 
 
 def read_table(file: Path, how: Reading) -> Table:
@@ -106,7 +104,7 @@ def read_table(file: Path, how: Reading) -> Table:
     ValueError
         For a damaged file, and one without what its format needs; MemoryLimitError for contents that are too large.
     """
-    return _sound(file, _read, how)
+    return _sound(file, READERS[format_of(file)], how)
 
 
 def column_names(file: Path, how: Reading) -> list[str]:
@@ -130,8 +128,7 @@ def format_of(file: Path) -> str:
 
 @lru_cache(maxsize=64)
 def _once(file: Path, changed: int, size: int, read: Callable[[Path, Reading], Any], how: Reading) -> Any:
-    with within_memory(f"data set {file.name}"):
-        return _sound(file, read, how)
+    return _sound(file, read, how)
 
 
 def _read_names(file: Path, how: Reading) -> list[str]:
@@ -143,17 +140,17 @@ def _read_names(file: Path, how: Reading) -> list[str]:
         from pyarrow.parquet import read_schema
 
         return [str(name) for name in read_schema(file).empty_table().to_pandas().columns]
-    return _read(file, how).names
+    return READERS[ending](file, how).names
 
 
 def _sound(file: Path, read: Callable[[Path, Reading], T], how: Reading) -> T:
     """Read a file, or say that it is damaged: on damage SciPy raises nearly anything, UnboundLocalError among it."""
     try:
         return read(file, how)
-    except (ImportError, MemoryLimitError, MemoryError):
+    except (ImportError, MemoryError, MemoryLimitError, TableError):
         raise
     except Exception as error:
-        if isinstance(error, ValueError) and str(error).startswith((str(file), "data set", "row_chunks")):
+        if isinstance(error, ValueError) and str(error).startswith((str(file), "row_chunks")):
             raise
         raise ValueError(
             f"{file}: expected a sound {format_of(file)} file, got {type(error).__name__}: "
@@ -161,19 +158,10 @@ def _sound(file: Path, read: Callable[[Path, Reading], T], how: Reading) -> T:
         ) from error
 
 
-def _read(file: Path, how: Reading) -> Table:
-    ending = format_of(file)
-    if ending in TEXTS:
-        return _read_text(file, how)
-    if ending in SVMLIGHT:
-        return _read_svmlight(file, how)
-    return {".parquet": _read_parquet, ".npz": _read_npz, ".npy": _read_npy, ".mat": _read_mat}[ending](file, how)
-
-
 def _check_size(file: Path, shape: Sequence[int], stored: int | None = None, more: int = 0) -> None:
     """Raise where d columns of n numbers, or the `stored` ones with an index each, and `more` bytes are too much."""
     if len(shape) != 2:
-        raise ValueError(f"data set {file.name}: expected rows and columns, got shape {tuple(shape)}.")
+        raise TableError(f"expected rows and columns, got shape {tuple(shape)}.")
     n, d = shape
     numbers = 8 * n * d if stored is None else 16 * stored
     check_memory(
@@ -198,25 +186,27 @@ def _read_text(file: Path, how: Reading) -> Table:
     notes = ["the first fields of the rows, which have no name, are left out"] * layout.row_names
 
     def where(row: int) -> str:
-        return f"line {line_of(file, how, layout, row)}"
+        return f"line {line_of(file, how, layout, int(frame.index[row]))}"
+
+    def written(**place: Any) -> Any:
+        as_texts = read_frame(file, replace(how, keep_default_na=False), layout, dtype=str, **place)
+        return as_texts.iloc[frame.index]
 
     def texts(k: int) -> Any:
-        place: dict[str, Any] = {} if layout.row_names else {"usecols": [k]}
-        whole = read_frame(file, replace(how, keep_default_na=False), layout, dtype=str, **place)
-        return whole.iloc[frame.index, k if layout.row_names else 0].str.strip()
+        column = written().iloc[:, k] if layout.row_names else written(usecols=[k]).iloc[:, 0]
+        return column.str.strip()
 
     beside = frame.iloc[:, layout.width :].notna().to_numpy()
     if beside.any():
         row, k = np.argwhere(beside)[0]
-        raise ValueError(
-            f"data set {file.name}: expected no values after the last name, got "
+        raise TableError(
+            f"expected no values after the last name, got "
             f"{frame.iloc[row, layout.width + k]!s:.40!r} in {where(row)}; give that column a name in the first line."
         )
     frame = frame.iloc[:, : layout.width]
     empty = frame.isna().all(axis=1).to_numpy()
     if empty.any():  # and no label is called NA there
-        whole = read_frame(file, replace(how, keep_default_na=False), layout, dtype=str).reset_index(drop=True)
-        empty = empty & (whole.isna() | (whole == "")).all(axis=1).to_numpy()
+        empty = empty & (written().fillna("") == "").all(axis=1).to_numpy()
     if empty.any():
         frame = frame[~empty]
         notes.append(f"{np.count_nonzero(empty)} rows without any value are left out")
@@ -240,67 +230,65 @@ def _read_parquet(file: Path, how: Reading) -> Table:
     frame = pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
     index = [str(name) for name in frame.index.names if name is not None]
     notes = [f"the index of the frame, {some(index)}, is left out"] if index else []
-    return Table(frame.reset_index(drop=True), [str(name) for name in frame.columns], notes=notes)
+    names = [str(name) for name in frame.columns]
+    return Table(frame.reset_index(drop=True), names, notes=notes)
 
 
-def _vectors(
-    file: Path, how: Reading, numbers: Collection[str], labels: Sequence[str], listed: Sequence[tuple[str, Any, Any]]
-) -> tuple[str, dict[str, str]]:
-    """Return the names of the matrix and, by their roles, of the vectors; a message lists all variables.
+def _chosen(
+    file: Path, how: Reading, usual: Sequence[str], numbers: Collection[str], listed: Sequence[tuple[str, Any, Any]]
+) -> dict[str, str]:
+    """Return the names of the variables by their roles, of which X is one.
 
     Parameters
     ----------
+    usual : sequence of str
+        What labels are called when nothing is said.
     numbers : collection of str
         Variables that are numbers, or texts where the format can have them.
-    labels : sequence of str
-        What labels are called when nothing is said.
     listed : sequence of (name, shape, type)
+        All variables, for a message.
     """
-    asked: dict[str, Sequence[str]] = {"X": [how.X or "X"]} | ({"target": labels} if how.labels_apart else {})
-    asked |= {role: [name] for role, name in how.vectors}
-    found = {role: next((name for name in names if name in numbers), None) for role, names in asked.items()}
-    for role, name in found.items():
+    found = {}
+    for role, said in (("X", how.X or "X"), *how.vectors):
+        names = usual if said is None else [said]
+        name = next((name for name in names if name in numbers), None)
         if name is None:
-            there = (
-                ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in listed) or "none"
-            )
-            raise ValueError(
-                f"data set {file.name}: expected a variable {asked[role][0]:.80} of real numbers, got {there:.300}; "
+            there = ", ".join(f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in listed)
+            raise TableError(
+                f"expected a variable {names[0]:.80} of real numbers, got {there or 'none':.300}; "
                 f"say which has them, dataset.{role}=NAME, or write numbers."
             )
-    return str(found.pop("X")), {role: str(name) for role, name in found.items()}
+        found[role] = name
+    return found
 
 
-def _apart(file: Path, X: Any, names: list[str], vectors: Mapping[str, str], arrays: Mapping[str, Any]) -> Table:
+def _apart(file: Path, X: Any, chosen: Mapping[str, str], arrays: Mapping[str, Any]) -> Table:
     """Return a matrix with the vectors beside it."""
-    found = {role: arrays[name].ravel() for role, name in vectors.items()}
-    for role, vector in found.items():
+    names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else _numbered(X)
+    if len(names) != X.shape[1]:
+        raise TableError(f"expected {X.shape[1]} feature_names, got {len(names)}; write one for each column.")
+    vectors = {role: arrays[name].ravel() for role, name in chosen.items() if role != "X"}
+    for role, vector in vectors.items():
         if vector.size != X.shape[0]:
-            raise ValueError(
-                f"data set {file.name}: expected {X.shape[0]} values in {vectors[role]}, one for each row of X, "
+            raise TableError(
+                f"expected {X.shape[0]} values in {chosen[role]}, one for each row of X, "
                 f"got {vector.size}; transpose the matrix where its columns are the samples."
             )
-    return Table(X, names, found.pop("target", None), found)
+    return Table(X, names, vectors)
 
 
 def _read_npz(file: Path, how: Reading) -> Table:
     headers = npz_headers(file)
     is_sparse = how.X is None and headers.keys() >= COMPRESSED
-    listed = [(name, shape, dtype) for name, (shape, dtype) in headers.items()]
-    X_name, vectors = _vectors(file, how, {*headers, *("X" for _ in range(is_sparse))}, ["y", "Y"], listed)
-    form = COMPRESSED if is_sparse else {X_name}
-    kept = {*form, *vectors.values(), "feature_names", "format"}
-    _check_size(file, (0, 0) if is_sparse else headers[X_name][0], more=npz_bytes(headers, kept))
+    listed = [(name, *header) for name, header in headers.items()]
+    chosen = _chosen(file, how, ["y", "Y"], {*headers, *["X"] * is_sparse}, listed)
+    kept = {*chosen.values(), "feature_names", "format", *(COMPRESSED if is_sparse else ())}
+    _check_size(file, (0, 0) if is_sparse else headers[chosen["X"]][0], more=npz_bytes(headers, kept))
     arrays = read_npz(file, kept)
-    X: Any = compressed(arrays) if is_sparse else arrays[X_name]
+    X: Any = compressed(arrays) if is_sparse else arrays[chosen["X"]]
     if is_sparse:
         _check_size(file, X.shape, X.nnz)
-    names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else _numbered(X)
-    if len(names) != X.shape[1]:
-        raise ValueError(
-            f"data set {file.name}: expected {X.shape[1]} feature_names, got {len(names)}; write one for each column."
-        )
-    return _apart(file, X, names, vectors, arrays)
+    return _apart(file, X, chosen, arrays)
 
 
 def _read_npy(file: Path, how: Reading) -> Table:
@@ -311,19 +299,17 @@ def _read_npy(file: Path, how: Reading) -> Table:
 
 def _read_mat(file: Path, how: Reading) -> Table:
     from scipy.io import loadmat, whosmat
-    from scipy.io.matlab import matfile_version
 
-    if matfile_version(str(file), appendmat=False)[0] == 1:  # format 4 has other headers, format 7.3 is refused below
-        _check_mat_numbers(file)
     try:
         listed = whosmat(str(file), appendmat=False)
     except NotImplementedError as error:
-        raise ValueError("format 7.3, where 4 to 7 are read; save it with -v7") from error
+        raise TableError("expected format 4 to 7, got format 7.3, which is HDF5; save it with -v7.") from error
     shapes = {name: shape for name, shape, kind in listed if kind in MAT_NUMBERS}
-    X_name, vectors = _vectors(file, how, shapes, ["Y", "y"], listed)
-    _check_size(file, shapes[X_name], more=sum(OF_A_ROW * math.prod(shapes[name]) for name in vectors.values()))
-    arrays = loadmat(str(file), variable_names=[X_name, *vectors.values()], appendmat=False)
-    return _apart(file, arrays[X_name], _numbered(arrays[X_name]), vectors, arrays)
+    chosen = _chosen(file, how, ["Y", "y"], shapes, listed)
+    beside = sum(math.prod(shapes[name]) for role, name in chosen.items() if role != "X")
+    _check_size(file, shapes[chosen["X"]], more=OF_A_ROW * beside)
+    arrays = loadmat(str(file), variable_names=[*chosen.values()], appendmat=False)
+    return _apart(file, arrays[chosen["X"]], chosen, arrays)
 
 
 def _read_svmlight(file: Path, how: Reading) -> Table:
@@ -332,46 +318,23 @@ def _read_svmlight(file: Path, how: Reading) -> Table:
     _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size // 16)
     chunks = [*rows.chunks(4096)]
     X = sparse.vstack([X for X, _ in chunks], format="csr")
-    queries = query_ids(file)
-    if how.vectors and queries is None:
-        raise ValueError(f"{file}: expected qid:NUMBER in each row, as dataset.groups=qid needs, got rows without.")
-    notes = (
-        [] if how.vectors or queries is None else ["rows have qid: dataset.groups=qid puts equal ones into one fold"]
-    )
-    vectors = {role: queries for role, _ in how.vectors}
-    return Table(X, _numbered(X), np.concatenate([y for _, y in chunks]), vectors, notes=notes)
+    vectors, queries = {"target": np.concatenate([y for _, y in chunks])}, query_ids(file)
+    notes = []
+    if "groups" not in dict(how.vectors):
+        notes = ["rows have qid: dataset.groups=qid puts equal ones into one fold"] * (queries is not None)
+    elif queries is None:
+        raise TableError("expected qid:NUMBER in each row, as dataset.groups=qid needs, got rows without.")
+    else:
+        vectors["groups"] = queries
+    return Table(X, _numbered(X), vectors, notes=notes)
 
 
-def _check_mat_numbers(path: Path) -> None:
-    """Raise unless the numbers of each variable have a type that is known, and as many bytes as their shape takes.
-
-    SciPy takes a type as an index into a C array, and a wrong one ends the process; a few packed bytes may state a
-    small shape and expand to gigabytes. All else it checks.
-    """
-    with path.open("rb") as file:
-        order = "<" if file.read(128)[126:] == b"IM" else ">"  # as SciPy takes it
-        while len(tag := file.read(8)) == 8:
-            kind, length = struct.unpack(f"{order}II", tag)
-            end = file.tell() + length
-            if end > path.stat().st_size:
-                raise ValueError(f"a variable that ends at byte {end}, the file has {path.stat().st_size}")
-            head = file.read(min(length, _HEAD))
-            if kind == _COMPRESSED:
-                head = zlib.decompressobj().decompress(head, 8 + _HEAD)[8:]
-            if kind in (_MATRIX, _COMPRESSED) and head[8 if order == "<" else 11] in _NUMERIC_CLASSES:
-                _, size, place, at = _tag(head, order, 16)
-                shape = struct.unpack_from(f"{order}{size // 4}i", head, place)
-                *_, at = _tag(head, order, at)  # after the name
-                kind, size, *_ = _tag(head, order, at)
-                if kind not in _ITEM_BYTES or size != math.prod(shape) * _ITEM_BYTES[kind]:
-                    raise ValueError(f"numbers of shape {shape} as {size} bytes of type {kind}")
-            file.seek(end)
-
-
-def _tag(head: bytes, order: str, at: int) -> tuple[int, int, int, int]:
-    """Return type, bytes and place of an element, and where the next one is."""
-    (word,) = struct.unpack_from(f"{order}I", head, at)
-    if word >> 16:  # up to four bytes in the tag itself
-        return word & 0xFFFF, word >> 16, at + 4, at + 8
-    (size,) = struct.unpack_from(f"{order}I", head, at + 4)
-    return word, size, at + 8, at + 8 + -(-size // 8) * 8
+READERS: dict[str, Callable[[Path, Reading], Table]] = {
+    **dict.fromkeys(TEXTS, _read_text),
+    ".parquet": _read_parquet,
+    ".npz": _read_npz,
+    ".npy": _read_npy,
+    ".mat": _read_mat,
+    **dict.fromkeys(SVMLIGHT, _read_svmlight),
+}
+"""By ending of a file, what reads it."""

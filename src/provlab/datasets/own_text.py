@@ -13,9 +13,10 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -46,17 +47,20 @@ WITH_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 ATTRIBUTE = re.compile(r"""\s*@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)""", re.IGNORECASE)
 
-LONGEST = 1 << 26
-"""Characters of a line; a packed file of one line would otherwise be in memory, a thousand times its size."""
 HEAD_LINES, HEAD = 200, 1 << 20
+"""Lines, and characters, that tell the layout."""
+
+
+class TableError(ValueError):
+    """A table cannot be read, or not with certainty: the message is without the name of the file."""
 
 
 @dataclass(frozen=True)
 class Reading:
     """What a user says about a file, in the words of `pandas.read_csv` and of `load_svmlight_file`.
 
-    See `provlab.datasets.loaders.file.load`. Of formats that keep variables apart, `labels_apart` says whether the
-    labels are one, and `vectors` are pairs of a role, such as "groups", and the name of the variable that has it.
+    See `provlab.datasets.loaders.file.load`. Of formats that keep variables apart, `vectors` are pairs of a role, such
+    as "target", and the name of the variable that has it, None for the usual one.
     """
 
     sep: str | None = None
@@ -71,8 +75,7 @@ class Reading:
     X: str | None = None
     zero_based: bool | None = None
     n_features: int | None = None
-    labels_apart: bool = True
-    vectors: tuple[tuple[str, str], ...] = ()
+    vectors: tuple[tuple[str, str | None], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,52 +119,46 @@ def opened(file: Path, how: Reading) -> Any:
     archive = zipfile.ZipFile(file)
     members = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
     if len(members) != 1:
-        raise ValueError(f"data set {file.name}: expected one file in the archive, got {members!s:.200}; unpack it.")
+        raise TableError(f"expected one file in the archive, got {members!s:.200}; unpack it.")
     return archive.open(members[0])
 
 
 @lru_cache(maxsize=1)
 def _sheet(file: Path, changed: int, size: int, name: str | int | None) -> bytes:
     """Return a sheet as CSV, a line for each of its rows, so that what reads text reads it."""
+    import pandas as pd
+
     subject = f"data set {file.name}"
-    try:
-        from openpyxl import load_workbook
-    except ImportError as error:
-        raise ValueError(
-            f"{subject}: expected openpyxl, which reads Excel, got an installation without; pip install "
-            f"'provsel[excel]', or save the sheet as CSV."
-        ) from error
     with zipfile.ZipFile(file) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
     check_memory(subject, 8 * unpacked, f"{unpacked:,} bytes of cells")
-    book = load_workbook(file, read_only=True, data_only=True)
-    names = dict(enumerate(book.sheetnames)) | {each: each for each in book.sheetnames}
-    if name not in names and (name is not None or len(book.sheetnames) > 1):
-        raise ValueError(
-            f"{subject}: expected {'one sheet' if name is None else f'a sheet {name!r:.40}'}, got "
-            f"{some(book.sheetnames)}; say which: dataset.sheet_name=NAME."
-        )
-    sheet = book[names[0 if name is None else name]]
-    sheet.reset_dimensions()  # it may claim any
-    rows: list[tuple[Any, ...]] = []
-    cells = 0
-    for row in sheet.iter_rows(values_only=True):
-        filled = max((k for k, value in enumerate(row, 1) if value not in (None, "")), default=0)
-        rows.append(row[:filled])
-        cells += filled
-        if len(rows) % 256 == 0:  # few bytes can place a cell far to the right, or far below
-            check_memory(subject, 64 * len(rows) + 8 * cells + 8 * unpacked, f"{cells:,} cells in {len(rows):,} rows")
-    book.close()
-    width = max(map(len, rows), default=0)
-    check_memory(subject, len(rows) * width + 8 * cells + 8 * unpacked, f"{len(rows):,} rows of {width:,} columns")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for row in rows:
-        if row:
-            writer.writerow([*row, *[""] * (width - len(row))])
-        else:
-            text.write("\n")
-    return text.getvalue().encode()
+    try:
+        book = pd.ExcelFile(file, engine="openpyxl")
+    except ImportError as error:
+        raise TableError(
+            "expected openpyxl, which reads Excel, got an installation without; pip install "
+            "'provsel[excel]', or save the sheet as CSV."
+        ) from error
+    with book:
+        names = book.sheet_names
+        if name not in {*names, *range(len(names))} and (name is not None or len(names) > 1):
+            raise TableError(
+                f"expected {'one sheet' if name is None else f'a sheet {name!r:.40}'}, got "
+                f"{some(names)}; say which: dataset.sheet_name=NAME."
+            )
+        sheet = pd.read_excel(book, 0 if name is None else name, header=None, dtype=object, na_filter=False)
+    text = sheet.to_csv(header=False, index=False, lineterminator="\n")
+    return re.sub("(?m)^,+$", "", text).encode()  # rows without any value are empty lines
+
+
+@contextmanager
+def _as_text(file: Path, how: Reading, encoding: str, skip: int = 0) -> Iterator[io.TextIOWrapper]:
+    """Yield a table of text after some lines: pandas' own skiprows takes quotes in those for its own."""
+    with opened(file, how) as binary:
+        text = io.TextIOWrapper(binary, encoding=encoding, newline="")
+        for _ in range(skip):
+            text.readline()
+        yield text
 
 
 def layout_of(file: Path, how: Reading) -> Layout:
@@ -175,15 +172,14 @@ def layout_of(file: Path, how: Reading) -> Layout:
     is_arff = file.suffix.lower() == ".arff"
     with opened(file, how) as binary:
         first = binary.read(4)
-        binary.seek(0)
-        encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
-        text = io.TextIOWrapper(binary, encoding=encoding, newline="")
+    encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
+    with _as_text(file, how, encoding) as text:
         names, skip = _attributes(file, text) if is_arff else (None, 0)
         lines = _head(file, how, text)
     quote, sep, comment = '"', how.sep, how.comment
     if names is not None and lines and lines[0].startswith("{"):
-        raise ValueError(
-            f"data set {file.name}: expected full rows after @data, got sparse ones, {lines[0].strip()!r:.40}; write "
+        raise TableError(
+            f"expected full rows after @data, got sparse ones, {lines[0].strip()!r:.40}; write "
             f"them in full, or as svmlight."
         )
     if names is not None:
@@ -218,12 +214,8 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
 
     said = {"thousands": how.thousands, "na_values": [*how.na_values], "keep_default_na": how.keep_default_na}
     said |= {"comment": how.comment} if layout.names is None else {"comment": "%", "na_values": ["?", *how.na_values]}
-    with opened(file, how) as binary, warnings.catch_warnings():
+    with _as_text(file, how, layout.encoding, layout.skip) as text, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
-        # pandas' own skiprows takes quotes in those lines for its own
-        text = io.TextIOWrapper(binary, encoding=layout.encoding, newline="")
-        for _ in range(layout.skip):
-            text.readline()
         try:
             frame = pd.read_csv(
                 text,
@@ -238,8 +230,8 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
                 **{**said, **options},
             )
         except pd.errors.ParserWarning as warning:
-            raise ValueError(
-                f"data set {file.name}: expected rows of {layout.width} fields, as many as there are names, got more, "
+            raise TableError(
+                f"expected rows of {layout.width} fields, as many as there are names, got more, "
                 f"which do not end in an empty one; say dataset.header=1 where the second row has the names, or "
                 f"dataset.sep, which was {layout.sep!r}."
             ) from warning
@@ -250,7 +242,7 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
     return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
 
 
-def other_encoding(file: Path, how: Reading, encoding: str) -> ValueError:
+def other_encoding(file: Path, how: Reading, encoding: str) -> TableError:
     """Return the error of a file that is not written in an encoding: which byte, in which line, and what to say."""
     place = "zero bytes"
     with opened(file, how) as binary:
@@ -261,8 +253,8 @@ def other_encoding(file: Path, how: Reading, encoding: str) -> ValueError:
                 at = getattr(error, "start", 0)
                 place = f"the byte 0x{line[at : at + 1].hex()} in line {number}, {line[max(0, at - 10) : at + 10]!r}"
                 break
-    return ValueError(
-        f"data set {file.name}: expected text in {encoding}, got {place}; say what it is written in: "
+    return TableError(
+        f"expected text in {encoding}, got {place}; say what it is written in: "
         f"dataset.encoding=cp1252 (Windows, Western Europe), latin-1, utf-16, utf-16-le, ...."
     )
 
@@ -282,21 +274,18 @@ def records(lines: Iterable[str], sep: str, quote: str, comment: str | None) -> 
 def line_of(file: Path, how: Reading, layout: Layout, row: int) -> int:
     """Return the line of the file, from 1, that a row ends in."""
     before = 0 if layout.header is None else layout.header + 1
-    with opened(file, how) as binary:
-        text = io.TextIOWrapper(binary, encoding=layout.encoding, newline="")
-        for _ in range(layout.skip):
-            text.readline()
+    with _as_text(file, how, layout.encoding, layout.skip) as text:
         found = records(text, layout.sep, layout.quote, how.comment if layout.names is None else "%")
         return next((line for k, (line, _) in enumerate(found) if k == row + before), 0) + layout.skip
 
 
-def is_number(text: str) -> bool:
-    """Tell whether a text is a number, with a decimal comma or point."""
+def is_number(text: str, comma: bool = False) -> bool:
+    """Tell whether a text is a number of digits as `float` reads it, or one with a decimal comma where that may be."""
     try:
-        float(text.replace(",", "."))
+        float(text.replace(",", ".") if comma else text)
     except ValueError:
         return False
-    return True
+    return "_" not in text and any(map(str.isdigit, text))
 
 
 def some(names: Any, shown: int = 5) -> str:
@@ -306,19 +295,16 @@ def some(names: Any, shown: int = 5) -> str:
 
 
 def _head(file: Path, how: Reading, text: Any) -> list[str]:
-    """Return the first lines; the last row of a file that goes on may be cut, and is left out."""
+    """Return the first lines, of which some are enough."""
     lines: list[str] = []
     size = 0
     try:
-        while len(lines) < HEAD_LINES and size < HEAD and (line := text.readline(LONGEST)):
-            if len(line) == LONGEST:
-                raise ValueError(
-                    f"data set {file.name}: expected lines of at most {LONGEST} characters, got a longer one."
-                )
+        for line in islice(text, HEAD_LINES):
             if "\0" in line:
                 raise UnicodeError("zero bytes")
             lines.append(line)
-            size += len(line)
+            if (size := size + len(line)) >= HEAD:
+                break
     except UnicodeError as error:
         raise other_encoding(file, how, text.encoding) from error
     return lines
@@ -333,13 +319,13 @@ def _attributes(file: Path, text: Any) -> tuple[list[str], int]:
         if found := ATTRIBUTE.match(line):
             name = found[1]
             names.append(re.sub(r"\\(.)", r"\1", name[1:-1]) if name[0] in "'\"" else name)
-    raise ValueError(f"data set {file.name}: expected a line @data after the attributes, got none; write it again.")
+    raise TableError("expected a line @data after the attributes, got none; write it again.")
 
 
 def _separator(file: Path, lines: list[str], how: Reading) -> str:
     """Return the one separator that splits the first lines into equally many fields, or that of the format."""
     if lines and re.match(r"\S+( (qid|\d+):\S+)+\s*$", lines[0]):
-        raise ValueError(f"data set {file.name}: expected a table, got rows of svmlight; call the file NAME.svm.")
+        raise TableError("expected a table, got rows of svmlight; call the file NAME.svm.")
     splits = {}
     for sep in (",", ";", "\t", "|", SPACES):
         rows = [fields for _, fields in records(lines, sep, '"', how.comment)][: -1 if len(lines) > 2 else None]
@@ -355,14 +341,14 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
     own = next(TEXTS[end.lower()] for end in reversed(file.suffixes) if end.lower() in TEXTS)
     others = [sep for sep in (";", "\t", "|") if lines and sep in lines[0] and own not in lines[0]]
     if splits or others:
-        raise ValueError(
-            f"data set {file.name}: expected one separator that splits all lines alike, got "
+        raise TableError(
+            f"expected one separator that splits all lines alike, got "
             f"{' and '.join(map(repr, splits or others))}; say which, such as "
             f"'dataset.sep=\"{next(iter(splits or others))}\"', tab or space."
         )
     if lines and lines[0][0] in "#%" and how.comment is None:
-        raise ValueError(
-            f"data set {file.name}: expected names of columns in the first line, got {lines[0].strip()!r:.80}; where "
+        raise TableError(
+            f"expected names of columns in the first line, got {lines[0].strip()!r:.80}; where "
             f"such lines are comments, say 'dataset.comment=\"{lines[0][0]}\"'."
         )
     return own
@@ -375,17 +361,17 @@ def _names_at(file: Path, rows: list[list[str]], how: Reading) -> int | None:
     if how.header != "infer":
         return int(how.header)
     if not rows:
-        raise ValueError(f"data set {file.name}: expected names of columns and rows, got an empty file.")
+        raise TableError("expected names of columns and rows, got an empty file.")
     first, body = rows[0], rows[1:]
     below = [[row[k] for row in body if k < len(row) and row[k].lower() not in MISSING] for k in range(len(first))]
-    numbers = [float(name.replace(",", ".")) for name in first if is_number(name)]
-    names = [k for k, name in enumerate(first) if name.lower() not in MISSING and not is_number(name)]
-    if any(below[k] and all(map(is_number, below[k])) for k in names):
+    numbers = [float(name.replace(",", ".")) for name in first if is_number(name, comma=True)]
+    names = [k for k, name in enumerate(first) if name.lower() not in MISSING and not is_number(name, comma=True)]
+    if any(below[k] and all(is_number(cell, comma=True) for cell in below[k]) for k in names):
         return 0  # a text above numbers
     rising = all(a < b for a, b in pairwise(numbers))  # as wavelengths are
     if any(first[k] in below[k] for k in names) or (numbers and not (rising and (names or first[0] == ""))):
-        raise ValueError(
-            f"data set {file.name}: expected names of columns in the first line, got {some(first)}, which are like the "
+        raise TableError(
+            f"expected names of columns in the first line, got {some(first)}, which are like the "
             f"values below; say dataset.header=none where the file has no names, or dataset.header=0 where these are."
         )
     return 0
@@ -398,7 +384,7 @@ def _decimal(body: list[list[str]], sep: str) -> str:
         return "."
     for column in columns:
         commas = [cell for cell in column if "," in cell]
-        numbers = all(WITH_COMMA.fullmatch(cell) or is_number(cell) for cell in column)
+        numbers = all(WITH_COMMA.fullmatch(cell) or is_number(cell, comma=True) for cell in column)
         if numbers and not all(map(THOUSANDS.fullmatch, commas)):
             return ","
     return "."

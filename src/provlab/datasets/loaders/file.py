@@ -16,28 +16,29 @@ from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.own_columns import column_beside, features_of, target_of
 from provlab.datasets.own_table import (
     APART,
-    FORMATS,
+    READERS,
     SVMLIGHT,
     TAKES,
     UNNAMED,
     column_names,
+    faults_of,
     format_of,
     found_layout,
     read_table,
 )
-from provlab.datasets.own_text import MISSING, PACKED, SPACES, SPELLED, TEXTS, Reading, some
+from provlab.datasets.own_text import MISSING, PACKED, SPACES, SPELLED, TEXTS, Reading, TableError, some
 from provlab.project import current_project
 from provsel.checks import check_integer
-from provsel.streams.memory import within_memory
 
 VERSION = 1
 
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
 
-SETTINGS = tuple(each.name for each in fields(Reading) if each.name not in ("labels_apart", "vectors"))
+SETTINGS = tuple(each.name for each in fields(Reading) if each.name != "vectors")
 BESIDE = ("groups", "sample_weight", "fold")
 ROLES = ("target", *BESIDE)
+USUAL = ("target", None)
 LATER = ("index_col", *BESIDE, "task", *SETTINGS)
 CHOICES = {"task": ("auto", "classification", "regression")}
 
@@ -119,19 +120,18 @@ def load(
     """
     given = dict(locals())
     [file] = files(path=path)
-    subject = f"data set {file.name}"
-    with within_memory(subject):
+    with faults_of(file):
         how = _reading(file, given)
         table = read_table(file, how)
         if not table.columns.shape[0]:
-            raise ValueError(f"{subject}: expected rows, got none below {some(table.names)}; write some.")
+            raise TableError(f"expected rows, got none below {some(table.names)}; write some.")
         roles, out = _places(file, table.names, given)
         kept = [k for k in range(len(table.names)) if k not in out]
         if not kept:
-            raise ValueError(f"{subject}: expected at least one feature, got none beside labels and what is left out.")
-        y, class_names = target_of(subject, table, roles["target"], task)
-        beside = {role: column_beside(subject, table, role, roles[role]) for role in BESIDE}
-        values, kept, categories, notes = features_of(subject, table, kept, how.na_values)
+            raise TableError("expected at least one feature, got none beside labels and what is left out.")
+        y, class_names = target_of(table, roles["target"], task)
+        beside = {role: column_beside(table, role, roles[role]) for role in BESIDE}
+        values, kept, categories, notes = features_of(table, kept, how.na_values)
         odd = [] if class_names is None else [each for each in class_names if each.lower() in MISSING]
         if odd:
             notes = [
@@ -141,7 +141,7 @@ def load(
         if UNNAMED.fullmatch(table.names[0]) and 0 in out:
             notes = [f"column {table.names[0]!r}, which only numbers the rows, is left out", *notes]
         for note in [*table.notes, *notes]:
-            warnings.warn(f"{subject}: {note}.", stacklevel=2)
+            warnings.warn(f"data set {file.name}: {note}.", stacklevel=2)
         return make_dataset(
             values,
             y,
@@ -172,29 +172,30 @@ def checked(**given: Any) -> dict[str, Any]:
     if isinstance(left_out, str) or not isinstance(left_out, Sequence):
         raise ValueError(f"dataset.left_out: expected a list of columns such as [id, date], got {left_out!r:.80}.")
     [file] = files(path=given["path"])
-    how = _reading(file, given)
-    found: dict[str, Any] = {name: getattr(how, name) for name in SETTINGS}
-    if format_of(file) in TEXTS:
-        layout = found_layout(file, how)
-        for name in ("sep", "decimal", "encoding", "header"):
-            without = replace(how, **{name: getattr(Reading, name)})
-            if how != without and _same_layout(file, without, layout):
-                how, found[name] = without, getattr(Reading, name)
-    found["na_values"] = [*how.na_values] or ()
-    by_name = left_out or given["index"] is not None or given["index_col"] is not None
-    if format_of(file) in APART and not by_name and not any(isinstance(given[name], int) for name in ROLES):
-        _places(file, [], given)
-        return _stated({**given, **found, "left_out": [], "index": None, "index_col": None})
-    names = column_names(file, how)
-    roles, out = _places(file, names, given)
-    spelled = {k: name if names.count(name) == 1 else k for k, name in enumerate(names)}
-    beside = [spelled[k] for k in sorted(out - {*roles.values()})]
-    apart = format_of(file) in APART  # where names are those of variables
-    written = {
-        role: given[role] if place is None else place if apart else spelled[place] for role, place in roles.items()
-    }
-    first = beside[0] if beside else None
-    return _stated({**given, **found, **written, "left_out": beside[1:], "index": first, "index_col": None})
+    with faults_of(file):
+        how = _reading(file, given)
+        found: dict[str, Any] = {name: getattr(how, name) for name in SETTINGS}
+        if format_of(file) in TEXTS:
+            layout = found_layout(file, how)
+            for name in ("sep", "decimal", "encoding", "header"):
+                without = replace(how, **{name: getattr(Reading, name)})
+                if how != without and _same_layout(file, without, layout):
+                    how, found[name] = without, getattr(Reading, name)
+        found["na_values"] = [*how.na_values] or ()
+        by_name = left_out or given["index"] is not None or given["index_col"] is not None
+        if format_of(file) in APART and not by_name and not any(isinstance(given[name], int) for name in ROLES):
+            _places(file, [], given)
+            return _stated({**given, **found, "left_out": [], "index": None, "index_col": None})
+        names = column_names(file, how)
+        roles, out = _places(file, names, given)
+        spelled = {k: name if names.count(name) == 1 else k for k, name in enumerate(names)}
+        beside = [spelled[k] for k in sorted(out - {*roles.values()})]
+        apart = format_of(file) in APART  # where names are those of variables
+        written = {
+            role: given[role] if place is None else place if apart else spelled[place] for role, place in roles.items()
+        }
+        first = beside[0] if beside else None
+        return _stated({**given, **found, **written, "left_out": beside[1:], "index": first, "index_col": None})
 
 
 def _stated(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -209,10 +210,10 @@ def files(*, path: str, **_: Any) -> list[Path]:
     if not isinstance(path, str) or path in ("", "???"):
         raise ValueError(f"dataset.path: expected the path of a file, got {path!r:.80}; such as dataset.path=my.csv.")
     file = root / Path(path).expanduser()
-    if format_of(file) not in FORMATS:
+    if format_of(file) not in READERS:
         step = "save it as .xlsx or CSV" if file.suffix.lower().startswith((".xls", ".ods")) else "convert or rename it"
         raise ValueError(
-            f"dataset.path: expected a file ending in {', '.join((*FORMATS, *(f'.csv{each}' for each in PACKED)))}, "
+            f"dataset.path: expected a file ending in {', '.join((*READERS, *(f'.csv{each}' for each in PACKED)))}, "
             f"got {path!r:.200}; {step}."
         )
     if not file.is_file():
@@ -268,47 +269,45 @@ def _reading(file: Path, given: Mapping[str, Any]) -> Reading:
                 f"dataset.encoding: expected one that Python has, such as utf-8, cp1252, latin-1 or utf-16, got "
                 f"{found['encoding']!r:.80}."
             ) from None
-    vectors: tuple[tuple[str, str], ...] = ()
-    if ending in APART:
-        vectors = tuple((role, given[role]) for role in ROLES if isinstance(given[role], str))
-    return Reading(**found, labels_apart=given["target"] is None, vectors=vectors)
+    apart = [(role, given[role]) for role in ROLES if isinstance(given[role], str) or (role, given[role]) == USUAL]
+    return Reading(**found, vectors=tuple(apart) if ending in APART else ())
 
 
 def _places(file: Path, names: list[str], given: Mapping[str, Any]) -> tuple[dict[str, int | None], set[int]]:
     """Return the columns of the target and of what stands beside it, None where they are apart, and all no features."""
-    subject, apart = f"data set {file.name}", format_of(file) in APART
-    out = {_place(subject, "left_out", names, column) for column in given["left_out"]}
-    out |= {_place(subject, name, names, given[name]) for name in ("index", "index_col") if given[name] is not None}
+    apart = format_of(file) in APART
+    out = {_place("left_out", names, column) for column in given["left_out"]}
+    out |= {_place(name, names, given[name]) for name in ("index", "index_col") if given[name] is not None}
     if names and UNNAMED.fullmatch(names[0]):
         out.add(0)
     roles: dict[str, int | None] = {}
     for role in ROLES:
         column = given[role]
         if format_of(file) in SVMLIGHT and column is not None and (role, column) != ("groups", "qid"):
-            raise ValueError(
-                f"{subject}: expected no {role}, as svmlight has labels and qid only, got {column!r:.80}; leave it out."
+            raise TableError(
+                f"expected no {role}, as svmlight has labels and qid only, got {column!r:.80}; leave it out."
             )
         if apart and not isinstance(column, int):
             roles[role] = None
         elif column is not None:
-            roles[role] = _place(subject, role, names, column)
+            roles[role] = _place(role, names, column)
         elif role != "target":
             roles[role] = None
         else:
             usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
             if len(usual) != 1:
-                raise ValueError(
-                    f"{subject}: expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
+                raise TableError(
+                    f"expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
                     f"{some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
                 )
             [roles[role]] = usual
     return roles, out | {place for place in roles.values() if place is not None}
 
 
-def _place(subject: str, parameter: str, names: list[str], column: str | int) -> int:
+def _place(parameter: str, names: list[str], column: str | int) -> int:
     """Return the number of a column that is given by name or number."""
     if isinstance(column, int) and not isinstance(column, bool) and -len(names) <= column < len(names):
         return column % len(names)
     if names.count(str(column)) == 1:
         return names.index(str(column))
-    raise ValueError(f"{subject}: dataset.{parameter}: expected a column of {some(names)}, got {column!r:.80}.")
+    raise TableError(f"dataset.{parameter}: expected a column of {some(names)}, got {column!r:.80}.")
