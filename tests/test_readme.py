@@ -9,23 +9,26 @@ from forking import run_forked_text
 from small_runs import REPO
 
 TEXT = (REPO / "README.md").read_text(encoding="utf-8")
-NEW_METHOD = "class DocumentFrequencySelector(BaseSelector)"
-AFTER = """
-X = np.array([[1.0, 0, 2, 0], [3, 0, 0, 0], [1, 0, 1, 1]])
-assert DocumentFrequencySelector(2).fit(X).indices_.tolist() == [0, 2]
-"""
-BLOCKS = [f"{block}{AFTER * (NEW_METHOD in block)}" for block in re.findall(r"```python\n(.*?)```", TEXT, re.S)]
+ARTEFACTS = (REPO / "docs" / "artefacts.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", TEXT, re.S)
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[1])
-def test_python_runs_in_an_empty_folder(block, tmp_path):
+@pytest.mark.parametrize(("block", "printed"), BLOCKS, ids=[block.splitlines()[1] for block, _ in BLOCKS])
+def test_python_runs_in_an_empty_folder(block, printed, tmp_path):
     done = run_forked_text(block, tmp_path)
     assert done.returncode == 0, done.stderr
+    assert printed in done.stdout
+
+
+def test_the_readme_is_short():
+    assert len(TEXT.splitlines()) <= 150
 
 
 def test_targets_of_make_exist():
-    targets = {name for line in re.findall(r"`make ([^`=]*)", TEXT) for name in re.findall(r"^[\w-]+", line)}
-    targets |= set(re.findall(r"`(-[\w-]+)`", TEXT.split("## Artefacts")[1].split("```")[0]))
+    targets = {
+        name for line in re.findall(r"`make ([^`=]*)", TEXT + ARTEFACTS) for name in re.findall(r"^[\w-]+", line)
+    }
+    targets |= set(re.findall(r"`(-[\w-]+)`", ARTEFACTS.split("```")[0]))
     assert {"reproduce-table1", "verify", "bench"} <= targets
     for target in sorted(targets):
         name = target if not target.startswith("-") else f"reproduce{target}"
