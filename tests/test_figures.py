@@ -9,13 +9,14 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from provlab.figures.curves import OVERALL, draw_curves, draw_error_bars, draw_forest, paired_differences
+from provlab.figures.curves import draw_curves
 from provlab.figures.looks import PALETTE, declared_looks, looks
 from provlab.figures.specification import by_effect, specification_curve
 from provlab.figures.style import FORMATS, only_formats
-from provlab.frames import R2
 from provlab.plan.artefact import artefact_part
-from provlab.project import current_project
+from provlab.project import current_project, papers
+
+many = papers()["paul2016"].module("many_datasets")
 
 DRAWN = [
     "paul2016/figure1", "paul2016/figure2", "paul2016/certificates", "wang2018/ofs-figure1",
@@ -62,9 +63,9 @@ def test_a_method_without_an_entry_takes_what_is_left(monkeypatch, tmp_path):
     assert list(found) == ["a", "b", "c"]
     assert (found["b"].colour, found["b"].marker, found["b"].linestyle) == ("#56B4E9", "o", ":")
     assert len({look.colour for look in found.values()}) == 3
-    many = looks(str(k) for k in range(80))
-    assert len({(look.colour, look.symbol) for look in many.values()}) == 80
-    assert [look.colour for look in list(many.values())[:7]] == PALETTE
+    all_looks = looks(str(k) for k in range(80))
+    assert len({(look.colour, look.symbol) for look in all_looks.values()}) == 80
+    assert [look.colour for look in list(all_looks.values())[:7]] == PALETTE
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_bad_looks_are_one_clear_error(text):
 def test_a_method_looks_the_same_in_both_kinds_of_figures_and_legends_have_no_orphans(figures, tmp_path):
     frame = made_frame({"Random": 50.0, "empty": np.nan, "OFS": 40.0, "k-means": 60.0})
     draw_curves(frame, tmp_path / "curves", "T", ylabel="accuracy", flat="k-means", log="x", from_zero=True)
-    draw_error_bars(frame, tmp_path / "bars", "<b>partial</b>")
+    many.draw_error_bars(frame, tmp_path / "bars", "<b>partial</b>")
     for figure in figures:
         assert legend_texts(figure) == ["Random", "OFS", "k-means"]
         [panel, *_] = figure.axes
@@ -119,7 +120,7 @@ def made_trials(shift, n_sets=5):
 
 def test_paired_differences_are_those_of_the_same_folds():
     trials = made_trials(-0.05)
-    found = paired_differences(trials, "Full").set_index("dataset")
+    found = many.paired_differences(trials, "Full").set_index("dataset")
     pivot = trials.pivot_table(index=["dataset", "repeat", "fold"], columns="row", values="error", aggfunc="mean")
     gaps = 100 * (pivot["BSS"] - pivot["Full"])
     for name in [f"set {k}" for k in range(5)]:
@@ -129,11 +130,9 @@ def test_paired_differences_are_those_of_the_same_folds():
     means = gaps.groupby("dataset").mean()
     low, high = stats.t.interval(0.95, 4, means.mean(), stats.sem(means))
     expected = [means.mean(), low, high, 5]
-    assert found.loc[OVERALL, ["difference", "low", "high", "n"]].tolist() == pytest.approx(expected)
-    of_r2 = paired_differences(trials.rename(columns={"error": "r2"}), "Full", headline=R2).set_index("dataset")
-    pd.testing.assert_frame_equal(100 * of_r2[["difference", "low", "high"]], found[["difference", "low", "high"]])
-    assert paired_differences(trials[trials["row"] == "BSS"], "Full").empty
-    one = paired_differences(trials.query("repeat == 0 and fold == 0 and dataset == 'set 0'"), "Full")
+    assert found.loc[many.OVERALL, ["difference", "low", "high", "n"]].tolist() == pytest.approx(expected)
+    assert many.paired_differences(trials[trials["row"] == "BSS"], "Full").empty
+    one = many.paired_differences(trials.query("repeat == 0 and fold == 0 and dataset == 'set 0'"), "Full")
     assert one["difference"].notna().all()
     assert one["low"].isna().all()
 
@@ -143,17 +142,17 @@ def test_forest_names_the_data_sets_by_difference_and_fills_what_is_clear(figure
         ("worst", 3.0, 1.0, 5.0),
         ("best", -2.0, -5.0, 1.0),
         ("middle", 0.0, np.nan, np.nan),
-        (OVERALL, 1.0, 0.5, 1.5),
+        (many.OVERALL, 1.0, 0.5, 1.5),
     ]
     made = pd.DataFrame(lines, columns=["dataset", "difference", "low", "high"]).assign(row="BSS", column="r=3", n=3)
-    [path] = draw_forest(made, tmp_path / "figure", "T", xlabel="points")
+    [path] = many.draw_forest(made, tmp_path / "figure", "T", xlabel="points")
     assert path.name == "figure-differences-r3.svg"
     [panel] = figures[0].axes
-    assert [text.get_text() for text in panel.get_yticklabels()] == ["best", "middle", "worst", OVERALL]
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["best", "middle", "worst", many.OVERALL]
     assert panel.get_title() == "BSS"
     filled, hollow = (set(line.get_xdata()) for line in panel.get_lines() if line.get_marker() == "o")
     assert (filled, hollow) == ({3.0, 1.0}, {-2.0, 0.0})
-    assert draw_forest(made.iloc[:0], tmp_path / "none", "T", xlabel="points") == []
+    assert many.draw_forest(made.iloc[:0], tmp_path / "none", "T", xlabel="points") == []
 
 
 PLACES = {"method": ["a", "b"], "C": ["1", "2"]}

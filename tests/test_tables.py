@@ -13,8 +13,9 @@ from omegaconf import OmegaConf
 
 from provlab.frames import COLUMNS, ORIGIN, artefact_frame, error_summary, standard_error_scale
 from provlab.plan import Artefact, Entry
+from provlab.project import papers
 from provlab.store import TrialStore
-from provlab.summaries import in_every_selection, mean_over_datasets, most_frequent, selections_of
+from provlab.summaries import in_every_selection, most_frequent, selections_of
 from provlab.tables import (
     Traced,
     cell_text,
@@ -196,5 +197,6 @@ def test_means_over_data_sets_and_how_often_a_row_beats_the_baseline():
     lines = [("BSS", "b", 20.0, 1.0), ("BSS", "a", 10.0, 2.0), ("Full", "b", 30.0, 3.0), ("Full", "a", None, np.nan)]
     frame = pd.DataFrame(lines, columns=["row", "dataset", "value", "sd"]).assign(column="r=3")
     rows = [["BSS", "15.00 (1.50)"], ["Full", "30.00 (3.00)"], ["BSS: sets better than Full", "1 of 1"]]
+    mean_over_datasets = papers()["paul2016"].module("many_datasets").mean_over_datasets
     assert mean_over_datasets(frame, baseline="Full") == rows
     assert mean_over_datasets(frame[frame["row"] == "BSS"], baseline="Full") == rows[:1]

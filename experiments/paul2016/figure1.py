@@ -1,9 +1,9 @@
 """make reproduce-figure1 | provsel reproduce paul2016/figure1 [protocol.repeats=1] [dataset.set=[A,B]]."""
 
-from provlab.figures.curves import TRIAL_COLUMNS, draw_error_bars, draw_forest, paired_differences
 from provlab.recipe import Recipe, Rendering
-from provlab.summaries import mean_over_datasets
 from provlab.tables import write_tables
+
+from .many_datasets import TRIAL_COLUMNS, draw_error_bars, draw_forest, mean_over_datasets, paired_differences
 
 OWN_SIZE = "LPSVM", "LPSVM, optimum"
 

@@ -1,8 +1,9 @@
 """make reproduce-full_c | provsel reproduce paul2016/full_c [protocol.repeats=1] [dataset.set=[A,B]]."""
 
 from provlab.recipe import Recipe, Rendering
-from provlab.summaries import mean_over_datasets
 from provlab.tables import write_tables
+
+from .many_datasets import mean_over_datasets
 
 
 def render(made: Rendering) -> str:

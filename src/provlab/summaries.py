@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.tables import Traced
 from provsel.certificates import HELD, NOT_SEPARABLE, THEOREMS, UNDECIDED, VACUOUS, VIOLATED
 
 _Ints: TypeAlias = NDArray[np.int64]
@@ -103,30 +102,6 @@ def count_states(trials: pd.DataFrame, names: Iterable[str]) -> dict[str, str]:
         found = trials[f"certificate_{name}"].value_counts()
         counts[name] = ", ".join(f"{state} {found[state]:,}" for state in STATES if found.get(state, 0))
     return counts
-
-
-def mean_over_datasets(frame: pd.DataFrame, baseline: str) -> list[list[str]]:
-    """Return table rows: mean error (mean sd) over data sets, and on how many sets a row beats the baseline row.
-
-    Where the baseline was left out of the artefact, only the means.
-    """
-    columns, names = list(frame["column"].unique()), list(frame["row"].unique())
-    values = frame.assign(value=frame["value"].astype(float)).pivot(index="dataset", columns=["row", "column"])
-    rows = []
-    for row in names:
-        pairs = [(values["value"][row, column], values["sd"][row, column]) for column in columns]
-        texts = ["" if means.isna().all() else f"{means.mean():.2f} ({sds.mean():.2f})" for means, sds in pairs]
-        rows.append([row, *(Traced(text, row, column) for text, column in zip(texts, columns, strict=True))])
-    for row in names:
-        if row != baseline and baseline in names:
-            wins = [_wins(values["value"][row, column], values["value"][baseline, column]) for column in columns]
-            rows.append([f"{row}: sets better than {baseline}", *wins])
-    return rows
-
-
-def _wins(values: pd.Series, baseline: pd.Series) -> str:
-    both = values.notna() & baseline.notna()
-    return f"{int((values[both] < baseline[both]).sum())} of {int(both.sum())}"
 
 
 def value_counts(values: pd.Series) -> list[tuple[str, int]]:

@@ -29,16 +29,17 @@ artefact:
 """
 
 SCRIPT = """
-from provlab.figures.curves import draw_error_bars
+from provlab.figures.curves import draw_curves
 from provlab.recipe import Recipe, Rendering
-from provlab.summaries import mean_over_datasets
-from provlab.tables import write_tables
+from provlab.tables import cell_text, write_tables
 
 
 def render(made: Rendering) -> str:
-    draw_error_bars(made.frame, made.figures, title=made.artefact.title)
-    rows = mean_over_datasets(made.frame, baseline="Full")
-    return write_tables(made.tables, ["", "10", "30"], rows, caption=made.artefact.title, note=made.note)
+    frame, sizes = made.frame, list(made.artefact.config.artefact.columns)
+    draw_curves(frame.assign(column=frame["column"].str.removeprefix("r=")), made.figures, "", ylabel="test error (%)")
+    lines = frame.drop_duplicates(["row", "column"]).set_index(["row", "column"])
+    rows = [[row, *(cell_text(lines, row, size) for size in sizes)] for row in made.artefact.config.artefact.rows]
+    return write_tables(made.tables, ["", *sizes], rows, caption=made.artefact.title, note=made.note)
 
 
 RECIPE = Recipe("seen2020/NAME", render, unit="test error (%)")

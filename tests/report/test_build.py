@@ -134,7 +134,7 @@ def test_records_with_a_missing_field(computed, name):
 
 def test_a_renderer_that_fails_is_said_on_its_page(computed, checkout):
     script = checkout / "table.py"
-    script.write_text(script.read_text().replace("rows = mean", "1 / 0\n    rows = mean"))
+    script.write_text(script.read_text().replace("lines = ", "1 / 0\n    lines = "))
     [text] = pages(computed, "artefacts/table.html")
     assert "The table or figure cannot be made from what is stored: ZeroDivisionError: division by zero" in text
     assert text.count("complete") > 6
