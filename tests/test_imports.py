@@ -133,7 +133,7 @@ print(main(["status"]))
 try: from provlab import compare
 except ImportError as error: print(error)
 """
-    done = without((*HEAVY, "threadpoolctl_", "requests", "psutil"), script, tmp_path)
+    done = without((*HEAVY, "threadpoolctl_", "requests"), script, tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith(

@@ -1,4 +1,4 @@
-"""What an installation has and lacks: packages, machine, data sets, the store. Nothing is loaded or changed.
+"""What an installation has and lacks: packages, data sets, the store. Nothing is loaded or changed.
 
 What is missing can be fetched; a warning lets runs continue; a problem stops them, or makes their results wrong.
 """
@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
-
-import psutil
 
 from provlab.datasets import data_dir, dataset_members, dataset_names, read_source, source_names
 from provlab.datasets.files import DATA_VARIABLE, MIRROR_VARIABLE, found, mirror_dir
@@ -21,11 +17,10 @@ from provlab.run.environment import environment, git_revision
 from provlab.run.executors import usable_cores
 from provlab.store import TrialStore
 
-OK, WARNING, PROBLEM, MISSING = STATES = "ok", "warning", "problem", "missing"
+OK, WARNING, PROBLEM, MISSING = "ok", "warning", "problem", "missing"
 
-LOW_DISK, LOW_MEMORY = 5e9, 1e9
-"""Bytes: the parsed copies of MNIST and CIFAR-10 take 2 GB, and MNIST takes 0.4 GB in each worker before its folds."""
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+INSTALLATION, DATA, STORE = "Installation", "Data sets", "Store"
+"""Groups of checks. The first one says nothing of folders, and stands in reports, which are passed on."""
 
 Findings = Iterator[tuple[str, ...]]
 """Name, state, value, and advice where there is any, as in `Check`."""
@@ -43,16 +38,11 @@ class Check(NamedTuple):
 
 def examine(results: Path) -> list[Check]:
     """Return what was found of all that a run needs; the store is `results/store`, and none of it needs to exist."""
-    groups = {
-        "Versions": _versions(),
-        "Machine": _machine(results),
-        "Data sets": _data(),
-        "Store": _store(results / "store"),
-    }
+    groups = {INSTALLATION: _installation(), DATA: _data(), STORE: _store(results / "store")}
     return [Check(group, *finding) for group, findings in groups.items() for finding in findings]
 
 
-def _versions() -> Findings:
+def _installation() -> Findings:
     """Give what each record says of the place that it was computed in."""
     try:
         for name, value in json.loads(environment()).items():
@@ -62,32 +52,18 @@ def _versions() -> Findings:
     revision = git_revision()
     advice = "files differ from it, and new records say so; commit first" if revision.endswith("+") else ""
     yield "git revision", WARNING if advice else OK, revision[:12] or "none: not a checkout", advice
-
-
-def _machine(results: Path) -> Findings:
-    yield "system", OK, platform.platform()
     yield "cores", OK, f"{usable_cores()} usable of {os.cpu_count()}", "a run starts a worker on each usable core"
-    set_here = [f"{name}={os.environ[name]}" for name in THREADS if name in os.environ]
-    yield "threads", OK, ", ".join(set_here) or f"none set of {', '.join(THREADS)}", "a worker has one thread anyhow"
-    memory = psutil.virtual_memory()
-    low = memory.available < LOW_MEMORY
-    value = f"{memory.available / 1e9:.1f} GB available of {memory.total / 1e9:.1f} GB"
-    yield "memory", WARNING if low else OK, value, "fewer workers: executor.n_jobs=1" if low else ""
-    for name, folder in (("disk of results", results), ("disk of data", data_dir())):
-        there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-        free, writable = shutil.disk_usage(there).free, os.access(there, os.W_OK | os.X_OK)
-        state = PROBLEM if not writable else WARNING if free < LOW_DISK else OK
-        advice = {OK: "", WARNING: "a run stops when it is full, and resumes"}.get(state, "change its permissions")
-        yield name, state, f"{free / 1e9:.1f} GB free at {folder}{'' if writable else ', not writable'}", advice
 
 
 def _data() -> Findings:
     mirror, folder = mirror_dir(), data_dir()
-    bad = mirror is not None and not mirror.is_dir()
-    advice = "no such folder: correct or unset it" if bad else "may name a folder of data files; it is searched first"
-    yield MIRROR_VARIABLE, WARNING if bad else OK, str(mirror or "not set"), advice
-    bad = folder.exists() and not folder.is_dir()
-    yield DATA_VARIABLE, PROBLEM if bad else OK, str(folder), "no folder: name one" if bad else ""
+    if mirror is not None:
+        yield (
+            MIRROR_VARIABLE,
+            *((OK, f"{mirror}") if mirror.is_dir() else (WARNING, f"{mirror}", "no such folder: unset it")),
+        )
+    is_file = folder.exists() and not folder.is_dir()
+    yield DATA_VARIABLE, PROBLEM if is_file else OK, str(folder), "no folder: name one" if is_file else ""
     for name in dataset_names():
         yield (name, *_files(name)) if name in source_names() else (name, OK, "needs no files")
 

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from provlab.audit import AuditRun, read_audits
 from provlab.claims import NOT_RUN, VERDICTS, Verdict
 from provlab.claims.schema import all_claim_files
-from provlab.doctor import OK, examine
+from provlab.doctor import INSTALLATION, OK, STORE, examine
 from provlab.features import AT_ONCE
 from provlab.own_runs import read_runs
 from provlab.plan import COMPLETE
@@ -34,9 +34,6 @@ from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
 from provlab.summaries import value_counts, versions
 from provsel.files import replacing_folder
-
-SHOWN = {"Versions", "Machine"}
-"""Groups of doctor's checks that describe the machine. Paths of folders stay out: a report is passed on."""
 
 MAX_DIFFERENT = 500
 """Trials listed that audits found to differ."""
@@ -185,7 +182,7 @@ def _notes(paper: str) -> tuple[str, str]:
 def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditRun]) -> None:
     """Write the page about machines, versions, the store and audits."""
     checks = examine(site.results)
-    stored = [check for check in checks if check.group == "Store" and check.name not in ("folder", "writable")]
+    stored = [check for check in checks if check.group == STORE and check.name not in ("folder", "writable")]
     problems = [f"{check.name}: {check.value}" for check in stored if check.state != OK]
     if store.n_nameless:
         without = "without a key or a cell, or a repeat, fold or draw,"
@@ -195,7 +192,7 @@ def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditR
     site.write(
         "environment.html", "environment.html", "Environment", "environment", "Environment", problems=problems,
         store=[check for check in stored if check.state == OK], audits=audits, versions=versions,
-        machine=[check for check in checks if check.group in SHOWN and "disk" not in check.name],
+        machine=[check for check in checks if check.group == INSTALLATION],
         different=different[:MAX_DIFFERENT], n_different=len(different),
         environments=[(versions(text), n) for text, n in environments], revisions=revisions,
     )  # fmt: skip
