@@ -19,10 +19,9 @@ from sklearn.base import BaseEstimator
 
 from provlab.claims.paired_tests import CorrectedT
 from provlab.datasets.own_columns import known_labels
-from provlab.features import cells_features
 from provlab.frames import ERROR, Headline, headline_of, planned_trials
 from provlab.identity.keys import digest
-from provlab.own_runs import FOLDER, STABILITY, OwnRun, feature_frame, own_run, run_frame, write_run
+from provlab.own_runs import FOLDER, STABILITY, OwnRun, RunTable, own_run
 from provlab.plan import cells_of, compose_config
 from provlab.project.estimators import as_config, estimators_in_hand
 from provlab.run.runner import run_cells
@@ -305,12 +304,11 @@ def _path(folder: Path, arrays: Mapping[str, NDArray[Any]], ending: str) -> Path
 
 def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Path) -> Comparison:
     """Write a run, and return a line a method, with the difference to the first, fold by fold."""
-    selected = {cell.id: found for cell, found in cells_features(store, run.distinct())}
-    frame = run_frame(run.cells, store, selected)
-    write_run(run, frame, selected, results / FOLDER / run.name, formats=())
+    table = RunTable.of(run, store)
+    table.write(results / FOLDER / run.name, formats=())
     trials = planned_trials(store, run.cells, [headline.column, "n_train", "n_test"])
     folds = trials.groupby(["place", "repeat", "fold"])[[headline.column, "n_train", "n_test"]].mean()
-    found = frame.set_index("method").rename_axis(None)
+    found = table.frame.set_index("method").rename_axis(None)
     found = found.rename(columns={"value": headline.column, "selected": "n_selected", "seconds": "cpu"})
     for place, name in enumerate(found.index):
         differences = headline.factor * (folds.loc[place, headline.column] - folds.loc[0, headline.column])
@@ -321,5 +319,5 @@ def _comparison(run: OwnRun, headline: Headline, store: TrialStore, results: Pat
     further = [name for name in found if name not in {*first, "features", "dataset", "measure", "state"}]
     comparison = Comparison(found[[*first, *further]])
     comparison.headline = headline
-    comparison.features = feature_frame(run, selected).drop(columns=["features", "dataset"])
+    comparison.features = table.features.drop(columns=["features", "dataset"])
     return comparison

@@ -16,7 +16,7 @@ from provlab.frames import Planned, planned_trials
 from provlab.identity.keys import canonical_json
 from provlab.plan import feature_names_of, identity_of
 from provlab.store import LARGE, TrialReader
-from provsel.stability import StabilityReport, stability
+from provsel.stability import stability
 
 COLUMNS = ["feature", "index", "frequency", "times", "place", "weight", "weight_sd"]
 """Columns of the frame of `selected_features`."""
@@ -62,8 +62,6 @@ class SelectedFeatures:
     ----------
     frame : DataFrame
         One line a feature that some trial selected, see `selected_features`.
-    stability : StabilityReport or None
-        None where it has no value; `note` says why.
     n_selections : int
         Trials whose selection is stored: each draw of each fold of each repeat is one.
     n_features : int
@@ -72,24 +70,17 @@ class SelectedFeatures:
         The smallest and the largest number of features of a selection.
     note : str
         Why something is missing: features, names or the stability; "" where all is there.
+    index, interval : float, tuple of float
+        The stability and its 95 % interval, see `provsel.stability`; NaN where there is none.
     """
 
     frame: pd.DataFrame
-    stability: StabilityReport | None
     n_selections: int
     n_features: int
     sizes: tuple[int, int]
     note: str = ""
-
-    @property
-    def index(self) -> float:
-        """The stability, NaN where there is none."""
-        return np.nan if self.stability is None else self.stability.index
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the stability, see `StabilityReport.interval`; NaN where there is none."""
-        return (np.nan, np.nan) if self.stability is None else self.stability.interval()
+    index: float = np.nan
+    interval: tuple[float, float] = (np.nan, np.nan)
 
 
 def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, note: str = "") -> SelectedFeatures:
@@ -131,7 +122,7 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
     n_features = int(trials["n_features"].fillna(0).max()) if len(trials) else 0
     lists, keeps_all, trials = _selections(trials)
     if not lists:
-        return SelectedFeatures(pd.DataFrame(columns=COLUMNS), None, 0, n_features, (0, 0), NO_LIST)
+        return SelectedFeatures(pd.DataFrame(columns=COLUMNS), 0, n_features, (0, 0), NO_LIST)
     sizes = np.array([len(each) for each in lists])
     codes, labels = pd.factorize(np.concatenate(lists))
     index, texts = np.arange(labels.size), labels
@@ -160,15 +151,17 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
     found.insert(0, "feature", pd.Series(texts[order], dtype=object))
     if is_prepared:
         found["index"] = pd.array([pd.NA] * len(found), "Int64")
-    report, problem = None, ""
+    stable: tuple[Any, ...] = ()
+    problem = ""
     if sizes.sum() in (0, len(lists) * n_features):
         problem = KEEPS_ALL if sizes[0] else KEEPS_NONE
     elif len(lists) < 2:
         problem = SINGLE
     else:
-        report = stability(lists, n_features, feature_names=names)
+        report = stability(lists, n_features)
+        stable = report.index, report.interval()
     notes, ends = "; ".join(filter(None, (problem, note))), (int(sizes.min()), int(sizes.max()))
-    return SelectedFeatures(found, report, len(lists), n_features, ends, notes)
+    return SelectedFeatures(found, len(lists), n_features, ends, notes, *stable)
 
 
 def cells_features(

@@ -50,7 +50,6 @@ class Headline(NamedTuple):
         For people: in a line, at an axis, and behind a value; a plain number has the unit "".
     factor : float
         From the records to `unit`.
-    more_is_better : bool
     """
 
     column: str
@@ -58,14 +57,13 @@ class Headline(NamedTuple):
     label: str
     unit: str = ""
     factor: float = 1.0
-    more_is_better: bool = True
 
     def text(self, value: Any) -> str:
         """Return a value in `unit` as it is printed."""
         return f"{value:.2f}" if self.unit else f"{value:.4f}"
 
 
-ERROR = Headline("error", "error", "test error (%)", "%", 100.0, more_is_better=False)
+ERROR = Headline("error", "error", "test error (%)", "%", 100.0)
 R2 = Headline("r2", "R²", "R² on the test rows")
 
 

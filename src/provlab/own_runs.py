@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from provlab.datasets.own_text import some
 from provlab.documents import read_as, read_json
-from provlab.features import COLUMNS, SelectedFeatures
+from provlab.features import COLUMNS, SelectedFeatures, cells_features
 from provlab.frames import (
     ERROR,
     R2,
@@ -54,7 +54,7 @@ SIZES = ("n_features_to_select", "n_components", "k", "max_features")
 FURTHER = ("error", "r2", "rmse", "mae", "nmi", "ari")
 """Columns of the records that stand beside the headline measure, where they have values."""
 
-SECONDS = Headline("seconds", "seconds", "CPU seconds of a selection", more_is_better=False)
+SECONDS = Headline("seconds", "seconds", "CPU seconds of a selection")
 """Of cells that fit no model: no column of the records, but made of `TIMES`."""
 
 ALL_FEATURES = "FullData"
@@ -157,10 +157,6 @@ class OwnRun:
         first, *others = [name for name in datasets if name] or ["run"]
         more = f"-and-{len(others)}-more" if others else ""
         return f"{first}{more}-{digest([[each.id, *each.counts] for each in self.cells])[:8]}"
-
-    def distinct(self) -> list[RunCell]:
-        """Return its cells, each once, whatever names they have."""
-        return [*{each.id: each for each in self.cells}.values()]
 
     @property
     def datasets(self) -> list[str]:
@@ -328,90 +324,84 @@ def run_frame(cells: Sequence[RunCell], store: TrialReader, selected: Mapping[st
     return frame.drop(columns=[name for name in names if name in frame and frame[name].isna().all()])
 
 
-def feature_frame(run: OwnRun, selected: Mapping[str, SelectedFeatures]) -> pd.DataFrame:
-    """Return a line for each cell of a run and feature that it selected: method, features, dataset and `COLUMNS`."""
-    lines = [
-        selected[cell.id].frame.assign(method=cell.method, features=cell.size, dataset=cell.label)
-        for cell in run.cells
-        if cell.id in selected
-    ]
-    names = ["method", "features", "dataset", *COLUMNS]
-    return pd.concat(lines, ignore_index=True)[names] if lines else pd.DataFrame(columns=names)
+@dataclass(frozen=True, eq=False)
+class RunTable:
+    """What a run came to: `frame`, see `run_frame`, and by the id of each cell the features that it `selected`."""
 
+    run: OwnRun
+    frame: pd.DataFrame
+    selected: Mapping[str, SelectedFeatures]
 
-def shown_columns(
-    frame: pd.DataFrame, cells: Sequence[RunCell], selected: Mapping[str, SelectedFeatures]
-) -> list[dict[str, str]]:
-    """Return the frame of a run as people read it: a mapping of names to texts for each line."""
-    several = {name: frame[name].nunique() > 1 for name in ("dataset", "measure")}
-    lines = []
-    for cell, line in zip(cells, frame.to_dict("records"), strict=True):
-        headline, known = cell.headline, line["trials"] > 0
-        shown = {"method": line["method"], "features": line["features"]}
-        if several["dataset"]:
-            shown["data set"] = line["dataset"]
-        name = f"{headline.name} ({headline.unit})" if headline.unit else headline.name
-        if several["measure"]:
-            shown["measure"], name = name, "value"
-        shown[name] = _number(line.get("value"), headline)
-        shown["sd"] = _number(line.get("sd"), headline)
-        ends = [_number(line.get(end), headline) for end in ("low", "high")]
-        shown["95 % interval"] = " to ".join(ends) if all(ends) else ""
-        for each in frame.columns[list(frame.columns).index("state") + 1 :]:
-            unit = _shown_as(each).unit
-            shown[f"{each} ({unit})" if unit else each] = f"{line[each]:.4g}" if known else ""
-        shown["selected"] = f"{line['selected']:.4g}" if known else ""
-        shown["stability"] = "" if np.isnan(line["stability"]) else f"{round(line['stability'], 2) + 0.0:.2f}"
-        if headline != SECONDS:
-            shown["seconds"] = f"{line['seconds']:.3f}" if known else ""
-        found = selected.get(cell.id)
-        names = [] if found is None else found.frame["feature"][:FIRST]
-        if found is not None and found.sizes[0] == found.n_features > 0:
-            names = ["all"]
-        shown |= {"trials": str(line["trials"]), "state": line["state"]}
-        lines.append(shown | {"most frequent features": ", ".join(f"{name:.40}" for name in names)})
-    if all(line["state"] == COMPLETE for line in lines):
-        lines = [{name: text for name, text in line.items() if name != "state"} for line in lines]
-    return lines
+    @classmethod
+    def of(cls, run: OwnRun, store: TrialReader) -> Self:
+        """Return the table of a run from what is stored."""
+        distinct = {cell.id: cell for cell in run.cells}  # whatever names they have
+        selected = {cell.id: found for cell, found in cells_features(store, [*distinct.values()])}
+        return cls(run, run_frame(run.cells, store, selected), selected)
+
+    @property
+    def features(self) -> pd.DataFrame:
+        """A line for each cell and feature that it selected: method, features, dataset and `COLUMNS`."""
+        lines = [
+            self.selected[cell.id].frame.assign(method=cell.method, features=cell.size, dataset=cell.label)
+            for cell in self.run.cells
+            if cell.id in self.selected
+        ]
+        names = ["method", "features", "dataset", *COLUMNS]
+        return pd.concat(lines, ignore_index=True)[names] if lines else pd.DataFrame(columns=names)
+
+    @property
+    def lines(self) -> list[dict[str, str]]:
+        """The table as people read it: a mapping of names to texts for each line."""
+        frame = self.frame
+        several = {name: frame[name].nunique() > 1 for name in ("dataset", "measure")}
+        lines = []
+        for cell, line in zip(self.run.cells, frame.to_dict("records"), strict=True):
+            headline, known = cell.headline, line["trials"] > 0
+            shown = {"method": line["method"], "features": line["features"]}
+            if several["dataset"]:
+                shown["data set"] = line["dataset"]
+            name = f"{headline.name} ({headline.unit})" if headline.unit else headline.name
+            if several["measure"]:
+                shown["measure"], name = name, "value"
+            shown[name] = _number(line.get("value"), headline)
+            shown["sd"] = _number(line.get("sd"), headline)
+            ends = [_number(line.get(end), headline) for end in ("low", "high")]
+            shown["95 % interval"] = " to ".join(ends) if all(ends) else ""
+            for each in frame.columns[list(frame.columns).index("state") + 1 :]:
+                unit = _shown_as(each).unit
+                shown[f"{each} ({unit})" if unit else each] = f"{line[each]:.4g}" if known else ""
+            shown["selected"] = f"{line['selected']:.4g}" if known else ""
+            shown["stability"] = "" if np.isnan(line["stability"]) else f"{round(line['stability'], 2) + 0.0:.2f}"
+            if headline != SECONDS:
+                shown["seconds"] = f"{line['seconds']:.3f}" if known else ""
+            found = self.selected.get(cell.id)
+            names = [] if found is None else found.frame["feature"][:FIRST]
+            if found is not None and found.sizes[0] == found.n_features > 0:
+                names = ["all"]
+            shown |= {"trials": str(line["trials"]), "state": line["state"]}
+            lines.append(shown | {"most frequent features": ", ".join(f"{name:.40}" for name in names)})
+        if (frame["state"] == COMPLETE).all():
+            lines = [{name: text for name, text in line.items() if name != "state"} for line in lines]
+        return lines
+
+    def write(self, folder: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
+        """Write what the run is, its table, its features and figures of some formats; return the figures.
+
+        The files follow from what is stored, to the byte: the same run again changes nothing.
+        """
+        run = self.run
+        content = {"command": run.command, "cells": [asdict(each) for each in run.cells]}
+        write_text(folder / FILE, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+        write_frame(self.frame, folder / "table.csv")
+        rows = [[*line.values()] for line in self.lines]
+        write_text(folder / "table.md", markdown_table([*self.lines[0]], rows, ", ".join(run.datasets), run.command))
+        write_frame(self.features, folder / "features.csv")
+        return draw_run(run, self.frame, folder, formats)
 
 
 def _number(value: Any, headline: Headline) -> str:
     return "" if value is None or np.isnan(value) else headline.text(value)
-
-
-# ---- files
-
-
-def write_run(
-    run: OwnRun,
-    frame: pd.DataFrame,
-    selected: Mapping[str, SelectedFeatures],
-    folder: Path,
-    formats: Sequence[str] = ("png", "svg"),
-) -> list[Path]:
-    """Write what a run is, its table and its figures into a folder, and return the figures.
-
-    The files follow from what is stored, to the byte: the same run again changes nothing.
-
-    Parameters
-    ----------
-    run : OwnRun
-    frame : DataFrame
-        See `run_frame`.
-    selected : mapping
-        What each cell selected, by its id, see `cells_features`.
-    folder : path
-    formats : sequence of str, optional
-        Of the figures.
-    """
-    content = {"command": run.command, "cells": [asdict(each) for each in run.cells]}
-    write_text(folder / FILE, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-    write_frame(frame, folder / "table.csv")
-    lines = shown_columns(frame, run.cells, selected)
-    table = markdown_table([*lines[0]], [[*line.values()] for line in lines], ", ".join(run.datasets), run.command)
-    write_text(folder / "table.md", table)
-    write_frame(feature_frame(run, selected), folder / "features.csv")
-    return draw_run(run, frame, folder, formats)
 
 
 def draw_run(run: OwnRun, frame: pd.DataFrame, folder: Path, formats: Sequence[str]) -> list[Path]:

@@ -166,7 +166,9 @@ def _features(found: SelectedFeatures) -> Iterator[RenderableType]:
     small, large = found.sizes
     size = f"{small:,}" if small == large else f"{small:,} to {large:,}"
     low, high = found.interval
-    stability = f"; stability {found.index:.3f}, 95 % interval {low:.3f} to {high:.3f}" if found.stability else ""
+    stability = (
+        f"; stability {found.index:.3f}, 95 % interval {low:.3f} to {high:.3f}" if not math.isnan(found.index) else ""
+    )
     yield f"  {found.n_selections:,} selections of {size} of {found.n_features:,} features{stability}"
     if found.note:
         yield f"  {visible_line(found.note)}"

@@ -123,21 +123,18 @@ def _store(config: Mapping[str, Any]) -> TrialStore:
 
 def _show(cells: Sequence[Cell], config: Mapping[str, Any], command: str) -> str:
     """Print the table of some cells and write it with its figure; return where these are, and what to do next."""
-    from provlab.features import cells_features
-    from provlab.own_runs import FOLDER, own_run, run_frame, shown_columns, write_run
+    from provlab.own_runs import FOLDER, RunTable, own_run
     from provlab.plan import results_folder
     from provlab.project import tool
     from provlab.terminal import PlainConsole, table
 
-    run, results, store = own_run(command, cells), results_folder(config), _store(config)
-    selected = {cell.id: found for cell, found in cells_features(store, run.distinct())}
-    frame = run_frame(run.cells, store, selected)
-    PlainConsole().print(table(shown_columns(frame, run.cells, selected)))
-    folder, pages = results / FOLDER / run.name, ["report"]
+    results, found = results_folder(config), RunTable.of(own_run(command, cells), _store(config))
+    PlainConsole().print(table(found.lines))
+    folder, pages = results / FOLDER / found.run.name, ["report"]
     if str(results) != "results":
         pages += ["--results", str(results)]
     try:
-        [shown, *_] = [*write_run(run, frame, selected, folder), folder / "table.md"]
+        [shown, *_] = [*found.write(folder), folder / "table.md"]
     except ModuleNotFoundError as error:
         shown = folder / "table.md"
         return f"no figure, as {error.name} is missing: pip install 'provsel[report]'; the table is {shown}"

@@ -5,13 +5,9 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
-from provlab.features import cells_features
-from provlab.own_runs import OwnRun, run_frame, shown_columns, size_text, write_run
+from provlab.own_runs import OwnRun, RunTable, size_text
 from provlab.report.features import FeaturesLine, write_features
 from provlab.report.templating import Site
 from provlab.snapshot import StoreSnapshot
@@ -25,37 +21,7 @@ TEXTS = ("method", "data set", "measure", "state", "most frequent features")
 """Columns of the table that are no numbers."""
 
 
-@dataclass(frozen=True, eq=False)
-class RunPage:
-    """What the overview and the page of a run show.
-
-    Attributes
-    ----------
-    name : str
-        Of its folder.
-    run : OwnRun
-    frame : DataFrame
-        See `run_frame`.
-    lines : list of dict
-        The table, see `shown_columns`, and of a long one the first lines.
-    figures, files : list of str
-        Addresses below the report, of the figures and of what can be downloaded.
-    """
-
-    name: str
-    run: OwnRun
-    frame: pd.DataFrame
-    lines: list[dict[str, str]]
-    figures: list[str]
-    files: list[str]
-
-    @property
-    def href(self) -> str:
-        """Its page."""
-        return f"runs/{self.name}.html"
-
-
-def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> tuple[list[RunPage], list[str]]:
+def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> tuple[list[dict[str, Any]], list[str]]:
     """Write a page for each run, and return what the overview shows of them, and why others cannot be shown."""
     pages, problems = [], []
     for name, run in runs.items():
@@ -67,16 +33,15 @@ def write_runs(site: Site, store: StoreSnapshot, runs: Mapping[str, OwnRun]) -> 
     return pages, problems
 
 
-def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> RunPage:
-    folder = site.folder / "runs" / name
-    selected = {cell.id: found for cell, found in cells_features(store, run.distinct())}
-    frame = run_frame(run.cells, store, selected)
-    figures = write_run(run, frame, selected, folder, ("svg",))
-    below: list[Any] = [sorted(figures), sorted(folder.iterdir())]
-    hrefs = [[path.relative_to(site.folder).as_posix() for path in paths] for paths in below]
-    page = RunPage(name, run, frame, shown_columns(frame, run.cells, selected)[:MAX_LINES], *hrefs)
-    features = write_features(site, store, features_lines(run), f"run-{name}", selected)
-    site.write(page.href, "run.html", run.title, "runs", run.title, page=page, texts=TEXTS, features=features)
+def _write_run(site: Site, store: StoreSnapshot, name: str, run: OwnRun) -> dict[str, Any]:
+    """Write the page of a run and its files; return what run_parts.html shows of it, with the addresses of these."""
+    folder, table = site.folder / "runs" / name, RunTable.of(run, store)
+    page: dict[str, Any] = {"run": run, "lines": table.lines[:MAX_LINES], "href": f"runs/{name}.html"}
+    figures = table.write(folder, ("svg",))
+    for kind, paths in (("figures", figures), ("files", folder.iterdir())):
+        page[kind] = [path.relative_to(site.folder).as_posix() for path in sorted(paths)]
+    features = write_features(site, store, features_lines(run), f"runs/{name}", table.selected)
+    site.write(page["href"], "run.html", run.title, "runs", run.title, page=page, texts=TEXTS, features=features)
     return page
 
 
