@@ -47,11 +47,14 @@ log = logging.getLogger(__name__)
 DATA_MISSING, BROKEN = "data missing", "broken"
 """Further states of an artefact. "broken": it could not be shown; the page says why."""
 
-MAX_NUMBERS, MAX_PRINTED = 4000, 1500
-"""Lines of the tables of a page: numbers, and those beside printed ones; the CSV file has all."""
+MAX_NUMBERS = 2000
+"""Lines of the table of a page, those first that the paper prints; the CSV file has all."""
 
 MAX_OPEN = 6
 """Data sets of a trace whose sections are open; with more a reader opens those of interest, or comes by a link."""
+
+MAX_TRIALS = 100
+"""Trials of a cell that a page lists; `provsel explain --trials` lists all."""
 
 MAX_SAMPLES = 3000
 """Values of the samples of a claim that its table lists."""
@@ -174,7 +177,7 @@ def write_artefact(
     site.write(
         page.href, "artefact.html", page.title, page.paper, page.short, page=page, readings=readings, labels=FILES,
         counts=counted([page]), numbers=numbers[:MAX_NUMBERS].to_dict("records"), n_printed=len(printed),
-        printed=printed[:MAX_PRINTED].to_dict("records"), plots=content["plot"] is not None,
+        plots=content["plot"] is not None,
         with_errors=len(printed) > 0 and np.isfinite(printed["standard_errors"]).any(),
         by_dataset=len(numbers) > 0 and numbers["dataset"].ne("").any(), trace_href=trace_href,
         places={(entry.row, entry.column) for entry in artefact.entries} if artefact else set(), **content,
@@ -241,7 +244,7 @@ def _features(site: Site, store: StoreSnapshot, artefact: Artefact, page: Artefa
         place = entry.row, entry.column, entry.dataset
         lines.append(FeaturesLine(*place, entry.cell, trace_href(artefact.name, *place)))
     try:
-        return write_features(site, store, lines, page.short)
+        return write_features(site, store, lines, f"files/{page.short}")
     except ValueError as error:  # damaged lists take no number from a page
         return FeaturesPart(notes=[_reason(error).rstrip(".")])
 
@@ -325,7 +328,7 @@ def _write_trace(
         above=[(page.short, page.href)], trace=trace, shared={part: identities[0].get(part) for part in shared},
         differing=[part for part in PARTS if part not in shared], main=main, unit="%" if main in PERCENT else "",
         axis=axis, strips=strips, numbers_of=numbers_of, folded=len(trace.cells) > MAX_OPEN, audited=audited,
-        environments=trace.environments, revisions=trace.revisions, features=features,
+        environments=trace.environments, revisions=trace.revisions, features=features, MAX_TRIALS=MAX_TRIALS,
     )  # fmt: skip
 
 

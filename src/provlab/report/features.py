@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.features import KEEPS_ALL, NO_LIST, OnData, SelectedFeatures, cells_features
+from provlab.features import KEEPS_ALL, NO_LIST, SelectedFeatures, cells_features
 from provlab.figures.frequencies import MAX_PANELS, frequency_figure
 from provlab.figures.style import only_formats, save_figure, style
-from provlab.frames import planned_trials
+from provlab.frames import Planned, planned_trials
 from provlab.report.templating import Site
 from provlab.snapshot import StoreSnapshot
 from provlab.tables import write_frame
@@ -43,7 +43,7 @@ class FeaturesLine(NamedTuple):
     method: str
     column: str
     dataset: str
-    cell: OnData
+    cell: Planned
     href: str = ""
     """Its own page, below the report."""
 
