@@ -15,7 +15,7 @@ from made_paper import made_paper
 from provlab.cli import main
 from provlab.export import write_trials
 from provlab.features import data_names
-from provlab.merge import Merge, source_trials
+from provlab.merge import compare_known, source_trials, with_source
 from provlab.store import SCHEMA, TrialStore
 from small_runs import SMALL, fake_records
 
@@ -230,23 +230,20 @@ def test_another_environment_may_differ_in_the_last_digits(stored, here):
         return {"environment": place, "error": record["error"] * (1 + 1e-12) + (0.0 if record["error"] else 1e-12)}
 
     n = changed(stored, "theirs", close)
-    made = Merge()
-    made.add("ours", source_trials(stored / "results"))
-    made.add("theirs", source_trials(Path("theirs")))
-    assert made.counts["theirs"] == {"new": 0, "identical": 0, "close": n, "different": 0}
-    assert made.conflicts.empty
+    ours = with_source(source_trials(stored / "results"), "ours")
+    counts, conflicts = compare_known(ours, source_trials(Path("theirs")), "theirs")
+    assert counts == {"identical": 0, "close": n, "different": 0}
+    assert conflicts.empty
     # in the same environment the same digits are a conflict
     changed(stored, "same", lambda k, record: {"error": record["error"] + 1e-12})
-    made.add("same", source_trials(Path("same")))
-    assert made.counts["same"]["different"] == n
+    counts, conflicts = compare_known(ours, source_trials(Path("same")), "same")
+    assert (counts["different"], len(conflicts), {*conflicts["source"]}) == (n, n, {"ours"})
 
 
 def test_columns_that_one_side_never_wrote_are_no_conflict(stored, here):
     n = changed(stored, "older", lambda k, record: {"certificate_cost": None, "nmi": None, "objective": None})
-    made = Merge()
-    made.add("ours", source_trials(stored / "results"))
-    made.add("older", source_trials(Path("older")))
-    assert made.counts["older"]["identical"] == n
+    ours = with_source(source_trials(stored / "results"), "ours")
+    assert compare_known(ours, source_trials(Path("older")), "older")[0]["identical"] == n
 
 
 def test_parts_of_two_people_become_one_store(stored, here):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -39,19 +39,7 @@ Names: TypeAlias = tuple[Sequence[str] | None, str]
 """Names of features, or None, and why there are none."""
 
 
-class OnData(Planned, Protocol):
-    """A cell, or what stands for one: its data set's identity and config say where names of features are found."""
-
-    @property
-    def data(self) -> str:
-        """Identity of the data set."""
-
-    @property
-    def dataset(self) -> Mapping[str, Any]:
-        """Config of the data set."""
-
-
-AnyCell = TypeVar("AnyCell", bound=OnData)
+AnyCell = TypeVar("AnyCell", bound=Planned)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +182,7 @@ def cells_features(
             yield cell, selected_features(trials, *(names or names_of)(cell))
 
 
-def names_of(cell: OnData) -> Names:
+def names_of(cell: Planned) -> Names:
     """Return the names of the features of a cell's data set; or None, and why they are not known.
 
     They are read where the data set is on this machine and still the one of the trials.

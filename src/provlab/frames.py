@@ -6,7 +6,7 @@ of a table or figure of it. Claims, tables, figures and pages read these frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -68,7 +68,7 @@ R2 = Headline("r2", "R²", "R² on the test rows")
 
 
 class Planned(Protocol):
-    """What `planned_trials` asks of a cell: its id, and its numbers of repeats, folds and draws."""
+    """What frames ask of a cell, or of what stands for one in a file: its id, counts and data set."""
 
     @property
     def id(self) -> str:
@@ -77,6 +77,14 @@ class Planned(Protocol):
     @property
     def counts(self) -> tuple[int, int, int]:
         """Planned repeats, folds and draws."""
+
+    @property
+    def data(self) -> str:
+        """Identity of the data set, by which the names of its features are known."""
+
+    @property
+    def dataset(self) -> Mapping[str, Any]:
+        """Config of the data set, by which they are found."""
 
 
 def headline_of(cell: Cell) -> Headline:

@@ -8,7 +8,6 @@ stated digits on another. What is different beyond that is a conflict, and is fo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -22,7 +21,7 @@ from provlab.store import TrialStore
 PLACE = ["key", "dataset", "selector", "repeat", "fold", "draw"]
 
 CONFLICT_COLUMNS = ["source", "other", *PLACE, "column", "first", "second"]
-"""Of `Merge.conflicts`: where the trial came from first, where it is different, and both values."""
+"""Of what is different: where the trial came from first, where it is different, and both values."""
 
 FIRST = "first source"
 """Column beside those of the trials, a name that no measure can have."""
@@ -64,64 +63,31 @@ def _check_keys(folder: Path, trials: pa.Table) -> None:
         )
 
 
-@dataclass
-class Merge:
-    """The union of some stores, the first of which has the last word.
+def compare_known(known: pa.Table, trials: pa.Table, source: str) -> tuple[dict[str, int], pd.DataFrame]:
+    """Compare the trials of a source with known ones, row by row the same, which say their `FIRST` source.
 
-    Attributes
-    ----------
+    Returns
+    -------
     counts : dict
-        By source: how many of its trials are new, and how many of the others are identical, close or different.
+        How many are identical, close and different.
     conflicts : DataFrame
         A line a column of a trial that is different, see `CONFLICT_COLUMNS`.
     """
-
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
-    conflicts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CONFLICT_COLUMNS))
-    _trials: pa.Table = field(default_factory=lambda: pa.table({"key": pa.array([], pa.string())}))
-
-    def add(self, source: str, trials: pa.Table) -> pa.Table:
-        """Add the trials of a source, and return those that no earlier one has.
-
-        Raises
-        ------
-        ValueError
-            When a column has another type than in the sources before.
-        """
-        places = pc.index_in(trials["key"], value_set=self._trials["key"].combine_chunks())
-        fresh, shared = trials.filter(pc.is_null(places)), trials.filter(pc.is_valid(places))
-        self.counts[source] = {"new": len(fresh), **dict.fromkeys(OUTCOMES, 0)}
-        if len(shared):
-            self._compare(source, self._trials.take(places.drop_null()), shared)
-        known = fresh.append_column(FIRST, pa.array([source] * len(fresh), pa.string()))
-        try:
-            self._trials = pa.concat_tables([self._trials, known], promote_options="permissive")
-        except pa.ArrowTypeError as error:
-            raise ValueError(
-                f"merge: expected columns of {source} with the types that they have in the sources before it, got "
-                f"another: {error}; rename the measure's field in one of the projects, or leave out one of the sources."
-            ) from error
-        return fresh
-
-    def _compare(self, source: str, ours: pa.Table, theirs: pa.Table) -> None:
-        """Count outcomes of trials that are in both, and keep what is different."""
-        # a column that one side never wrote is that of another version, and no disagreement
-        written = [{name for name in each.column_names if each[name].null_count < len(each)} for each in (ours, theirs)]
-        found = differences(
-            ours, theirs, [name for name in compared(theirs.column_names) if name in set.intersection(*written)]
-        )
-        outcome = outcomes(ours, theirs, found)
-        self.counts[source] |= {each: int((outcome == each).sum()) for each in OUTCOMES}
-        wrong = found[outcome[found["row"]] == DIFFERENT].sort_values("row", kind="stable")
-        if len(wrong):
-            lines = theirs.select(PLACE).take(pa.array(wrong["row"])).to_pandas()
-            lines["source"], lines["other"] = ours[FIRST].take(pa.array(wrong["row"])).to_pandas(), source
-            lines["column"] = wrong["column"].to_numpy()
-            lines[["first", "second"]] = [shown(*pair) for pair in zip(wrong["stored"], wrong["now"], strict=True)]
-            self.conflicts = pd.concat([self.conflicts, lines[CONFLICT_COLUMNS]], ignore_index=True)
+    # a column that one side never wrote is that of another version, and no disagreement
+    written = [{name for name in each.column_names if each[name].null_count < len(each)} for each in (known, trials)]
+    names = [name for name in compared(trials.column_names) if name in set.intersection(*written)]
+    found = differences(known, trials, names)
+    outcome = outcomes(known, trials, found)
+    wrong = found[outcome[found["row"]] == DIFFERENT].sort_values("row", kind="stable")
+    lines = trials.select(PLACE).take(pa.array(wrong["row"], pa.int64())).to_pandas()
+    firsts = known[FIRST].take(pa.array(wrong["row"], pa.int64())).to_pandas()
+    lines = lines.assign(source=firsts, other=source, column=wrong["column"].to_numpy())
+    pairs = [shown(*pair) for pair in zip(wrong["stored"], wrong["now"], strict=True)]
+    lines[["first", "second"]] = pd.DataFrame(pairs, columns=["first", "second"])
+    return {each: int((outcome == each).sum()) for each in OUTCOMES}, lines[CONFLICT_COLUMNS]
 
 
-def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Callable[[str], None]) -> Merge:
+def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Callable[[str], None]) -> pd.DataFrame:
     """Add the trials of some sources to the store of a results folder.
 
     Parameters
@@ -129,31 +95,51 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Cal
     sources : dict
         Folders by the names that people see.
     target : Path
-        Results folder.
+        Results folder, whose trials have the last word.
     keep_first : bool
-        Where a trial is different, keep the one that came first, the target's before all. Otherwise nothing is
-        written then.
+        Where a trial is different, keep the one that came first. Otherwise nothing is written then.
     told : callable
         Gets a line about each source.
 
     Returns
     -------
-    Merge
+    DataFrame
+        What is different, see `CONFLICT_COLUMNS`.
+
+    Raises
+    ------
+    ValueError
+        When a source has no trials, keys that do not follow from its configs, or a column with another type than in the
+        sources before.
     """
-    store, made, fresh = TrialStore(target / "store"), Merge(), []
+    store = TrialStore(target / "store")
     ours = store.query()
-    if len(ours):
-        _check_keys(target, ours)
-        made.add(str(target), ours)
+    _check_keys(target, ours)
+    known, conflicts, fresh = with_source(ours, str(target)), [pd.DataFrame(columns=CONFLICT_COLUMNS)], []
     for name, folder in sources.items():
-        fresh.append(made.add(name, source_trials(folder)))
-        found = made.counts[name]
+        trials = source_trials(folder)
+        places = pc.index_in(trials["key"], value_set=known["key"].combine_chunks())
+        fresh.append(trials.filter(pc.is_null(places)))
+        found, wrong = compare_known(known.take(places.drop_null()), trials.filter(pc.is_valid(places)), name)
+        conflicts += [wrong] * (len(wrong) > 0)
+        try:
+            known = pa.concat_tables([known, with_source(fresh[-1], name)], promote_options="permissive")
+        except pa.ArrowTypeError as error:
+            raise ValueError(
+                f"merge: expected columns of {name} with the types that they have in the sources before it, got "
+                f"another: {error}; rename the measure's field in one of the projects, or leave out one of the sources."
+            ) from error
         told(
-            f"{name}: {found['new']} new trials; known: {found[IDENTICAL]} identical, {found[CLOSE]} the same to the "
+            f"{name}: {len(fresh[-1])} new trials; known: {found[IDENTICAL]} identical, {found[CLOSE]} the same to the "
             f"promised digits, {found[DIFFERENT]} different"
         )
-    if made.conflicts.empty or keep_first:
+    if keep_first or len(conflicts) == 1:
         store.prepare()
         for table in fresh:
             store.add(table)
-    return made
+    return pd.concat(conflicts, ignore_index=True)
+
+
+def with_source(trials: pa.Table, source: str) -> pa.Table:
+    """Return trials with the column `FIRST`."""
+    return trials.append_column(FIRST, pa.array([source] * len(trials), pa.string()))

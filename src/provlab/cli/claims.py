@@ -166,13 +166,8 @@ def _ranking_line(made: RankingResult) -> dict[str, object]:
     """Return Friedman's p-value, the critical difference, and the methods by average rank."""
     found, name = made.ranking, f"{made.artefact}, {made.column}"
     if found is None:
-        return {
-            "ranking": name,
-            "Friedman p": "",
-            "critical difference": "",
-            "n": "",
-            "methods by average rank": made.note,
-        }
+        empty = dict.fromkeys(("Friedman p", "critical difference", "n"), "")
+        return {"ranking": name, **empty, "methods by average rank": made.note}
     ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in found.ranks.items())
     return {
         "ranking": name,

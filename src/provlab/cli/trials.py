@@ -179,7 +179,7 @@ def call_merge(options: argparse.Namespace) -> int:
     sources = {name: Path(name) for name in options.sources}
     if len(sources) < len(options.sources):
         raise ValueError(f"merge: expected each folder once, got {' '.join(options.sources)}; leave one out.")
-    conflicts = merge(sources, Path(options.results), keep_first=options.keep_first, told=print).conflicts
+    conflicts = merge(sources, Path(options.results), keep_first=options.keep_first, told=print)
     if options.output:
         write_frame(conflicts, Path(options.output))
     if conflicts.empty:
