@@ -220,6 +220,16 @@ def test_a_trace_leads_to_the_trials_and_its_command_computes_them_again(seen, f
     assert {line["key"]: line["error"] for line in again} == {key: stored[key]["error"] for key in keys}
 
 
+def test_data_sets_without_a_trial_have_a_line_and_no_section(seen, tmp_path, monkeypatch):
+    enter(seen.parents[1], monkeypatch)
+    folder = build_report(tmp_path).parent
+    pages = read_pages(folder)
+    assert broken_links(folder, pages) == []
+    [path] = folder.glob("trace/figure/random-10-*.html")
+    assert path.read_text(encoding="utf-8").count('<details class="cell"') == 1
+    assert pages[path].text.count("0 of 3") == 8 + 2  # each in the table, and twice the section of the first
+
+
 def test_pages_say_which_features_are_selected(seen):
     records = TrialStore(seen.parent / "store").query(columns=["config", "features"]).to_pylist()
     selections = []

@@ -51,7 +51,8 @@ MAX_NUMBERS = 2000
 """Lines of the table of a page, those first that the paper prints; the CSV file has all."""
 
 MAX_OPEN = 6
-"""Data sets of a trace whose sections are open; with more a reader opens those of interest, or comes by a link."""
+"""Data sets of a trace whose sections are open. With more a reader opens those of interest, or comes by a link; those
+without a trial have no section, but for the first one, which shows what is run."""
 
 MAX_TRIALS = 100
 """Trials of a cell that a page lists; `provsel explain --trials` lists all."""
@@ -323,11 +324,13 @@ def _write_trace(
         words = f"{each['n']} values on {dataset or 'the data'}, mean {number(each['mean'])}"
         strips[dataset] = each, strip(each["points"], axis, words, mean=each["mean"])
     title = ", ".join(part for part in (trace.row, trace.column) if part)
+    folded = len(trace.cells) > MAX_OPEN
+    told = [cell for place, cell in enumerate(trace.cells) if not folded or cell.n_found or not place]
     site.write(
         trace_href(trace.artefact, trace.row, trace.column), "trace.html", f"{title} · {page.short}", page.paper, title,
         above=[(page.short, page.href)], trace=trace, shared={part: identities[0].get(part) for part in shared},
         differing=[part for part in PARTS if part not in shared], main=main, unit="%" if main in PERCENT else "",
-        axis=axis, strips=strips, numbers_of=numbers_of, folded=len(trace.cells) > MAX_OPEN, audited=audited,
+        axis=axis, strips=strips, numbers_of=numbers_of, folded=folded, told=told, audited=audited,
         environments=trace.environments, revisions=trace.revisions, features=features, MAX_TRIALS=MAX_TRIALS,
     )  # fmt: skip
 
