@@ -2,8 +2,10 @@
 
 import os
 import sys
+import tracemalloc
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -16,3 +18,18 @@ sys.path.insert(0, str(Path(__file__).parent))
 # How fast a busy machine draws examples says nothing about the code.
 settings.register_profile("provsel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("provsel")
+
+
+@pytest.fixture
+def peak_memory():
+    """Return a function of `run`: the largest memory of Python and NumPy while `run()` works, in bytes."""
+
+    def peak(run):
+        tracemalloc.start()
+        try:
+            run()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    return peak

@@ -223,27 +223,6 @@ def test_degenerate_integer_rows(n, m, seed):
     assert feature_selective_svm(X, y, 1e-2, 1e-2).gap <= 1e-6
 
 
-@pytest.mark.parametrize("quadratic", [0.0, 0.5])
-def test_barrier_on_a_box(quadratic):
-    """With q = 0 a linear program, by HiGHS; with q > 0 the conditions of optimality."""
-    X, y = rows(30, 20)
-    A, C, n = y[:, None] * X, 0.3, 30
-    parts = Parts.of([1], [0.7], [quadratic], [0.5])
-    *_, last = hinge_barrier(A, C, parts, max_iter=25)
-    x = last.x[0]
-    value = C * np.maximum(0, 1 - A @ x).sum() + parts.cost(last.x)
-    assert value - (last.alpha.sum() - parts.conjugate(A.T @ last.alpha).sum()) < 1e-6 * value
-    if quadratic == 0:
-        cost = np.append(np.full(20, 0.7), np.full(n, C))
-        bounds = [(0, 0.5)] * 20 + [(0, None)] * n
-        found = linprog(cost, np.hstack([-A, -np.eye(n)]), -np.ones(n), bounds=bounds)
-        assert value == pytest.approx(found.fun, rel=1e-6)
-    slope = 0.7 + quadratic * x - A.T @ last.alpha
-    assert (slope[x < 1e-6] > -1e-6).all()
-    assert (slope[x > 0.5 - 1e-6] < 1e-6).all()
-    assert np.abs(slope[(x > 1e-4) & (x < 0.5 - 1e-4)]).max(initial=0) < 1e-4
-
-
 def test_barrier_ends_without_a_word_where_numbers_do():
     parts = Parts.of([1, -1], [1e-3, 1e-3], [0.0, 0.0], [1.0, 1.0])
     for seed in range(10):

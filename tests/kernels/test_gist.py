@@ -44,12 +44,6 @@ def textbook(image, n_scales, n_orientations, n_cells):
     return np.array(features)
 
 
-def grating(theta, frequency, side=32):
-    """Grey levels that change in the direction theta, from columns towards rows; a log image is a pure wave."""
-    v, u = np.mgrid[:side, :side]
-    return np.expm1(3 + np.sin(2 * np.pi * frequency * (u * math.cos(theta) + v * math.sin(theta)) + 0.7))
-
-
 @pytest.fixture
 def images():
     return np.random.default_rng(5).integers(0, 256, size=(5, 16, 16), dtype=np.uint8)
@@ -79,14 +73,3 @@ def test_brightness_and_flatness(images):
     np.testing.assert_allclose(gist(brighter), gist(images), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(gist(np.full((1, 16, 16), 77)), 0, atol=1e-12)
     assert gist(images).min() > 1e-4
-
-
-@pytest.mark.parametrize("scale", [0, 1])
-@pytest.mark.parametrize("j", range(8))
-def test_a_grating_excites_its_own_filter(j, scale):
-    image = grating(math.pi * j / 8, 0.3 / 1.85**scale)
-    energy = gist(image[None]).reshape(4, 8, 4, 4)
-    inner = energy[:, :, 1:3, 1:3].mean(axis=(2, 3))
-    assert np.unravel_index(inner.argmax(), inner.shape) == (scale, j)
-    # The filter across it is the control.
-    assert inner[scale, (j + 4) % 8] < 0.1 * inner[scale, j]

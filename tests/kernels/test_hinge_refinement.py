@@ -104,12 +104,6 @@ def test_the_better_dual_variables_are_the_best_of_their_line_and_length(seed):
     assert bound >= max(inside) - 1e-12
 
 
-@pytest.mark.parametrize("steps", [1, 3])
-def test_two_passes_a_step(steps):
-    _, calls = refined(*rows(), 1e-3, size=10, steps=steps)
-    assert calls == {"image": steps + 1, "product": steps}
-
-
 @pytest.mark.parametrize("enough", [1e-6, 0.0], ids=["by the gap", "by the subspace"])
 def test_a_subspace_that_has_the_image_is_solved_once(enough):
     """Components for every feature: the first restricted problem is the original one."""

@@ -1,7 +1,5 @@
 """The spectral basis against NumPy's SVD, and both ways to sample by leverage scores against their expectations."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -43,7 +41,7 @@ def matrix(shape, *, rank=None, seed=0):
 
 def assert_spans(basis, X, atol=1e-9):
     expected, rank, sigma = projector(X)
-    assert basis.rank == rank
+    assert (basis.rank, basis.V.shape, basis.singular_values.shape) == (rank, (X.shape[1], rank), (rank,))
     np.testing.assert_allclose(basis.V.T @ basis.V, np.eye(rank), atol=1e-11)
     np.testing.assert_allclose(basis.V @ basis.V.T, expected, atol=atol)
     np.testing.assert_allclose(basis.singular_values, sigma, rtol=1e-7)
@@ -53,7 +51,7 @@ def assert_spans(basis, X, atol=1e-9):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("rank", [None, 5])
+@pytest.mark.parametrize("rank", [None, 5, 0])
 def test_spans_the_row_space(shape, form, rank):
     X = matrix(SHAPES[shape], rank=rank)
     assert_spans(spectral_basis(FORMS[form](X)), X)
@@ -62,30 +60,16 @@ def test_spans_the_row_space(shape, form, rank):
         assert_spans(spectral_basis(FORMS[form](single)), single)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_all_zeros_have_rank_zero(shape, form):
-    basis = spectral_basis(FORMS[form](np.zeros(SHAPES[shape])))
-    assert basis.rank == 0
-    assert basis.V.shape == (SHAPES[shape][1], 0)
-    assert basis.singular_values.shape == (0,)
-
-
 @pytest.mark.parametrize("shape", [(200, 1_000_000), (1_000_000, 20)], ids=["wide", "tall"])
-def test_sparse_input_is_never_densified(shape):
+def test_sparse_input_is_never_densified(shape, peak_memory):
     """V itself, shape (d, rank), is dense: rank 1 here, while X would take 1.6 GB."""
     rng = np.random.default_rng(2)
     n, d = shape
     places = rng.choice(d, 5, replace=False), rng.choice(n, 5, replace=False)
     X = sparse.csr_array((np.ones(5), (np.zeros(5, dtype=int) + places[1][0], places[0])), shape=shape)
-    tracemalloc.start()
-    try:
-        basis = spectral_basis(X)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    assert peak_memory(lambda: spectral_basis(X)) < 80e6
+    basis = spectral_basis(X)
     assert basis.rank == 1
-    assert peak < 80e6
     np.testing.assert_allclose(np.sort(leverage_scores(basis.V))[-5:], 0.2)
 
 
