@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.stats import chi2
+from test_regression import NUMBERS
 
 from provsel.kernels import alpha_investing as kernel
 from provsel.selectors import AlphaInvestingSelector
@@ -16,7 +17,7 @@ def refitting(X, target, wealth=0.5, delta=0.5, p_value="likelihood_ratio"):
     n = len(X)
 
     def rss(columns):
-        A = np.column_stack([np.ones(n), X[:, columns]])
+        A = np.column_stack([np.ones(n), (X - X.mean(axis=0))[:, columns]])
         return np.sum((target - A @ np.linalg.lstsq(A, target, rcond=1e-10)[0]) ** 2)
 
     accepted, p_values, path = [], [], []
@@ -47,16 +48,18 @@ def problem(n=80, d=150, seed=0, n_classes=2):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
 @pytest.mark.parametrize("p_value", ["likelihood_ratio", "chi2"])
-@pytest.mark.parametrize("seed", range(3))
-def test_it_accepts_what_refitting_accepts(form, p_value, seed):
-    X, y = problem(seed=seed)
-    selector = AlphaInvestingSelector(wealth=5.0, p_value=p_value).fit(form(X), y)
+@pytest.mark.parametrize("name", ["two classes", "other rows", *NUMBERS])
+def test_it_accepts_what_refitting_accepts(form, p_value, name):
+    X, y = {"two classes": problem(), "other rows": problem(seed=1), **NUMBERS}[name]
+    task = "regression" if name in NUMBERS else "classification"
+    selector = AlphaInvestingSelector(wealth=5.0, p_value=p_value, task=task).fit(form(X), y)
     accepted, p_values, path = refitting(X, y, wealth=5.0, p_value=p_value)
-    assert len(accepted) > 3
+    assert len(accepted) > (0 if name in NUMBERS else 3)
     np.testing.assert_array_equal(selector.indices_, accepted)
     assert selector.n_accepted_ == len(accepted)
-    np.testing.assert_allclose(selector.p_values_, [p_values], rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(selector.p_values_, [p_values], rtol=1e-5 if name in NUMBERS else 1e-7, atol=1e-12)
     np.testing.assert_allclose(selector.wealth_, [path], rtol=1e-12)
+    assert hasattr(selector, "classes_") == (name not in NUMBERS)
 
 
 @settings(max_examples=30, deadline=None)
@@ -184,19 +187,6 @@ def test_the_residual_meets_the_normal_equations():
     A = np.column_stack([np.ones(60), X[:, found.accepted]])
     left = np.abs(A.T @ found.residual) / np.linalg.norm(A, axis=0) / np.linalg.norm(y)
     assert left.max() < 1e-13
-
-
-def test_noise_is_seldom_accepted():
-    """E[false] / (E[false] + 1) is at most delta; with the label in every column many are accepted."""
-    counts = []
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        X, y = rng.standard_normal((100, 60)), rng.permutation(np.arange(100) % 2)
-        found = kernel.alpha_investing(X, y.astype(float), wealth=0.5, delta=0.5, p_value="likelihood_ratio")
-        counts.append(found.accepted.size)
-    assert np.mean(counts) / (np.mean(counts) + 1) <= 0.5
-    found = kernel.alpha_investing(X + y[:, None], y.astype(float), wealth=0.5, delta=0.5, p_value="likelihood_ratio")
-    assert found.accepted.size > 5
 
 
 def test_nothing_accepted_keeps_the_best_with_a_warning():

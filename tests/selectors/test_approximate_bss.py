@@ -23,18 +23,15 @@ def eigenvalues(X, selector):
 
 @pytest.mark.parametrize("t", [P, 2 * P, 10 * P])
 @pytest.mark.parametrize("seed", range(3))
-def test_guarantee_of_bss_when_the_sketch_has_full_rank(X, t, seed):
-    selector = ApproximateBSSSelector(R, n_projections=t, random_state=seed).fit(X)
-    found, (low, high) = eigenvalues(X, selector), selector.eigenvalue_range_
-    assert selector.rank_ == P
-    assert (low, high) == pytest.approx(((1 - (P / R) ** 0.5) ** 2, (1 + (P / R) ** 0.5) ** 2))
-    assert low <= found[0] <= found[-1] <= high
-    assert np.abs(1 - found).max() <= selector.spectral_bound_ == pytest.approx(3 * (P / R) ** 0.5)
-    assert selector.n_repeats_ == R - selector.indices_.size
-    # the same row space: the very selection of BSS on X
-    exact = BSSSelector(R).fit(X)
+@pytest.mark.parametrize("weights", ["sqrt_t", "as_printed"])
+def test_a_sketch_of_full_rank_has_the_selection_and_so_the_guarantee_of_bss(X, t, seed, weights):
+    selector = ApproximateBSSSelector(R, n_projections=t, weights=weights, random_state=seed).fit(X)
+    exact = BSSSelector(R, weights=weights).fit(X)
     np.testing.assert_array_equal(selector.indices_, exact.indices_)
     np.testing.assert_allclose(selector.weights_, exact.weights_, rtol=1e-8)
+    assert selector.n_repeats_ == R - selector.indices_.size
+    for name in ("rank_", "eigenvalue_range_", "spectral_bound_"):
+        assert getattr(selector, name, None) == pytest.approx(getattr(exact, name, None))
 
 
 def test_too_few_projections_break_it():
@@ -53,10 +50,3 @@ def test_the_certificate_speaks_of_full_sketches_only(X):
     part = ApproximateBSSSelector(R, n_projections=5, random_state=0).fit(X)
     assert part.rank_ == 5
     assert certify(part, X).spectral.state != "held"
-
-
-def test_printed_weights_are_the_reciprocals(X):
-    good = ApproximateBSSSelector(R, n_projections=8, random_state=0).fit(X)
-    printed = ApproximateBSSSelector(R, n_projections=8, weights="as_printed", random_state=0).fit(X)
-    scale = (1 - (8 / R) ** 0.5) / R
-    np.testing.assert_allclose(good.weights_ * printed.weights_, scale, rtol=1e-10)

@@ -5,7 +5,6 @@ import ctypes
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from provsel.selectors import L1SVMSelector
@@ -68,11 +67,3 @@ def test_the_c_library_draws_nothing_that_shows():
         found.append(L1SVMSelector(C=0.3, tol=1e-4).fit(sparse.csr_array(X), y).coef_)
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
-
-
-def test_what_does_not_converge_says_so():
-    """LIBLINEAR's rounds are too few for a C of a million on few rows."""
-    X, y = rows(30, 400)
-    with pytest.warns(ConvergenceWarning, match=r"gap of at most tol = 1e-06, got .* after 4 runs of LIBLINEAR; lower"):
-        fitted = L1SVMSelector(C=1e6, tol=1e-6).fit(X, y)
-    assert fitted.gap_ > 1e-6

@@ -1,7 +1,5 @@
 """LaplacianScoreSelector against the dense textbook formula; ties, duplicates, memory, errors."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,19 +8,18 @@ from scipy.spatial.distance import pdist, squareform
 from provsel.kernels import laplacian
 from provsel.kernels.laplacian import nearest_rows
 from provsel.selectors import LaplacianScoreSelector
-from provsel.training_view import TrainingView
 
 
-def textbook(X, k=5, t=None, binary=False):
+def textbook(X, n_neighbors=5, kernel_width=None, edges="heat"):
     """The formulas with n x n matrices; neighbours at equal distance in the order of the rows."""
     n = len(X)
     distances = squareform(pdist(X))
-    t = pdist(X).mean() if t is None else t
+    t = pdist(X).mean() if kernel_width is None else kernel_width
     W = np.zeros((n, n))
     for i in range(n):
         others = [j for j in range(n) if j != i]
-        for j in sorted(others, key=lambda j: (round(distances[i, j], 9), j))[:k]:
-            W[i, j] = W[j, i] = 1.0 if binary else np.exp(-(distances[i, j] ** 2) / (2 * t**2))
+        for j in sorted(others, key=lambda j: (round(distances[i, j], 9), j))[:n_neighbors]:
+            W[i, j] = W[j, i] = 1.0 if edges == "binary" else np.exp(-(distances[i, j] ** 2) / (2 * t**2))
     D = np.diag(W.sum(axis=1))
     one = np.ones(n)
     scores = []
@@ -39,31 +36,30 @@ def gaussian(n=60, d=12, seed=0):
     return X
 
 
+def ties():
+    """Nearly every distance is one of ten, and some rows are equal."""
+    X = np.random.default_rng(1).integers(0, 2, (60, 9)).astype(float)
+    X[40:] = X[:20]
+    return X
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
-@pytest.mark.parametrize(("k", "t"), [(5, None), (1, None), (59, None), (3, 0.7)])
-def test_scores_are_the_textbooks(form, k, t):
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"n_neighbors": 1}, {"n_neighbors": 59}, {"n_neighbors": 3, "kernel_width": 0.7}, {"edges": "binary"}],
+    ids=str,
+)
+def test_scores_are_the_textbooks(form, options):
     X = gaussian()
-    selector = LaplacianScoreSelector(4, n_neighbors=k, kernel_width=t).fit(form(X))
-    expected = textbook(X, k, t)
+    selector = LaplacianScoreSelector(4, **options).fit(form(X))
+    expected = textbook(X, **options)
     np.testing.assert_allclose(selector.scores_, expected, rtol=1e-10)
     np.testing.assert_array_equal(selector.indices_, np.argsort(expected)[:4])
-    assert selector.kernel_width_ == pytest.approx(pdist(X).mean() if t is None else t, rel=1e-12)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_binary_edges_are_the_textbooks(form):
-    X = gaussian()
-    selector = LaplacianScoreSelector(4, edges="binary").fit(form(X))
-    np.testing.assert_allclose(selector.scores_, textbook(X, binary=True), rtol=1e-10)
-    assert selector.kernel_width_ == np.inf
-    assert np.abs(selector.scores_ - LaplacianScoreSelector(4).fit(X).scores_).max() > 1e-4
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_ties_go_to_the_lower_row(form):
-    X = np.random.default_rng(1).integers(0, 2, (50, 9)).astype(float)
-    assert np.unique(pdist(X)).size <= 10  # nearly every distance is a tie
-    np.testing.assert_allclose(LaplacianScoreSelector(3).fit(form(X)).scores_, textbook(X), rtol=1e-10)
+    width = np.inf if "edges" in options else options.get("kernel_width", pdist(X).mean())
+    assert selector.kernel_width_ == pytest.approx(width, rel=1e-12)
+    # ties go to the lower row
+    tied = LaplacianScoreSelector(4, **options).fit(form(ties()))
+    np.testing.assert_allclose(tied.scores_, textbook(ties(), **options), rtol=1e-10)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -101,43 +97,19 @@ def test_a_far_origin_does_not_matter():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_memory_stays_below_one_square_matrix(form, monkeypatch):
+def test_memory_stays_below_one_square_matrix(form, monkeypatch, peak_memory):
     n = 4000
     X = form(np.random.default_rng(0).poisson(0.3, (n, 30)).astype(float))
     monkeypatch.setattr(laplacian, "BLOCK", 1 << 17)
-    tracemalloc.start()
-    try:
-        LaplacianScoreSelector(5).fit(X)
-        peak = tracemalloc.get_traced_memory()[1]
-        square = np.empty((n, n))
-        assert tracemalloc.get_traced_memory()[1] >= square.nbytes  # the meter sees what it should
-    finally:
-        tracemalloc.stop()
-    assert peak < square.nbytes / 5
-
-
-def test_a_view_shares_scores_of_the_same_settings_only(monkeypatch):
-    X, calls = gaussian(), []
-    for name in ("nearest_rows", "laplacian_scores"):
-        function = getattr(laplacian, name)
-        monkeypatch.setattr(
-            f"provsel.selectors.laplacian_score.{name}",
-            lambda *args, name=name, function=function: calls.append(name) or function(*args),
-        )
-    view = TrainingView(X)
-    for options, made in (({}, 2), ({}, 2), ({"kernel_width": 1.0}, 3), ({"n_neighbors": 4}, 5)):
-        found = LaplacianScoreSelector(5, **options).fit_view(view)
-        k, t = options.get("n_neighbors", 5), options.get("kernel_width")
-        np.testing.assert_allclose(found.scores_, textbook(X, k, t), rtol=1e-10)
-        assert len(calls) == made  # another width has the same graph
+    square = peak_memory(lambda: np.empty((n, n)))  # the meter sees what it should
+    assert peak_memory(lambda: LaplacianScoreSelector(5).fit(X)) < square / 5
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("side", [1, 2, 3, 16, 59])
 def test_tiles_change_nothing(form, side, monkeypatch):
     """Nearly every distance is a tie, and rows have fewer neighbours in a tile than they need."""
-    X = np.random.default_rng(1).integers(0, 2, (60, 9)).astype(float)
-    X[40:] = X[:20]
+    X = ties()
     distances = squareform(pdist(X, "sqeuclidean"))
     np.fill_diagonal(distances, np.inf)
     expected = np.sort(np.argsort(distances, axis=1, kind="stable")[:, :7], axis=1)

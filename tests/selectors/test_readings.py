@@ -5,15 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from provsel import selectors
 from provsel.kernels.lpsvm_published import lpsvm_published
 from provsel.kernels.spectral import spectral_basis
-from provsel.selectors import (
-    ApproximateBSSSelector,
-    BSSSelector,
-    LeverageScoreSelector,
-    LPSVMSelector,
-    SparseEmbedding,
-)
 
 R = 40
 
@@ -25,7 +19,7 @@ def X():  # noqa: N802
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("selector", [BSSSelector(R), LeverageScoreSelector(R, strategy="top")])
+@pytest.mark.parametrize("selector", [selectors.BSSSelector(R), selectors.LeverageScoreSelector(R, strategy="top")])
 def test_centred_columns_are_those_of_the_centred_rows(X, selector, form):
     plain = selector.fit(form(X)).indices_
     before = selector.fit(X - X.mean(axis=0))
@@ -40,15 +34,15 @@ def test_centred_columns_are_those_of_the_centred_rows(X, selector, form):
 
 def test_columns_of_sigma_v_are_as_long_as_those_of_x(X):
     squares = (X**2).sum(axis=0)
-    top = LeverageScoreSelector(R, strategy="top", columns="sigma_V").fit(X)
+    top = selectors.LeverageScoreSelector(R, strategy="top", columns="sigma_V").fit(X)
     np.testing.assert_allclose(top.scores_, squares)
     np.testing.assert_array_equal(top.indices_, np.argsort(-squares, kind="stable")[:R])
-    drawn = LeverageScoreSelector(R, columns="sigma_V", random_state=5).fit(X)
+    drawn = selectors.LeverageScoreSelector(R, columns="sigma_V", random_state=5).fit(X)
     draws = np.random.default_rng(5).choice(200, size=R, p=squares / squares.sum())
     assert set(drawn.indices_) == set(draws)
-    bss = BSSSelector(R, columns="sigma_V").fit(X)
+    bss = selectors.BSSSelector(R, columns="sigma_V").fit(X)
     assert bss.indices_[0] == np.argmax(squares)  # in the first step all are feasible
-    assert bss.indices_[0] != BSSSelector(R).fit(X).indices_[0]
+    assert bss.indices_[0] != selectors.BSSSelector(R).fit(X).indices_[0]
     V = spectral_basis(X).V[bss.indices_] * bss.weights_[:, None]
     low, high = bss.eigenvalue_range_
     found = np.linalg.eigvalsh(V.T @ V)
@@ -57,17 +51,19 @@ def test_columns_of_sigma_v_are_as_long_as_those_of_x(X):
 
 @pytest.mark.parametrize("reading", [{"shifts": "section_4_1"}, {"no_candidate": "longest"}, {"no_candidate": "skip"}])
 def test_the_other_steps_of_bss_promise_nothing(X, reading):
-    other = BSSSelector(R, **reading).fit(X)
+    other = selectors.BSSSelector(R, **reading).fit(X)
     assert not hasattr(other, "spectral_bound_")
     assert not hasattr(other, "eigenvalue_range_")
     if "shifts" in reading:
         assert other.n_infeasible_ > 0
-        assert set(other.indices_) != set(BSSSelector(R).fit(X).indices_)
+        assert set(other.indices_) != set(selectors.BSSSelector(R).fit(X).indices_)
     else:  # Algorithm 1 finds a column in each step here
-        np.testing.assert_array_equal(other.indices_, BSSSelector(R).fit(X).indices_)
+        np.testing.assert_array_equal(other.indices_, selectors.BSSSelector(R).fit(X).indices_)
 
 
-@pytest.mark.parametrize("selector", [BSSSelector(R), ApproximateBSSSelector(R, n_projections=10, random_state=0)])
+@pytest.mark.parametrize(
+    "selector", [selectors.BSSSelector(R), selectors.ApproximateBSSSelector(R, n_projections=10, random_state=0)]
+)
 def test_the_other_gain_promises_nothing(X, selector):
     plain = selector.fit(X)
     assert plain.n_infeasible_ == 0
@@ -80,7 +76,7 @@ def test_the_other_gain_promises_nothing(X, selector):
 
 
 def test_sums_without_signs_are_sums(X):
-    signed, plain = (SparseEmbedding(9, signed=each, random_state=0).fit(X) for each in (True, False))
+    signed, plain = (selectors.SparseEmbedding(9, signed=each, random_state=0).fit(X) for each in (True, False))
     np.testing.assert_array_equal(plain.buckets_, signed.buckets_)
     expected = np.column_stack([X[:, plain.buckets_ == k].sum(axis=1) for k in range(9)])
     np.testing.assert_allclose(plain.transform(X), expected, atol=1e-12)
@@ -124,9 +120,9 @@ def test_the_published_iteration_is_that_of_the_paper(steps):
 
 def test_the_published_iteration_says_whether_it_converged_and_keeps_more():
     X, y = text(1)
-    optimal = LPSVMSelector().fit(X, y)
+    optimal = selectors.LPSVMSelector().fit(X, y)
     with pytest.warns(ConvergenceWarning, match="expected the published iteration to converge, got none after 3 steps"):
-        short = LPSVMSelector(solver="as_published", max_iter=3).fit(X, y)
+        short = selectors.LPSVMSelector(solver="as_published", max_iter=3).fit(X, y)
     assert (short.converged_, short.n_iter_, short.solver_) == (False, 3, "as_published")
     assert short.gap_ > optimal.gap_
     assert short.indices_.size > optimal.indices_.size
@@ -135,5 +131,5 @@ def test_the_published_iteration_says_whether_it_converged_and_keeps_more():
     assert optimal.converged_
     rng = np.random.default_rng(0)
     tall = rng.standard_normal((60, 3))
-    easy = LPSVMSelector(solver="as_published").fit(tall, np.where(tall[:, 0] > 0, 1, -1))
+    easy = selectors.LPSVMSelector(solver="as_published").fit(tall, np.where(tall[:, 0] > 0, 1, -1))
     assert easy.indices_[0] == 0

@@ -1,4 +1,4 @@
-"""Settings that no estimator takes: every bad value of every parameter, and labels, counts, ranks and budgets."""
+"""Settings and targets that an estimator refuses, or warns of: bad values, labels, counts, ranks, budgets, limits."""
 
 import inspect
 import re
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
 from test_estimators import SELECTORS
 
@@ -23,6 +24,7 @@ from provsel.models import (
 from provsel.selectors import (
     AdaptiveRandomizedPivotingSelector,
     AlphaInvestingSelector,
+    AlwaysKept,
     ApproximateBSSSelector,
     AtSize,
     BSSSelector,
@@ -31,6 +33,7 @@ from provsel.selectors import (
     FeatureSelectiveSelector,
     L1SVMSelector,
     LaplacianScoreSelector,
+    LassoSelector,
     LeverageScoreSelector,
     LPSVMSelector,
     OnlineLeverageSelector,
@@ -154,11 +157,54 @@ TALL = rng.standard_normal((40, 6))
         (CrossValidatedSVM(HingeSVM()), X, "CrossValidatedSVM: expected a linear SVM with a parameter C, got HingeSVM"),
         (LibsvmSVM(C="many"), X, "LIBSVM: expected C positive and finite, got 'many'"),
         (LiblinearSVM(loss="log"), X, r"LiblinearSVM: expected loss in \['hinge', 'squared_hinge'\], got 'log'"),
+        *((CrossValidatedSize(SVMRFESelector(1), **options), X, message) for options, message in [
+            ({"sizes": [0]}, "expected sizes between 1 and the number of features, n_features = 30, got 0"),
+            ({"sizes": [2, 31]}, "got 31"), ({"sizes": [1.5]}, "got 1.5"), ({"most": 31}, "expected most between 1"),
+            ({"sizes": []}, "expected at least one size, got none"), ({"rule": "two"}, "expected rule in"),
+            ({"cv": [(np.arange(10), np.arange(10, 20))]}, "expected cv with two folds or more, got 1"),
+        ]),
+        *((AlwaysKept(SVMRFESelector(1), 2, always=always), X, message) for always, message in [
+            ([1, 1], "expected in always different features of X, numbers from 0 to 29, got 1"), ([30], "got 30"),
+            ([-1], "got -1"), (["age"], "got 'age'"), ([True], "got True"),
+            ([1, 2, 3], "expected at most n_features_to_select = 2 features in always, got 3"),
+        ]),
+        *((made, X, f"expected a provsel selector with n_features_to_select, got {type(inner).__name__}")
+          for inner in (L1SVMSelector(), SelectKBest())
+          for made in (CrossValidatedSize(inner), AlwaysKept(inner, 2, always=[0]))),
     ],
 )  # fmt: skip
 def test_settings_that_do_not_fit_the_rows_or_each_other(made, rows, message):
     with pytest.raises(ValueError, match=message):
         fit(made, rows, y[: rows.shape[0]] if rows.shape[0] <= N else np.arange(rows.shape[0]) % 2)
+
+
+VALUES = X[:, 0] + np.linspace(0, 1, N)
+REGRESSED = [
+    SVMRFESelector(2),
+    AlphaInvestingSelector(),
+    CrossValidatedSize(SVMRFESelector(1), most=2),
+]
+TARGETS = [
+    *((made, *case) for made in REGRESSED for case in [
+        ("classification", VALUES, "expected classes, got 20 different real numbers, such as .*; take task='regressi"),
+        ("regression", y, "expected numbers with task='regression', got '?(np.str_\\('|)(spam|ham)"),
+        ("regression", np.full(N, 7), "expected numbers that differ, got 7.0 only, n_samples = 20"),
+        ("auto", np.full(N, 0.5), "expected numbers that differ, got 0.5 only"),
+        ("auto", VALUES.astype(object), "Unknown label type. Expected classes as texts or numbers, got .* dtype obj"),
+        ("regression", 1e200 * VALUES, "expected y whose largest absolute value is from 1e-140 to 1e.140, got .*e.200"),
+        ("numbers", VALUES, "task must be one of auto, classification, regression, got 'numbers'"),
+    ]),
+    (SVMRFESelector(2, solver="libsvm"), "auto", VALUES, "expected solver 'auto' or 'ridge' for numbers"),
+    (SVMRFESelector(2, solver="ridge"), "auto", y, "expected solver other than 'ridge' for classes, got 'ri"),
+    (AlphaInvestingSelector(target="one_vs_rest"), "auto", VALUES,
+     "expected target 'codes' for numbers, got 'one_vs_rest'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "task", "target", "message"), TARGETS)
+def test_targets_that_are_not_of_the_task(made, task, target, message):
+    with pytest.raises(ValueError, match=f"^{type(made).__name__}: {message}"):
+        fit(clone(made).set_params(task=task), X, target)
 
 
 def test_numbers_that_are_enough():
@@ -223,9 +269,13 @@ def test_messages_of_labels():
             ValueError, match=r"Only binary classification is supported.* got 3; wrap it in .*OneVsRest"
         ):
             made.fit(X, np.arange(N) % 3)
-    for made in (SVMRFESelector(10), AlphaInvestingSelector(), CrossValidatedSize(SVMRFESelector(1))):
+    for made in REGRESSED:
         with pytest.raises(ValueError, match=f"{type(made).__name__}: expected labels or numbers, got y=None; pass y"):
             made.fit_view(TrainingView(X))
+    for made in (L1SVMSelector(), LPSVMSelector(), FeatureSelectiveSelector()):
+        for labels, got in ((None, "got y=None"), (np.full(N, "one"), r"got 1 class \('one'\)")):
+            with pytest.raises(ValueError, match=got):
+                made.fit_view(TrainingView(X, labels))
     with pytest.raises(ValueError, match="expected at least two rows of each class to cross-validate on, got 1; give"):
         CrossValidatedSVM().fit(X, np.arange(N) == 0)
 
@@ -275,3 +325,44 @@ def test_many_rows_are_warned_of_before_it_starts(made, advice):
     message = f"{type(made).__name__}: expected at most 50000 rows, got 50001, .*{advice}"
     with warnings.catch_warnings(action="error"), pytest.raises(UserWarning, match=message):
         made.fit(many, labels)
+
+
+def with_an_id(n=100, d=25):
+    """Return rows whose first column numbers them at random up to ten million, on which LIBSVM does not converge."""
+    rows = np.random.default_rng(0).standard_normal((n, d))
+    labels = (rows[:, 0] + rows[:, 1] + np.random.default_rng(1).standard_normal(n) > 0).astype(int)
+    return np.column_stack([np.random.default_rng(2).integers(0, 10**7, n), rows]), labels
+
+
+MIXED = np.random.default_rng(0).standard_normal((40, 60))
+THIRDS = np.arange(40) % 3
+EARLY = {  # what stops early; rows and labels; what it says
+    **{f"libsvm, {rows.shape[1]} columns, {classes} classes": (
+        LibsvmSVM(max_iter=3), rows, np.arange(40) % classes,
+        "LibsvmSVM: expected LIBSVM to converge, got none after max_iter = 3 iterations; scale the columns")
+       for rows in (TALL, MIXED) for classes in (2, 3)},
+    "hinge": (HingeSVM(1e-3, max_iter=2), MIXED, None,
+              r"^HingeSVM: expected .* of at most 1e-06, got .* after 2 Newton"),
+    "l1": (L1SVMSelector(C=1e6, tol=1e-6), MIXED, None,
+           "gap of at most tol = 1e-06, got .* after 4 runs of LIBLINEAR; lower"),
+    "l1 of three classes": (L1SVMSelector(C=100.0, tol=1e-12), TALL, THIRDS,
+                            "L1SVMSelector: expected a relative duality gap of at most tol = 1e-12"),
+    "lp": (LPSVMSelector(solver="newton", max_iter=1), MIXED, None,
+           r"at most tol = 1e-06, got 0\.\d+ after 1 steps of solver='newton'"),
+    "lasso": (LassoSelector(penalty=1e-4, max_iter=1), MIXED, MIXED[:, 1] + MIXED[:, 2] ** 2,
+              "Objective did not converge"),
+    "elimination": (SVMRFESelector(5, step=0.5), *with_an_id(),
+                    "SVMRFESelector: expected LIBSVM to converge, got none after max_iter = 1000000 iterations in .* "
+                    "of 3 rounds; scale the columns to one range"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EARLY)
+def test_what_stops_before_it_converged_says_so_once_and_keeps_its_gap(name):
+    made, rows, labels, message = EARLY[name]
+    labels = np.arange(rows.shape[0]) % 2 if labels is None else labels
+    with pytest.warns(ConvergenceWarning, match=message) as warned:
+        made.fit(rows, labels)
+    assert len(warned) == 1
+    assert warned[0].filename == __file__ or name in ("hinge", "lasso")
+    assert np.max(getattr(made, "gap_", np.inf)) > (made.tol or 0)

@@ -1,10 +1,7 @@
 """Sparse SVMs of more than two classes: each class against the rest, a feature of any problem is kept."""
 
-import warnings
-
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
 from provsel.selectors import AtSize, FeatureSelectiveSelector, L1SVMSelector, LPSVMSelector
 
@@ -65,24 +62,3 @@ def test_without_any_weight_the_first_to_enter_is_kept(selector, one_a_class, da
     with pytest.warns(UserWarning, match="every weight is zero at"):
         kept = selector.fit(X, y).indices_.tolist()
     assert set(kept) == {2, 5, 7} if one_a_class else len(kept) == 1 and kept[0] in (2, 5, 7)
-
-
-def test_a_problem_that_did_not_converge_is_told(data):
-    X, y = data
-    with pytest.warns(
-        ConvergenceWarning, match=r"L1SVMSelector: expected a relative duality gap of at most tol = 1e-12"
-    ):
-        L1SVMSelector(C=100.0, tol=1e-12).fit(X, y)
-
-
-@pytest.mark.parametrize("selector", SELECTORS, ids=NAMES)
-@pytest.mark.parametrize(("y", "got"), [(None, "got y=None"), (["one"] * 75, r"got 1 class \('one'\)")])
-def test_one_class_is_refused(selector, y, got, data):
-    with pytest.raises(ValueError, match=got), warnings.catch_warnings():
-        selector.fit_view(view(data[0], y))
-
-
-def view(X, y):
-    from provsel.training_view import TrainingView
-
-    return TrainingView(X, None if y is None else np.asarray(y))
