@@ -1,6 +1,5 @@
 """The compressed SVM: its definition, both recoveries, streams, bad input, and Theorem 5 measured."""
 
-import tracemalloc
 from copy import deepcopy
 from functools import partial
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from provsel.certificates.compression import compression_objective
 from provsel.kernels.gaussian_blocks import GaussianBlocks
@@ -30,11 +28,6 @@ def rows(n=300, m=60, relevant=10, shift=0.4, seed=0):
     return X, y
 
 
-def erratum(seed=0):
-    """The case of the reading guide: 10 of 2,000 features are relevant."""
-    return rows(n=400, m=2000, relevant=10, shift=1.0, seed=seed)
-
-
 def low_rank(rank, n=300, m=1000, seed=0):
     rng = np.random.default_rng(seed)
     factor = rng.standard_normal((n, rank))
@@ -48,17 +41,6 @@ def in_chunks(X, y, size):
 
 def attributes(model):
     return {name for name in vars(model) if name.endswith("_")}
-
-
-@parametrize_with_checks(
-    [
-        CompressedLinearSVM(20, random_state=0),
-        CompressedLinearSVM(5, recovery="transpose", variance="1/l", store=True, random_state=0),
-        CompressedLinearSVM(3, refinements=2, random_state=0),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -86,18 +68,6 @@ def test_is_what_it_says(recovery, variance, form):
     assert (model.compression_ratio_, model.n_features_in_, model.intercept_.tolist()) == (m / size, m, [0.0])
     assert model.gap_ <= 1e-6
     np.testing.assert_array_equal(model.predict(form(X)), np.where(X @ expected > 0, "spam", "ham"))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_dual_recovery_predicts_where_transpose_does_not(seed):
-    """About 1 % against 34 % training error in the reading guide; here 0.5 % and 25 %."""
-    X, y = erratum(seed)
-    errors = {
-        recovery: 1 - CompressedLinearSVM(50, c=C, recovery=recovery, random_state=seed).fit(X, y).score(X, y)
-        for recovery in ("dual", "transpose")
-    }
-    assert errors["dual"] <= 0.03
-    assert errors["transpose"] >= 0.15
 
 
 @pytest.mark.parametrize("recovery", ["dual", "transpose"])
@@ -167,45 +137,19 @@ def test_refinements_reach_the_svm_where_the_rank_is_low():
     np.testing.assert_allclose(model.coef_, svm.coef_, atol=0.02 * np.abs(svm.coef_).max())
 
 
-@pytest.mark.parametrize("size", [7, 300])
-def test_refined_stream_equals_fit(size):
-    X, y = rows()
-    model = CompressedLinearSVM(15, c=C, refinements=3, tol=1e-10, random_state=5)
-    whole = CompressedLinearSVM(**model.get_params()).fit(X, y)
-    model.fit_stream(in_chunks(sparse.csr_array(X), y, size))
-    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-3 * np.abs(whole.coef_).max())
-    assert model.objective_ == pytest.approx(whole.objective_, rel=1e-5)
-    assert attributes(model) == attributes(whole)
-
-
-def test_dual_recovery_reaches_the_optimum_of_rows_of_low_rank():
-    """What Zhang et al. prove: components well beyond the rank suffice, far fewer than features."""
-    X, y = low_rank(rank=3)
-    optimum = HingeSVM(0.01).fit(X, y).objective_
-
-    def excess(size, recovery):
-        models = [
-            CompressedLinearSVM(size, c=0.01, recovery=recovery, variance="1/l", random_state=s) for s in range(5)
-        ]
-        return np.mean([model.fit(X, y).objective_ for model in models]) / optimum - 1
-
-    assert excess(300, "dual") < 0.05
-    assert excess(300, "transpose") > 2 * excess(300, "dual")
-    assert excess(3, "dual") > 0.1  # negative control
-
-
 @pytest.mark.parametrize("size", [1, 7, 100, 300])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("recovery", ["dual", "transpose"])
-def test_stream_equals_fit(recovery, form, size):
+@pytest.mark.parametrize("options", [{"recovery": "dual"}, {"recovery": "transpose"}, {"refinements": 3}], ids=str)
+def test_stream_equals_fit(options, form, size):
     X, y = rows()
-    model = CompressedLinearSVM(15, c=C, recovery=recovery, tol=1e-12, random_state=5)
+    model = CompressedLinearSVM(15, c=C, **options, tol=1e-10 if "refinements" in options else 1e-12, random_state=5)
     whole = CompressedLinearSVM(**model.get_params()).fit(form(X), y)
     Z = [model._compress(RowStream("", chunks))[0] for chunks in (in_chunks(form(X), y, size), [(X, y)])]
     np.testing.assert_allclose(Z[0], Z[1], rtol=1e-12, atol=1e-12 * np.abs(Z[1]).max())
     model.fit_stream(in_chunks(form(X), y, size))
     # the solver may magnify rounding up to the root of its gap
-    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-5 * np.abs(whole.coef_).max())
+    magnified = 1e-3 if "refinements" in options else 1e-5
+    np.testing.assert_allclose(model.coef_, whole.coef_, atol=magnified * np.abs(whole.coef_).max())
     assert model.objective_ == pytest.approx(whole.objective_, rel=1e-5)
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
     assert attributes(model) == attributes(whole)
@@ -235,13 +179,10 @@ class Drawn:
 @pytest.mark.parametrize(
     ("chunks", "refinements", "fits"), [(Drawn(), 0, True), (Drawn(), 2, True), ("all at once", 0, False)]
 )
-def test_memory_is_that_of_the_compressed_rows(chunks, refinements, fits):
+def test_memory_is_that_of_the_compressed_rows(chunks, refinements, fits, peak_memory):
     size = 10
-    tracemalloc.start()
     model = CompressedLinearSVM(size, c=C, refinements=refinements, random_state=0)
-    model.fit_stream(list(Drawn()) if isinstance(chunks, str) else chunks)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peak = peak_memory(lambda: model.fit_stream(list(Drawn()) if isinstance(chunks, str) else chunks))
     chunk = 8 * Drawn.b * Drawn.m
     allowed = 8 * (Drawn.n + Drawn.m) * size * 4 + 4 * chunk + 16 * 2**20
     assert allowed < 8 * Drawn.n * Drawn.m / 2

@@ -8,7 +8,6 @@ from liblinear.liblinearutil import parameter, problem, train
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from provsel.models import CompressedLinearSVM, LiblinearSVM, LibsvmSVM, _libsvm_library
@@ -201,18 +200,3 @@ def test_rows_validated_before_give_the_same(model, form):
     assert whole.n_features_in_ == rows.n_features_in_
     with pytest.raises(ValueError, match="expected labels of at least two classes, got 1 class"):
         clone(model).fit_rows(X, np.zeros(30))
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("d", [10, 60])  # fewer columns than rows, and more
-def test_libsvm_that_ends_at_its_limit_says_so(d, n_classes):
-    X, labels = np.random.default_rng(0).standard_normal((40, d)), np.arange(40) % n_classes
-    with pytest.warns(
-        ConvergenceWarning,
-        match="LibsvmSVM: expected LIBSVM to converge, got none after max_iter = 3 iterations; scale the columns",
-    ) as warned:
-        LibsvmSVM(max_iter=3).fit(X, labels)
-    assert len(warned) == 1
-    assert warned[0].filename == __file__
-    with pytest.raises(ValueError, match="LIBSVM: expected max_iter a positive integer, got 'a'"):
-        LibsvmSVM(max_iter="a").fit(X, labels)

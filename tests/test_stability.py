@@ -64,26 +64,6 @@ def test_the_variance_is_that_of_repeated_samples():
     assert spread > 1.1 * high * stated / 2
 
 
-@pytest.mark.parametrize("sizes", [[10] * 10, [90] * 10, [1, 30, 90] * 3])
-def test_random_selections_have_none_whatever_their_sizes(sizes):
-    """A false alarm in one of 100,000 runs, by the normal law of the mean of 200 independent indices.
-
-    The expectation is zero exactly where sizes are equal. Where they differ, that of the sample variance of a feature
-    exceeds (k/d) (1 - k/d) by the variance of the k_i/d over M - 1, and the index is less by as much.
-    """
-    rng, m = np.random.default_rng(2), len(sizes)
-    found = [stability([rng.choice(100, size=size, replace=False) for size in sizes], 100).index for _ in range(200)]
-    shares = np.array(sizes) / 100
-    expected = -np.var(shares) / ((m - 1) * shares.mean() * (1 - shares.mean()))
-    error = np.std(found, ddof=1) / math.sqrt(len(found))
-    assert abs(np.mean(found) - expected) < stats.norm.isf(0.5e-5) * error
-    assert error < 0.01
-    assert (expected == 0) == (len({*sizes}) == 1)
-    # without the correction for chance: the share of what two of them have in common grows with their sizes
-    both = draws(rng, 2, 100, [90])
-    assert len({*both[0]} & {*both[1]}) / 90 > 0.8
-
-
 def test_the_extremes():
     same = stability([[3, 1], [1, 3], np.array([False, True, False, True, False])], 5)
     assert (same.index, same.variance, same.interval()) == (1.0, 0.0, (1.0, 1.0))

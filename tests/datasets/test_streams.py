@@ -14,7 +14,6 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 from stream_files import dense, npz_of, parquet_of, peak_memory, truncated, write_memmap, write_npy, written, zeroed
 
-from provsel.selectors import OnlineLeverageSelector
 from provsel.streams import column_blocks, row_chunks
 
 N, D = 24, 150
@@ -160,38 +159,6 @@ def test_tables_of_mixed_types_and_of_names_with_dots(tmp_path):
     np.testing.assert_array_equal(found, np.arange(8.0).reshape(2, 4))
     ((X, y),) = row_chunks(path, y="a")
     np.testing.assert_array_equal(np.column_stack([y, X]), found)
-
-
-def selected(parts, **options):
-    selector = OnlineLeverageSelector(sampling_rate=1.0, **options)
-    for block, features in parts:
-        selector.partial_fit_columns(block, features)
-    return selector
-
-
-def same_selection(one, two):
-    for name in ("indices_", "weights_", "scores_", "seen_indices_"):
-        np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-12, atol=1e-13)
-
-
-@pytest.mark.parametrize(("lines", "source", "make"), [case for case in CASES if case[0] == "columns"])
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_a_stream_selects_what_fit_does_and_resumes(lines, source, make, dtype, tmp_path):
-    X = made(dtype)
-    fitted = OnlineLeverageSelector(sampling_rate=1.0, random_state=3).fit(X)
-    assert 6 < fitted.indices_.size < D / 2
-    columns = make(tmp_path, X)
-    same_selection(selected(column_blocks(columns, block_size=17), random_state=3), fitted)
-    blocks = iter(column_blocks(columns, block_size=33))
-    np.savez(tmp_path / "state.npz", **selected([next(blocks), next(blocks)], random_state=3).get_state())
-    with np.load(tmp_path / "state.npz", allow_pickle=False) as state:
-        resumed = OnlineLeverageSelector(sampling_rate=1.0).set_state(dict(state))
-    assert resumed.n_seen_ == 66
-    for block, features in column_blocks(columns, block_size=20, start=resumed.n_seen_):
-        resumed.partial_fit_columns(block, features)
-    same_selection(resumed, fitted)
-    other = OnlineLeverageSelector(sampling_rate=1.0, random_state=4).fit(X)
-    assert other.indices_.tolist() != fitted.indices_.tolist()
 
 
 @pytest.mark.parametrize(
