@@ -19,19 +19,10 @@ from provlab.protocols.in_memory import (
 from provlab.protocols.streamed import StreamedTraining
 
 PROTOCOLS: dict[str, AbstractProtocol] = {
-    each.name: each
-    for each in (
-        KFold(),
-        InverseKFold(),
-        LeaveOneGroupOut(),
-        TimeOrder(),
-        FixedFolds(),
-        OfficialSplit(),
-        StreamedTraining(),
-        Clustering(),
-        SelectionOnly(),
-    )
-}
+    each.name: each()
+    for each in (KFold, InverseKFold, LeaveOneGroupOut, TimeOrder, FixedFolds, OfficialSplit, StreamedTraining,
+                 Clustering, SelectionOnly)
+}  # fmt: skip
 """By what configs and keys call them: `protocol.split`."""
 
 MEASURED = union([Fold.COLUMNS, SELECTED, *(protocol.columns for protocol in PROTOCOLS.values())])
@@ -64,23 +55,7 @@ def protocol_named(name: object) -> AbstractProtocol:
 
 
 __all__ = [
-    "COLUMNS",
-    "MEASURED",
-    "PROTOCOLS",
-    "AbstractProtocol",
-    "AbstractStatedFolds",
-    "Clustering",
-    "Column",
-    "FixedFolds",
-    "Fold",
-    "InverseKFold",
-    "KFold",
-    "LeaveOneGroupOut",
-    "Method",
-    "OfficialSplit",
-    "SelectionOnly",
-    "StreamedTraining",
-    "TimeOrder",
-    "predicts_numbers",
-    "protocol_named",
-]
+    "COLUMNS", "MEASURED", "PROTOCOLS", "AbstractProtocol", "AbstractStatedFolds", "Clustering", "Column", "FixedFolds",
+    "Fold", "InverseKFold", "KFold", "LeaveOneGroupOut", "Method", "OfficialSplit", "SelectionOnly", "StreamedTraining",
+    "TimeOrder", "predicts_numbers", "protocol_named",
+]  # fmt: skip

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provlab.project.components import build
 from provlab.protocols.base import (
@@ -246,6 +247,7 @@ class Clustering(AbstractWholeRows):
     def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
         """Return selection, scores of the partition, and certificates."""
         from provlab.protocols.fitting import fit_selector, is_certified, own_measures
+        from provsel.kernels.clustering_cost import kmeans_cost
 
         fitted = fit_selector(method, seed, fold.view)
         model, view = build("model", method.model), fitted.rows
@@ -253,7 +255,8 @@ class Clustering(AbstractWholeRows):
             model.set_params(random_state=split_seed)
         with view.metered() as training:
             clusterer = cluster_rows(fitted.reducer, model, view)
-            scores = partition_scores(view, clusterer.labels_)
+            scores = partition_scores(view.y, clusterer.labels_)
+            scores["cost"] = kmeans_cost(view.X, clusterer.labels_)
         record = fitted.as_record(fold) | scores
         record |= {"train_cpu": training.own.cpu, "train_wall": training.own.wall}
         trial = MeasuredTrial(fitted.reducer, view, fold.X_test, fold.y_test, clusterer)
@@ -310,54 +313,30 @@ def cluster_rows(reducer: Any, model: Any, view: TrainingView) -> Any:
     return clone(model).fit(reduced_rows(reducer, view.X), view.y)
 
 
-def partition_scores(view: TrainingView, labels: Any) -> dict[str, float]:
-    """Return error = 1 - accuracy, nmi and ari against the classes, and cost: of the partition, on all features."""
-    from provsel.kernels.clustering_cost import kmeans_cost
-
-    scores = clustering_scores(view.y, labels)
-    error = 1.0 - scores.pop("accuracy")
-    return {"error": error, **scores, "cost": kmeans_cost(view.X, labels)}
-
-
-def clustering_accuracy(y: Any, labels: Any) -> float:
-    """Return the fraction of rows that are in the cluster of their class, for the best matching of the two.
+def partition_scores(y: NDArray[Any], labels: NDArray[Any]) -> dict[str, float]:
+    """Return how well clusters agree with the classes.
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-        Classes, of any values.
-    labels : array-like of shape (n,)
-        Clusters, of any values. A cluster is matched with one class at most, and a class with one cluster; where
-        there are more of one kind than of the other, the rows of those left over count as wrong.
+    y, labels : ndarray of shape (n,)
+        Classes and clusters, of any values.
 
-    Raises
-    ------
-    ValueError
-        No rows, or another number of labels than of classes.
+    Returns
+    -------
+    dict
+        error, the fraction of rows that are not in the cluster of their class, for the best matching of the two: a
+        cluster is matched with one class at most, and a class with one cluster, so that the rows of those left over
+        count as wrong. nmi, the mutual information over the mean of both entropies, and ari, the Rand index adjusted
+        for chance: both scikit-learn's.
     """
     from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
     from sklearn.metrics.cluster import contingency_matrix
 
-    from provsel.kernels.clustering_cost import label_codes
-
-    y, labels = label_codes("clustering_accuracy", y, labels)
+    y, labels = (np.unique(each, return_inverse=True)[1] for each in (y, labels))
     table = contingency_matrix(y, labels)
-    return float(table[linear_sum_assignment(table, maximize=True)].sum() / y.size)
-
-
-def clustering_scores(y: Any, labels: Any) -> dict[str, float]:
-    """Return `accuracy` (`clustering_accuracy`), `nmi` and `ari`; arguments and errors as there.
-
-    `nmi` is the mutual information of classes and clusters over the mean of their entropies, `ari` the Rand index
-    adjusted for chance, both scikit-learn's.
-    """
-    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-
-    from provsel.kernels.clustering_cost import label_codes
-
-    y, labels = label_codes("clustering_scores", y, labels)
     return {
-        "accuracy": clustering_accuracy(y, labels),
+        "error": 1.0 - float(table[linear_sum_assignment(table, maximize=True)].sum() / y.size),
         "nmi": float(normalized_mutual_info_score(y, labels)),
         "ari": float(adjusted_rand_score(y, labels)),
     }
