@@ -14,7 +14,7 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from provlab.claims.bounds import more_than_p_value
 from provlab.claims.comparison import near
-from provlab.claims.growth import difference_interval, slope_interval
+from provlab.claims.growth import difference_interval
 from provlab.claims.paired_tests import (
     CorrectedT,
     DisjointT,
@@ -24,7 +24,7 @@ from provlab.claims.paired_tests import (
     observations_needed,
     sums_of_signed,
 )
-from provlab.claims.ranking import rank_methods, studentized_range_p_value, studentized_range_quantile
+from provlab.claims.ranking import rank_methods
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -256,17 +256,6 @@ def test_what_is_ranked():
     assert (ties.p_value, set(ties.ranks)) == (1.0, {2.0})
 
 
-@pytest.mark.parametrize("k", [2, 3, 7, 20])
-def test_studentized_range_as_in_scipy(k):
-    q = np.array([0.0, 0.3, 2.0, 3.5, 6.0])
-    known = stats.studentized_range.sf(q, k, np.inf)
-    np.testing.assert_allclose(studentized_range_p_value(q, k), known, rtol=1e-6, atol=1e-12)
-    assert studentized_range_quantile(0.95, k) == pytest.approx(stats.studentized_range.ppf(0.95, k, np.inf), rel=1e-6)
-    if k == 2:  # small ones are those of the normal tail, where SciPy's integral has an error of 1e-12
-        q = np.array([0.5, 5.0, 15.0])
-        np.testing.assert_allclose(studentized_range_p_value(q, 2), 2 * stats.norm.sf(q / math.sqrt(2)), rtol=1e-10)
-
-
 def test_a_binomial_p_value_is_that_of_scipy():
     for k, n, share in ((0, 5, 0.1), (1, 1, 0.3), (200, 1000, 0.25)):
         known = stats.binomtest(k, n, share, alternative="greater").pvalue
@@ -279,8 +268,3 @@ def test_intervals_are_those_of_scipy():
         own, other = rng.normal(0, 1, n), rng.normal(1, 3, m)
         interval = stats.ttest_ind(own, other, equal_var=False).confidence_interval(0.9)
         assert difference_interval(own, other, 0.1) == pytest.approx((own.mean() - other.mean(), *interval))
-    x, y = rng.standard_normal((2, 9))
-    known = stats.linregress(x, y)
-    half = stats.t.ppf(0.95, 7) * known.stderr
-    assert slope_interval(x, y, 0.05) == pytest.approx((known.slope, known.slope - half, known.slope + half))
-    assert slope_interval(x[:2], y[:2], 0.05)[1:] == (-math.inf, math.inf)
