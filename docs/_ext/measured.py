@@ -22,7 +22,7 @@ from provlab.claims.schema import all_claim_files
 from provlab.project import papers
 from provlab.readings import schema
 from provlab.readings.robustness import count_text
-from provlab.readings.stored import texts
+from provlab.readings.study import texts
 from provsel.certificates import THEOREMS, SubsetApproximation, Theorem
 
 REPO = Path(__file__).resolve().parents[2]

@@ -32,8 +32,15 @@ from provlab.plan import Artefact, compose_artefact, counted_state, unique_cells
 from provlab.project import artefact_names, full_name
 from provlab.readings.letter import write_letter
 from provlab.readings.robustness import counted, stored_robustness, under_readings
-from provlab.readings.stored import copy_readings, joined, stored_made, stored_outcome, texts, universes_file
-from provlab.readings.study import readings_changes
+from provlab.readings.study import (
+    copy_readings,
+    joined,
+    readings_changes,
+    stored_made,
+    stored_outcome,
+    texts,
+    universes_file,
+)
 from provlab.recipe import load_recipe
 from provlab.snapshot import StoreSnapshot
 from provlab.store import SCHEMA, TrialReader, TrialStore

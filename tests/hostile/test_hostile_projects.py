@@ -15,7 +15,7 @@ from provlab.cli.project import listing
 from provlab.cli.run import check_launcher
 from provlab.plan import cells_of, compose_artefact, compose_config
 from provlab.project import current_project
-from provlab.readings.stored import stored_made
+from provlab.readings.study import stored_made
 
 SIZES = ["dataset.n_samples=60", "dataset.n_features=120", "dataset.n_relevant=5"]
 EVIL = "hydra:\n  callbacks:\n    a: {_target_: evil_module.run}\n"

@@ -12,8 +12,7 @@ from provlab.cli import main
 from provlab.readings.letter import write_letter
 from provlab.readings.prints import printed_rows
 from provlab.readings.schema import Part
-from provlab.readings.stored import stored_outcome
-from provlab.readings.study import asked, readings_changes
+from provlab.readings.study import asked, readings_changes, stored_outcome
 from provlab.recipe import load_recipe
 from provlab.store import TrialStore
 from provlab.tables import write_frame

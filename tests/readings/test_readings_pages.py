@@ -7,7 +7,7 @@ import pytest
 
 from provlab.claims.schema import all_claim_files
 from provlab.cli import main
-from provlab.readings.stored import stored_outcome
+from provlab.readings.study import stored_outcome
 from provlab.report.artefact import readings_of
 from provlab.report.build import build_report
 from studies import made_study

@@ -222,8 +222,15 @@ def call_readings(options: argparse.Namespace) -> int:
     """State the universes and their cost, compute what is missing, judge, and write results/readings/PAPER."""
     from provlab.plan import executor_settings
     from provlab.readings.letter import plan_text, print_lines, robustness_table, write_letter
-    from provlab.readings.stored import pack_trials, packed_trials, stored_outcome, write_outcome
-    from provlab.readings.study import Outcome, asked, read_store
+    from provlab.readings.study import (
+        Outcome,
+        asked,
+        pack_trials,
+        packed_trials,
+        read_store,
+        stored_outcome,
+        write_outcome,
+    )
     from provlab.readings.universes import cost_text, whole_cells
     from provlab.run.runner import run_cells
     from provlab.store import TrialStore

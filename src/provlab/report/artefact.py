@@ -31,8 +31,7 @@ from provlab.plan.artefact import artefact_title
 from provlab.project import reproduce_command, tool
 from provlab.readings.prints import printed_effect
 from provlab.readings.robustness import Robustness
-from provlab.readings.stored import stored_outcome
-from provlab.readings.study import Outcome
+from provlab.readings.study import Outcome, stored_outcome
 from provlab.recipe import load_recipe
 from provlab.report.features import FeaturesLine, FeaturesPart, write_features
 from provlab.report.plots import numbers_plot, strip
