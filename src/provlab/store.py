@@ -426,16 +426,14 @@ def _joined(
         for field in SCHEMA
     }
     schema = pa.schema([(name, kinds.get(name, pa.null())) for name in names], metadata=SCHEMA.metadata)
-    for path in sorted(tables):
-        try:
-            schema = pa.unify_schemas([schema, tables[path].schema], promote_options="permissive")
-        except pa.ArrowTypeError as error:
-            raise ValueError(
-                f"store file {path}: expected columns of the types that other files have, got another: {error}; rename "
-                f"the measure's field in one of the projects, or move the file out of the store."
-            ) from error
-    rows = (tables[path] for path in sorted(tables))
-    found = pa.concat_tables([schema.empty_table(), *rows], promote_options="permissive")
+    rows = [tables[path] for path in sorted(tables)]
+    try:
+        found = pa.concat_tables([schema.empty_table(), *rows], promote_options="permissive")
+    except pa.ArrowTypeError as error:
+        raise ValueError(
+            f"store {min(tables).parent}: expected columns of the same type in all files, got others: {error}; rename "
+            f"the measure's field in one of the projects, or move its files out of the store."
+        ) from error
     return found.select([*names, *sorted({*found.column_names} - {*names})])
 
 

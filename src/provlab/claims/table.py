@@ -115,30 +115,33 @@ class TableEvidence(AbstractEvidence):
     """
 
     def __init__(self, path: Path, roles: Mapping[str, Any]) -> None:
-        self.path, self.roles, self._file = path, dict(roles), read_table(path)
         unit = str(roles.get("unit", "share"))
         scale, most = UNITS.get(unit, (1.0, math.inf))
         super().__init__(scale=scale, unit=POINTS if unit in UNITS else unit)
-        measure, star, columns = self._measured()
-        base = pd.DataFrame(index=self._file.index)
+        self.path, self.roles = path, dict(roles)
+        self._file = self._long(read_table(path))
+        [measure] = {*MEASURES} & {*self.roles}
+        self.lines = pd.DataFrame(index=self._file.index)
         for role in (*PLACES, *LEVELS):
-            if role in roles and role != star:
-                names = roles[role] if isinstance(roles[role], list) else [roles[role]]
-                base[role] = [", ".join(each) for each in zip(*map(self._texts, names), strict=True)]
-            else:
-                base[role] = measure if role == "column" else "0" if role in LEVELS else ""
-        parts = [
-            base.assign(value=self._numbers(name), **({star: label} if star else {})) for name, label in columns.items()
-        ]
-        self.lines = pd.concat(parts).sort_index(kind="stable")
-        values = self.lines["value"]
+            names = self.roles.get(role, [])
+            texts = [self._texts(name) for name in (names if isinstance(names, list) else [names])]
+            blank = measure if role == "column" else "0" if role in LEVELS else ""
+            self.lines[role] = [", ".join(each) for each in zip(*texts, strict=True)] if texts else blank
+        values = pd.Series(self._numbers(self.roles[measure]), self._file.index)
         if unit in UNITS and (outside := values[(values < 0) | (values > most)]).size:
             raise ValueError(
                 f"{path}: results: {measure}: expected values from 0 to {most:g}, got {outside.iloc[0]:g}; say its "
                 f"unit: --column unit=percent, or the name of another one."
             )
         self.lines["error"] = values if measure == "error" else (most if unit in UNITS else 0.0) - values
-        self._check_once()
+        again = self.lines[self.lines.duplicated([*PLACES, *LEVELS])]
+        if not again.empty:  # it would count a fold or data set double
+            said = ", ".join(f"{role} {again[role].iloc[0]}" for role in PLACES if again[role].iloc[0])
+            unused = [role for role in ("dataset", "fold", "repeat", "draw") if role not in self.roles]
+            hint = f"say which column tells them apart: --column {unused[0]}=NAME" if unused else "leave one out"
+            raise ValueError(
+                f"{path}: expected each result once, got another one of {said} in line {again.index[0] + 1}; {hint}."
+            )
         for role in LEVELS:
             self.lines[role] = _codes(self.lines[role])
 
@@ -174,12 +177,12 @@ class TableEvidence(AbstractEvidence):
             return self.lines[name].to_numpy(float)[results]
         has_seconds = name in TIMES and "seconds" in {*self.roles, *self._file}
         name = "seconds" if has_seconds and name == "pass_cpu" else name
-        source, line = self.roles.get(name, name), self.lines.index.to_numpy()[results]
+        source = self.roles.get(name, name)
         if isinstance(source, int | float):
             return np.full(results.size, float(source))
         if source in self._file:
             is_text = name in SCHEMA.names and pa.types.is_string(SCHEMA.field(name).type)
-            return np.array(self._texts(source), object)[line] if is_text else self._numbers(source)[line]
+            return np.array(self._texts(source), object)[results] if is_text else self._numbers(source)[results]
         if has_seconds:
             return np.full(results.size, np.nan)
         wanted = "seconds" if name in TIMES else name
@@ -194,27 +197,15 @@ class TableEvidence(AbstractEvidence):
         """Return which lines are of an artefact: all, where the table does not tell artefacts apart."""
         return (self.lines["artefact"] == artefact).to_numpy() | ("artefact" not in self.roles)
 
-    def _check_once(self) -> None:
-        """Check that no result is there twice, which would count a fold or data set double."""
-        again = self.lines[self.lines.duplicated([*PLACES, *LEVELS])]
-        if not again.empty:
-            said = ", ".join(f"{role} {again[role].iloc[0]}" for role in PLACES if again[role].iloc[0])
-            unused = [role for role in ("dataset", "fold", "repeat", "draw") if role not in self.roles]
-            hint = f"say which column tells them apart: --column {unused[0]}=NAME" if unused else "leave one out"
-            raise ValueError(
-                f"{self.path}: expected each result once, got another one of {said} in line {again.index[0] + 1}; "
-                f"{hint}."
-            )
-
-    def _measured(self) -> tuple[str, str, dict[str, str]]:
-        """Return the role of the measure, the role that its columns differ in, and what each of these stands for.
+    def _long(self, file: pd.DataFrame) -> pd.DataFrame:
+        """Return the table with a result a line, and let `roles` name the columns that it has then.
 
         Raises
         ------
         ValueError
             When the roles do not fit each other, or the file.
         """
-        path, roles, file = f"{self.path}: results", self.roles, self._file
+        path, roles = f"{self.path}: results", self.roles
         if wrong := [role for role in roles if role not in (*ROLES, *SCHEMA.names)]:
             hint = did_you_mean(wrong[0], ROLES)
             raise ValueError(f"{path}: expected roles of {', '.join(ROLES)}, got {wrong[0]!r:.80}{hint}.")
@@ -243,15 +234,18 @@ class TableEvidence(AbstractEvidence):
             if STAR not in str(name) and name not in file:
                 hint = did_you_mean(str(name), file)
                 raise ValueError(f"{path}: {role}: expected a column of {', '.join(file)}, got {name!r:.80}{hint}.")
-        if not wide or isinstance(stated, list):
-            columns = {name: name for name in (stated if wide else [stated])}
-        else:
-            pattern = re.compile(re.escape(stated).replace(re.escape(STAR), "(.+)"))
-            free = [name for name in file if name not in {name for _, name in named}]
-            columns = {name: fits[1].strip() for name in free if (fits := pattern.fullmatch(name))}
-        if not columns:
+        if not wide:
+            return file
+        pattern = re.compile(re.escape(str(stated)).replace(re.escape(STAR), "(.+)"))
+        free = [name for name in file if name not in {name for _, name in named}]
+        labels = {name: fits[1].strip() for name in free if (fits := pattern.fullmatch(name))}
+        labels = dict(zip(stated, stated, strict=True)) if isinstance(stated, list) else labels
+        if not labels:
             raise ValueError(f"{path}: {measures[0]}: expected columns like {stated!r}, got {', '.join(file)}.")
-        return measures[0], "".join(stars), columns
+        star, value = stars[0], f"{measures[0]} of {STAR}"
+        self.roles |= {star: STAR, measures[0]: value}
+        found = file.melt([name for name in file if name not in labels], [*labels], STAR, value, ignore_index=False)
+        return found.replace({STAR: labels}).sort_index(kind="stable")
 
     def _numbers(self, name: str) -> Floats:
         """Return the values of a column as numbers, shape (n_lines,); NaN where there is none."""
