@@ -62,16 +62,7 @@ def _escape(letter: str) -> str:
 
 def as_cell(text: str) -> str:
     """Return a text as spreadsheets show it: a single quote stands before what they would compute. Numbers stay."""
-    return f"'{text}" if _is_formula(text) else text
-
-
-def from_cell(text: str) -> str:
-    """Return the text of which `as_cell` made this one."""
-    return text[1:] if text[:1] == "'" and _is_formula(text[1:]) else text
-
-
-def _is_formula(text: str) -> bool:
-    return _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def csv_text(frame: pd.DataFrame) -> str:

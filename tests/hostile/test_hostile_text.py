@@ -14,7 +14,7 @@ from rich.table import Table
 
 from provlab.cli.commands import guarded
 from provlab.export import write_csv
-from provlab.messages import as_cell, csv_text, from_cell, visible, visible_line
+from provlab.messages import as_cell, csv_text, visible, visible_line
 from provlab.terminal import PlainConsole
 
 CONTROLS = [*range(32), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
@@ -25,6 +25,11 @@ STARTS = "=+-@\t\r\n＝＋－＠"
 texts = st.text(st.sampled_from("=+-@'\t\r\n＝1.5e \"a,;"), max_size=6) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20
 )
+
+
+def from_cell(text):
+    """The text of which `as_cell` made this one: nothing is lost."""
+    return text[1:] if text[:1] == "'" and as_cell(text[1:]) == text else text
 
 
 def is_number(text):
