@@ -8,7 +8,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from provlab.project.components import build
 from provlab.protocols.base import (
@@ -313,7 +312,7 @@ def cluster_rows(reducer: Any, model: Any, view: TrainingView) -> Any:
     return clone(model).fit(reduced_rows(reducer, view.X), view.y)
 
 
-def partition_scores(y: NDArray[Any], labels: NDArray[Any]) -> dict[str, float]:
+def partition_scores(y: Any, labels: Any) -> dict[str, float]:
     """Return how well clusters agree with the classes.
 
     Parameters
