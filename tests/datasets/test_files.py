@@ -21,7 +21,7 @@ from provlab.datasets import (
     source_names,
 )
 from provlab.datasets.download import converter
-from provlab.datasets.files import content_sha256, file_sha256
+from provlab.datasets.files import file_sha256
 from provlab.datasets.registry import RAW
 
 CONTENT = b"some content " * 1000
@@ -110,21 +110,21 @@ def tar(path, members, mode="w:gz"):
 def test_packed_files_are_known_by_their_content(tmp_path):
     for kind, pack in (("gz", gzip.compress), ("xz", lzma.compress)):
         (tmp_path / "file").write_bytes(pack(CONTENT))
-        assert content_sha256(tmp_path / "file", kind) == sha(CONTENT)
+        assert file_sha256(tmp_path / "file", kind) == sha(CONTENT)
     members = [("b/y", b"1"), ("a", b"2"), ("b/x", b"")]
     expected = hashlib.sha256()
     for name, content in sorted(members):
         expected.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
     one = tar(tmp_path / "one", members)
     two = tar(tmp_path / "two", [(f"top-1234/{name}", content) for name, content in members[::-1]], mode="w:xz")
-    assert {content_sha256(one, "tar.gz"), content_sha256(two, "tar.xz")} == {expected.hexdigest()}
+    assert {file_sha256(one, "tar.gz"), file_sha256(two, "tar.xz")} == {expected.hexdigest()}
     for other in (members[:2], [*members[1:], ("b/y", b"3")], [("c", b"1"), *members[1:]]):
-        assert content_sha256(tar(tmp_path / "other", other), "tar.gz") != expected.hexdigest()
+        assert file_sha256(tar(tmp_path / "other", other), "tar.gz") != expected.hexdigest()
     arrays = {"b": np.arange(1000), "a": np.eye(3)}
     np.savez(tmp_path / "stored.npz", **arrays)
     np.savez_compressed(tmp_path / "packed.npz", **dict(reversed(arrays.items())))
     np.savez(tmp_path / "other.npz", **arrays, c=np.eye(1))
-    stored, small, other = (content_sha256(tmp_path / f"{n}.npz", "npz") for n in ("stored", "packed", "other"))
+    stored, small, other = (file_sha256(tmp_path / f"{n}.npz", "npz") for n in ("stored", "packed", "other"))
     assert stored == small != other
 
 

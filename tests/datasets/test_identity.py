@@ -8,7 +8,6 @@ import pytest
 
 from provlab.datasets import (
     MissingDataError,
-    dataset_files,
     dataset_identity,
     dataset_members,
     dataset_names,
@@ -27,7 +26,7 @@ from provlab.identity.keys import canonical_json, digest
 def test_it_is_known_without_data_and_holds_the_version(name, data_folder, monkeypatch):
     before = dataset_identity(name)
     assert len(before) == 64
-    files = dataset_files(name)
+    files = identity.files_of(name, identity.checked_parameters(name, {}))
     assert bool(files) == (name in source_names())
     assert missing_files(name) == [file.path for file in files]
     assert not data_folder.exists()
@@ -115,7 +114,7 @@ def test_a_set_that_is_not_registered_is_known_by_its_file(data_folder):
         path.write_bytes(content)
         seen.add(dataset_identity("techtc", set="Exp_1_2"))
     assert len(seen) == 2
-    assert dataset_files("techtc", set="Exp_1_2") == [path]
+    assert identity.files_of("techtc", {"set": "Exp_1_2"}) == [path]
 
 
 CLASSES = [
@@ -147,7 +146,7 @@ CLASSES = [
         ("gaussian_clusters", {"n_samples": 4, "n_classes": 5}, "n_samples must be at least n_classes=5, got 4. Raise"),
         ("gaussian_clusters", {"columns": "cauchy"}, "columns must be one of gaussian, lognormal, disjoint, growing"),
         *(
-            ("gaussian_clusters", {"scale": scale}, "gaussian_clusters: scale must be a positive finite number, got ")
+            ("gaussian_clusters", {"scale": scale}, "gaussian_clusters: expected a positive, finite scale, got ")
             for scale in (0, np.inf, np.nan, True, "1")
         ),
         ("sparse_rows", {"n_test": 0}, "n_test must be an integer of at least 1, got 0"),

@@ -9,7 +9,8 @@ import pytest
 import scipy.io
 from PIL import Image
 
-from provlab.datasets import dataset_files, dataset_members, load_dataset, read_source
+from provlab.datasets import dataset_members, load_dataset, read_source
+from provlab.datasets.identity import checked_parameters, files_of
 from provsel.kernels.gist import gist
 
 REPO = Path(__file__).parents[2]
@@ -58,7 +59,7 @@ CONTENT = [
 
 @pytest.mark.parametrize(("name", "params", "shape", "content"), CONTENT)
 def test_the_content_is_that_of_stored_trials_parsed_or_cached(real_mirror, name, params, shape, content):
-    needs(real_mirror, *(file.path for file in dataset_files(name, **params)))
+    needs(real_mirror, *(file.path for file in files_of(name, checked_parameters(name, params))))
     for _ in range(2):
         data = load_dataset(name, **params)
         assert (data.X.shape, data.content) == (shape, content)
@@ -78,7 +79,7 @@ CLASSES = {
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_matlab_sets_have_the_values_of_their_file_and_the_published_classes(real_mirror, name):
-    [file] = dataset_files(name)
+    [file] = read_source(name).published()
     needs(real_mirror, file.path)
     raw, data = scipy.io.loadmat(real_mirror / file.path), load_dataset(name)
     np.testing.assert_array_equal(data.X, raw["DAT"].T if name == "ar" else raw["X"])

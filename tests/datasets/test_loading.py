@@ -145,7 +145,7 @@ def test_what_contributing_says_of_a_data_set(tmp_path, monkeypatch):
 def test_files_that_are_missing_or_not_the_registered_ones(mirror, name):
     with pytest.raises(MissingDataError, match=f"{name}: the file .* is missing.*provsel fetch {name}"):
         load_dataset(name)
-    [file, *_] = identity.dataset_files(name)
+    [file, *_] = identity.files_of(name, identity.checked_parameters(name, {}))
     (mirror / file.path).parent.mkdir(parents=True)
     (mirror / file.path).write_bytes(b"x")
     with pytest.raises(DataIntegrityError, match=f"expected {file.size} bytes"):

@@ -4,7 +4,6 @@ from .dataset import Dataset, make_dataset, warn_of_scales
 from .download import FetchError, Obtained, fetch, usable
 from .files import DataIntegrityError, MissingDataError, data_dir, describe_roots, locate
 from .identity import (
-    dataset_files,
     dataset_identity,
     dataset_members,
     dataset_names,
@@ -25,7 +24,6 @@ __all__ = [
     "Source",
     "SourceFile",
     "data_dir",
-    "dataset_files",
     "dataset_identity",
     "dataset_members",
     "dataset_names",

@@ -24,7 +24,7 @@ UNLIKE = 1000.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A data set in memory. Build it with `make_dataset`, which validates and takes the digest.
+    """A data set in memory. Build it with `make_dataset`, which validates.
 
     Parameters
     ----------
@@ -36,9 +36,6 @@ class Dataset:
         Distinct names, each a `str`. Not of fixed width, because one long word would blow up the array.
     name : str
         Short name, for tables.
-    content : str
-        SHA-256 over the canonical bytes of X, y and feature_names, and of official_train when there is one. It tells
-        where data differ in bits, as generated ones may between processors, and is no name: see `dataset_identity`.
     source : str
         Where the data came from: words, address, citation.
     official_train : ndarray of shape (n,), bool, or None
@@ -59,7 +56,6 @@ class Dataset:
     y: np.ndarray
     feature_names: np.ndarray
     name: str
-    content: str
     source: str
     official_train: np.ndarray | None = None
     class_names: np.ndarray | None = None
@@ -67,6 +63,32 @@ class Dataset:
     groups: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
     folds: np.ndarray | None = None
+
+    @cached_property
+    def content(self) -> str:
+        """SHA-256 of what the data set holds, independent of byte order and index width; what is None leaves no trace.
+
+        It tells where data differ in bits, as generated ones may between processors, and is no name: see
+        `dataset_identity`.
+        """
+        X, digest = self.X, hashlib.sha256(_FINGERPRINT_FORMAT)
+        digest.update(f"|{X.shape[0]}x{X.shape[1]}|".encode())
+        parts = {"dense": X} if isinstance(X, np.ndarray) else {k: getattr(X, k) for k in ("indptr", "indices", "data")}
+        parts |= {name: getattr(self, name) for name in ("y", "groups", "sample_weight", "folds")}
+        for label, array in parts.items():
+            if array is not None:
+                dtype = f"<{array.dtype.kind}8"
+                digest.update(f"|{label}|{dtype}|{array.size}|".encode())
+                digest.update(np.ascontiguousarray(array, dtype=dtype).data)
+        # Lengths in front of the text: the names ("ab", "c") and ("a", "bc") must differ.
+        names = self.feature_names
+        digest.update("|names|{}|{}".format(",".join(str(len(name)) for name in names), "".join(names)).encode())
+        if self.official_train is not None:
+            digest.update(f"|official_train|{self.official_train.size}|".encode())
+            digest.update(np.ascontiguousarray(self.official_train, dtype=np.uint8).data)
+        for column, known in self.categories.items():
+            digest.update(f"|categories|{json.dumps([column, *known])}|".encode())
+        return digest.hexdigest()
 
     @property
     def is_regression(self) -> bool:
@@ -126,7 +148,7 @@ def make_dataset(
     sample_weight: np.ndarray | None = None,
     folds: np.ndarray | None = None,
 ) -> Dataset:
-    """Bring arrays to canonical form, validate them and take the digest.
+    """Bring arrays to canonical form and validate them.
 
     Parameters
     ----------
@@ -182,56 +204,7 @@ def make_dataset(
     for kind, array in beside.items():
         if array is not None and np.shape(array) != (n,):
             raise ValueError(f"data set {name!r}: expected {n} {kind}, one a row, got shape {np.shape(array)}")
-    content = content_digest(X, labels, names, split, categories=categories or {}, **beside)
-    return Dataset(X, labels, names, name, content, source, split, class_names, categories or {}, **beside)
-
-
-def content_digest(
-    X: np.ndarray | sparse.csr_array,
-    y: np.ndarray,
-    feature_names: np.ndarray,
-    official_train: np.ndarray | None = None,
-    *,
-    categories: Mapping[str, np.ndarray] | None = None,
-    **beside: np.ndarray | None,
-) -> str:
-    """Return the SHA-256 of canonical arrays, independent of byte order and index width.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, d), float64, canonical
-    y : ndarray of shape (n,), int64 or float64
-    feature_names : ndarray of shape (d,) of str
-    official_train : ndarray of shape (n,), bool, or None, default=None
-        None leaves no trace: data sets without a split have the digest of their other parts.
-    categories : mapping of str to ndarray of str, optional
-    **beside : ndarray of shape (n,), int64 or float64, or None
-        Groups, weights and folds; None leaves no trace.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
-    digest = hashlib.sha256(_FINGERPRINT_FORMAT)
-    if isinstance(X, np.ndarray):
-        parts = {"dense": (X, "<f8")}
-    else:
-        parts = {"indptr": (X.indptr, "<i8"), "indices": (X.indices, "<i8"), "data": (X.data, "<f8")}
-    digest.update(f"|{X.shape[0]}x{X.shape[1]}|".encode())
-    more = {name: (array, f"<{array.dtype.kind}8") for name, array in {"y": y, **beside}.items() if array is not None}
-    for label, (array, dtype) in {**parts, **more}.items():
-        digest.update(f"|{label}|{dtype}|{array.size}|".encode())
-        digest.update(np.ascontiguousarray(array, dtype=dtype).data)
-    # Lengths in front of the text: the names ("ab", "c") and ("a", "bc") must differ.
-    text = "".join(feature_names)
-    digest.update("|names|{}|{}".format(",".join(str(len(item)) for item in feature_names), text).encode())
-    if official_train is not None:
-        digest.update(f"|official_train|{official_train.size}|".encode())
-        digest.update(np.ascontiguousarray(official_train, dtype=np.uint8).data)
-    for column, known in (categories or {}).items():
-        digest.update(f"|categories|{json.dumps([column, *known])}|".encode())
-    return digest.hexdigest()
+    return Dataset(X, labels, names, name, source, split, class_names, categories or {}, **beside)
 
 
 def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> np.ndarray | sparse.csr_array:
@@ -270,11 +243,6 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     return found, {key: value for key, value in params.items() if key not in NOTHING}
 
 
-def of_identity(preparation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what identities hold of it: `unit_rows` always did, what came later is named where it is no default."""
-    return {key: value for key, value in preparation.items() if key == "unit_rows" or value != NOTHING[key]}
-
-
 def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) -> Dataset:
     """Return the data set with its rows scaled to length 1, then its columns shuffled.
 
@@ -292,11 +260,7 @@ def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) 
         if sparse.issparse(shuffled):
             shuffled.sort_indices()
         X, names = shuffled, names[order]
-    if X is dataset.X:
-        return dataset
-    beside = {name: getattr(dataset, name) for name in ("groups", "sample_weight", "folds")}
-    content = content_digest(X, dataset.y, names, dataset.official_train, categories=dataset.categories, **beside)
-    return replace(dataset, X=X, feature_names=names, content=content)
+    return dataset if X is dataset.X else replace(dataset, X=X, feature_names=names)
 
 
 def warn_of_scales(dataset: Dataset) -> None:

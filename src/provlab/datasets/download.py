@@ -13,11 +13,9 @@ import lzma
 import os
 import pickle
 import runpy
-import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,9 +28,6 @@ from .registry import RAW, Source, SourceFile, read_source, source_names
 SCRIPTS = Path(__file__).parents[3] / "data_scripts"
 """Of a checkout: converters that hardly anybody needs, each in a file of its name."""
 
-_SCRATCH = ".fetching-"
-_ABANDONED = 86400.0
-"""Seconds after which a temporary folder is taken for one of a process that was killed."""
 _BLOCK = 1 << 16
 _TIMEOUT = 30.0
 """Seconds without an answer after which an attempt fails."""
@@ -203,14 +198,10 @@ class _Fetch:
 
 @contextmanager
 def _scratch() -> Iterator[Path]:
-    """Yield a temporary folder inside of the data folder, and remove those that killed processes have left."""
+    """Yield a temporary folder inside of the data folder."""
     folder = data_dir()
     folder.mkdir(parents=True, exist_ok=True)
-    for other in folder.glob(f"{_SCRATCH}*"):
-        with suppress(FileNotFoundError):  # another fetch has just ended
-            if time.time() - other.stat().st_mtime > _ABANDONED:
-                shutil.rmtree(other, ignore_errors=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=_SCRATCH) as scratch:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".fetching-") as scratch:
         yield Path(scratch)
 
 

@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from .registry import SourceFile
 
@@ -120,36 +120,16 @@ def difference(file: SourceFile, path: Path) -> str:
 
 
 def file_sha256(path: Path, packed: str = "") -> str:
-    """Return the SHA-256 of a file, or with the format of a packed one that of what it holds.
-
-    A process hashes a file once, as long as the file system says that it is the same.
-    """
-    status = path.stat()
-    state = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-    compute = _remembered if time.time() - max(status.st_mtime, status.st_ctime) > _SETTLED else _computed
-    return compute(path.absolute(), packed, state)
-
-
-def _computed(path: Path, packed: str, state: object) -> str:
-    if packed:
-        return content_sha256(path, packed)
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-_remembered = lru_cache(maxsize=4096)(_computed)
-
-
-def content_sha256(path: Path, kind: str) -> str:
-    """Return the SHA-256 of what a packed file holds.
+    """Return the SHA-256 of a file, or of what a packed one holds.
 
     zlib and liblzma pack the same content to other bytes in other versions, and GitHub packs a commit anew when it
-    likes to: the hash of the packed file tells these apart, this one does not.
+    likes to: the hash of the packed file tells these apart, that of its content does not. A process hashes a file once,
+    as long as the file system says that it is the same.
 
     Parameters
     ----------
     path : Path
-    kind : {"gz", "xz", "npz", "tar.gz", "tar.xz"}
+    packed : {"", "gz", "xz", "npz", "tar.gz", "tar.xz"}, default=""
         "gz", "xz": the hash of the uncompressed stream. The archives: the hash over all files in them, sorted by name,
         of the name, a zero byte, and the 32 bytes of the file's SHA-256. A folder that all of them lie in is not part
         of their names: GitHub names it after the commit.
@@ -159,10 +139,18 @@ def content_sha256(path: Path, kind: str) -> str:
     Exception
         For a damaged file, whatever its library raises.
     """
-    if kind in ("gz", "xz"):
-        with (gzip if kind == "gz" else lzma).open(path, "rb") as stream:
+    status = path.stat()
+    state = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+    compute = _remembered if time.time() - max(status.st_mtime, status.st_ctime) > _SETTLED else _computed
+    return compute(path.absolute(), packed, state)
+
+
+def _computed(path: Path, packed: str, state: object) -> str:
+    openers: dict[str, Any] = {"": open, "gz": gzip.open, "xz": lzma.open}
+    if packed in openers:
+        with openers[packed](path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
-    hashes = {name: hashlib.file_digest(stream, "sha256").digest() for name, stream in _members(path, kind)}  # type: ignore[arg-type]
+    hashes = {name: hashlib.file_digest(stream, "sha256").digest() for name, stream in _members(path, packed)}  # type: ignore[arg-type]
     tops = {name.partition("/")[:2] for name in hashes}
     shared = "".join(tops.pop()) if len(tops) == 1 else ""
     top = shared if shared.endswith("/") else ""
@@ -170,6 +158,9 @@ def content_sha256(path: Path, kind: str) -> str:
     for name in sorted(hashes):  # one prefix less changes no order
         digest.update(name.removeprefix(top).encode("utf-8", "surrogateescape") + b"\0" + hashes[name])
     return digest.hexdigest()
+
+
+_remembered = lru_cache(maxsize=4096)(_computed)
 
 
 def _members(path: Path, kind: str) -> Iterator[tuple[str, IO[bytes]]]:

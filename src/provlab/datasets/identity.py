@@ -28,7 +28,7 @@ from provlab.identity.keys import digest
 from provsel.checks import check_choice
 
 from . import loaders
-from .dataset import NOTHING, of_identity, separated
+from .dataset import NOTHING, separated
 from .files import file_sha256, found
 from .registry import SourceFile, mat_loader, read_source, source_names
 
@@ -109,26 +109,16 @@ def identity_from(name: str, parameters: Mapping[str, Any], preparation: Mapping
         {
             "loader": name,
             "version": loader(name).VERSION,
-            "parameters": {**plain, **of_identity(preparation)},
+            # `unit_rows` always was part of it, what came later is named where it is no default
+            "parameters": plain | {k: v for k, v in preparation.items() if k == "unit_rows" or v != NOTHING[k]},
             "files": digests_of(files_of(name, parameters)),
         }
     )
 
 
-def dataset_files(name: str, /, **params: Any) -> list[FileOfData]:
-    """Return the files that `load_dataset` reads for the same arguments; none of generated and bundled data.
-
-    Raises
-    ------
-    ValueError, MissingDataError
-        As `dataset_identity`.
-    """
-    return files_of(name, checked_parameters(name, params))
-
-
 def missing_files(name: str, /, **params: Any) -> list[str]:
     """Return the paths of those registered files of a data set that are in none of the searched folders."""
-    files = dataset_files(name, **params)
+    files = files_of(name, checked_parameters(name, params))
     return [file.path for file in files if isinstance(file, SourceFile) and found(file.path) is None]
 
 

@@ -18,7 +18,7 @@ from scipy import sparse
 from provlab.identity.keys import digest
 from provsel.files import replacing
 
-from .dataset import Dataset, content_digest, prepared, separated
+from .dataset import Dataset, prepared, separated
 from .files import data_dir, locate
 from .identity import checked_parameters, digests_of, files_of, identity_from, loader
 from .registry import SourceFile, source_names
@@ -112,6 +112,7 @@ def _read(path: Path) -> Dataset:
                 (parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"].tolist())
             )
         y, split = parts["y"], parts.get("official_train")
-    if content_digest(X, y, names, split) != meta["content"]:
+    dataset = Dataset(X, y, names, meta["name"], meta["source"], split)
+    if dataset.content != meta["content"]:
         raise ValueError("its content does not have the recorded digest")
-    return Dataset(X, y, names, meta["name"], meta["content"], meta["source"], split)
+    return dataset

@@ -1,12 +1,11 @@
 """Classes around Gaussian means with few rows and many columns, made from a seed to test guarantees on."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provsel.checks import check_integers
+from provsel.checks import check_integers, check_positive
 
 VERSION = 1
 
@@ -73,13 +72,12 @@ def load(
 def checked(**given: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
     check_integers("gaussian_clusters", given, n_samples=1, n_features=1, n_classes=2, seed=0)
-    n_samples, n_classes, scale = given["n_samples"], given["n_classes"], given["scale"]
+    check_positive("gaussian_clusters", scale=given["scale"])
+    n_samples, n_classes = given["n_samples"], given["n_classes"]
     if n_samples < n_classes:
         raise ValueError(
             f"gaussian_clusters: n_samples must be at least n_classes={n_classes}, got {n_samples}. Raise it"
         )
-    if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 < float(scale) < np.inf:
-        raise ValueError(f"gaussian_clusters: scale must be a positive finite number, got {scale!r}")
     return given
 
 
