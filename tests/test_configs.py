@@ -156,7 +156,7 @@ def test_all_data_sets_of_a_collection_or_some():
     every = compose_artefact(name)
     listed = list(dict.fromkeys(entry.dataset for entry in every.entries))
     assert set(listed) <= set(sets)
-    assert len(every.entries) == 7 * 3 * len(listed)
+    assert len(every.entries) == 8 * 3 * len(listed)
     two = listed[5], listed[2]
     some = compose_artefact(name, [f"dataset.set=[{','.join(two)}]"])
     assert [entry.dataset for entry in some.entries[:2]] == list(two)

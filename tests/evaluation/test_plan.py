@@ -188,7 +188,7 @@ def test_only_random_methods_are_drawn_again(selector, draws):
         ({"setting": "both"}, r"protocol\.setting: expected one of .*supervised.*unsupervised.*, got 'both'"),
         ({"folds": 3}, r"protocol: expected exactly certify, draws, .*difference in folds"),
         ({"split": "loo"}, r"protocol.split: expected one of .*'kfold_inverse'.*, got 'loo'"),
-        ({"split": "official"}, r"expected n_splits = repeats = 1 for the official split.*got n_splits = 3"),
+        ({"split": "official"}, r"protocol\.n_splits: expected 1 for the split official, got 3"),
         ({"stream": "once"}, r"protocol.stream: expected one of \('per_trial', 'restarted'\), got 'once'"),
         (
             {"stream": "restarted", "split": "selection_only", "n_splits": 1, "setting": "unsupervised"},

@@ -1,6 +1,7 @@
 """Which rows a trial trains on and is tested on, for each kind of split."""
 
 import json
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -49,10 +50,7 @@ class Halves(AbstractPrediction):
     """Train on a random half of each class and test on the other half; each repeat draws another."""
 
     name = "halves"
-
-    def check_folds(self, protocol):
-        if protocol["n_splits"] != 1:
-            raise ValueError(f"protocol.n_splits: expected 1 for the split halves, got {protocol['n_splits']!r}.")
+    fixed: ClassVar = {"n_splits": 1}
 
     def rows(self, dataset, *, n_splits, split_seed, fold):
         rows = np.arange(len(dataset.y))

@@ -94,5 +94,5 @@ def test_streamed_needs_all_features_and_a_linear_model():
         cell(setting="supervised")
     with pytest.raises(ValueError, match=r"expected all_rows with a model that clusters"):
         cell({"_target_": "provsel.models.KMeansClustering"})
-    with pytest.raises(ValueError, match="n_splits = repeats = 1 for the streamed split, there is only one"):
+    with pytest.raises(ValueError, match=r"protocol\.repeats: expected 1 for the split streamed, got 2"):
         cell(repeats=2)

@@ -33,7 +33,6 @@ from provlab.project import artefact_file, conf_files, package_conf
 Parts = dict[str, Any]
 """A config as a plain mapping, references not resolved. Configs share what they have in common: nothing is changed."""
 
-MAX_TEXT = 2000
 MAX_VALUES = 10_000
 
 _MEMBER = re.compile(r"[\w-][\w.-]*")
@@ -211,8 +210,6 @@ def _resolved(value: Any, parts: Parts, where: str, depth: int, left: Iterator[i
                 return _by_omegaconf(known, value)
             found = found[name]
         return _resolved(found, parts, where, depth + 1, left)
-    if isinstance(value, str) and len(value) > MAX_TEXT:
-        raise ValueError(f"{where}: expected a text of at most {MAX_TEXT} characters, got {value!r:.80}; shorten it.")
     if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"{where}: expected a text, a finite number, true, false or null, got {value!r:.80}.")
     return value

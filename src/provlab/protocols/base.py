@@ -299,7 +299,11 @@ class AbstractProtocol(ABC):
         for name in ("repeats", "draws"):
             if not isinstance(protocol[name], int) or protocol[name] < 1:
                 raise ValueError(f"protocol.{name}: expected a positive integer, got {protocol[name]!r}.")
-        self.check_folds(protocol)
+        for name, value in self.fixed.items():
+            if value not in (None, protocol[name]):
+                raise ValueError(
+                    f"protocol.{name}: expected {value!r} for the split {self.name}, got {protocol[name]!r}."
+                )
         if self.uses_model and (_kind(canonical_json(method.model)) == "clusterer") != self.clusters:
             raise ValueError(
                 f"protocol.split: expected all_rows with a model that clusters, and only with such a one, "
@@ -351,10 +355,6 @@ class AbstractProtocol(ABC):
             )
 
     @abstractmethod
-    def check_folds(self, protocol: Mapping[str, Any]) -> None:
-        """Refuse other numbers of folds and repeats than this protocol can have, or another setting."""
-
-    @abstractmethod
     def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         """Return the numbers of training and test rows of one fold of the repeat that `split_seed` stands for."""
 
@@ -382,15 +382,6 @@ class AbstractOwnSplit(AbstractProtocol):
     """A protocol on the data set's own training and test rows: there is one split, and so one repeat."""
 
     fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1, "repeats": 1}
-
-    def check_folds(self, protocol: Mapping[str, Any]) -> None:
-        """Refuse more than one of either."""
-        n_splits, repeats = protocol["n_splits"], protocol["repeats"]
-        if (n_splits, repeats) != (1, 1):
-            raise ValueError(
-                f"protocol: expected n_splits = repeats = 1 for the {self.name} split, there is only one; "
-                f"got n_splits = {n_splits!r}, repeats = {repeats!r}."
-            )
 
     def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         """Return the data set's split; nothing else is used."""

@@ -77,15 +77,11 @@ class AbstractPrediction(AbstractProtocol):
 class AbstractFolds(AbstractPrediction):
     """Train on the other rows of a fold and test on its own, as a splitter of scikit-learn says."""
 
-    def check_folds(self, protocol: Mapping[str, Any]) -> None:
-        """Refuse fewer than two folds, and repeats of what has no chance."""
+    def check(self, protocol: Mapping[str, Any], method: Method) -> None:
+        """Refuse fewer than two folds as well."""
         if not isinstance(protocol["n_splits"], int) or protocol["n_splits"] < 2:
             raise ValueError(f"protocol.n_splits: expected an integer above 1, got {protocol['n_splits']!r}.")
-        if protocol["repeats"] != self.fixed.get("repeats", protocol["repeats"]):
-            raise ValueError(
-                f"protocol.repeats: expected 1 for the split {self.name}, which has no chance, got "
-                f"{protocol['repeats']!r}."
-            )
+        super().check(protocol, method)
 
     @abstractmethod
     def splitter(self, dataset: Dataset, n_splits: int, split_seed: int) -> BaseCrossValidator:
@@ -212,16 +208,8 @@ class OfficialSplit(AbstractPrediction, AbstractOwnSplit):
 class AbstractWholeRows(AbstractProtocol):
     """A protocol on all rows: none are tested, and repeats differ in their seed only."""
 
-    fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1}
+    fixed: ClassVar[Mapping[str, Any]] = {"n_splits": 1, "setting": "unsupervised"}
     repeats_are_seeds = True
-
-    def check_folds(self, protocol: Mapping[str, Any]) -> None:
-        """Refuse folds, and a setting that needs them."""
-        if (protocol["n_splits"], protocol["setting"]) != (1, "unsupervised"):
-            raise ValueError(
-                f"protocol: expected n_splits = 1 and setting = unsupervised for the split {self.name}, which has no "
-                f"test rows; got n_splits = {protocol['n_splits']!r}, setting = {protocol['setting']!r}."
-            )
 
     def rows(self, dataset: Dataset, *, n_splits: int, split_seed: int, fold: int) -> tuple[Rows, Rows]:
         """Return all rows; nothing else is used."""
