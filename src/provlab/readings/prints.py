@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from provlab.claims import Claim
@@ -26,15 +24,9 @@ from provlab.readings.universes import Multiverse, Universe
 from provlab.recipe import Recipe, load_recipe
 from provlab.store import TrialReader
 
-
-class Likeness(NamedTuple):
-    """How near one number or text is to the printed one; NaN where that cannot be said."""
-
-    exact: bool
-    shared: float
-    difference: float
-    ours: float
-    printed: float
+Likeness = tuple[bool, float, float, float, float]
+"""Of one number or text: whether it is as printed, the share of the listed things that are there, the difference in
+standard deviations, and both numbers; NaN where that cannot be said."""
 
 
 def printed_rows(artefact: str) -> list[str]:
@@ -116,10 +108,10 @@ def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Liken
         ours, theirs = float(str(value)), float(printed)
     except ValueError:
         listed, found = ([item.strip() for item in text.split(",")] for text in (printed, str(value)))
-        return Likeness(found == listed, len({*found} & {*listed}) / len({*listed}), math.nan, math.nan, math.nan)
+        return found == listed, len({*found} & {*listed}) / len({*listed}), math.nan, math.nan, math.nan
     spread = printed_sd if printed_sd > 0 else sd
     exact = round(ours, len(printed.partition(".")[2])) == theirs
-    return Likeness(exact, math.nan, abs(ours - theirs) / spread if spread > 0 else math.nan, ours, theirs)
+    return exact, math.nan, abs(ours - theirs) / spread if spread > 0 else math.nan, ours, theirs
 
 
 def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
@@ -132,18 +124,14 @@ def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
     return {str(name): sorted({*best[name]}) for name in places}
 
 
-def _numbers(found: list[Likeness]) -> tuple[int, int, float, float, float]:
+def _numbers(found: list[Likeness]) -> tuple[float, ...]:
     """Return `DISTANCE` from the third on."""
     exact, shared, difference, *both = np.array(found, float).reshape(-1, 5).T
     ours, theirs = np.array(both)[:, ~np.isnan(both[0])]
     varies = np.unique(ours).size > 1 and np.unique(theirs).size > 1
     tau = float(kendalltau(ours, theirs).statistic) if varies else math.nan
-    return int(exact.sum()), len(found), _mean(shared), _mean(difference), tau
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else math.nan
+    known = (each[~np.isnan(each)] for each in (shared, difference))
+    return int(exact.sum()), len(found), *(float(each.mean()) if each.size else math.nan for each in known), tau
 
 
 def _recipe(artefact: str) -> Recipe | None:
