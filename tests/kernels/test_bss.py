@@ -306,6 +306,17 @@ def numbered(V):
     return directions(V, np.linalg.norm(V, axis=1), np.arange(len(V)))
 
 
+def test_directions_group_multiples():
+    rng = np.random.default_rng(4)
+    base = rng.standard_normal((30, 6))
+    which = rng.integers(30, size=600)
+    V = base[which] * rng.choice([-3.0, -1.0, 0.5, 1.0, 2.0], 600)[:, None]
+    labels = numbered(V)
+    for direction in range(30):
+        assert np.unique(labels[which == direction]).size == 1
+    assert np.unique(labels).size == np.unique(which).size
+
+
 def test_directions_compare_in_full_where_projections_agree():
     projector = np.random.default_rng(0).standard_normal(3)
     one, other = np.linalg.svd(projector[None])[2][1:]  # of projection 0, but for rounding
