@@ -13,6 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 from provsel.models import CompressedLinearSVM, LiblinearSVM, LibsvmSVM, _libsvm_library
 from provsel.models._libsvm_library import fit_gram
 from provsel.training_view import support_rows
+from small_runs import run_python
 
 FORMS = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 MODELS = [LibsvmSVM(), LiblinearSVM()]
@@ -141,6 +142,16 @@ def test_liblinear_is_optimal(shape, loss, fit_intercept):
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     assert ours.intercept_.shape == (1,)
     assert (ours.intercept_[0] != 0) == fit_intercept
+
+
+def test_liblinear_leaves_numba_alone(tmp_path):
+    """Its package would compile a loop, in each process, where numba happens to be installed."""
+    (tmp_path / "numba.py").write_text("raise SystemExit('numba is imported')")
+    fit = "from provsel.models import LiblinearSVM; LiblinearSVM().fit([[0.0], [1.0]], [0, 1]); import numba"
+    done = run_python(["-c", fit], tmp_path)
+    assert (done.returncode, done.stderr.strip()) == (1, "numba is imported")
+    fit = fit.removesuffix("; import numba")
+    assert run_python(["-c", fit], tmp_path).returncode == 0
 
 
 def test_liblinear_several_classes(digits):

@@ -1,6 +1,4 @@
-"""BSS against its textbook version, its guarantee, and the promises of its lazy search; in both forms."""
-
-from fcntl import LOCK_EX, flock
+"""BSS against its textbook version, its guarantee, and the promises of its lazy search."""
 
 import numpy as np
 import pytest
@@ -49,17 +47,6 @@ def zeros_between(rng):
     X = rng.standard_normal((8, 200))
     X[:, ::3] = 0
     return X
-
-
-@pytest.fixture(scope="module", params=["NumPy", "compiled"], autouse=True)
-def form(request, tmp_path_factory):
-    """Run every test in both forms."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PROVSEL_COMPILED", "1" if request.param == "compiled" else "0")
-        with (tmp_path_factory.getbasetemp().parent / "compiled.lock").open("w") as lock:
-            flock(lock, LOCK_EX)  # one process compiles, which takes 20 s; the others read what it kept
-            bss(OrderedColumns(np.eye(3)), 4)
-        yield request.param
 
 
 INPUTS = [gaussian, lognormal, text_like, low_rank, duplicated, tied, zeros_between]

@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_info
 
 from provlab.identity.keys import canonical_json
 from provlab.project import current_project, package_conf
-from provsel.kernels.compiled import compiled_by
 
 PACKAGES = ("provsel", "numpy", "scipy", "scikit-learn", "liblinear-official")
 
@@ -29,8 +28,7 @@ def environment() -> str:
 
     Records with the same text come from one kind of machine, and the same bits are promised of them. A BLAS is its
     name, version and core type, as in "openblas 0.3.30 SkylakeX": OpenBLAS has other kernels for other processors, and
-    their last digits differ. So do NumPy's loops, whose vector instructions are `cpu`, and the functions of `libm`; and
-    compiled kernels, where they are turned on.
+    their last digits differ. So do NumPy's loops, whose vector instructions are `cpu`, and the functions of `libm`.
     """
     import_module("scipy.linalg")  # which brings a BLAS of its own: told whether or not it was used by now
     blas = sorted({_blas_text(pool) for pool in threadpool_info() if pool["user_api"] == "blas"})
@@ -42,7 +40,6 @@ def environment() -> str:
             "cpu": cpu_features(),
             "libm": mathematics(),
             **{name: version(name) for name in PACKAGES},
-            **({"compiled": made} if (made := compiled_by()) else {}),
         }
     )
 

@@ -13,7 +13,7 @@ Observations, none of which changes an index or, beyond rounding, a weight, remo
 
 What is left are some eighty operations a step on matrices of about 100 x 12, and half of the time goes into calling
 them. So both barriers are stacked, all that depends on the barriers only is computed once an eigenbasis, and what
-depends on V only (`bss_columns`) once for all r. `bss_compiled` has the same steps without these calls, as an option.
+depends on V only (`bss_columns`) once for all r.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from scipy.linalg import eigh
 from provsel.kernels.bss_barriers import MAX_UPDATES, SIGNS, Array, Barriers, Diagonals
 from provsel.kernels.bss_columns import Columns, OrderedColumns
 from provsel.kernels.bss_search import ColumnSearch
-from provsel.kernels.compiled import compiled_by
 
 
 class Sparsifier(NamedTuple):
@@ -118,10 +117,6 @@ def bss(
     steps = np.arange(1, r + 1)
     barriers_after = np.column_stack([steps - root, delta_upper * (steps + root)])  # L and U after each step
     traces = np.array([rank / root, rank / (delta_upper * root)])  # of both inverses for A = 0, at L_0 and U_0
-    if compiled_by():
-        from provsel.kernels.bss_compiled import picked
-
-        return Sparsifier(*picked(columns, barriers_after, traces, is_mean=gain == "mean"))
     search = ColumnSearch(columns)
     picks, gains, n_infeasible = np.empty(r, dtype=np.int64), np.empty(r), 0
     # A = diag(lam) + W^T W in the eigenbasis of the A of j steps ago
@@ -134,7 +129,7 @@ def bss(
             diagonals, j = Diagonals(lam, barriers_after[step : step + MAX_UPDATES]), 0
         barriers = Barriers(diagonals, j, W[:j], traces)
         try:
-            column, row, score = search.first_feasible(barriers)
+            column, row, score = search.first_feasible(barriers, may_be_none=gain == "mean")
             t = 2.0 / (score.U + score.L) if gain == "inverse_mean" else 0.5 * (score.U + score.L)
         except ArithmeticError:
             if gain == "inverse_mean":

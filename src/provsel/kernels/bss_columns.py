@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from provsel.kernels.compiled import compiled_by
-
 Array = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
@@ -102,12 +100,7 @@ def directions(V: Array, norms: Array, columns: Columns) -> Columns:
     order = np.argsort(projections, kind="stable")
     same = np.diff(projections[order]) <= PARALLEL * np.sqrt(V.shape[1])  # as the row before it
     sorted_columns = columns[order]
-    if compiled_by():
-        from provsel.kernels.bss_compiled import keep_parallel
-
-        keep_parallel(V, norms, sorted_columns, same, PARALLEL**2)
-    else:
-        _keep_parallel(V, norms, sorted_columns, same)
+    _keep_parallel(V, norms, sorted_columns, same)
     labels = np.empty(columns.size, dtype=np.int64)
     labels[order] = np.cumsum(np.append(0, ~same))[: columns.size]
     return labels
@@ -115,13 +108,12 @@ def directions(V: Array, norms: Array, columns: Columns) -> Columns:
 
 def _keep_parallel(V: Array, norms: Array, columns: Columns, same: NDArray[np.bool_]) -> None:
     """Keep those marks, of rows after the first, whose row is a multiple of the row before (in place)."""
-    for start in range(0, same.size, COMPARED):
-        close = same[start : start + COMPARED]
-        if close.any():
-            compared = columns[start : start + COMPARED + 1]
-            units = V[compared]
-            units /= norms[compared, None]
-            # not the projections' signs: of two that are zero they are rounding, and another one on each processor
-            signs = np.copysign(1.0, np.vecdot(units[1:], units[:-1]))
-            gaps = units[1:] - units[:-1] * signs[:, None]
-            close &= np.vecdot(gaps, gaps) <= PARALLEL**2
+    agreeing = np.flatnonzero(same)
+    for start in range(0, agreeing.size, COMPARED):
+        pairs = agreeing[start : start + COMPARED]
+        later, before = columns[pairs + 1], columns[pairs]
+        rows, multiples = V[later], V[before]
+        # not the projections' signs: of two that are zero they are rounding, and another one on each processor
+        multiples *= np.copysign(norms[later] / norms[before], np.vecdot(rows, multiples))[:, None]
+        multiples -= rows
+        same[pairs] = np.vecdot(multiples, multiples) <= (PARALLEL * norms[later]) ** 2

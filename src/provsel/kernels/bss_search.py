@@ -69,9 +69,12 @@ class ColumnSearch:
         self._Q, self._n_turned = self._Q @ Q, 0
         self._Q_single = self._Q.astype(np.float32)
 
-    def first_feasible(self, barriers: Barriers) -> Pick:
-        """Return the feasible column of largest norm, and mark it as selected (in place)."""
-        for places, rows in self._candidates(barriers):
+    def first_feasible(self, barriers: Barriers, *, may_be_none: bool) -> Pick:
+        """Return the feasible column of largest norm, and mark it as selected (in place).
+
+        `may_be_none`: the eigenvalues may tell at once that no column is feasible.
+        """
+        for places, rows in self._candidates(barriers, may_be_none):
             scores = barriers.scores(rows)
             # where the barrier stands on an eigenvalue L is inf or NaN, and no column is feasible
             feasible = (scores.U <= scores.L) & np.isfinite(scores.L)
@@ -87,13 +90,13 @@ class ColumnSearch:
         rows = self._rotated(self._heads[:1])
         return self._picked(int(self._heads[0]), rows[0], barriers.scores(rows).of(0))
 
-    def _candidates(self, barriers: Barriers) -> Iterator[tuple[Columns, Array]]:
+    def _candidates(self, barriers: Barriers, may_be_none: bool) -> Iterator[tuple[Columns, Array]]:
         """Yield (places, rows) that may be feasible, in order of preference: unselected, then selected ones."""
         start = 0
         if self._last < EARLY and self._heads.size:
             start = EARLY
             yield self._heads[:EARLY], self._rotated(self._heads[:EARLY])
-        if barriers.leave_none():
+        if may_be_none and barriers.leave_none():
             return
         bound = barriers.excess_bound()
         yield from self._feasible_looks(self._heads[start:], bound, self._last + FIRST_BLOCK)
