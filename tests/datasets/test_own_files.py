@@ -178,6 +178,7 @@ def test_what_is_right_is_read(case, name, options, is_):
     rounded = 1e-14 if name.endswith(".xlsx") else 0  # a spreadsheet stores other last digits
     np.testing.assert_allclose(found.X.toarray() if sparse.issparse(found.X) else found.X, X, rtol=rounded)
     assert found.feature_names.tolist() == is_.get("names", NAMES)
+    assert (found.name, found.source) == (name.partition(".")[0], str(case(name)))
     assert found.class_names.tolist() == is_.get("classes", ["no", "yes"])
     np.testing.assert_array_equal(found.y, np.where((expected.label == "yes") != is_.get("turn", 0), 1, -1))
     assert len(said) == ("said" in is_)
@@ -228,6 +229,18 @@ KINDS = [  # name, content, options, what is read or refused
     ("a.csv", "a,w,y\n1,0.5,p\n3,2,q\n", {"fold": "w"}, r"numbers of folds, .*got 0\.5 in line 2"),
     ("a.csv", "a,y\n1,p\n3,q\n", {"zero_based": True}, r"expected settings of \.csv .*got True"),
     ("a.csv", "a,y\n1,p\n3,q\n", {"encoding": "klingon"}, r"dataset\.encoding: expected one .*got 'klingon'"),
+    ("a.csv", "a,y,\n" + "1,p,\n3,q,\n" * 150 + "1,p,7\n", {}, r"no values after the last .*got 7.* in line 302; give"),
+    ("a.csv", "a,y\n1,p\n3,q\n" + "2,\n" * 250 + "inf,p\n", {"target": 0}, r"finite numbers in the target .*got inf"),
+    ("a.csv", "a,y\n1,p\n1,q\n", {"target": 0, "task": "regression"}, r"numbers that differ in .*, got only 1;"),
+    ("a.csv", "a,w,y\n1,0,p\n3,0,q\n", {"sample_weight": "w"}, r"expected some weight above 0, got zeros only"),
+    *(("a.csv", "a,y\n1,p\n3,q\n", {name: value}, rf"dataset\.{name}: expected .*, got {value!r}") for name, value in (
+        ("sep", "::"), ("comment", 3), ("header", -1), ("header", "first"), ("keep_default_na", "no"), ("encoding", 8),
+    )),
+    *(("a.svm", "1 1:0.5\n0 2:1\n", {name: value}, rf"dataset\.{name}: expected .*, got {value!r}") for name, value in (
+        ("zero_based", "no"), ("n_features", 0), ("n_features", 2.5), ("sep", ","),
+    )),
+    ("a.svm", "1 1:0.5\n0 2:1\n", {"groups": "qid"}, r"expected qid:NUMBER in each row, as dataset\.groups=qid needs"),
+    ("a.svm", "1 1:0.5\n0 2:1\n", {"fold": "f"}, r"expected no fold, as svmlight has labels and qid only, got 'f'"),
     ("a.arff", "@relation r\n@attribute a real\n@data\n{0 1}\n", {}, r"full rows after @data, got sparse ones"),
 ]  # fmt: skip
 
@@ -246,6 +259,23 @@ def test_kinds_of_tables(project, name, content, options, is_):
 def test_what_is_not_certain_is_asked_with_the_setting(case, name, options, message):
     with pytest.raises(ValueError, match=message):
         read(case(name), **options)
+
+
+def test_columns_of_types_that_are_no_numbers(project):
+    columns = {
+        "truth": [True, None, False],
+        "bytes": [b"p", b"q", b"p"],
+        "when": pd.to_datetime(["2020", "2021", "2022"]),
+    }
+    frame = pd.DataFrame({"a": [1.5, 2, 4], **columns, "lists": [[1], [2], [3]], "y": ["p", "q", "p"]})
+    frame.to_parquet(project / "t.parquet")
+    with pytest.raises(ValueError, match=r"numbers or texts in column 'lists', got \[1\.?\]; .*left_out=\[lists\]"):
+        read(project / "t.parquet")
+    found, said = read(project / "t.parquet", left_out=["lists"])
+    assert found.feature_names.tolist() == ["a", "truth", "bytes"]
+    np.testing.assert_array_equal(found.X, [[1.5, 1, 0], [2, np.nan, 1], [4, 0, 0]])
+    assert found.categories["bytes"].tolist() == ["p", "q"]
+    assert any("dates, in when, are left out" in each for each in said)
 
 
 def test_what_is_no_feature_of_numbers_is_kept_for_a_preparation(case):
@@ -368,8 +398,8 @@ def test_a_table_in_any_other_format_is_the_same(project, table):
     (project / "t.arff").write_text("\n".join([*head, *lines]), encoding="utf-8")
     same(read(project / "t.arff", target=-1)[0], table)
     X = numbers.to_numpy()
-    np.savez(project / "t.npz", fea=X, gnd=np.array(kinds.tolist()))
-    same(read(project / "t.npz", X="fea", target="gnd")[0], table, ["1"])
+    np.savez(project / "t.npz", fea=X, gnd=np.array(kinds.tolist()), feature_names=[name])
+    same(read(project / "t.npz", X="fea", target="gnd")[0], table)
     if kinds.dtype.kind in "if":
         savemat(project / "t.mat", {"fea": X, "gnd": kinds.to_numpy()[:, None]})
         same(read(project / "t.mat", X="fea", target="gnd")[0], table, ["1"])

@@ -209,9 +209,8 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
         row = int(np.flatnonzero(fault)[0])
         raise TableError(f"{name}: expected {expected}, got {values[row]!s:.40} in {table.where(row)}; correct it.")
     if role == "groups":
-        return pd.factorize(values if values.dtype.kind in "iufb" else values.astype(str), sort=True)[0].astype(
-            np.int64
-        )
+        codes, _ = pd.factorize(values if values.dtype.kind in "iufb" else values.astype(str), sort=True)
+        return codes.astype(np.int64)
     if role == "sample_weight" and not numbers.any():
         raise TableError(f"{name}: expected some weight above 0, got zeros only; choose another column.")
     return numbers if role == "sample_weight" else numbers.astype(np.int64)

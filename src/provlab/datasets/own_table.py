@@ -55,10 +55,6 @@ MAT_NUMBERS = frozenset(
 """Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
 
 
-def _row(row: int) -> str:
-    return f"row {row} from 0"
-
-
 @dataclass(frozen=True)
 class Table:
     """What a file holds.
@@ -81,7 +77,7 @@ class Table:
     columns: Any
     names: list[str]
     vectors: Mapping[str, Any] = field(default_factory=dict)
-    where: Callable[[int], str] = _row
+    where: Callable[[int], str] = "row {} from 0".format
     texts: Callable[[int], Any] | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -200,8 +196,8 @@ def _read_text(file: Path, how: Reading) -> Table:
     if beside.any():
         row, k = np.argwhere(beside)[0]
         raise TableError(
-            f"expected no values after the last name, got "
-            f"{frame.iloc[row, layout.width + k]!s:.40!r} in {where(row)}; give that column a name in the first line."
+            f"expected no values after the last name, got {frame.iloc[row, layout.width + k]!s:.40} in {where(row)}; "
+            f"give that column a name in the first line."
         )
     frame = frame.iloc[:, : layout.width]
     empty = frame.isna().all(axis=1).to_numpy()
@@ -271,8 +267,8 @@ def _apart(file: Path, X: Any, chosen: Mapping[str, str], arrays: Mapping[str, A
     for role, vector in vectors.items():
         if vector.size != X.shape[0]:
             raise TableError(
-                f"expected {X.shape[0]} values in {chosen[role]}, one for each row of X, "
-                f"got {vector.size}; transpose the matrix where its columns are the samples."
+                f"expected {X.shape[0]} values in {chosen[role]}, one for each row of X, got {vector.size}; transpose "
+                f"the matrix where its columns are the samples."
             )
     return Table(X, names, vectors)
 

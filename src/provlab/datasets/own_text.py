@@ -84,9 +84,9 @@ class Layout:
 
     Parameters
     ----------
-    encoding, sep, decimal : str
+    encoding, sep, decimal, quote : str
+    comment : str or None
         As pandas takes them.
-    quote : str
     skip : int
         Lines before the table: the attributes of ARFF, or what Excel writes about the separator.
     header : int or None
@@ -103,6 +103,7 @@ class Layout:
     sep: str
     decimal: str
     quote: str
+    comment: str | None
     skip: int
     header: int | None
     names: list[str] | None
@@ -136,15 +137,15 @@ def _sheet(file: Path, changed: int, size: int, name: str | int | None) -> bytes
         book = pd.ExcelFile(file, engine="openpyxl")
     except ImportError as error:
         raise TableError(
-            "expected openpyxl, which reads Excel, got an installation without; pip install "
-            "'provsel[excel]', or save the sheet as CSV."
+            "expected openpyxl, which reads Excel, got an installation without; pip install 'provsel[excel]', or save "
+            "the sheet as CSV."
         ) from error
     with book:
         names = book.sheet_names
         if name not in {*names, *range(len(names))} and (name is not None or len(names) > 1):
             raise TableError(
-                f"expected {'one sheet' if name is None else f'a sheet {name!r:.40}'}, got "
-                f"{some(names)}; say which: dataset.sheet_name=NAME."
+                f"expected {'one sheet' if name is None else f'a sheet {name!r:.40}'}, got {some(names)}; say which: "
+                "dataset.sheet_name=NAME."
             )
         sheet = pd.read_excel(book, 0 if name is None else name, header=None, dtype=object, na_filter=False)
     text = sheet.to_csv(header=False, index=False, lineterminator="\n")
@@ -174,23 +175,21 @@ def layout_of(file: Path, how: Reading) -> Layout:
         first = binary.read(4)
     encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
     with _as_text(file, how, encoding) as text:
-        names, skip = _attributes(file, text) if is_arff else (None, 0)
+        names, skip = _attributes(text) if is_arff else (None, 0)
         lines = _head(file, how, text)
-    quote, sep, comment = '"', how.sep, how.comment
+    quote, sep, comment = '"', "," if file.suffix.lower() == ".xlsx" else how.sep, how.comment
     if names is not None and lines and lines[0].startswith("{"):
         raise TableError(
-            f"expected full rows after @data, got sparse ones, {lines[0].strip()!r:.40}; write "
-            f"them in full, or as svmlight."
+            f"expected full rows after @data, got sparse ones, {lines[0].strip()!r:.40}; write them in full, or as "
+            "svmlight."
         )
     if names is not None:
         sep, comment, quote = ",", "%", "'" if "'" in "".join(lines) and '"' not in "".join(lines) else '"'
     elif lines and (said := re.fullmatch(r'"?sep=(.)"?', lines[0].strip())):
         skip, sep, lines = 1, sep or said[1], lines[1:]
-    if file.suffix.lower() == ".xlsx":
-        sep = ","
     sep = SPELLED.get(sep or "", sep) or _separator(file, lines, how)
     rows = [fields for _, fields in records(lines, sep, quote, comment)]
-    at = _names_at(file, rows, how) if names is None else None
+    at = _names_at(rows, how) if names is None else None
     body = rows if at is None else rows[at + 1 :]
     header = names or (rows[at] if at is not None and at < len(rows) else next(iter(rows), []))
     longer = bool(body) and all(len(row) == len(header) + 1 for row in body)
@@ -199,7 +198,8 @@ def layout_of(file: Path, how: Reading) -> Layout:
     width = len(header)
     while at is not None and width > 1 and not any(row[width - 1] for row in whole):
         width -= 1
-    return Layout(encoding, sep, how.decimal or _decimal(body, sep), quote, skip, at, names, width, row_names)
+    decimal = how.decimal or _decimal(body, sep)
+    return Layout(encoding, sep, decimal, quote, comment, skip, at, names, width, row_names)
 
 
 def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
@@ -212,8 +212,12 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
     """
     import pandas as pd
 
-    said = {"thousands": how.thousands, "na_values": [*how.na_values], "keep_default_na": how.keep_default_na}
-    said |= {"comment": how.comment} if layout.names is None else {"comment": "%", "na_values": ["?", *how.na_values]}
+    said: dict[str, Any] = {
+        "thousands": how.thousands,
+        "keep_default_na": how.keep_default_na,
+        "comment": layout.comment,
+    }
+    said["na_values"] = [*how.na_values, *(["?"] if layout.names else [])]
     with _as_text(file, how, layout.encoding, layout.skip) as text, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
@@ -231,9 +235,9 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
             )
         except pd.errors.ParserWarning as warning:
             raise TableError(
-                f"expected rows of {layout.width} fields, as many as there are names, got more, "
-                f"which do not end in an empty one; say dataset.header=1 where the second row has the names, or "
-                f"dataset.sep, which was {layout.sep!r}."
+                f"expected rows of {layout.width} fields, as many as there are names, got more, which do not end in an "
+                f"empty one; say dataset.header=1 where the second row has the names, or dataset.sep, which was "
+                f"{layout.sep!r}."
             ) from warning
         except UnicodeError as error:
             raise other_encoding(file, how, layout.encoding) from error
@@ -275,7 +279,7 @@ def line_of(file: Path, how: Reading, layout: Layout, row: int) -> int:
     """Return the line of the file, from 1, that a row ends in."""
     before = 0 if layout.header is None else layout.header + 1
     with _as_text(file, how, layout.encoding, layout.skip) as text:
-        found = records(text, layout.sep, layout.quote, how.comment if layout.names is None else "%")
+        found = records(text, layout.sep, layout.quote, layout.comment)
         return next((line for k, (line, _) in enumerate(found) if k == row + before), 0) + layout.skip
 
 
@@ -310,7 +314,7 @@ def _head(file: Path, how: Reading, text: Any) -> list[str]:
     return lines
 
 
-def _attributes(file: Path, text: Any) -> tuple[list[str], int]:
+def _attributes(text: Any) -> tuple[list[str], int]:
     """Return the names of the attributes of an ARFF file, and how many lines they take."""
     names: list[str] = []
     for number, line in enumerate(iter(text.readline, ""), 1):
@@ -342,19 +346,18 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
     others = [sep for sep in (";", "\t", "|") if lines and sep in lines[0] and own not in lines[0]]
     if splits or others:
         raise TableError(
-            f"expected one separator that splits all lines alike, got "
-            f"{' and '.join(map(repr, splits or others))}; say which, such as "
-            f"'dataset.sep=\"{next(iter(splits or others))}\"', tab or space."
+            f"expected one separator that splits all lines alike, got {' and '.join(map(repr, splits or others))}; say "
+            f"which, such as 'dataset.sep=\"{next(iter(splits or others))}\"', tab or space."
         )
     if lines and lines[0][0] in "#%" and how.comment is None:
         raise TableError(
-            f"expected names of columns in the first line, got {lines[0].strip()!r:.80}; where "
-            f"such lines are comments, say 'dataset.comment=\"{lines[0][0]}\"'."
+            f"expected names of columns in the first line, got {lines[0].strip()!r:.80}; where such lines are "
+            f"comments, say 'dataset.comment=\"{lines[0][0]}\"'."
         )
     return own
 
 
-def _names_at(file: Path, rows: list[list[str]], how: Reading) -> int | None:
+def _names_at(rows: list[list[str]], how: Reading) -> int | None:
     """Return the row that has the names of the columns, None where the user says that there is none."""
     if how.header in (None, "none"):
         return None
@@ -371,8 +374,8 @@ def _names_at(file: Path, rows: list[list[str]], how: Reading) -> int | None:
     rising = all(a < b for a, b in pairwise(numbers))  # as wavelengths are
     if any(first[k] in below[k] for k in names) or (numbers and not (rising and (names or first[0] == ""))):
         raise TableError(
-            f"expected names of columns in the first line, got {some(first)}, which are like the "
-            f"values below; say dataset.header=none where the file has no names, or dataset.header=0 where these are."
+            f"expected names of columns in the first line, got {some(first)}, which are like the values below; say "
+            f"dataset.header=none where the file has no names, or dataset.header=0 where these are."
         )
     return 0
 

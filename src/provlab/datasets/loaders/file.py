@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import inspect
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ from provlab.datasets.own_table import (
 )
 from provlab.datasets.own_text import MISSING, PACKED, SPACES, SPELLED, TEXTS, Reading, TableError, some
 from provlab.project import current_project
-from provsel.checks import check_integer
 
 VERSION = 1
 
@@ -41,6 +40,23 @@ ROLES = ("target", *BESIDE)
 USUAL = ("target", None)
 LATER = ("index_col", *BESIDE, "task", *SETTINGS)
 CHOICES = {"task": ("auto", "classification", "regression")}
+VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(
+        ("sep", "decimal", "thousands", "comment"),
+        (lambda value: isinstance(value, str) and (len(value) == 1 or value == SPACES), "one character"),
+    ),
+    "encoding": (
+        lambda value: isinstance(value, str) and _is_known(value),
+        "one of Python, such as cp1252, utf-16",
+    ),
+    "header": (lambda value: value == "none" or (type(value) is int and value >= 0), "infer, none or a row from 0"),
+    "keep_default_na": (lambda value: isinstance(value, bool), "true or false"),
+    "sheet_name": (lambda value: isinstance(value, str) or type(value) is int, "a name or a number from 0"),
+    "X": (lambda value: isinstance(value, str), "the name of a variable"),
+    "zero_based": (lambda value: isinstance(value, bool), "true, false or null"),
+    "n_features": (lambda value: type(value) is int and value >= 1, "a whole number from 1"),
+}
+"""By setting, what tells a right value, and its description."""
 
 
 def load(
@@ -223,6 +239,13 @@ def files(*, path: str, **_: Any) -> list[Path]:
     return [file]
 
 
+def _is_known(encoding: str) -> bool:
+    try:
+        return bool(codecs.lookup(encoding))
+    except LookupError:
+        return False
+
+
 def _same_layout(file: Path, how: Reading, layout: Any) -> bool:
     try:
         return found_layout(file, how) == layout
@@ -245,30 +268,9 @@ def _reading(file: Path, given: Mapping[str, Any]) -> Reading:
             raise ValueError(
                 f"dataset.{name}: expected settings of {ending} files, {takes}, got {value!r:.80}; leave it out."
             )
-    for name in ("sep", "decimal", "thousands", "comment"):
-        if found[name] is not None and not (
-            isinstance(found[name], str) and (len(found[name]) == 1 or found[name] == SPACES)
-        ):
-            raise ValueError(f"dataset.{name}: expected one character, got {found[name]!r:.80}.")
-    if not (found["header"] in ("infer", "none") or (type(found["header"]) is int and found["header"] >= 0)):
-        raise ValueError(f"dataset.header: expected infer, none or a row from 0, got {found['header']!r:.80}.")
-    for name, kinds in (("encoding", str), ("X", str), ("sheet_name", str | int), ("zero_based", bool)):
-        if found[name] is not None and not isinstance(found[name], kinds):
-            raise ValueError(
-                f"dataset.{name}: expected {getattr(kinds, '__name__', kinds)} or null, got {found[name]!r:.80}."
-            )
-    if not isinstance(found["keep_default_na"], bool):
-        raise ValueError(f"dataset.keep_default_na: expected true or false, got {found['keep_default_na']!r:.80}.")
-    if found["n_features"] is not None:
-        check_integer("dataset", "n_features", found["n_features"], minimum=1)
-    if found["encoding"] is not None:
-        try:
-            codecs.lookup(found["encoding"])
-        except LookupError:
-            raise ValueError(
-                f"dataset.encoding: expected one that Python has, such as utf-8, cp1252, latin-1 or utf-16, got "
-                f"{found['encoding']!r:.80}."
-            ) from None
+    for name, (is_right, expected) in VALUES.items():
+        if found[name] != getattr(Reading, name) and not is_right(found[name]):
+            raise ValueError(f"dataset.{name}: expected {expected}, got {found[name]!r:.80}.")
     apart = [(role, given[role]) for role in ROLES if isinstance(given[role], str) or (role, given[role]) == USUAL]
     return Reading(**found, vectors=tuple(apart) if ending in APART else ())
 
