@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from scipy import stats
 
@@ -153,6 +154,11 @@ def test_forest_names_the_data_sets_by_difference_and_fills_what_is_clear(figure
     filled, hollow = (set(line.get_xdata()) for line in panel.get_lines() if line.get_marker() == "o")
     assert (filled, hollow) == ({3.0, 1.0}, {-2.0, 0.0})
     assert many.draw_forest(made.iloc[:0], tmp_path / "none", "T", xlabel="points") == []
+    compared = [row for row in artefact_part("paul2016/figure1")["rows"] if row != "Full"]
+    many.draw_forest(pd.concat(made.assign(row=row) for row in compared), tmp_path / "many", "T", xlabel="points")
+    renderer = FigureCanvasAgg(figures[-1]).get_renderer()
+    titles = [panel.title.get_window_extent(renderer) for panel in figures[-1].axes]
+    assert all(figures[-1].bbox.x0 <= title.x0 < title.x1 <= figures[-1].bbox.x1 for title in titles)
 
 
 PLACES = {"method": ["a", "b"], "C": ["1", "2"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ TRIAL_COLUMNS = ["error", "n_train", "n_test"]
 
 LINE = 0.115
 """Inches of a data set: 80 are a page."""
+
+TITLE = 10
+"""Characters in a line of a method's name: what stands above a panel where a page has seven."""
 
 OVERALL = "all data sets"
 
@@ -139,7 +143,7 @@ def draw_forest(differences: pd.DataFrame, stem: Path, title: str, *, xlabel: st
             panels = figure.subplots(1, len(methods), sharex=True, sharey=True, squeeze=False)[0]
             for panel, (method, look) in zip(panels, methods.items(), strict=True):
                 _draw_method(panel, found[found["row"] == method], names, look)
-                panel.set_title(method, color=look.colour)
+                panel.set_title(fill(method, TITLE), color=look.colour)
             panels[0].set_yticks([*range(len(names)), len(names) + 1], [*names, OVERALL])
             for panel in panels[1:]:
                 panel.yaxis.set_visible(False)  # nothing of it is seen, and its ticks would take most of the time
