@@ -213,8 +213,8 @@ def test_inverse_transform_puts_the_kept_columns_back(selector, data):
     kept = selector.get_support()
     np.testing.assert_allclose(back[:, kept], X[:, kept], rtol=1e-12)
     assert not back[:, ~kept].any()
-    for form in (sparse.csr_array, sparse.csr_matrix):
-        sparse_back = selector.inverse_transform(selector.transform(form(X)))
+    for form in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
+        sparse_back = selector.inverse_transform(form(selector.transform(X)))
         assert sparse.issparse(sparse_back)
         np.testing.assert_allclose(sparse_back.toarray(), back, rtol=1e-12)
     for form in (np.asarray, sparse.csr_array):
