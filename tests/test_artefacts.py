@@ -117,13 +117,16 @@ def values_of(frame):
 
 
 def test_clustering_by_streamed_columns(run):
-    frame, _ = run("wang2018/ofs-figure1")
+    frame, text = run("wang2018/ofs-figure1")
     assert set(frame["row"]) == {"OFS", "LapS", "LevS", "Alpha", "SEC", "Random", "k-means"}
     assert set(frame["column"]) == {f"{n}{kind}" for n in (20, 100) for kind in ("", ", NMI", ", ARI", ", features")}
     kept = values_of(frame).xs("20, features", level="column")
     assert (kept[["LapS", "LevS", "SEC", "Random"]] == 20).all()
     assert kept["k-means"] == 300
     assert kept["Alpha"] <= 20
+    [others] = re.findall(r"Features kept by .*?3 seeds.*?(\| Made.*?)\n\n", text, re.DOTALL)
+    assert f"{values_of(frame)['Alpha', '100, features']:.1f} ± 0.0" in others
+    assert not re.search("LapS|k-means", others)
     assert frame["value"].between(-10, 300).all()
     again, _ = run("wang2018/ofs-figure1", *clusters("20", "100"), "protocol.repeats=4", "--render")
     assert again["state"].str.startswith("partial").any()

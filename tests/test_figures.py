@@ -97,6 +97,28 @@ def test_a_method_looks_the_same_in_both_kinds_of_figures_and_legends_have_no_or
     assert "<b>" not in (tmp_path / "bars.svg").read_text()
 
 
+def test_a_point_stands_at_the_number_of_features_kept(figures, tmp_path):
+    frame = made_frame({"OFS": 40.0, "LapS": 50.0, "k-means": 60.0}, ("20", "100", "180"))
+    lines = [
+        ("OFS", "20", 19.3, 1.7),
+        ("OFS", "100", 150.0, 40.0),
+        ("LapS", "20", 20.0, 0.0),
+        ("k-means", "20", 999.0, 0.0),
+    ]
+    kept = pd.DataFrame(lines, columns=["row", "column", "value", "sd"]).assign(dataset="data")
+    kept["column"] += ", features"
+    draw_curves(pd.concat([frame, kept]), tmp_path / "curves", "T", ylabel="accuracy", flat="k-means")
+    [panel] = figures[0].axes
+    drawn = {line.get_label(): line for line in panel.get_lines()}
+    assert list(drawn["OFS"].get_xdata()) == [19.3, 150, 180]  # nothing is said of the last
+    assert list(drawn["OFS"].get_ydata()) == [40, 41, 42]
+    assert list(drawn["LapS"].get_xdata()) == [20, 100, 180]
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["20", "100", "180"]
+    assert panel.get_xlim()[1] < 250  # all features are no point
+    spreads = [np.ptp(path.vertices[:, 0]) for bars in panel.collections for path in bars.get_paths()]
+    assert sorted(spreads)[-2:] == pytest.approx([3.4, 80])
+
+
 def test_the_same_figure_has_the_same_bytes_in_each_format(tmp_path):
     frame = made_frame({"a <b> & c": 20.0, "d": np.nan})
     first, again = (draw_curves(frame, tmp_path / name / "figure1", "T", ylabel="y") for name in ("one", "two"))

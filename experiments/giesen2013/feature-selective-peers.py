@@ -1,15 +1,13 @@
 """make reproduce-feature-selective-peers | provsel reproduce giesen2013/feature-selective-peers [--render]."""
 
-from provlab.figures.curves import draw_curves
+from provlab.figures.curves import KEPT, draw_curves
 from provlab.recipe import Recipe, Rendering
 from provlab.tables import Traced, write_tables
-
-FEATURES = "features"
 
 
 def summarise(entry, trials):
     folds = trials.groupby(["repeat", "fold"])[["error", "n_selected"]].mean().astype(float)
-    numbers = {entry.column: 100 * folds["error"], f"{entry.column}, {FEATURES}": folds["n_selected"]}
+    numbers = {entry.column: 100 * folds["error"], f"{entry.column}{KEPT}": folds["n_selected"]}
     return [{"column": name, "value": found.mean(), "sd": found.std(ddof=1)} for name, found in numbers.items()]
 
 
@@ -21,25 +19,22 @@ def render(made: Rendering) -> str:
     places = list(dict.fromkeys(zip(errors["dataset"], errors["row"], strict=True)))
 
     def kept(dataset, row, size):
-        return values.get((dataset, row, f"{size}, {FEATURES}"), float("nan"))
+        return values.get((dataset, row, f"{size}{KEPT}"), float("nan"))
 
     def text(*place):
         number, count = values.get(place, float("nan")), kept(*place)
         beside = "" if count >= int(place[-1]) else f" [{count:.0f}]"
         return "" if number != number else f"{number:.1f}{beside}"
 
-    equal = [
-        not kept(*place) < int(place[-1]) for place in errors[["dataset", "row", "column"]].itertuples(index=False)
-    ]
     title = f"{made.artefact.title} ({how}). {made.note}".strip()
-    paths = draw_curves(errors[equal], made.figures, title, ylabel="test error (%)", flat="Full", log="x")
+    paths = draw_curves(made.frame, made.figures, title, ylabel="test error (%)", flat="Full", log="x")
     table = write_tables(
         made.tables,
         ["data set", "method", *sizes],
         [[*place, *(Traced(text(*place, size), place[1], size, place[0]) for size in sizes)] for place in places],
         caption=f"{made.artefact.title}: test error in % of the same SVM on each selection ({how}).",
-        note=f"{made.note} In brackets the mean number kept where a method has no setting with as many features; these "
-        "are not in the figure. Full: all features, whatever the column.".strip(),
+        note=f"{made.note} In brackets the mean number kept where a method has no setting with as many features; the "
+        "figure has each at the number kept. Full: all features, whatever the column.".strip(),
     )
     return table + "\n" + "\n".join(str(path) for path in paths)
 

@@ -60,6 +60,35 @@ def test_adding_a_constant_to_both_rows_changes_nothing(judged, rows, constant, 
     assert (moved.effect, moved.p_value) == pytest.approx((still.effect, still.p_value), abs=1e-9)
 
 
+@FEW
+@given(st.lists(st.lists(st.integers(0, 400), min_size=6, max_size=6), min_size=3, max_size=8), rules)
+def test_where_all_keep_what_is_asked_nothing_depends_on_where_they_are_compared(tmp_path, folds, test):
+    """To the last digit; the control: the verdict's effect is another one where only half as many are kept."""
+    sizes = ["20", "100", "500"]
+    lines = [
+        f"{row},{size},{fold},{errors[3 * k + j] / 1000!r},{int(size) // share}"
+        for share in (1, 2)
+        for fold, errors in enumerate(folds)
+        for k, row in enumerate("AB")
+        for j, size in enumerate(sizes)
+    ]
+    claim = {"id": "made.one", "where": "Table 1", "claim": "So.", "artefact": "made", "test": test}
+    parameters = {"row": "A", "than": "B", "columns": sizes, "over": "folds", "margin": 1.0}
+    roles = {"row": "row", "column": "column", "fold": "fold", "error": "error", "n_train": 90, "n_test": 10}
+    claims, half = tmp_path / "claims.yaml", len(lines) // 2
+    found = []
+    for share, at in ((1, ""), (1, "kept"), (1, "exact"), (2, ""), (2, "kept")):
+        part = lines[:half] if share == 1 else lines[half:]
+        (tmp_path / "table.csv").write_text("\n".join(["row,column,fold,error,n_selected", *part]))
+        stated = {"paper": "made", "results": roles, "claims": [{**claim, "parameters": parameters | {"at": at}}]}
+        claims.write_text(yaml.safe_dump(stated))
+        found.append(judge_table(tmp_path / "table.csv", claims, {})[0][0].parts)
+    asked, kept, exact, of_half, at_half = found
+    assert asked == kept == exact == of_half
+    constant = all(len({*errors[3:]}) == 1 for errors in folds)  # of B
+    assert constant or [part.effect for part in at_half[1:]] != [part.effect for part in asked[1:]]
+
+
 differences = st.lists(st.integers(-300, 300).map(lambda k: k / 100), min_size=6, max_size=30).map(np.array)
 tests = st.sampled_from([SignedRank, lambda values: CorrectedT(values, ratio=1 / 9)])
 

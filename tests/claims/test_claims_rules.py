@@ -234,6 +234,68 @@ def test_a_claim_about_one_data_set(made):
     assert verdict_on(made, compare(dataset="set5", **parameters)).verdict == NOT_RUN
 
 
+NUMBERS = ["16", "64", "256"]
+
+
+@pytest.mark.parametrize(
+    ("at", "kept", "than"),
+    [
+        # features kept where 64 were asked for, and the error of the other method there: 40, 30 and 26 % in its columns
+        ("kept", 64, 30.0),
+        ("kept", 16, 40.0),
+        ("kept", 256, 26.0),
+        ("kept", 32, 35.0),  # half way, as 32 / 16 = 64 / 32
+        ("kept", 128, 28.0),
+        ("kept", 20, 40.0 - 10 * math.log(20 / 16) / math.log(4)),
+        ("kept", 260, 26.0),  # 2 % off the end are the same number
+        ("kept", 270, None),  # nothing is extrapolated
+        ("kept", 15, None),
+        ("kept", 0, None),
+        ("kept", None, None),
+        ("exact", 64, 30.0),
+        ("exact", 65, 30.0),
+        ("exact", 66, None),
+        ("exact", 16, None),
+        ("exact", None, None),
+        ("", 16, 30.0),
+        ("", None, 30.0),
+    ],
+)
+def test_methods_are_compared_at_as_many_features_as_one_keeps(made, at, kept, than):
+    """The first fold keeps the number of the case, the others 64; their difference is 5 points or nearly."""
+    made.add("made/sizes", ["A", "B"], NUMBERS, ["set"], n_splits=5)
+    own = np.array([0.25, 0.251, 0.249, 0.25, 0.252])
+    made.put("made/sizes", "A", "64", own, n_selected=[kept, 64, 64, 64, 64])
+    for column, error in zip(NUMBERS, [0.40, 0.30, 0.26], strict=True):
+        made.put("made/sizes", "B", column, np.full(5, error))
+    options = {"artefact": "made/sizes", "over": "folds", "at": at}
+    [part] = verdict_on(made, compare(**options, columns=NUMBERS)).parts[1:2]
+    expected = [*([] if than is None else [25.0 - than]), *(100 * own[1:] - 30)]
+    assert [*dict(part.sample).values()] == pytest.approx(expected)
+    assert part.effect == pytest.approx(np.mean(expected))
+    assert part.p_value == pytest.approx(2 * CorrectedT(np.array(expected), ratio=1 / 9).p_value(0, "less"), rel=1e-6)
+    assert ("1 of 5 left out, without an equal number of features" in part.line()) == (than is None)
+
+
+def test_a_number_of_features_that_was_not_stored_is_asked_for(made):
+    """As of packed trials of a time when no claim was about it; with one fold there is no test."""
+    made.add("made/sizes", ["A", "B"], NUMBERS, ["set"], n_splits=5)
+    for row, errors in (("A", [0.25, 0.26, 0.27]), ("B", [0.25, 0.25, 0.25])):
+        made.put("made/sizes", row, "64", errors)
+    options = {"artefact": "made/sizes", "over": "folds", "columns": ["64"]}
+    asked, kept = (verdict_on(made, compare("comparable", margin=50.0, **options, at=at)) for at in ("", "kept"))
+    assert (asked.verdict, kept.verdict) == (REPLICATED, NOT_RUN)
+    assert "64: not run (nothing stored for A of made/sizes)" in kept.detail
+    assert "n_selected" in kept.claim.rule.reads
+    made.put("made/sizes", "A", "16", [0.25, 0.26], n_selected=[16, 20])
+    made.put("made/sizes", "B", "16", [0.25, 0.26])
+    one = verdict_on(made, compare(**{**options, "columns": ["16"]}, at="exact"))
+    assert (one.verdict, one.detail) == (
+        INCONCLUSIVE,
+        "16: inconclusive (needs at least 2 folds with both sides, found 1)",
+    )
+
+
 @pytest.mark.parametrize(("errors", "verdict"), [([0.10, 0.11, 0.105], REPLICATED), ([0.2, 0.21, 0.22], CONTRADICTED)])
 def test_draws_against_a_method_without_chance(made, errors, verdict):
     made.add("made/drawn", ["A", "B"], COLUMNS, ["ccat"], n_splits=2, draws=3)
@@ -640,6 +702,18 @@ def test_growth_over_data_sets(made):
         ("better", {"dependence": "dyadic"}, r"dependence: expected data sets named like Exp_<one>_.* got 'set0'"),
         ("better", {"dependence": "dyad"}, r"dependence: expected dyadic, over datasets, or nothing, got 'dyad'"),
         ("better", {"dependence": "dyadic", "over": "folds"}, r"expected dyadic, over datasets, .* over 'folds'"),
+        ("better", {"at": "best"}, r"at: expected one of , kept, exact, got 'best'"),
+        (
+            "better",
+            {"at": "kept"},
+            r"at: expected columns that are numbers of features, .* with 'kept', got 'r=1'; leave",
+        ),
+        (
+            "better",
+            {"at": "exact", "columns": ["64", "0"]},
+            r"at: expected columns that are numbers .*, got '0'; leave",
+        ),
+        ("better", {"at": "kept", "columns": ["64"], "over": "draws"}, r"at: .*over datasets or folds.*, got 'draws'"),
         ("certificates", {"row": "A", "quantity": "delta"}, r"quantity: expected one of spectral, .*got 'delta'"),
         (
             "within",

@@ -44,6 +44,12 @@ LESS = {"better": "lower", "worse": "higher", "good": "below", "bad": "above", "
 MORE = {"better": "higher", "worse": "lower", "good": "above", "bad": "below", "minus": "-"}
 """The better and the worse of two values, and on which side of another one they are, as `words` say it."""
 
+AT = {
+    "kept": "Both have as many features as {row} keeps: {than} is interpolated between the columns.",
+    "exact": "Only where {row} keeps as many features as asked, to 2 %.",
+}
+"""The numbers of features at which two methods are compared, where these are not those asked for."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractLocation(AbstractRule, ABC):
@@ -100,17 +106,27 @@ class AbstractLocation(AbstractRule, ABC):
         return [self._finding(column, evidence, peers) for column in columns]
 
     def _finding(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> Finding:
-        places = self.places([column])
-        if empty := [place for place in places if not evidence.has(place, self.measured)]:
-            return nothing_stored(column, *(row if len(places) == 1 else f"{row} of {name}" for name, row, _ in empty))
+        places, compared = self.places([column]), self.compared(column)
+        empty = [place for place in places if not evidence.has(place, self.measured)]
+        empty += [place for place in places[:1] for name in self.reads if not evidence.has(place, name)]
+        if empty:
+            names = dict.fromkeys(row if len(places) == 1 else f"{row} of {name}" for name, row, _ in empty)
+            return nothing_stored(column, *names)
         try:
-            test = evidence.test(places, self.sampling, self.measured)
+            test = evidence.test(compared, self.sampling, self.measured)
         except UnavailableError as reason:
             return Finding(column, INCONCLUSIVE, note=str(reason))
         unit = {"error": evidence.unit, "n_selected": "features"}.get(self.measured, self.measured)
         found = decide(column, test, self.criteria, self.others(column, evidence, peers), alpha=self.alpha, unit=unit)
-        sample = evidence.sample(places, self.sampling, self.measured)
-        return replace(found, margins=self.margins, sample=tuple(sample.items()))
+        sample = evidence.sample(compared, self.sampling, self.measured)
+        found = replace(found, margins=self.margins, sample=tuple(sample.items()))
+        n = len(evidence.sample(places, self.sampling, self.measured))
+        lost = f"{n - len(sample)} of {n} left out, without an equal number of features" if len(sample) < n else ""
+        return replace(found, note="; ".join(filter(None, (found.note, lost))))
+
+    def compared(self, column: str) -> list[Place]:
+        """Return the numbers whose difference is tested in a column, see `AbstractEvidence.test`."""
+        return self.places([column])
 
     def others(self, column: str, evidence: AbstractEvidence, peers: Sequence[Any]) -> list[list[float]]:
         """Return for each criterion the p-values of the rest of the family, see `rules`."""
@@ -145,7 +161,7 @@ class AbstractLocation(AbstractRule, ABC):
         )
 
     def _p_value(self, criterion: Criterion, column: str, evidence: AbstractEvidence) -> float | None:
-        sample = self.places([column]), self.sampling, self.measured
+        sample = self.compared(column), self.sampling, self.measured
         try:
             return criterion.p_value(lambda bound: evidence.p_value(*sample, bound.at, bound.alternative))
         except UnavailableError:
@@ -164,12 +180,18 @@ class AbstractComparison(AbstractLocation):
     quantity : str
         Another measure: r2, rmse or mae of a regression, or a name of `protocol.scoring`. Margins are in its unit, and
         where more is better all signs are the other way round.
+    at : {"", "kept", "exact"}
+        Where `row` may keep another number of features than its column asks for. "kept" compares it, fold by fold, with
+        `than` at as many features, interpolated between the columns of the claim, whose names are numbers. "exact"
+        takes the folds on which `row` keeps as many as asked, to 2 %; "" compares by what was asked. What `than` keeps
+        does not count: as many as asked, or all that it can, as alpha-investing at its end and full data do.
     """
 
     row: str
     than: str
     than_artefact: str = ""
     quantity: str = ""
+    at: str = ""
 
     samples = ("datasets", "folds", "draws")
     untested = 1.0
@@ -182,6 +204,13 @@ class AbstractComparison(AbstractLocation):
             check_one_of("quantity", self.quantity, [*LESS_IS_BETTER, *get_scorer_names()])
         if self.over == "draws" and self.measured != "error":
             raise ValueError(f"over: expected datasets or folds with quantity {self.quantity}, got draws.")
+        check_one_of("at", self.at, ["", *AT])
+        wrong = [name for name in (*self.columns, *self.also) if not (name.isdecimal() and int(name))]
+        if self.at and (self.over == "draws" or wrong):
+            raise ValueError(
+                f"at: expected columns that are numbers of features, over datasets or folds, with {self.at!r}, got "
+                f"{wrong[0] if wrong else self.over!r}; leave out at."
+            )
 
     @property
     def measured(self) -> str:
@@ -191,7 +220,12 @@ class AbstractComparison(AbstractLocation):
     @property
     def reads(self) -> tuple[str, ...]:
         """See the base class."""
-        return (self.quantity,) if self.quantity else ()
+        return tuple(filter(None, (self.quantity, self.at and "n_selected")))
+
+    @property
+    def meaning(self) -> str:
+        """See the base class."""
+        return " ".join(filter(None, (super().meaning, AT.get(self.at, "").format(row=self.row, than=self.than))))
 
     @property
     def sign(self) -> Literal[1, -1]:
@@ -215,6 +249,12 @@ class AbstractComparison(AbstractLocation):
         chosen = (*self.columns, *self.also) if columns is None else columns
         rows = (self.artefact, self.row), (self.than_artefact or self.artefact, self.than)
         return [(*row, column) for column in chosen for row in rows]
+
+    def compared(self, column: str) -> list[Place]:
+        """See the base class."""
+        pair = self.places([column])
+        knots = {"": (), "kept": (*self.columns, *self.also), "exact": (column,)}[self.at]
+        return [*pair, *((*pair[1][:2], knot) for knot in knots)]
 
     def family(self, peers: Sequence[Any]) -> Sequence[AbstractLocation]:
         """See the base class: all pairs of methods of claims of one kind on the same artefacts, data set and sample."""

@@ -163,8 +163,8 @@ def computed_with(trials: pd.DataFrame) -> tuple[tuple[dict[str, Any], ...], tup
 
 
 def _stated(rule: AbstractRule) -> dict[str, Any]:
-    """Return the parameters of a rule, without the quantity where it is the error: that came later, as in keys."""
-    return {name: value for name, value in asdict(rule).items() if (name, value) != ("quantity", "")}
+    """Return the parameters of a rule, without those that came later where they are as before, as in keys."""
+    return {name: value for name, value in asdict(rule).items() if value or name not in ("quantity", "at")}
 
 
 def _digest(content: Any) -> str:

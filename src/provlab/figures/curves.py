@@ -15,6 +15,9 @@ from provlab.figures.style import TWO_COLUMNS, legend_of, save_figure, style
 PANELS = 3
 """Panels in a row, at two columns."""
 
+KEPT = ", features"
+"""Ends the name of a column that has the number of features kept, see `seed_summary`."""
+
 
 def draw_curves(
     frame: pd.DataFrame,
@@ -33,7 +36,8 @@ def draw_curves(
     ----------
     frame : DataFrame
         Long form, see `provlab.frames`, with numbers as columns, such as those of features. Bars are of one sd, or from
-        `low` to `high` where these are there.
+        `low` to `high` where these are there. A line of the column "<number>, features" has how many were kept: the
+        point stands there, with a bar of one sd to both sides, and not at the number asked for.
     stem : path
         Where the files go, without suffix.
     title, ylabel : str
@@ -51,7 +55,7 @@ def draw_curves(
         PDF, PNG and SVG.
     """
     methods, datasets = list(frame["row"].unique()), list(frame["dataset"].unique())
-    frame = frame.astype({"value": float}).assign(x=frame["column"].astype(float))
+    frame = with_kept(frame.astype({"value": float}))
     if "low" not in frame:
         sd = frame["sd"].astype(float)
         frame = frame.assign(low=frame["value"] - sd, high=frame["value"] + sd)
@@ -65,7 +69,7 @@ def draw_curves(
             found = frame[frame["dataset"] == dataset].dropna(subset=["value"])
             for k, (method, look) in enumerate(looks(methods).items()):
                 line = found[found["row"] == method]
-                x, y, low, high = line[["x", "value", "low", "high"]].to_numpy().T
+                x, y, low, high, left, right = line[["x", "value", "low", "high", "left", "right"]].to_numpy().T
                 if method == flat and len(line):  # the same in every column
                     panel.axhline(y[0], color=look.colour, linestyle="--", label=method)
                     if low[0] < high[0]:
@@ -75,6 +79,8 @@ def draw_curves(
                     shift = (k - len(methods) / 2) * 0.004
                     beside = x * (1 + 4 * shift) if "x" in log else x + shift * x.max()
                     panel.vlines(beside, low, high, color=look.colour, linewidth=0.5, alpha=0.4)
+                    wide = left < right
+                    panel.hlines(y[wide], left[wide], right[wide], color=look.colour, linewidth=0.5, alpha=0.4)
                     panel.plot(x, y, look.marker + look.linestyle, color=look.colour, label=method, markersize=2.5)
             panel.set_title(dataset)
             if "x" in log and len(found):
@@ -82,8 +88,8 @@ def draw_curves(
                 panel.xaxis.set_minor_locator(NullLocator())
             if "y" in log:
                 panel.set_yscale("log")
-            ticks = found.drop_duplicates("x")
-            panel.set_xticks(ticks["x"], ticks["column"])
+            ticks = found["column"].unique()
+            panel.set_xticks(ticks.astype(float), ticks)
             panel.tick_params(axis="x", labelrotation=45 if len(ticks) > 6 else 0)
             panel.grid(axis="y")
             if from_zero:
@@ -96,6 +102,19 @@ def draw_curves(
             panel.set_ylabel(ylabel)
         legend_of(figure, panels.flat, methods)
         return save_figure(figure, stem, title)
+
+
+def with_kept(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of numbers with `x`, `left` and `right`: the mean number of features kept -+ its sd.
+
+    Without a line that says it, all three are the number that the column is named by; without an sd only x is another.
+    """
+    place, is_kept = ["row", "dataset", "column"], frame["column"].str.endswith(KEPT)
+    kept = frame[is_kept].reindex(columns=[*place, "value", "sd"]).set_axis([*place, "x", "spread"], axis=1)
+    kept["column"] = kept["column"].str.removesuffix(KEPT)
+    found = frame[~is_kept].merge(kept.astype({"x": float, "spread": float}), on=place, how="left", validate="m:1")
+    x, spread = found["x"].fillna(found["column"].astype(float)), found["spread"].fillna(0.0)
+    return found.assign(x=x, left=x - spread, right=x + spread)
 
 
 def dots(frame: pd.DataFrame, *, xlabel: str) -> Figure:
