@@ -1,4 +1,4 @@
-"""make reproduce-table1_nearest: Table 1 as the authors may have run it."""
+"""make reproduce-table1_nearest: Table 1 by the readings with most cells as printed (likelihood.py: probable ones)."""
 
 from provlab.recipe import Recipe
 

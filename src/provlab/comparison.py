@@ -72,7 +72,7 @@ class Comparison(pd.DataFrame):
 
     def draw_features(self) -> Any:
         """Return a Matplotlib figure: how often each method selects its most frequent features."""
-        from provlab.figures.frequencies import frequency_figure
+        from provlab.figures.curves import frequency_figure
 
         return frequency_figure(self.features)
 

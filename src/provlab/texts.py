@@ -9,6 +9,7 @@ A template asks a folder of reference results for what it says, so that a new re
     {{ verdicts["smith2020.bss-better"].effect | form("+.2f") }}       a column of verdicts.csv
     {{ robustness["smith2020.bss-better"].replicated | percent }}      the share of its readings, or a column
     {{ nearest["smith2020/table1"].best.exact | form("d") }}           of the universe nearest to the print
+    {{ likelihood["smith2020"]["BSS", "as printed", "r=2"] | share }}  how often a reading gives a printed list
     {{ summary.trials | form(",d") }}                                  what summary.json has
 
 A query is a statistic and a format of Python's. The statistic `value` is of the one number that there is, `printed` of
@@ -89,8 +90,18 @@ def filled(template: Path, folder: Path) -> str:
         }
     return render(
         template, number=partial(_number, folder), table=partial(_markdown, folder), verdicts=verdicts,
-        robustness=robustness, nearest=nearest, summary=read_json(folder / "summary.json"),
+        robustness=robustness, nearest=nearest, likelihood=likelihoods(), summary=read_json(folder / "summary.json"),
     )  # fmt: skip
+
+
+def likelihoods() -> dict[str, dict[tuple[str, ...], dict[str, str]]]:
+    """Return of each paper with a likelihood.csv its lines by method, reading and printed list.
+
+    `exactly` is the share of drawn data sets with the list, `exactly_low` and `exactly_high` its interval.
+    """
+    paths = {name: path for name, found in papers().items() if (path := found.folder / "likelihood.csv").is_file()}
+    key = ("method", "reading", "list")
+    return {name: {tuple(line[each] for each in key): line for line in _lines(path)} for name, path in paths.items()}
 
 
 def render(template: Path, **names: Any) -> str:
@@ -108,7 +119,7 @@ def render(template: Path, **names: Any) -> str:
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     percent = lambda share, form=".0f": _formatted(100 * float(share), form)  # noqa: E731
-    environment.filters.update(form=_formatted, percent=percent, text=escape_markdown)
+    environment.filters.update(form=_formatted, percent=percent, share=_share, text=escape_markdown)
     try:
         return environment.from_string(template.read_text(encoding="utf-8"), names).render()
     except (TemplateError, ValueError, TypeError) as error:
@@ -176,6 +187,12 @@ def _formatted(value: float | str, form: str) -> str:
         raise ValueError(f"expected a number that {form!r} can show, got {value}.")
     text = format(int(value) if form.endswith("d") else value, form)
     return text if float(text.replace(",", "")) else text.replace("-", "")
+
+
+def _share(line: Mapping[str, str]) -> str:
+    """Return how often a reading gives a printed list, with its interval."""
+    share, low, high = (_formatted(100 * float(line[f"exactly{end}"]), ".1f") for end in ("", "_low", "_high"))
+    return f"{share} % [{low}, {high}]"
 
 
 def _one_of(known: Iterable[str], name: str, what: str) -> str:

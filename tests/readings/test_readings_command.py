@@ -142,13 +142,16 @@ def test_the_letter_and_the_curves_are_of_the_outcome(project, study, tmp_path):
     assert "4 universes" in curve
 
 
-def test_a_long_letter_lists_some_claims_and_names_the_places_that_turn_fewest(tmp_path):
+def test_the_letter_on_many_claims_is_a_page(tmp_path):
     outcome = stored_outcome("paul2016", REPO / "results" / "reference")
     letter = write_letter(outcome, tmp_path / "letter.md")
-    assert re.search(r"\n- and \d+ more\n", letter)
-    assert re.search(r"\n- Less depends on [\w-]+ \(\d+\), ", letter)
-    assert "\n- paul2016/table1: of " in letter
-    assert "paul2016/table1: of " not in write_letter(outcome, tmp_path / "letter.md", ["paul2016/table1"])
+    assert len(letter.splitlines()) <= 45
+    assert len(letter.split()) <= 450
+    assert re.search(r"\*\*: \d+, such as\n(- .*\n){2}\n", letter)
+    assert re.search(r"\n- Next: [\w-]+ \(\d+\), [\w-]+ \(\d+\) and others\.\n", letter)
+    assert re.search(r"by equal cells: paul2016/table1 \d+ of 40 \(our defaults: \d+\); ", letter)
+    rest = write_letter(outcome, tmp_path / "letter.md", ["paul2016/table1"])
+    assert "paul2016/table1 " not in rest.partition("equal cells")[2]
 
 
 def test_a_part_of_the_data_is_said(tmp_path, monkeypatch, capsys):

@@ -1,7 +1,7 @@
 """Readings for people: tables in a terminal, and one page to the authors of a paper.
 
-The page says which reading gives what they print, what none gives, and what is left to ask; all its numbers are those
-of the outcome.
+The page says what becomes of the claims, what was probably run, in a paragraph of the paper's room, and what is left to
+ask. Its numbers are those of the outcome and of the paper's likelihood.csv.
 """
 
 from __future__ import annotations
@@ -25,10 +25,13 @@ from provlab.readings.schema import Part
 from provlab.readings.study import Outcome
 from provlab.readings.universes import Multiverse
 from provlab.tables import write_text
-from provlab.texts import render
+from provlab.texts import likelihoods, render
 
-MOST = 6
-"""Claims, or questions, that a paragraph lists."""
+MOST = 2
+"""Claims, or questions, that a paragraph lists: a letter has one page."""
+
+OWN = "letter.j2"
+"""File of a paper's room with a paragraph of its own: what was probably run, by `provlab.texts.likelihoods`."""
 
 FIRM_HEADINGS = {
     REPLICATED: "Holds", CONTRADICTED: "Contradicted", NOT_CONTRADICTED: "Not contradicted",
@@ -52,10 +55,13 @@ def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> 
     run = [each for each in outcome.robustness if each.n_run and outcome.claims[each.claim] in claims]
     found = [each for each in run if each.n_universes > 1]
     turning = Counter(place for each in found for place, share in each.turns.items() if share > 0)
+    paper = papers()[multiverse.readings.paper]
+    own = paper.folder / OWN
     text = render(
         Path(__file__).with_suffix(".md.j2"),
-        title=papers()[multiverse.readings.paper].title, places=multiverse.readings.places, claims=outcome.claims,
-        found=found, most=MOST, headings=FIRM_HEADINGS, parts=_parts(multiverse, claims), left_out=left_out,
+        title=paper.title, own=render(own, likelihood=likelihoods()) if own.is_file() else "",
+        places=multiverse.readings.places, claims=outcome.claims, found=found, most=MOST, headings=FIRM_HEADINGS,
+        left_out=left_out, parts=_said_once(_parts(multiverse, claims)),
         n_run=sum(each.n_run for each in found), n_all=sum(each.n_universes for each in found),
         one=Counter(each.default for each in run if each.n_universes == 1).most_common(),
         firm={verdict: [each for each in found if each.firm == verdict] for verdict in FIRM_HEADINGS},
@@ -121,6 +127,14 @@ def _parts(multiverse: Multiverse, claims: Iterable[Claim]) -> dict[str, Part]:
     """Return of the artefacts that claims rest on the part of the data that is used, where it is not all."""
     names = dict.fromkeys(name for claim in claims for name in sorted(claim.artefacts))
     return {name: part for name in names if (part := multiverse.part(name)) is not None}
+
+
+def _said_once(parts: dict[str, Part]) -> dict[str, list[str]]:
+    """Return why only a part of the data is used, and of which artefacts, without their paper."""
+    found: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        found.setdefault(part.why, []).append(name.partition("/")[2])
+    return found
 
 
 def _near(frame: pd.DataFrame) -> dict[str, Any]:

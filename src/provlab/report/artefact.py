@@ -179,7 +179,7 @@ def write_artefact(
         counts=counted([page]), numbers=numbers[:MAX_NUMBERS].to_dict("records"), n_printed=len(printed),
         plots=content["plot"] is not None,
         with_errors=len(printed) > 0 and np.isfinite(printed["standard_errors"]).any(),
-        by_dataset=len(numbers) > 0 and numbers["dataset"].ne("").any(), trace_href=trace_href,
+        by_dataset=len(numbers) > 0 and numbers["dataset"].nunique() > 1, trace_href=trace_href,
         places={(entry.row, entry.column) for entry in artefact.entries} if artefact else set(), **content,
     )  # fmt: skip
     return page

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from provlab.features import KEEPS_ALL, NO_LIST, SelectedFeatures, cells_features
-from provlab.figures.frequencies import MAX_PANELS, frequency_figure
+from provlab.figures.curves import PANELS, frequency_figure
 from provlab.figures.style import only_formats, save_figure, style
 from provlab.frames import Planned, planned_trials
 from provlab.report.templating import Site
@@ -122,7 +122,7 @@ def write_features(
         if line.cell.id in selecting:
             groups.setdefault((line.dataset, line.column), []).append(line)
     columns = list(dict.fromkeys(line.column for line in lines if line.cell.id in selecting))
-    drawn = columns if len(columns) <= MAX_PANELS else [columns[0], columns[len(columns) // 2], columns[-1]]
+    drawn = columns if len(columns) <= PANELS else [columns[0], columns[len(columns) // 2], columns[-1]]
     shown = {line.cell.id for members in [*groups.values()][:MAX_GROUPS] for line in members}
     per_line = max(TOP, MAX_LINES // max(1, sum(map(len, groups.values()))))
     part, whole = FeaturesPart(), dict[str, pd.DataFrame]()
