@@ -334,7 +334,7 @@ def with_an_id(n=100, d=25):
     return np.column_stack([np.random.default_rng(2).integers(0, 10**7, n), rows]), labels
 
 
-MIXED = np.random.default_rng(0).standard_normal((40, 60))
+MIXED, WIDE = (np.random.default_rng(0).standard_normal(shape) for shape in ((40, 60), (30, 400)))
 THIRDS = np.arange(40) % 3
 EARLY = {  # what stops early; rows and labels; what it says
     **{f"libsvm, {rows.shape[1]} columns, {classes} classes": (
@@ -343,8 +343,8 @@ EARLY = {  # what stops early; rows and labels; what it says
        for rows in (TALL, MIXED) for classes in (2, 3)},
     "hinge": (HingeSVM(1e-3, max_iter=2), MIXED, None,
               r"^HingeSVM: expected .* of at most 1e-06, got .* after 2 Newton"),
-    "l1": (L1SVMSelector(C=1e6, tol=1e-6), MIXED, None,
-           "gap of at most tol = 1e-06, got .* after 4 runs of LIBLINEAR; lower"),
+    "l1, no slack left": (L1SVMSelector(C=1e6, tol=1e-6), WIDE, np.where(WIDE[:, :4].sum(axis=1) > 0, 1, -1),
+                          "gap of at most tol = 1e-06, got .* after 4 runs of LIBLINEAR; lower"),
     "l1 of three classes": (L1SVMSelector(C=100.0, tol=1e-12), TALL, THIRDS,
                             "L1SVMSelector: expected a relative duality gap of at most tol = 1e-12"),
     "lp": (LPSVMSelector(solver="newton", max_iter=1), MIXED, None,
