@@ -7,6 +7,7 @@ import shutil
 import pandas as pd
 import pytest
 
+from provlab.claims import DEPENDS_ON_READING
 from provlab.claims.provenance import Provenance
 from provlab.cli import main
 from provlab.readings.letter import write_letter
@@ -148,6 +149,9 @@ def test_the_letter_on_many_claims_is_a_page(tmp_path):
     assert len(letter.splitlines()) <= 45
     assert len(letter.split()) <= 450
     assert re.search(r"\*\*: \d+, such as\n(- .*\n){2}\n", letter)
+    asked_more = [each for each in outcome.robustness if each.n_run and each.n_universes > 1]
+    firm = [each for each in asked_more if each.firm and each.counts_as(each.default) != DEPENDS_ON_READING]
+    assert sum(map(int, re.findall(r"under nearly all readings\*\*: (\d+)", letter))) == len(firm)
     assert re.search(r"\n- Next: [\w-]+ \(\d+\), [\w-]+ \(\d+\) and others\.\n", letter)
     assert re.search(r"by equal cells: paul2016/table1 \d+ of 40 \(our defaults: \d+\); ", letter)
     rest = write_letter(outcome, tmp_path / "letter.md", ["paul2016/table1"])

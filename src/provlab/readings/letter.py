@@ -17,7 +17,7 @@ import pandas as pd
 from rich.table import Column, Table
 from rich.text import Text
 
-from provlab.claims import CONTRADICTED, NO_DIFFERENCE, NOT_CONTRADICTED, REPLICATED, Claim
+from provlab.claims import CONTRADICTED, DEPENDS_ON_READING, NO_DIFFERENCE, NOT_CONTRADICTED, REPLICATED, Claim
 from provlab.project import papers
 from provlab.readings.prints import nearest
 from provlab.readings.robustness import count_text, robustness_frame
@@ -54,6 +54,8 @@ def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> 
     claims = [claim for claim in multiverse.claims if claim.rule.artefact not in left_out]
     run = [each for each in outcome.robustness if each.n_run and outcome.claims[each.claim] in claims]
     found = [each for each in run if each.n_universes > 1]
+    # where most readings decide against our defaults the claim counts as depending on the reading, not as firm
+    depends = [each for each in found if not each.firm or each.counts_as(each.default) == DEPENDS_ON_READING]
     turning = Counter(place for each in found for place, share in each.turns.items() if share > 0)
     paper = papers()[multiverse.readings.paper]
     own = paper.folder / OWN
@@ -64,11 +66,12 @@ def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> 
         left_out=left_out, parts=_said_once(_parts(multiverse, claims)),
         n_run=sum(each.n_run for each in found), n_all=sum(each.n_universes for each in found),
         one=Counter(each.default for each in run if each.n_universes == 1).most_common(),
-        firm={verdict: [each for each in found if each.firm == verdict] for verdict in FIRM_HEADINGS},
+        firm={
+            verdict: [each for each in found if each.firm == verdict and each not in depends]
+            for verdict in FIRM_HEADINGS
+        },
         # not run by default: NaN
-        turned=sorted(
-            (each for each in found if each.decides and not each.firm), key=lambda each: np.nan_to_num(each.same)
-        ),
+        turned=sorted((each for each in depends if each.decides), key=lambda each: np.nan_to_num(each.same)),
         open=sum(not each.decides for each in found),
         prints={name: _near(each) for name, each in outcome.prints.items() if len(each) and name not in left_out},
         asked=sorted(
