@@ -59,7 +59,7 @@ def test_workers_elsewhere_have_their_own_files(nothing_here):
 def test_plans_and_verdicts_need_no_data(nothing_here, monkeypatch, capsys):
     monkeypatch.chdir(nothing_here)
     assert main(["status", "--artefact", "figure1"]) == 0
-    assert "0 of 328000" in capsys.readouterr().out
+    assert "0 of 336000" in capsys.readouterr().out
     assert main(["explain", "figure1", "--row", "BSS", "--column", "r=300", "--dataset", SETS[0]]) == 0
     assert SETS[0] in capsys.readouterr().out
     assert main(["verify", "--paper", "paul2016"]) == 0

@@ -42,6 +42,10 @@ Names: TypeAlias = tuple[Sequence[str] | None, str]
 AnyCell = TypeVar("AnyCell", bound=Planned)
 
 
+NO_INDEX = np.nan, (np.nan, np.nan)
+"""The stability of a cell that has none, and its interval."""
+
+
 @dataclass(frozen=True, eq=False)
 class SelectedFeatures:
     """What the trials of one cell selected.
@@ -66,9 +70,9 @@ class SelectedFeatures:
     n_selections: int
     n_features: int
     sizes: tuple[int, int]
-    note: str = ""
-    index: float = np.nan
-    interval: tuple[float, float] = (np.nan, np.nan)
+    note: str
+    index: float
+    interval: tuple[float, float]
 
 
 def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, note: str = "") -> SelectedFeatures:
@@ -110,7 +114,7 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
     n_features = int(trials["n_features"].fillna(0).max()) if len(trials) else 0
     lists, keeps_all, trials = _selections(trials)
     if not lists:
-        return SelectedFeatures(pd.DataFrame(columns=COLUMNS), 0, n_features, (0, 0), NO_LIST)
+        return SelectedFeatures(pd.DataFrame(columns=COLUMNS), 0, n_features, (0, 0), NO_LIST, *NO_INDEX)
     sizes = np.array([len(each) for each in lists])
     codes, labels = pd.factorize(np.concatenate(lists))
     index, texts = np.arange(labels.size), labels
@@ -139,7 +143,7 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
     found.insert(0, "feature", pd.Series(texts[order], dtype=object))
     if is_prepared:
         found["index"] = pd.array([pd.NA] * len(found), "Int64")
-    stable: tuple[Any, ...] = ()
+    stable = NO_INDEX
     problem = ""
     if sizes.sum() in (0, len(lists) * n_features):
         problem = KEEPS_ALL if sizes[0] else KEEPS_NONE
