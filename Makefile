@@ -116,7 +116,7 @@ test: $(DEV)
 faults: $(DEV)
 	PYTHONPATH=tests $(BIN)/python tests/faults/hour.py $(OVERRIDES)
 
-# Two thirds more time than the tests alone: for who adds a module.
+# Two thirds more time than the tests alone: for when you add a module.
 coverage: $(DEV)
 	$(PYTEST) --cov --cov-report=term --cov-fail-under=90
 

@@ -20,7 +20,7 @@ OF_RESULTS = "It was made by provsel report, from the trials that this checkout 
 OF_SAMPLE = (
     "It was made from the sample of the reference run's trials that is committed, a few of each artefact on synthetic "
     "data, so that most numbers wait for trials, and its verdicts are on these few: those of the whole run stand on "
-    "the pages of the papers. Who has the trials gets them all by make report docs."
+    "the pages of the papers. With all trials stored, make report docs adds them."
 )
 
 

@@ -161,7 +161,7 @@ class Reference:
             for name, verdicts in lines["verdict"].groupby(lines["claim"].map(about)):
                 if name in said and (n_judged := int((verdicts != NOT_RUN).sum())) < len(verdicts):
                     more = f"so far {n_judged:,} verdicts of {len(verdicts):,}"
-                    said[str(name)] = [*(said[str(name)] or ["as the code is"]), more]
+                    said[str(name)] = [*(said[str(name)] or ["up to date"]), more]
         return said
 
     def absent(self) -> list[str]:

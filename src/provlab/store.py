@@ -366,7 +366,7 @@ class TrialStore:
         return OSError(
             error.errno or errno.EIO,
             f"store {self.folder}: expected {expected}, got {reason!r}; nothing half-written is left, and what was "
-            f"stored is whole: {STEPS.get(error.errno or 0, 'see to it')}, then run the same command again.",
+            f"stored is whole: {STEPS.get(error.errno or 0, 'fix it')}, then run the same command again.",
         )
 
 

@@ -296,7 +296,7 @@ class AbstractRule:
     columns : tuple of str
         Columns that the verdict is about: all of them.
     also : tuple of str
-        Columns that are tested and reported beside, without a say in the verdict.
+        Columns that are tested and reported, not decisive.
     dataset : str
         The only data set that the claim is about; "" for all of the artefact.
     """

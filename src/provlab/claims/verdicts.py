@@ -43,7 +43,7 @@ class Verdict:
     parts : tuple of Finding
         Its parts, all of which the claim speaks of; () where it was not run.
     beside : tuple of Finding
-        What was tested beside, without a say.
+        What was tested and reported, not decisive.
     state : str
         "complete", "partial (k of n)" or "not run": trials behind the claim.
     settings : str
