@@ -67,7 +67,7 @@ def drawn_plot(page):
     """Return the first plot of a page: it is drawn when it comes near the screen."""
     plot = page.locator(".plot").first
     plot.evaluate("plot => plot.parentElement.scrollIntoView()")
-    plot.evaluate("plot => plot.previousElementSibling.scrollIntoView()")
+    plot.evaluate("plot => plot.scrollIntoView({block: 'center'})")
     plot.locator("svg.main-svg").first.wait_for()
     return plot
 
