@@ -285,11 +285,20 @@ def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys, con
         [f"{each['dataset']} {each['selector']} {json.loads(each['config'])['model']}" for each in planned_now]
     )
     records = [planned_now[k] for k in kinds.drop_duplicates().index]  # one of each data set, selector and model
-    assert len(records) >= 20
-    assert audited(tmp_path / "same", records) == 0, capsys.readouterr().out
+    clusters = [each for each in records if "KMeans" in str(json.loads(each["config"])["model"])]
+    others = [each for each in records if each not in clusters]
+    assert len(others) >= 15 <= len(records) - 5
+    assert audited(tmp_path / "same", others) == 0, capsys.readouterr().out
     printed = capsys.readouterr().out
-    assert f"of {len(records)} stored" in printed
+    assert f"of {len(others)} stored" in printed
     assert "skipped" not in printed
+    # On another processor k-means may stop at another optimum: a last digit decides where it starts.
+    audited(tmp_path / "clusters", clusters)
+    printed = capsys.readouterr().out
+    assert f"of {len(clusters)} stored" in printed
+    assert "features: stored" not in printed
+    different = re.search(r"different\W+(\d+)", printed)
+    assert int(different[1]) <= ("of another kind" in printed)
     cheapest = min((record for record in records if record["error"] is not None), key=lambda each: each["task_cpu"])
     assert audited(tmp_path / "other", [{**cheapest, "error": 1 - cheapest["error"]}]) != 0
 
