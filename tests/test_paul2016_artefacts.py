@@ -59,24 +59,27 @@ def run(made, monkeypatch, capsys):
     return on_small_data
 
 
-def test_the_nearest_table_has_the_readings_that_the_reference_found_nearest():
+def test_the_nearest_table_has_readings_that_the_reference_found_nearest():
+    """Several are equally near: the table has those of one of them."""
     found = pd.read_csv(REPO / "results/reference/readings/paul2016/print-table1.csv", dtype=str)
-    universe = found[(found["rank"] == "1") & (found["C"] == "1")].iloc[0]
+    nearest = found[(found["rank"] == "1") & (found["C"] == "1")].to_dict("records")
     near, default = (compose_artefact(f"paul2016/{name}") for name in ("table1_nearest", "table1"))
-    rows = default.config.artefact.rows
-    assert {*near.config.artefact.rows} == PRINTED - {"Random", "Full"}
+    rows = {row: [*overrides] for row, overrides in near.config.artefact.rows.items()}
+    assert {*rows} == PRINTED - {"Random", "Full"}
     assert near.config.artefact.columns == default.config.artefact.columns
     places = [place for place in paper_readings("paul2016").places if "paul2016/table1" in place.touches]
-    for row, overrides in near.config.artefact.rows.items():
-        chosen = [
-            override
+
+    def chosen(universe, row):
+        options = [
+            option
             for place in places
-            for option in place.options
             if place.touches_row("paul2016/table1", row)
-            and option.name == universe.get(place.id, place.options[0].name)
-            for override in option.overrides
+            for option in place.options
+            if option.name == universe.get(place.id, place.options[0].name)
         ]
-        assert [*overrides] == [*rows[row], *chosen]
+        return [*default.config.artefact.rows[row], *(each for option in options for each in option.overrides)]
+
+    assert rows in [{row: chosen(universe, row) for row in rows} for universe in nearest]
 
 
 @pytest.mark.parametrize(("name", "setting"), [("figure1", "supervised"), ("figure2", "unsupervised")])
