@@ -287,7 +287,8 @@ def test_a_sample_of_its_trials_is_what_this_code_computes(tmp_path, capsys, con
     records = [planned_now[k] for k in kinds.drop_duplicates().index]  # one of each data set, selector and model
     clusters = [each for each in records if "KMeans" in str(json.loads(each["config"])["model"])]
     others = [each for each in records if each not in clusters]
-    assert len(others) >= 15 <= len(records) - 5
+    assert len(records) >= 20
+    assert clusters
     assert audited(tmp_path / "same", others) == 0, capsys.readouterr().out
     printed = capsys.readouterr().out
     assert f"of {len(others)} stored" in printed

@@ -55,10 +55,8 @@ def _installation() -> Findings:
 def _data() -> Findings:
     mirror, folder = mirror_dir(), data_dir()
     if mirror is not None:
-        yield (
-            MIRROR_VARIABLE,
-            *((OK, f"{mirror}") if mirror.is_dir() else (WARNING, f"{mirror}", "no such folder: unset it")),
-        )
+        bad = not mirror.is_dir()
+        yield MIRROR_VARIABLE, WARNING if bad else OK, str(mirror), "no such folder: unset it" if bad else ""
     is_file = folder.exists() and not folder.is_dir()
     yield DATA_VARIABLE, PROBLEM if is_file else OK, str(folder), "no folder: name one" if is_file else ""
     for name in dataset_names():

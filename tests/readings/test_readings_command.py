@@ -147,7 +147,7 @@ def test_the_letter_on_many_claims_is_a_page(tmp_path):
     outcome = stored_outcome("paul2016", REPO / "results" / "reference")
     letter = write_letter(outcome, tmp_path / "letter.md")
     assert len(letter.splitlines()) <= 45
-    assert len(letter.split()) <= 500  # of A4
+    assert len(letter.split()) <= 450
     assert re.search(r"\*\*: \d+, such as\n(- .*\n){2}\n", letter)
     asked_more = [each for each in outcome.robustness if each.n_run and each.n_universes > 1]
     firm = [each for each in asked_more if each.firm and each.counts_as(each.default) != DEPENDS_ON_READING]
