@@ -30,6 +30,9 @@ REGISTRIES = {
 """Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
 none, and would wait for them longer than for all the rest."""
 
+PANEL = "provlab.benchmark.methods"
+"""Selectors of the benchmark, which configs may name as well: by the whole name, as those of other modules."""
+
 SCIKIT_LEARN = (
     "sklearn.linear_model.Ridge",
     "sklearn.linear_model.Lasso",
@@ -56,9 +59,14 @@ def base_of(kind: str) -> type:
 @cache  # plans ask tens of thousands of times
 def registered(kind: str) -> dict[str, type]:
     """Return provsel's classes of `kind` by name: "selector" (or plain transformer), "model" or "measure"."""
+    return _classes(kind, REGISTRIES[kind])
+
+
+@cache
+def _classes(kind: str, package: str) -> dict[str, type]:
     from sklearn.base import TransformerMixin
 
-    registry = importlib.import_module(REGISTRIES[kind])
+    registry = importlib.import_module(package)
     base = TransformerMixin if kind in ("selector", "preparation") else base_of(kind)
     found = {name: getattr(registry, name) for name in registry.__all__}
     return {
@@ -88,6 +96,8 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     registry = REGISTRIES.get(kind)
     if registry is not None and package == registry and name in registered(kind):
         return registered(kind)[name]
+    if kind == "selector" and package == PANEL and name in _classes(kind, PANEL):
+        return _classes(kind, PANEL)[name]
     if kind == "model" and target in SCIKIT_LEARN:
         return getattr(importlib.import_module(package), name)
     if isinstance(in_hand := object_in_hand(target), type) and issubclass(in_hand, base_of(kind)):
