@@ -111,3 +111,54 @@ def test_rows_of_length_1_and_shuffled_columns(name, size):
     assert len(contents) == 4
     for other in (scaled, shuffled):
         np.testing.assert_array_equal(other.y, plain.y)
+
+
+# ---- samples of rows
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("name", "size"), [("digits", {}), ("sparse_rows", {"n_samples": 900, "n_features": 5000})])
+def test_a_sample_has_the_share_of_each_class_and_whole_rows_in_their_order(name, size, seed):
+    whole = load_dataset(name, **size)
+    part = load_dataset(name, **size, sample_rows=100, sample_seed=seed)
+    X, rows = dense(part), dense(whole)
+    columns = np.isin(whole.feature_names, part.feature_names)
+    place = {row.tobytes(): i for i, row in enumerate(np.ascontiguousarray(rows[:, columns]))}
+    drawn = np.array([place[row.tobytes()] for row in np.ascontiguousarray(X)])
+    assert (np.diff(drawn) > 0).all()
+    np.testing.assert_array_equal(part.y, whole.y[drawn])
+    np.testing.assert_array_equal(columns, name == "digits" or rows[drawn].any(axis=0))
+    for label in np.unique(whole.y):
+        assert abs((part.y == label).sum() - 100 * (whole.y == label).mean()) < 1
+    if whole.official_train is not None:
+        np.testing.assert_array_equal(part.official_train, whole.official_train[drawn])
+    assert (load_dataset(name, **size, sample_rows=100).content == part.content) == (seed == 0)
+
+
+def test_the_largest_classes_are_kept_and_two_are_signs():
+    counts = np.bincount(load_dataset("digits").y)  # 3: 183, 1: 182, 5: 182
+    three = load_dataset("digits", sample_classes=3)
+    assert dict(zip(*np.unique(three.y, return_counts=True), strict=True)) == {k: counts[k] for k in (1, 3, 5)}
+    two = load_dataset("digits", sample_classes=2, sample_rows=50)
+    assert np.unique(two.y, return_counts=True)[1].tolist() == [25, 25]
+    assert set(two.y.tolist()) == {-1, 1}
+    ones = load_dataset("digits", classes=[1, 3])
+    assert {row.tobytes() for row in two.X[two.y == -1]} <= {row.tobytes() for row in ones.X[ones.y == -1]}
+    assert load_dataset("digits", sample_classes=10).content == load_dataset("digits").content
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"sample_rows": 1798}, "digits: sample_rows must be at most 1797, got 1798. Lower it"),
+        ({"sample_rows": 400, "sample_classes": 2}, "sample_rows must be at most 365, got 400"),
+        ({"sample_classes": 11}, "sample_classes must be at most 10, got 11"),
+        ({"sample_rows": 1}, "sample_rows must be an integer of at least 2, got 1"),
+        ({"sample_classes": True}, "sample_classes must be an integer of at least 2, got True"),
+        ({"sample_rows": 9, "sample_seed": None}, "sample_seed must be an integer of at least 0, got None"),
+        ({"sample_seed": 3}, "expected sample_rows beside sample_seed=3, got none"),
+    ],
+)
+def test_samples_that_cannot_be_are_refused(params, message):
+    with pytest.raises(ValueError, match=message):
+        load_dataset("digits", **params)

@@ -15,7 +15,9 @@ from provsel.checks import check_integer
 
 _FINGERPRINT_FORMAT = b"provsel-dataset-1"
 
-NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None}
+NOTHING: dict[str, Any] = {
+    "unit_rows": False, "shuffle_columns": None, "sample_rows": None, "sample_classes": None, "sample_seed": 0,
+}  # fmt: skip
 """The parameters that every data set has, and their defaults."""
 
 UNLIKE = 1000.0
@@ -235,19 +237,34 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
         For a bad value of the first.
     """
     found = {key: params.get(key, default) for key, default in NOTHING.items()}
-    unit_rows, seed = found.values()
-    if not isinstance(unit_rows, bool):
-        raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {unit_rows!r:.80}")
-    if seed is not None:
-        check_integer(f"data set {name!r}", "shuffle_columns", seed, minimum=0)
+    if not isinstance(found["unit_rows"], bool):
+        raise ValueError(f"data set {name!r}: unit_rows must be true or false, got {found['unit_rows']!r:.80}")
+    for key, smallest in {"shuffle_columns": 0, "sample_rows": 2, "sample_classes": 2, "sample_seed": 0}.items():
+        if found[key] is not NOTHING[key]:
+            check_integer(f"data set {name!r}", key, found[key], minimum=smallest)
+    if found["sample_seed"] != 0 and found["sample_rows"] is None:
+        raise ValueError(
+            f"data set {name!r}: expected sample_rows beside sample_seed={found['sample_seed']}, got none. Say how "
+            "many rows to draw, or leave sample_seed out"
+        )
     return found, {key: value for key, value in params.items() if key not in NOTHING}
 
 
-def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) -> Dataset:
-    """Return the data set with its rows scaled to length 1, then its columns shuffled.
+def prepared(
+    dataset: Dataset,
+    *,
+    unit_rows: bool,
+    shuffle_columns: int | None,
+    sample_rows: int | None,
+    sample_classes: int | None,
+    sample_seed: int,
+) -> Dataset:
+    """Return a sample of the rows, see `sampled`, with each scaled to length 1, then the columns shuffled.
 
-    Neither lets a row see another one. What does, such as scales of columns, is fitted in each fold: `preparation`.
+    Neither scaling lets a row see another one. What does, such as scales of columns, is fitted in each fold:
+    `preparation`.
     """
+    dataset = sampled(dataset, sample_rows, sample_classes, sample_seed)
     X, names = dataset.X, dataset.feature_names
     if unit_rows:
         dataset.check_complete()
@@ -261,6 +278,57 @@ def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) 
             shuffled.sort_indices()
         X, names = shuffled, names[order]
     return dataset if X is dataset.X else replace(dataset, X=X, feature_names=names)
+
+
+def sampled(dataset: Dataset, n_rows: int | None, n_classes: int | None, seed: int) -> Dataset:
+    """Return some rows of a data set in their order, of each class the same share.
+
+    Sparse columns that have no entry in these rows are left out.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    n_rows : int or None
+        Number of rows, None for all.
+    n_classes : int or None
+        Only the classes with the most rows, of equally many the first. Two get the labels -1 and +1, more keep theirs.
+    seed : int
+        Of the draw.
+
+    Raises
+    ------
+    ValueError
+        When there are fewer rows or classes, and for classes of a regression.
+    """
+    if n_rows is None and n_classes is None:
+        return dataset
+    y = dataset.y
+    classes = np.zeros_like(y) if dataset.is_regression else y
+    _, codes, counts = np.unique(classes, return_inverse=True, return_counts=True)
+    largest = np.argsort(-counts, kind="stable")[:n_classes]
+    rows = np.flatnonzero(np.isin(codes, largest))
+    for words, asked, there in (("classes", n_classes, dataset.n_classes), ("rows", n_rows, rows.size)):
+        if asked is not None and asked > there:
+            raise ValueError(f"data set {dataset.name}: sample_{words} must be at most {there}, got {asked}. Lower it")
+    if n_rows is not None:
+        drawn = np.random.default_rng(seed).permutation(rows)
+        place = np.empty(rows.size)  # row k of m of a class is at (k + 1/2) / m: the first places are of all alike
+        for code in largest:
+            place[codes[drawn] == code] = (np.arange(counts[code]) + 0.5) / counts[code]
+        rows = np.sort(drawn[np.argsort(place, kind="stable")[:n_rows]])
+    y = y[rows]
+    if n_classes == 2:
+        y = np.where(codes[rows] == largest.max(), 1, -1)
+    X: Any = dataset.X[rows]
+    names = dataset.feature_names
+    if sparse.issparse(X):
+        used = np.unique(X.indices)
+        X, names = X[:, used], names[used]
+    kept = {key: getattr(dataset, key) for key in ("official_train", "groups", "sample_weight", "folds")}
+    kept = {key: None if array is None else array[rows] for key, array in kept.items()}
+    if dataset.class_names is not None:
+        kept["class_names"] = dataset.class_names[np.sort(largest)]
+    return replace(dataset, X=X, y=y, feature_names=names, **kept)
 
 
 def warn_of_scales(dataset: Dataset) -> None:

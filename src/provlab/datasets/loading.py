@@ -38,6 +38,11 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
         Scale every row to length 1; rows of zeros stay. In a config: `+dataset.unit_rows=true`.
     shuffle_columns : int, default=None
         Seed of another order of the features; None is that of the files. In a config: `+dataset.shuffle_columns=0`.
+    sample_rows, sample_classes : int, default=None
+        Only so many rows, of each class the same share, and only so many classes, those with the most rows; None is
+        all. In a config: `+dataset.sample_rows=500`.
+    sample_seed : int, default=0
+        Of the draw of rows.
     **params
         Keyword parameters of the loader, see the docstring of `provlab.datasets.loaders.<name>.load`.
 
