@@ -13,11 +13,10 @@ from scipy import sparse
 from provlab.datasets import FetchError, load_dataset, read_source
 from provlab.datasets.download import converter
 from provlab.datasets.files import difference
+from provlab.datasets.r_data import read_r_data
 
 RCV1 = converter("rcv1_subsets").__globals__  # a script of the checkout
-CODES, N_DOCUMENTS, Shift, repaired, read_r_data = (
-    RCV1[name] for name in ("CODES", "N_DOCUMENTS", "Shift", "repaired", "read_r_data")
-)
+CODES, N_DOCUMENTS, Shift, repaired = (RCV1[name] for name in ("CODES", "N_DOCUMENTS", "Shift", "repaired"))
 
 
 @pytest.mark.parametrize(("name", "unpack"), [("pack_xz", lzma.decompress), ("pack_gz", gzip.decompress)])

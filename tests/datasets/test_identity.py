@@ -74,7 +74,8 @@ def test_it_is_the_hash_of_what_it_names():
         ("digits", {"classes": [*range(10)]}, {}),
         ("mnist", {"classes": [9, 8, 7]}, {"classes": [7, 9, 8], "part": "all"}),
         ("techtc", {}, {"set": "Exp_10341_10755", "form": "auto"}),
-        ("rcv1_ccat", {}, {"names": "terms"}),
+        ("rcv1_ccat", {}, {"names": "terms", "topic": "CCAT", "sample": None}),
+        ("rcv1_ccat", {"sample": 2}, {"sample": 2, "form": "subsets"}),
     ],
 )
 def test_equal_data_have_one_identity_and_one_key(name, one, other):

@@ -146,11 +146,11 @@ def test_official_files_of_rcv1(tmp_path):
     train = packed(tmp_path / "train.gz", "2286  1:0.5 3:.25 47236:1\n2287  9:1e-3\n26150 \n")
     test = packed(tmp_path / "test.gz", "26151  2:0.125\n")
     topics = packed(tmp_path / "topics.gz", "CCAT 26151 1\nECAT 2287 1\nC15 2286 1\nCCAT 2286 1\nXCCAT 26150 1\n")
-    X, y, n_train, words = read_official([train, test, topics])
+    X, y, n_train, words = read_official([train, test, topics], "CCAT")
     assert (X.shape, n_train, words) == ((4, 47236), 3, "files of LYRL2004")
     assert entries(X) == {(0, 0): 0.5, (0, 2): 0.25, (0, 47235): 1, (1, 8): 0.001, (3, 1): 0.125}
     assert y.tolist() == [1, -1, -1, 1]
-    assert read_official([train, topics])[0].shape == (3, 47236)
+    assert read_official([train, topics], "CCAT")[0].shape == (3, 47236)
     (tmp_path / "stems").write_text("ab-c 2 8.4\n_ 1 10.05\nzz 4 2.25\n0x 3 1\n")
     assert read_stems(tmp_path / "stems") == ["_", "ab-c", "0x", "zz"]
 

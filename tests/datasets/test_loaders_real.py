@@ -33,6 +33,22 @@ CONTENT = [
     ("isolet", {}, (1560, 617), "0da42bbf7a652f0ed98056e8894990e68817a3ad5d327a0f3716e6f834daecad"),
     ("leukemia", {}, (72, 7070), "d89079fb21ee3ac88b720cab08d2795c97bc0b3138379d000cf93b520aa080bb"),
     ("madelon", {}, (2600, 500), "70a5143ef84aac2d0ecee97e5fa270adccbeca1774364120fe4b00367d7e42b7"),
+    *(
+        ("microarray", {"set": name}, shape, content)
+        for name, shape, content in (
+            ("alon", (62, 2000), "a4fb817ce1bf961b815554050f282d6cbeed710e0d4457e293df9abff44c082e"),
+            ("borovecki", (31, 22283), "a70b97c9cbc8973b7e5095ca4c71ebb60deba00f77182c31cc77755cf370083c"),
+            ("chowdary", (104, 22283), "9ba8cf3ab17bb3b9f5e496b2d24cfd088a7e7c47d37adbb608a56d57e07022dd"),
+            ("christensen", (217, 1413), "79fa8d160e54471358a0c3f5f9e5782fab9ca3aaf7ba16979ddc102db25d6762"),
+            ("golub", (72, 7129), "ca89258ca8440a5e67fa7d96b945775a399e5f4f6df8fae7327d27a51b474649"),
+            ("gordon", (181, 12533), "f90d6fd2915abbe5b8ed497ac38f225aa24e95052d72ffa9cf26aa74f977df1e"),
+            ("gravier", (168, 2905), "57e3875121e7a782eded4da4b37a2ac7df86d4eac0958b95e73e574563897d3a"),
+            ("nakayama", (105, 22283), "be6a4c3f5d11864e9cb347437c86507e52e452e0cc1cda047e7c7fe4862700e6"),
+            ("sorlie", (85, 456), "2bff1a03a25bab2d808a5433fc0473739b73f094e2a8261e4118584701fb0753"),
+            ("su", (102, 5565), "ef91560d706440d984132b40d48792e88e9662c094182d0c611147c172b98383"),
+            ("west", (49, 7129), "45074c9550afb493adae7fac93f56e668784a115dbef1c1d099edb32b852b1da"),
+        )
+    ),
     ("mnist", {"classes": [3, 8]}, (13966, 784), "9282a358afa47b7e65ea926040b82594bbbf04810c3dc337947a35e79f9594e1"),
     ("orl", {}, (400, 1024), "e3d9adcdc2f007d373855199cbac1bc66a189c4375e522eb66f1f76c87c8c7f3"),
     ("rcv1_ccat", {}, (23149, 47236), "bccf929e1f1ac5880f5a230966af32f38bf325e88a7528973fde7c56bb714951"),
@@ -158,6 +174,23 @@ def test_the_subsets_of_rcv1_stand_in_for_the_official_split(real_mirror):
         load_dataset("rcv1_ccat", n_train=27614)
     with pytest.raises(ValueError, match="n_train must be at most 27612 for part='all', got 27613"):
         load_dataset("rcv1_ccat", n_train=27613, part="all")
+
+
+def test_samples_of_rcv1_are_its_distinct_documents_and_topics_are_those_of_the_file(real_mirror):
+    needs(real_mirror, "rcv1_subsets/rcv1v2_subsets_fixed.npz")
+    topics = {"CCAT": 33, "ECAT": 59, "GCAT": 70}  # columns of the file, by its description
+    with np.load(real_mirror / "rcv1_subsets/rcv1v2_subsets_fixed.npz") as parts:
+        first, subset = parts["first_occurrence"], parts["subset"]
+        labels = {name: np.unpackbits(parts["topics"], axis=1)[:, k] for name, k in topics.items()}
+    whole = load_dataset("rcv1_ccat", n_train=27613).X
+    for number, topic in ((1, "GCAT"), (3, "ECAT"), (5, "CCAT")):
+        data = load_dataset("rcv1_ccat", sample=number, topic=topic)
+        assert (whole[subset[first] == number] != data.X).nnz == 0
+        np.testing.assert_array_equal(data.y == 1, labels[topic][first & (subset == number)])
+        assert data.name == f"rcv1_{topic.lower()}"
+    for params in ({"sample": 6}, {"sample": 1, "part": "all"}, {"sample": 1, "n_train": 9}):
+        with pytest.raises(ValueError, match=r"sample from 1 to 5 of the subsets, .* got sample=.*Leave out sample"):
+            load_dataset("rcv1_ccat", **params)
 
 
 # Every ninth set of TechTC, and those with two empty documents or the longest word.

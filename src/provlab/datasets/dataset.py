@@ -15,9 +15,10 @@ from provsel.checks import check_integer
 
 _FINGERPRINT_FORMAT = b"provsel-dataset-1"
 
-NOTHING: dict[str, Any] = {
-    "unit_rows": False, "shuffle_columns": None, "sample_rows": None, "sample_classes": None, "sample_seed": 0,
-}  # fmt: skip
+SAMPLE: dict[str, Any] = {"sample_rows": None, "sample_classes": None, "sample_seed": 0}
+"""The parameters of `sampled`, and their defaults: all rows."""
+
+NOTHING: dict[str, Any] = {"unit_rows": False, "shuffle_columns": None, **SAMPLE}
 """The parameters that every data set has, and their defaults."""
 
 UNLIKE = 1000.0
@@ -250,21 +251,11 @@ def separated(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     return found, {key: value for key, value in params.items() if key not in NOTHING}
 
 
-def prepared(
-    dataset: Dataset,
-    *,
-    unit_rows: bool,
-    shuffle_columns: int | None,
-    sample_rows: int | None,
-    sample_classes: int | None,
-    sample_seed: int,
-) -> Dataset:
-    """Return a sample of the rows, see `sampled`, with each scaled to length 1, then the columns shuffled.
+def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) -> Dataset:
+    """Return the data set with its rows scaled to length 1, then its columns shuffled.
 
-    Neither scaling lets a row see another one. What does, such as scales of columns, is fitted in each fold:
-    `preparation`.
+    Neither lets a row see another one. What does, such as scales of columns, is fitted in each fold: `preparation`.
     """
-    dataset = sampled(dataset, sample_rows, sample_classes, sample_seed)
     X, names = dataset.X, dataset.feature_names
     if unit_rows:
         dataset.check_complete()
@@ -280,7 +271,7 @@ def prepared(
     return dataset if X is dataset.X else replace(dataset, X=X, feature_names=names)
 
 
-def sampled(dataset: Dataset, n_rows: int | None, n_classes: int | None, seed: int) -> Dataset:
+def sampled(dataset: Dataset, *, sample_rows: int | None, sample_classes: int | None, sample_seed: int) -> Dataset:
     """Return some rows of a data set in their order, of each class the same share.
 
     Sparse columns that have no entry in these rows are left out.
@@ -288,11 +279,11 @@ def sampled(dataset: Dataset, n_rows: int | None, n_classes: int | None, seed: i
     Parameters
     ----------
     dataset : Dataset
-    n_rows : int or None
+    sample_rows : int or None
         Number of rows, None for all.
-    n_classes : int or None
+    sample_classes : int or None
         Only the classes with the most rows, of equally many the first. Two get the labels -1 and +1, more keep theirs.
-    seed : int
+    sample_seed : int
         Of the draw.
 
     Raises
@@ -300,24 +291,24 @@ def sampled(dataset: Dataset, n_rows: int | None, n_classes: int | None, seed: i
     ValueError
         When there are fewer rows or classes, and for classes of a regression.
     """
-    if n_rows is None and n_classes is None:
+    if sample_rows is None and sample_classes is None:
         return dataset
     y = dataset.y
     classes = np.zeros_like(y) if dataset.is_regression else y
     _, codes, counts = np.unique(classes, return_inverse=True, return_counts=True)
-    largest = np.argsort(-counts, kind="stable")[:n_classes]
+    largest = np.argsort(-counts, kind="stable")[:sample_classes]
     rows = np.flatnonzero(np.isin(codes, largest))
-    for words, asked, there in (("classes", n_classes, dataset.n_classes), ("rows", n_rows, rows.size)):
+    for words, asked, there in (("classes", sample_classes, dataset.n_classes), ("rows", sample_rows, rows.size)):
         if asked is not None and asked > there:
             raise ValueError(f"data set {dataset.name}: sample_{words} must be at most {there}, got {asked}. Lower it")
-    if n_rows is not None:
-        drawn = np.random.default_rng(seed).permutation(rows)
+    if sample_rows is not None:
+        drawn = np.random.default_rng(sample_seed).permutation(rows)
         place = np.empty(rows.size)  # row k of m of a class is at (k + 1/2) / m: the first places are of all alike
         for code in largest:
             place[codes[drawn] == code] = (np.arange(counts[code]) + 0.5) / counts[code]
-        rows = np.sort(drawn[np.argsort(place, kind="stable")[:n_rows]])
+        rows = np.sort(drawn[np.argsort(place, kind="stable")[:sample_rows]])
     y = y[rows]
-    if n_classes == 2:
+    if sample_classes == 2:
         y = np.where(codes[rows] == largest.max(), 1, -1)
     X: Any = dataset.X[rows]
     names = dataset.feature_names

@@ -18,7 +18,7 @@ from scipy import sparse
 from provlab.identity.keys import digest
 from provsel.files import replacing
 
-from .dataset import Dataset, prepared, separated
+from .dataset import NOTHING, SAMPLE, Dataset, prepared, sampled, separated
 from .files import data_dir, locate
 from .identity import checked_parameters, digests_of, files_of, identity_from, loader
 from .registry import SourceFile, source_names
@@ -65,23 +65,32 @@ def load_dataset(name: str, /, **params: Any) -> Dataset:
     """
     preparation, _ = separated(name, params)
     parameters = checked_parameters(name, params)
-    dataset = _parsed(name, parameters) if name in source_names() else loader(name).load(**parameters)
+    sample = {key: preparation.pop(key) for key in SAMPLE}
+    if name in source_names():
+        dataset = _parsed(name, parameters, sample)
+    else:
+        dataset = sampled(loader(name).load(**parameters), **sample)
     return prepared(dataset, **preparation)
 
 
-def _parsed(name: str, parameters: Mapping[str, Any]) -> Dataset:
-    """Return what a loader makes of its verified files, from the cache where it is there and sound."""
+def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any]) -> Dataset:
+    """Return a sample of what a loader makes of its verified files, from the cache where it is there and sound."""
     files = files_of(name, parameters)
     paths, digests = [locate(file) if isinstance(file, SourceFile) else file for file in files], digests_of(files)
     # the name is for people who look into the folder
-    cached = data_dir() / "cache" / f"{name}-{_FORMAT}-{identity_from(name, parameters)[:40]}.npz"
+    identity = identity_from(name, parameters, {**NOTHING, **sample})
+    cached = data_dir() / "cache" / f"{name}-{_FORMAT}-{identity[:40]}.npz"
     try:
         return _read(cached)
     except FileNotFoundError:
         pass
     except Exception as error:  # whatever a damaged file raises
         _log.warning("cache file %s is damaged (%s): it is built again", cached, error)
-    dataset: Dataset = loader(name).load(paths, digests[0] if len(digests) == 1 else digest(digests), **parameters)
+    dataset: Dataset
+    if sample != SAMPLE:
+        dataset = sampled(_parsed(name, parameters, SAMPLE), **sample)
+    else:
+        dataset = loader(name).load(paths, digests[0] if len(digests) == 1 else digest(digests), **parameters)
     try:
         _write(cached, dataset)
     except OSError as error:

@@ -49,7 +49,7 @@ def load(
     ValueError
         When a parameter is out of its range.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, *kind.encode()])  # designs of one seed share no numbers
     X, y = DESIGNS[kind](rng, n_samples, n_features, n_relevant)
     return make_dataset(X.round(_DECIMALS), y, name=f"design_{kind}", source=_SOURCE)
 

@@ -1,0 +1,128 @@
+"""R data files, read as a stream.
+
+The form is the one that R's `save` writes, RDX2 or RDX3 in XDR (R Internals, "Serialization Formats"), packed with xz,
+gzip or bzip2. Only vectors and lists are read, which is what data are.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+_PACKED: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+_NULL, _REFERENCE = 254, 255
+_SYMBOL, _PAIRS, _TEXT, _LOGICALS, _INTEGERS, _DOUBLES, _TEXTS, _LIST = 1, 2, 9, 10, 13, 14, 16, 19
+_HAS_ATTRIBUTES = 0x200
+
+
+@dataclass(frozen=True)
+class RVector:
+    """A vector or list of R; `vector[name]` is an entry.
+
+    Parameters
+    ----------
+    values : ndarray or list
+        int32 for integers and logicals, where the smallest number is NA; float64 for doubles; lists of str or None for
+        texts, of objects for lists.
+    attributes : dict
+        Such as names, levels and class, by name.
+    """
+
+    values: Any
+    attributes: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[self.attributes["names"].values.index(name)]
+
+
+def read_r_data(path: Path, *, doubles: Callable[[np.ndarray], Any] = np.asarray) -> dict[str, Any]:
+    """Return the objects of an R data file by name.
+
+    Parameters
+    ----------
+    path : Path
+    doubles : callable, default=numpy.asarray
+        Called with each vector of doubles, shape (n,), as it is read; what it returns is kept in its place.
+
+    Returns
+    -------
+    dict of str to RVector, dict (pair lists) or None
+
+    Raises
+    ------
+    ValueError
+        For objects that are no data, such as functions.
+    """
+    with path.open("rb") as packed:
+        opener = _PACKED[packed.read(2)]
+    with opener(path, "rb") as unpacked:
+        return _Reader(io.BufferedReader(unpacked, 1 << 20), doubles).objects()
+
+
+class _Reader:
+    """The objects of one stream, one after the other."""
+
+    def __init__(self, stream: IO[bytes], doubles: Callable[[np.ndarray], Any]) -> None:
+        self._stream, self._doubles = stream, doubles
+        self._symbols: list[str] = []
+
+    def objects(self) -> dict[str, Any]:
+        self._stream.read(7)  # RDX2 or RDX3, and the format
+        version, _, _ = (self._integer() for _ in range(3))  # the others are R's own version
+        if version == 3:
+            self._stream.read(self._integer())  # the encoding of the machine that wrote it
+        return self._item() or {}
+
+    def _integer(self) -> int:
+        return struct.unpack(">i", self._stream.read(4))[0]
+
+    def _numbers(self, kind: str) -> np.ndarray:
+        length = self._integer()
+        values = np.frombuffer(self._stream.read(length * np.dtype(kind).itemsize), dtype=f">{kind}")
+        return values.astype(kind)
+
+    def _item(self) -> Any:
+        """Read one object; symbols and texts come as str, pair lists as dict."""
+        flags = self._integer()
+        kind = flags & 0xFF
+        if kind == _NULL:
+            return None
+        if kind == _SYMBOL:
+            self._symbols.append(self._item())
+            return self._symbols[-1]
+        if kind == _REFERENCE:
+            return self._symbols[(flags >> 8) - 1]
+        if kind == _TEXT:
+            length = self._integer()
+            return None if length == -1 else self._stream.read(length).decode("latin-1")
+        if kind == _PAIRS:
+            return self._pairs(flags)
+        values = self._values(kind)
+        return RVector(values, self._item() if flags & _HAS_ATTRIBUTES else {})
+
+    def _values(self, kind: int) -> Any:
+        if kind == _DOUBLES:
+            return self._doubles(self._numbers("f8"))
+        if kind in (_INTEGERS, _LOGICALS):
+            return self._numbers("i4")
+        if kind not in (_TEXTS, _LIST):
+            raise ValueError(f"expected R data of vectors and lists, got an R object of type {kind}")
+        return [self._item() for _ in range(self._integer())]
+
+    def _pairs(self, flags: int) -> dict[str, Any]:
+        """Read a pair list, whose pairs all have names; its tail is read in a loop, however long it is."""
+        pairs: dict[str, Any] = {}
+        while flags & 0xFF == _PAIRS:
+            name = self._item()
+            pairs[name] = self._item()
+            flags = self._integer()
+        return pairs
