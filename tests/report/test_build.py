@@ -218,3 +218,27 @@ def test_explain_of_nothing_stored_and_of_places(capsys):
     assert "rows: Lvg\n" in capsys.readouterr().out
     assert main(["explain", "text", "--row", "BSS", "--column", "r=30", "--dataset", "Exp_10341_10755"]) == 0
     assert "Exp_10341_10755" in capsys.readouterr().out  # without its data
+
+
+def test_the_reference_stands_beside_what_is_stored(computed, results):
+    """A stranger's clone has the reference and nothing stored: its numbers, verdicts and figures are there, marked."""
+    assert main(["reference", "--artefact", "made2000/table", *SETTINGS]) == 0
+    verdicts = pd.read_csv(results / "reference" / "verdicts.csv").set_index("id")["verdict"]
+    own = pages(results, "artefacts/table.html", overrides=[*SETTINGS, "protocol.repeats=2"])[0]
+    shutil.rmtree(results / "store")
+    index, table, text, claim = pages(
+        results, "index.html", "artefacts/table.html", "artefacts/text.html", "claims/made2000.zero.html", overrides=()
+    )
+    assert "1 tables and figures at full size, from 30 trials" in index
+    assert "0 of 2" in index
+    assert "None of" in table
+    assert "not from the store of this report" in table.lower()
+    assert "Older than the code: made with " in table
+    numbers = pd.read_csv(results / "reference" / "tables" / "made2000" / "table.csv")
+    assert f"{numbers['value'].max():.4g}"[:4] in table
+    assert verdicts["made2000.zero"] in claim.partition("reference run")[2].split(";")[0]
+    assert "Reference results" not in text
+    assert "Not from the store of this report" in own
+    assert {path.name for path in (results / "report" / "reference" / "table").iterdir()} == {
+        path.name for path in (results / "reference" / "figures" / "made2000").glob("table*.svg")
+    }

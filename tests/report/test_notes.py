@@ -7,7 +7,7 @@ import pytest
 from pages_reader import Page
 from seen_paper import EVIL
 
-from provlab.report.build import render_notes
+from provlab.report.templating import render_notes
 
 REPO = Path(__file__).resolve().parents[2]
 

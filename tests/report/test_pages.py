@@ -162,7 +162,7 @@ def test_states_say_what_to_run(seen):
     index = text_of(seen, "index.html")
     for words in ("Artefacts complete 1 of 2", "Claims replicated 0 of 3", "Stored trials 216", "Never audited"):
         assert words in index
-    assert "data missing 0 1 not run – provsel fetch techtc" in index
+    assert "data missing 1 not run – provsel fetch techtc" in index
     paper = text_of(seen, "papers/seen2020.html")
     for words in (
         "1 depends on the reading",

@@ -18,6 +18,7 @@ import pyarrow as pa
 from markupsafe import Markup
 
 from provlab.claims import ClaimFile, Evidence, Verdict, judge
+from provlab.claims.provenance import Versions
 from provlab.claims.rules import Finding
 from provlab.claims.schema import Claim
 from provlab.datasets import MissingDataError
@@ -35,6 +36,7 @@ from provlab.readings.study import Outcome, stored_outcome
 from provlab.recipe import load_recipe
 from provlab.report.features import FeaturesLine, FeaturesPart, write_features
 from provlab.report.plots import numbers_plot, strip
+from provlab.report.reference import PLACE, ProjectReference, ReferencePart
 from provlab.report.templating import Site, number, trace_href
 from provlab.report.trace import PERCENT, Trace, trace_numbers
 from provlab.snapshot import StoreSnapshot
@@ -98,6 +100,8 @@ class ArtefactPage:
         Planned trials by `certificate`, `cell`, `state`, see `count_certificates`.
     verdicts : list of Verdict
         On the claims that are tested on it.
+    reference : ReferencePart, optional
+        What the project's reference run gave.
     """
 
     name: str
@@ -111,6 +115,7 @@ class ArtefactPage:
     n_waiting: int = 0
     certificates: pd.Series | None = None
     verdicts: list[Verdict] = field(default_factory=list)
+    reference: ReferencePart | None = None
 
     @property
     def paper(self) -> str:
@@ -140,6 +145,7 @@ def write_artefact(
     family: Sequence[Claim],
     readings: Mapping[str, ClaimReadings],
     audited: Mapping[str, Mapping[str, int]],
+    reference: ProjectReference,
 ) -> ArtefactPage:
     """Write the page of an artefact with its files, traces and claims.
 
@@ -157,8 +163,11 @@ def write_artefact(
         By claim, see `readings_of`.
     audited : mapping
         By cell, how many of its trials audits found to be identical, close and different.
+    reference : ProjectReference
+        What the project's reference run gave, which stands beside.
     """
     artefact, page = _composed(site, store, name)
+    page.reference = reference.parts.get(name)
     content: dict[str, Any] = {"numbers": pd.DataFrame(), "unit": "", "plot": None, "files": [], "tables": []}
     content["features"] = FeaturesPart()
     if artefact is not None:
@@ -171,11 +180,14 @@ def write_artefact(
     absent = f"data missing: {page.commands[0]}" if page.state == DATA_MISSING else page.problem
     page.verdicts = judge(claims, Evidence(store, site.overrides, artefacts={name: artefact or absent}), family)
     for verdict in page.verdicts:
-        write_claim(site, page.title, page.href, verdict, readings.get(verdict.claim.id))
+        write_claim(site, page.title, page.href, verdict, readings.get(verdict.claim.id), reference)
     numbers = content.pop("numbers")
+    if len(numbers) and page.reference:
+        numbers = numbers.merge(page.reference.numbers.drop_duplicates(PLACE), "left", PLACE)
     printed = numbers[numbers["printed"] != ""] if len(numbers) else numbers
     site.write(
         page.href, "artefact.html", page.title, page.paper, page.short, page=page, readings=readings, labels=FILES,
+        reference=reference, compared=_compared(site, page, family),
         counts=counted([page]), numbers=numbers[:MAX_NUMBERS].to_dict("records"), n_printed=len(printed),
         plots=content["plot"] is not None,
         with_errors=len(printed) > 0 and np.isfinite(printed["standard_errors"]).any(),
@@ -334,7 +346,27 @@ def _write_trace(
     )  # fmt: skip
 
 
-def write_claim(site: Site, title: str, href: str, verdict: Verdict, readings: ClaimReadings | None) -> None:
+def _compared(site: Site, page: ArtefactPage, family: Sequence[Claim]) -> str:
+    """Say how the code differs from what the reference of an artefact was made with."""
+    if page.reference is None or site.overrides:
+        return "With the settings of the papers."
+    try:
+        artefact = compose_artefact(page.name)
+    except MissingDataError:
+        return "Not compared with the code, as data are missing."
+    claims = [claim for claim in family if page.name in claim.artefacts]
+    changes = page.reference.made.changes(Versions.of_artefact(artefact, claims))
+    return f"Older than the code: {'; '.join(changes)}." if changes else "Up to date with the code."
+
+
+def write_claim(
+    site: Site,
+    title: str,
+    href: str,
+    verdict: Verdict,
+    readings: ClaimReadings | None,
+    reference: ProjectReference,
+) -> None:
     """Write the page of a claim; title and href are those of the artefact that it is tested on."""
     claim, parts, shown = verdict.claim, [*verdict.parts, *verdict.beside], {}
     samples = [(part.part, name, value) for part in parts for name, value in part.sample]
@@ -352,7 +384,8 @@ def write_claim(site: Site, title: str, href: str, verdict: Verdict, readings: C
     site.write(
         f"claims/{claim.id}.html", "claim.html", claim.text, "claims", claim.id,
         above=[("Claims", "claims/index.html")], verdict=verdict, claim=claim, artefact=(title, href),
-        drawn=_strips(parts), readings=readings, samples=samples[:MAX_SAMPLES], n_samples=len(samples), **shown,
+        drawn=_strips(parts), readings=readings, reference=reference, samples=samples[:MAX_SAMPLES],
+        n_samples=len(samples), **shown,
     )  # fmt: skip
 
 

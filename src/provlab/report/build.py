@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from provlab.audit import AuditRun, read_audits
@@ -27,8 +25,9 @@ from provlab.plan import COMPLETE
 from provlab.project import artefact_names, papers
 from provlab.readings.robustness import counted as counted_verdict
 from provlab.report.artefact import ArtefactPage, ClaimReadings, counted, readings_of, write_artefact
+from provlab.report.reference import ProjectReference, project_reference
 from provlab.report.runs import TEXTS, write_runs
-from provlab.report.templating import Site, check_names, write_assets
+from provlab.report.templating import Site, check_names, render_notes, write_assets
 from provlab.run.executors import usable_cores
 from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore
@@ -37,9 +36,6 @@ from provsel.files import replacing_folder
 
 MAX_DIFFERENT = 500
 """Trials listed that audits found to differ."""
-
-REGION = '<div class="scroll" tabindex="0" role="region" aria-label="Table {n} of the notes">'
-TABLE = REGION + "<table><caption>Table {n}</caption>"
 
 LARGE = 50_000
 """Trials of a store from which on processes share the artefacts; below, they would take longer to start."""
@@ -81,13 +77,14 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
         site = Site(results, folder, tuple(overrides), made, len(store), known, len(runs))
         audits, readings = read_audits(results), readings_of(files, results)
         families = {file.paper: file.claims for file in files}
+        reference = project_reference(folder, files)
         audited: dict[str, Counter[str]] = {}
         for run in audits:
             for cell, outcome in zip(run.trials["cell"], run.trials["outcome"], strict=True):
                 audited.setdefault(cell, Counter())[outcome] += 1
 
         def write(name: str) -> ArtefactPage:
-            return write_artefact(site, store, name, families.get(name.split("/")[0], ()), readings, audited)
+            return write_artefact(site, store, name, families.get(name.split("/")[0], ()), readings, audited, reference)
 
         pages = _each(write, names, n_jobs or (min(usable_cores(), 4) if len(store) > LARGE else 1))
         unfit = [page for page in pages if page.problem.startswith("The settings")]
@@ -102,7 +99,7 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
         shown, unshown = write_runs(site, store, runs)
         own: dict[str, Any] = {"runs": shown, "run_problems": [*run_problems, *unshown], "texts": TEXTS}
         if site.papers:
-            _write_overview(site, pages, ordered, readings, audits, own)
+            _write_overview(site, pages, ordered, readings, audits, own, reference)
         else:
             site.write("index.html", "overview_runs.html", "Comparison", "index", **own)
         _write_environment(site, store, audits)
@@ -139,12 +136,18 @@ def _write_overview(
     readings: Mapping[str, ClaimReadings],
     audits: Sequence[AuditRun],
     of_runs: Mapping[str, Any],
+    reference: ProjectReference,
 ) -> None:
     """Write the overview, the list of claims, the page of each paper, and the list of runs of one's own."""
     titles: dict[str, str] = {}
-    shared: dict[str, Any] = {"tally": partial(tally, readings), "counted": counted, "readings": readings}
-    for name in site.papers:
-        own = [page for page in pages if page.paper == name]
+    shared: dict[str, Any] = {
+        "tally": partial(tally, readings),
+        "counted": counted,
+        "readings": readings,
+        "reference": reference,
+    }
+    for name in sorted(site.papers, key=lambda paper: not any(page.n_found for page in pages if page.paper == paper)):
+        own = sorted((page for page in pages if page.paper == name), key=lambda page: not page.n_found)
         claims = [verdict for verdict in verdicts if verdict.claim.paper == name]
         titles[name], notes = _notes(name)
         site.write(
@@ -198,31 +201,3 @@ def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditR
         different=different[:MAX_DIFFERENT], n_different=len(different),
         environments=[(versions(text), n) for text, n in environments], revisions=revisions,
     )  # fmt: skip
-
-
-def render_notes(markdown: str) -> str:
-    """Return Markdown as HTML that is safe to insert unescaped.
-
-    Parameters
-    ----------
-    markdown : str
-        CommonMark with tables. HTML is escaped. Headings move one level down, below those of the page. Links to http(s)
-        addresses stay; of others the text remains. Images become links: a report loads nothing.
-    """
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    tokens = parser.parse(markdown)
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
-        elif token.type in ("th_open", "td_open"):  # an alignment is an inline style, which a page's policy forbids
-            token.attrs = {"scope": "col"} if token.type == "th_open" else {}
-        is_address = True
-        for child in token.children or []:
-            if child.type == "link_open":
-                is_address = re.match(r"https?://", str(child.attrs["href"]), re.IGNORECASE) is not None
-                child.attrs = {"href": child.attrs["href"], "rel": "noreferrer"} if is_address else {}
-            if child.type in ("link_open", "link_close") and not is_address:
-                child.tag = "span"
-    numbers = count(1)
-    html = str(parser.renderer.render(tokens, parser.options, {}))
-    return re.sub("<table>", lambda _: TABLE.format(n=next(numbers)), html).replace("</table>", "</table></div>")

@@ -1,0 +1,119 @@
+"""The project's reference results, shown beside what is stored here and marked as the reference's."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from provlab.claims import VERDICTS, ClaimFile
+from provlab.claims.provenance import Provenance
+from provlab.project import current_project
+from provlab.readings.robustness import counted, stored_robustness
+from provlab.reference import FOLDER, Reference
+from provlab.report.templating import render_notes
+from provlab.tables import value_text
+
+PLACE = ["row", "column", "dataset"]
+
+
+@dataclass(frozen=True)
+class ReferencePart:
+    """What the reference has of one artefact.
+
+    Attributes
+    ----------
+    made : Provenance
+    counts : list of (verdict, number)
+        Of the paper's own claims that are tested on it, firm or depending on the reading.
+    tables : list of Markup
+    figures : list of str
+        Names of SVG files below `reference/ARTEFACT` of a report.
+    numbers : DataFrame
+        `row`, `column`, `dataset` and `reference`, the value as text.
+    """
+
+    made: Provenance
+    counts: list[tuple[str, int]]
+    tables: list[Markup]
+    figures: list[str]
+    numbers: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class ProjectReference:
+    """The reference results of the current project; nothing where it has none."""
+
+    parts: Mapping[str, ReferencePart]
+    claims: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials, counted for each artefact."""
+        return sum(part.made.trials for part in self.parts.values())
+
+    def counts(self, paper: str) -> list[tuple[str, int]]:
+        """Return how many of a paper's own claims have each verdict."""
+        return tally_of(line for line in self.claims.values() if line["paper"] == paper)
+
+
+def tally_of(lines: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
+    """Return how many of the own claims among some lines of the reference count as each verdict."""
+    counts = Counter(line["counts_as"] for line in lines if line["kind"] == "paper")
+    return [(verdict, counts[verdict]) for verdict in VERDICTS]
+
+
+def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectReference:
+    """Read the reference of the current project, and copy its figures into a report.
+
+    Parameters
+    ----------
+    report : Path
+        The folder that the report is written to.
+    files : iterable of ClaimFile
+        Claims that the reference no longer has a say on are left out.
+    """
+    folder = current_project().root / "results" / FOLDER
+    found, asked = Reference.read(folder), stored_robustness(folder)
+    about = {claim.id: claim.rule.artefact for file in files for claim in file.claims}
+    claims = {
+        line["id"]: {**line, "counts_as": counted(line["id"], line["verdict"], asked), "artefact": about[line["id"]]}
+        for line in found.verdicts.to_dict("records")
+        if line["id"] in about
+    }
+    parts = {}
+    for name, part in found.artefacts.items():
+        paths, short = [folder / file for file in part["files"]], name.rpartition("/")[2]
+        figures = report / FOLDER / short
+        for path in paths:
+            if path.suffix == ".svg":
+                figures.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, figures / path.name)
+        parts[name] = ReferencePart(
+            Provenance.from_json(part, name),
+            tally_of(line for line in claims.values() if line["artefact"] == name),
+            [_formatted(path) for path in paths if path.suffix == ".md"],
+            sorted((path.name for path in paths if path.suffix == ".svg"), key=lambda file: file != f"{short}.svg"),
+            _numbers(folder / "tables" / f"{name}.csv"),
+        )
+    return ProjectReference(parts, claims)
+
+
+def _formatted(path: Path) -> Markup:
+    html = render_notes(path.read_text(encoding="utf-8")).replace("of the notes", "of the reference")
+    return Markup(html.replace('"scroll"', '"scroll tall"').replace("<table>", '<table class="formatted">'))
+
+
+def _numbers(path: Path) -> pd.DataFrame:
+    """Return the values of a table of numbers as text, by their place."""
+    if not path.is_file():
+        return pd.DataFrame(columns=[*PLACE, "reference"], dtype=str)
+    table = pd.read_csv(path, dtype=dict.fromkeys(PLACE, str), keep_default_na=False)
+    shown = pd.to_numeric(table["value"], errors="coerce")
+    return table[PLACE].assign(reference=shown.astype(object).where(shown.notna(), table["value"]).map(value_text))
