@@ -3,7 +3,7 @@
 #   docker run --rm -v "$PWD/results:/provsel/results" provsel reproduce table1 executor=serial
 # The project in the image is this repository; another one is mounted in its place: -v "$PWD:/project" -w /project.
 
-# liblinear-official is compiled, which needs what the image that runs does not.
+# liblinear-official is compiled, which needs what the image that runs does not; with it, keys are those of the reference.
 FROM python:3.11-slim AS build
 # A compiler of the image's Debian, whose archive keeps no older versions to be named.
 # hadolint ignore=DL3008

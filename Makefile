@@ -45,11 +45,16 @@ setup: $(RUN)
 setup-report: $(REPORT)
 setup-dev: $(DEV)
 
-# The locks have hashes of all packages; liblinear-official is compiled, which needs a C and C++ compiler.
+# The locks have hashes of all packages. One of them has to be compiled, and is left out where that fails.
+LIBLINEAR := /^liblinear-official==/,/[^\\]$$/
+INSTALL = sed '$(LIBLINEAR)d' $(1) | $(PIP) install --no-compile --require-hashes -r /dev/stdin
+
 $(RUN): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "provsel needs Python 3.11 or newer, this is " + sys.version'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --no-compile --require-hashes -r requirements.lock
+	$(call INSTALL,requirements.lock)
+	sed -n '$(LIBLINEAR)p' requirements.lock | $(PIP) install --no-compile --no-deps --require-hashes -r /dev/stdin 2>/dev/null \
+		|| echo "liblinear-official could not be compiled: scikit-learn's LIBLINEAR serves, and its trials have other keys"
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(PIP) uninstall --yes setuptools
 	find $(VENV)/lib \( $(UNUSED) \) -prune -exec rm -r {} +
@@ -62,12 +67,12 @@ $(RUN): requirements.lock pyproject.toml
 UNUSED := -path '*/site-packages/*/tests' -o -path '*/pyarrow/include' -o -path '*/pyarrow/*flight*' -o -path '*/pyarrow/*s3*'
 
 $(REPORT): requirements-report.lock $(RUN)
-	$(PIP) install --no-compile --require-hashes -r requirements-report.lock
+	$(call INSTALL,requirements-report.lock)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'import provlab.figures.style, provlab.report'
 	@touch $@
 
 $(DEV): requirements-dev.lock $(RUN)
-	$(PIP) install --no-compile --require-hashes -r requirements-dev.lock
+	$(call INSTALL,requirements-dev.lock)
 	-PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --collect-only -qq >/dev/null
 	@touch $@ $(REPORT)
 
@@ -153,8 +158,8 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --generate-hashes --no-emit-
 	--no-emit-find-links --no-strip-extras --build-deps-for editable pyproject.toml
 
 lock: $(DEV)
-	$(COMPILE) --extra lab -o requirements.lock
-	$(COMPILE) --extra lab --extra report -c requirements.lock -o requirements-report.lock
+	$(COMPILE) --extra lab --extra liblinear -o requirements.lock
+	$(COMPILE) --extra lab --extra liblinear --extra report -c requirements.lock -o requirements-report.lock
 	$(COMPILE) --all-extras -c requirements-report.lock -o requirements-dev.lock
 
 # Asks an advisory service about the pinned versions; nothing is resolved, downloaded or installed.

@@ -165,6 +165,51 @@ def test_liblinear_several_classes(digits):
         np.testing.assert_allclose(model.coef_[k], binary.coef_[0], atol=0.02)
 
 
+OTHERWISE = {
+    "not installed": "import sys; from importlib.machinery import PathFinder; find = PathFinder.find_spec\n"
+    "PathFinder.find_spec = lambda name, *rest: None if name == 'liblinear' else find(name, *rest)",
+    "Windows": "import ctypes, os, sklearn.svm, sys; sys.platform = 'win32'; load = ctypes.CDLL\n"
+    "ctypes.CDLL = lambda name, *rest, **more: load(os.fspath(name), *rest, **more)  # None is no library there",
+}
+
+
+@pytest.mark.parametrize("place", OTHERWISE.values(), ids=OTHERWISE)
+def test_without_its_package_liblinear_is_scikit_learns_and_keys_say_so(place, tmp_path):
+    script = f"""
+{place}
+import warnings
+import numpy as np
+from sklearn.svm import LinearSVC
+from provlab.project.components import component_identity, is_own
+from provlab.run.environment import environment
+from provsel.models import LiblinearSVM
+from provsel.selectors import L1SVMSelector, SVMRFESelector
+rng = np.random.default_rng(0)
+X = rng.standard_normal((90, 12))
+y = np.digitize(X @ rng.standard_normal(12), [-1, 1])
+for labels in (y, y > 0):
+    for settings in ({{}}, {{"loss": "hinge", "C": 0.3, "fit_intercept": True, "tol": 1e-3, "random_state": 5}}):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            ours = LiblinearSVM(**settings).fit(X, labels)
+        assert [str(each.message)[:45] for each in found] == ["LiblinearSVM: expected the package liblinear-"]
+        defaults = {{"C": 10.0, "fit_intercept": False, "tol": 0.1, "random_state": 1}}
+        theirs = LinearSVC(dual=True, **{{**defaults, **settings}}).fit(X, labels)
+        np.testing.assert_array_equal(ours.coef_, theirs.coef_)
+        np.testing.assert_array_equal(ours.intercept_, np.zeros(len(ours.coef_)) + theirs.intercept_)
+assert L1SVMSelector(C=0.1).fit(X, y > 0).gap_ <= 1e-2
+identity = component_identity("selector", {{"_target_": "provsel.selectors.OnSupportVectors",
+    "selector": {{"_target_": "provsel.selectors.L1SVMSelector"}}, "svm": {{"_target_": "provsel.models.LibsvmSVM"}}}})
+print([identity["arguments"][name]["algorithm_version"] for name in ("selector", "svm")])
+print(SVMRFESelector.algorithm_version, LiblinearSVM.algorithm_version, environment().count("none, scikit-learn's"))
+"""
+    done = run_python(["-W", "ignore", "-c", script], tmp_path)
+    version = "1, by scikit-learn's LIBLINEAR"
+    assert done.stdout.splitlines() == [f"[{version!r}, 1]".replace("'1,", '"1,'), f"{version} {version} 1"], (
+        done.stderr
+    )
+
+
 @pytest.mark.parametrize("n_columns", [1, 4])
 def test_liblinear_trailing_empty_columns(n_columns):
     """LIBLINEAR counts the features by the highest index that occurs."""

@@ -45,7 +45,10 @@ def examine(results: Path) -> list[Check]:
 def _installation() -> Findings:
     """Give what each record says of the place that it was computed in."""
     for name, value in json.loads(environment()).items():
-        yield name, OK, ", ".join(value) if isinstance(value, list) else str(value)
+        if str(value).startswith("none"):
+            yield name, WARNING, value, f"its trials have other keys; with a C++ compiler: pip install {name}"
+        else:
+            yield name, OK, ", ".join(value) if isinstance(value, list) else str(value)
     revision = git_revision()
     advice = "files differ from it, and new records say so; commit first" if revision.endswith("+") else ""
     yield "git revision", WARNING if advice else OK, revision[:12] or "none: not a checkout", advice

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
+from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import yaml
@@ -130,7 +131,8 @@ def read_as(kind: Any, value: Any, subject: str) -> Any:
         return {str(name): read_as(inner[1], each, f"{subject}: {name}") for name, each in value.items()}
     if kind is float and type(value) is int:
         return float(value)
-    if kind is Any or type(value) is kind or (origin is Literal and value in inner):
+    one_of = inner if origin is UnionType else (kind,)
+    if kind is Any or type(value) in one_of or (origin is Literal and value in inner):
         return value
     hint = "; put it in quotes" if kind is str and isinstance(value, int | float) else ""
     raise ValueError(f"{subject}: expected {_form(kind)}, got {value!r:.80}{hint}.")
@@ -170,6 +172,8 @@ def _form(kind: Any) -> str:
         return f"a mapping with {', '.join(field.name for field in fields(kind))}"
     if origin is tuple:
         return f"a list, each {_form(inner[0])}"
+    if origin is UnionType:
+        return " or ".join(map(_form, inner))
     if origin is Literal:
         return f"one of {', '.join(map(str, inner))}"
     words = {str: "a text", float: "a number", int: "a whole number", bool: "true or false", Mapping: "a mapping"}

@@ -47,7 +47,7 @@ class Versions:
     """
 
     rules: int
-    algorithm_versions: Mapping[str, int]
+    algorithm_versions: Mapping[str, int | str]
     plan: str
     claims: str
 
@@ -67,7 +67,7 @@ class Versions:
         classes = {component_class(kind, getattr(cell, kind)) for kind in COMPONENTS for cell in cells}
         plan = sorted([each.row, each.column, each.dataset, each.cell.id, each.cell.n_trials] for each in entries)
         tests = sorted([claim.id, type(claim.rule).__name__, _stated(claim.rule)] for claim in claims)
-        found = {each.__name__: int(getattr(each, "algorithm_version", 0)) for each in classes}
+        found = {each.__name__: getattr(each, "algorithm_version", 0) for each in classes}
         return cls(RULES_VERSION, dict(sorted(found.items())), _digest([plan, how]), _digest(tests) if tests else "")
 
     @classmethod

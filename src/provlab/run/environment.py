@@ -18,8 +18,11 @@ from threadpoolctl import threadpool_info
 
 from provlab.identity.keys import canonical_json
 from provlab.project import current_project, package_conf
+from provsel.models._liblinear_library import IS_OFFICIAL
 
-PACKAGES = ("provsel", "numpy", "scipy", "scikit-learn", "liblinear-official")
+PACKAGES = ("provsel", "numpy", "scipy", "scikit-learn")
+
+LIBLINEAR = "liblinear-official"
 
 
 @cache
@@ -40,6 +43,7 @@ def environment() -> str:
             "cpu": cpu_features(),
             "libm": mathematics(),
             **{name: version(name) for name in PACKAGES},
+            LIBLINEAR: version(LIBLINEAR) if IS_OFFICIAL else "none, scikit-learn's LIBLINEAR serves",
         }
     )
 

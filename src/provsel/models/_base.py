@@ -28,7 +28,7 @@ class BaseLinearSVM(ClassifierMixin, BaseEstimator, ABC):
     True
     """
 
-    algorithm_version: ClassVar[int]
+    algorithm_version: ClassVar[int | str]
     classes_: NDArray[Any]
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]

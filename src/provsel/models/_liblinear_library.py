@@ -1,10 +1,12 @@
-"""The C library LIBLINEAR, which only those install who ask for it: the one part that has to be compiled."""
+"""The C library LIBLINEAR: its authors' package where that is installed, else the copy in scikit-learn."""
 
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import sys
 import threading
+import warnings
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -12,39 +14,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+IS_OFFICIAL = sys.platform != "win32" and importlib.util.find_spec("liblinear") is not None
+"""Whether the authors' package serves. It has to be compiled; on Windows its `rand()` cannot be seeded from here."""
+
+SOLVERS: dict[int, dict[str, Any]] = {
+    1: {"loss": "squared_hinge", "dual": True},
+    3: {"loss": "hinge", "dual": True},
+    5: {"loss": "squared_hinge", "dual": False, "penalty": "l1"},
+}
+"""LIBLINEAR's -s, as settings of `LinearSVC`."""
 
 _ONE_AT_A_TIME = threading.Lock()
-"""C's `rand()` and LIBLINEAR's print function are one for all threads of the process."""
+"""Random numbers and LIBLINEAR's print function are one for all threads of the process."""
 
 
 def train_liblinear(
-    subject: str, options: str, X: Any, labels: NDArray[Any], *, seed: int, bias: int = -1
+    subject: str, X: Any, labels: NDArray[Any], *, solver: int, C: float, tol: float, seed: int, bias: int = -1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return LIBLINEAR's weights, shape (n_problems, d), and offsets, shape (n_problems,), for X of shape (n, d).
 
     Labels, shape (n,), are numbers; of two, there is one problem, positive towards the larger. What other threads do
-    changes nothing: calls wait for each other, and `rand()` is seeded for each. Ctrl-C takes effect after the call.
+    changes nothing: calls wait for each other, and random numbers are seeded for each. Ctrl-C takes effect after the
+    call. `solver`, a key of `SOLVERS`, is LIBLINEAR's `-s`, `tol` its `-e`, `bias` its `-B`.
 
-    Raises
-    ------
-    ImportError
-        LIBLINEAR is not installed; `subject` is named.
+    Warns
+    -----
+    UserWarning
+        Without liblinear-official, whose place scikit-learn's LIBLINEAR takes; `subject` is named.
     """
-    try:
-        with _ONE_AT_A_TIME:
-            library = _liblinearutil()
-    except ImportError as error:
-        raise ImportError(
-            f"{subject}: expected the package liblinear-official, got none; pip install 'provsel[lab]' brings it, and "
-            f"needs a C compiler."
-        ) from error
+    if not IS_OFFICIAL:
+        warnings.warn(
+            f"{subject}: expected the package liblinear-official, got none; scikit-learn's LIBLINEAR serves, with "
+            f"other weights within its tolerance. For it, with a C++ compiler: pip install liblinear-official.",
+            stacklevel=4,
+        )
+        return _by_scikit_learn(X, labels, SOLVERS[solver] | {"C": C, "tol": tol, "random_state": seed}, bias)
+    with _ONE_AT_A_TIME:
+        library = _liblinearutil()
     rows = sparse.csr_matrix(X, dtype=np.float64)
     if not rows.has_sorted_indices:
         rows = rows.sorted_indices()  # or the package sorts them in place, and they may be the caller's
     problem = library.problem(labels.astype(np.float64), rows, bias)
     libc = ctypes.CDLL(None)
     with _ONE_AT_A_TIME:
-        parameter = library.parameter(f"{options} -B {bias}")
+        parameter = library.parameter(f"-s {solver} -c {C!r} -e {tol!r} -B {bias}")
         # not its -q, which calls Python for each line, where an interrupt would be lost; strlen does nothing to a line
         parameter.print_func = ctypes.cast(libc.strlen, type(parameter.print_func))
         libc.srand(seed)
@@ -57,6 +73,22 @@ def train_liblinear(
     w = np.ctypeslib.as_array(model.w, (d + (bias > 0), len(places)))  # C's memory, which goes with the model
     offsets = bias * w[d, places] if bias > 0 else np.zeros(len(places))
     return sign * np.ascontiguousarray(w[:d, places].T), sign * offsets
+
+
+def _by_scikit_learn(
+    X: Any, labels: NDArray[Any], settings: dict[str, Any], bias: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """As `train_liblinear`; like it, silent about an early end, which callers that need to know measure."""
+    model = LinearSVC(**settings, fit_intercept=bias > 0, intercept_scaling=abs(bias))
+    with _ONE_AT_A_TIME, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, labels)
+    return model.coef_, np.broadcast_to(model.intercept_, len(model.coef_)).astype(np.float64)
+
+
+def liblinear_version(version: int) -> int | str:
+    """Return the version of an algorithm that uses LIBLINEAR: with scikit-learn's it computes other numbers."""
+    return version if IS_OFFICIAL else f"{version}, by scikit-learn's LIBLINEAR"
 
 
 @cache

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from provsel.checks import check_positive
 from provsel.models._base import BaseLinearSVM
-from provsel.models._liblinear_library import train_liblinear
+from provsel.models._liblinear_library import liblinear_version, train_liblinear
 
 SOLVERS = {"squared_hinge": 1, "hinge": 3}
 """LIBLINEAR's -s: L2-regularised, dual."""
@@ -24,6 +24,9 @@ class LiblinearSVM(BaseLinearSVM):
     LIBLINEAR shuffles with the C library's `rand()` and never seeds it, so two calls in one process differ.
     It is seeded before each fit here, and a fit depends on nothing but its arguments. `rand()` is one for the whole
     process, so that fits in several threads wait for each other.
+
+    The authors' package liblinear-official serves where it is installed, but for Windows. Elsewhere scikit-learn's copy
+    of LIBLINEAR solves the same problem to the same tolerance, with other random numbers.
 
     Parameters
     ----------
@@ -43,6 +46,11 @@ class LiblinearSVM(BaseLinearSVM):
     coef_ : ndarray of shape (1, n_features) for two classes, else (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
 
+    Warns
+    -----
+    UserWarning
+        From `fit`, where scikit-learn's LIBLINEAR serves.
+
     Examples
     --------
     >>> import numpy as np
@@ -58,7 +66,7 @@ class LiblinearSVM(BaseLinearSVM):
     Fan, Chang, Hsieh, Wang, Lin (2008), LIBLINEAR.
     """
 
-    algorithm_version = 1
+    algorithm_version = liblinear_version(1)
 
     def __init__(
         self,
@@ -80,6 +88,7 @@ class LiblinearSVM(BaseLinearSVM):
             raise ValueError(f"LiblinearSVM: expected loss in {sorted(SOLVERS)}, got {self.loss!r}.")
         check_positive("LiblinearSVM", C=self.C, tol=self.tol)
         bias = 1 if self.fit_intercept else -1
-        options = f"-s {SOLVERS[self.loss]} -c {self.C!r} -e {self.tol!r}"
-        found = train_liblinear("LiblinearSVM", options, X, labels, seed=int(self.random_state), bias=bias)
-        self.coef_, self.intercept_ = found
+        self.coef_, self.intercept_ = train_liblinear(
+            "LiblinearSVM", X, labels, solver=SOLVERS[self.loss], C=self.C, tol=self.tol, seed=int(self.random_state),
+            bias=bias,
+        )  # fmt: skip

@@ -84,7 +84,7 @@ class BaseSelector(CheckedSelectorMixin, BaseEstimator, ABC):
     [2, 0]
     """
 
-    algorithm_version: ClassVar[int]
+    algorithm_version: ClassVar[int | str]
     needs_labels: ClassVar[bool] = False
     classes_only: ClassVar[bool] = False
 

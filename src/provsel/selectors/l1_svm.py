@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from provsel.checks import check_positive
 from provsel.labels import by_total_weight, of_problems, one_against_rest
-from provsel.models._liblinear_library import train_liblinear
+from provsel.models._liblinear_library import liblinear_version, train_liblinear
 from provsel.selectors._base import BaseSelector, Selection
 from provsel.selectors._size_search import SizeRange
 from provsel.training_view import TrainingView
@@ -77,7 +77,8 @@ class L1SVMSelector(BaseSelector):
     ConvergenceWarning
         When the relative duality gap is above `tol`.
     UserWarning
-        When w = 0 is optimal; and of whole numbers that are more than 20, with fewer than 5 rows each.
+        Where scikit-learn's LIBLINEAR serves, see `LiblinearSVM`; when w = 0 is optimal; and of whole numbers that are
+        more than 20, with fewer than 5 rows each.
 
     Notes
     -----
@@ -100,7 +101,7 @@ class L1SVMSelector(BaseSelector):
     and software for large-scale L1-regularized linear classification.
     """
 
-    algorithm_version = 1
+    algorithm_version = liblinear_version(1)
     needs_labels: ClassVar[bool] = True
     classes_only: ClassVar[bool] = True
     size_range: ClassVar[SizeRange] = SizeRange("C", 1e-6, 1e2)
@@ -180,7 +181,7 @@ def _is_zero_optimal(X: sparse.csr_matrix, y: NDArray[np.float64], C: float) -> 
 
 def _liblinear(X: sparse.csr_matrix, y: NDArray[np.float64], C: float, eps: float) -> NDArray[np.float64]:
     """Return LIBLINEAR's w, shape (d,)."""
-    return train_liblinear("L1SVMSelector", f"-s {L1R_L2LOSS_SVC} -c {C!r} -e {eps!r}", X, y, seed=SEED)[0][0]
+    return train_liblinear("L1SVMSelector", X, y, solver=L1R_L2LOSS_SVC, C=C, tol=eps, seed=SEED)[0][0]
 
 
 def _first_to_enter(X: sparse.csr_matrix, problems: NDArray[np.float64], C: float) -> int:

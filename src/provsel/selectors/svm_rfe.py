@@ -19,6 +19,7 @@ from sklearn.svm import LinearSVC
 
 from provsel.kernels.elimination import RemainingColumns, best, by_importance, elimination_sizes
 from provsel.labels import target_of
+from provsel.models._liblinear_library import liblinear_version
 from provsel.models._libsvm_library import checked_max_iter, fit_gram, warn_early
 from provsel.models.liblinear import LiblinearSVM
 from provsel.selectors._base import BaseSelector, Selection, checked_count
@@ -133,7 +134,7 @@ class SVMRFESelector(BaseSelector):
     Guyon, Weston, Barnhill, Vapnik (2002); Paul, Magdon-Ismail, Drineas (2016), section 6.1.3.
     """
 
-    algorithm_version = 1
+    algorithm_version = liblinear_version(1)
     needs_labels: ClassVar[bool] = True
 
     def __init__(
