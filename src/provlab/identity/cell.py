@@ -28,7 +28,7 @@ from provsel.certificates import Measure
 STREAMS = ("per_trial", "restarted")
 """Each trial has random numbers of its own, or one stream begins anew in every fold."""
 
-OPTIONAL: dict[str, Any] = {"measures": (), "stream": STREAMS[0], "preparation": None, "scoring": ()}
+OPTIONAL: dict[str, Any] = {"measures": (), "stream": STREAMS[0], "preparation": None, "scoring": (), "limit": None}
 """Settings that keys leave out at these values: they came later."""
 
 PROTOCOL = {"split", "n_splits", "repeats", "draws", "setting", "seed", "certify"}
@@ -53,8 +53,8 @@ class Cell:
         `_target_` and arguments.
     protocol : mapping
         split, the name of a class of `provlab.protocols`; n_splits, repeats, draws, setting, seed, certify; and where
-        they are not the default measures, stream, one of `STREAMS`, preparation, a transformer, and scoring, names of
-        scikit-learn's scorers, the first of which the cell is judged by.
+        they are not the default measures, stream, one of `STREAMS`, preparation, a transformer, limit, the CPU seconds
+        of a selection, and scoring, names of scikit-learn's scorers, the first of which the cell is judged by.
     data : str
         Identity of the data set, see `identity_of`.
     """
@@ -119,7 +119,7 @@ class Cell:
         if self.protocol.get("preparation") is not None:
             component_arguments("preparation", self.protocol["preparation"])
         settings = self.protocol["setting"], bool(self.protocol["certify"])
-        return Method(self.selector, self.model, *settings, tuple(measures), tuple(scoring))
+        return Method(self.selector, self.model, *settings, tuple(measures), tuple(scoring), self.protocol.get("limit"))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -133,6 +133,7 @@ class Cell:
         counts = ("repeats", "draws")
         measures = [component_identity("measure", config) for config in self.method.measures]
         stream, preparation = self.protocol.get("stream", STREAMS[0]), self.protocol.get("preparation")
+        limit = self.protocol.get("limit")
         parts = {
             "selector": component_identity("selector", self.selector),
             "model": component_identity("model", self.model) if self.measured.uses_model else None,
@@ -141,6 +142,7 @@ class Cell:
                 **({"measures": measures} if measures else {}),
                 **({"scoring": sorted(self.method.scoring)} if self.method.scoring else {}),
                 **({"stream": stream} if stream != OPTIONAL["stream"] else {}),
+                **({} if limit is None else {"limit": limit}),
                 **({} if preparation is None else {"preparation": component_identity("preparation", preparation)}),
             },
         }

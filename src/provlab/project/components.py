@@ -38,6 +38,7 @@ SCIKIT_LEARN = (
     "sklearn.linear_model.Lasso",
     "sklearn.linear_model.LogisticRegression",
     "sklearn.svm.LinearSVR",
+    "sklearn.ensemble.ExtraTreesClassifier",
 )
 """Models that a config may name without trust: they take numbers and words only, and so call nothing and read no file.
 Each is of another kind than provsel's."""

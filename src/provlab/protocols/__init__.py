@@ -5,6 +5,7 @@ What only a trial needs, scikit-learn and what fits, is imported where it runs: 
 """
 
 from provlab.protocols.base import SELECTED, AbstractProtocol, Column, Fold, Method, columns, predicts_numbers, union
+from provlab.protocols.benchmark import BenchmarkFolds
 from provlab.protocols.in_memory import (
     AbstractStatedFolds,
     Clustering,
@@ -21,7 +22,8 @@ from provlab.protocols.streamed import StreamedTraining
 PROTOCOLS: dict[str, AbstractProtocol] = {
     each.name: each()
     for each in (KFold, InverseKFold, LeaveOneGroupOut, TimeOrder, FixedFolds, OfficialSplit, StreamedTraining,
-                 Clustering, SelectionOnly)
+                 Clustering, SelectionOnly,
+                 BenchmarkFolds)
 }  # fmt: skip
 """By what configs and keys call them: `protocol.split`."""
 
@@ -55,7 +57,7 @@ def protocol_named(name: object) -> AbstractProtocol:
 
 
 __all__ = [
-    "COLUMNS", "MEASURED", "PROTOCOLS", "AbstractProtocol", "AbstractStatedFolds", "Clustering", "Column", "FixedFolds",
-    "Fold", "InverseKFold", "KFold", "LeaveOneGroupOut", "Method", "OfficialSplit", "SelectionOnly", "StreamedTraining",
-    "TimeOrder", "predicts_numbers", "protocol_named",
+    "COLUMNS", "MEASURED", "PROTOCOLS", "AbstractProtocol", "AbstractStatedFolds", "BenchmarkFolds", "Clustering",
+    "Column", "FixedFolds", "Fold", "InverseKFold", "KFold", "LeaveOneGroupOut", "Method", "OfficialSplit",
+    "SelectionOnly", "StreamedTraining", "TimeOrder", "predicts_numbers", "protocol_named",
 ]  # fmt: skip

@@ -197,6 +197,7 @@ class Method:
     certify: bool
     measures: tuple[Mapping[str, Any], ...] = ()
     scoring: tuple[str, ...] = ()
+    limit: float | None = None
 
 
 SELECTED = (
@@ -251,8 +252,9 @@ class AbstractProtocol(ABC):
         All repeats have the same rows, and a task is one repeat of one cell.
     keeps_fold : bool
         The tasks of a worker share the fold: nothing in it depends on the repeat, and no cost from nothing is measured.
-    uses_model, clusters, scores : bool
-        Whether a model is fitted, whether it clusters, and whether its predictions of test rows are judged here.
+    uses_model, clusters, scores, limits : bool
+        Whether a model is fitted, whether it clusters, whether its predictions of test rows are judged here, and
+        whether `protocol.limit` ends a selection.
     columns : tuple of Column
         What `run` measures beside the selection.
     """
@@ -264,6 +266,7 @@ class AbstractProtocol(ABC):
     uses_model: ClassVar[bool] = True
     clusters: ClassVar[bool] = False
     scores: ClassVar[bool] = False
+    limits: ClassVar[bool] = False
     columns: ClassVar[tuple[Column, ...]]
 
     def completed(self, protocol: Mapping[str, Any]) -> dict[str, Any]:
@@ -314,6 +317,11 @@ class AbstractProtocol(ABC):
             raise ValueError(
                 f"protocol.setting: expected unsupervised with {method.model['_target_']}, which has no support "
                 f"vectors, got 'supervised'; add protocol.setting=unsupervised."
+            )
+        if method.limit is not None and not self.limits:
+            raise ValueError(
+                f"protocol.limit: expected none with the split {self.name}, which ends no selection, got "
+                f"{method.limit!r:.80}; leave it out, or use protocol=benchmark."
             )
         if method.scoring and not self.scores:
             raise ValueError(

@@ -1,0 +1,231 @@
+"""The protocol of the benchmark: the folds of `kfold`, where a selection that takes too long or fails is a result."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from provlab.identity.keys import canonical_json
+from provlab.protocols.base import Fold, Method, Record, columns
+from provlab.protocols.in_memory import KFold
+from provsel.training_view import TrainingView
+
+if TYPE_CHECKING:
+    from provlab.datasets import Dataset
+    from provlab.protocols.fitting import Fitted
+
+RANK = 5
+"""Of the approximation that `subset_ratio` compares with: the same at all sizes, which all data have."""
+
+
+class OutOfTimeError(Exception):
+    """A selection took more CPU seconds than it may."""
+
+
+class BenchmarkFolds(KFold):
+    """As `KFold`; what fails is recorded and not tried again, and the memory of each selection is measured.
+
+    `protocol.limit` are the CPU seconds of a selection with all that it shares. One that was cut off is not tried with
+    other numbers in the same fold. Which features were kept stands in the record without names and coefficients: a
+    panel has hundreds of thousands.
+    """
+
+    name = "benchmark"
+    fixed: ClassVar[Mapping[str, Any]] = {"setting": "unsupervised"}
+    limits = True
+    columns = (
+        *KFold.columns,
+        *columns("text", "failure"),
+        *columns("number", "subset_ratio"),
+        *columns("volatile bytes", "peak_memory"),
+    )
+
+    def check(self, protocol: Mapping[str, Any], method: Method) -> None:
+        """Refuse a limit that is no number of seconds as well."""
+        if not isinstance(method.limit, int | float) or not method.limit > 0:
+            raise ValueError(
+                f"protocol.limit: expected a positive number of CPU seconds with the split {self.name}, got "
+                f"{method.limit!r:.80}; such as protocol.limit=300."
+            )
+        super().check(protocol, method)
+
+    def fold(self, dataset: Dataset, **how: Any) -> Fold:
+        """Return one fold, whose parts are computed with their memory."""
+        made = super().fold(dataset, **how)
+        return replace(made, view=MeasuredView(made.view.X, made.view.y, made.view.metadata))
+
+    def run(self, method: Method, fold: Fold, *, seed: int, split_seed: int) -> Record:
+        """Return selection, error and ratio, or why there are none.
+
+        Raises
+        ------
+        ImportError, MemoryError
+            Of this machine, which says nothing about the method.
+        """
+        from provlab.protocols.fitting import classify, fit_selector
+
+        view, limit = fold.view, float(method.limit or np.inf)
+        assert isinstance(view, MeasuredView)
+        cut_off: dict[str, str] = view.shared("cut off", dict)
+        asked = canonical_json(_without_numbers(method.selector))
+        try:
+            if asked in cut_off:
+                raise OutOfTimeError(cut_off[asked])
+            with view.measured() as memory, cpu_limit(limit):
+                fitted = fit_selector(method, seed, view)
+            peak = memory()
+            cost = fitted.selecting.own + fitted.selecting.shared
+            if cost.cpu > limit:
+                raise OutOfTimeError(f"expected a selection within {limit:g} CPU seconds, got one that takes longer")
+            record = classify(method, fitted, fold, seed) | {"subset_ratio": subset_ratio(fitted)}
+        except (ImportError, MemoryError):
+            raise
+        except Exception as error:  # of a method that may raise anything
+            if isinstance(error, OutOfTimeError):
+                cut_off[asked] = str(error)
+            return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}
+        return record | {"peak_memory": peak, "failure": "", "feature_names": None, "coefficients": None}
+
+
+def _without_numbers(config: Any) -> Any:
+    """Return a config without its numbers: what the same method has in common at all sizes."""
+    if isinstance(config, Mapping):
+        return {name: _without_numbers(value) for name, value in config.items() if not _is_number(value)}
+    return config
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def subset_ratio(fitted: Fitted) -> float:
+    """Return ||X - C C^+ X||_F^2 of the selected columns C over that of the best approximation of rank `RANK`.
+
+    O(n r^2 + n r min(n, d)) beside what the rows share; NaN where rank `RANK` leaves nothing.
+    """
+    from provsel.kernels.column_span import dense_columns
+    from provsel.kernels.subset_errors import independent_directions
+    from provsel.reducers import kept_features, leaves_nothing_out
+
+    def compute() -> float:
+        view = fitted.rows
+        if leaves_nothing_out(fitted.reducer, view):
+            return 0.0
+        is_wide = view.n_samples < view.n_features
+        products = view.gram() if is_wide else view.shared("products of columns", lambda: _products(view.X))
+        squares = view.shared("squared singular values", lambda: np.linalg.eigvalsh(products)[::-1].clip(0))
+        Q = independent_directions(dense_columns(view.X, kept_features(fitted.reducer)))
+        kept = np.vdot(Q, products @ Q) if is_wide else np.square(view.X.T @ Q).sum()
+        tail = squares[RANK:].sum()
+        return float(max(squares.sum() - kept, 0.0) / tail) if tail > 0 else np.nan
+
+    name = "subset ratio"
+    if name not in fitted.geometry:
+        fitted.geometry[name] = compute()
+    found: float = fitted.geometry[name]
+    return found
+
+
+def _products(X: Any) -> Any:
+    found = X.T @ X
+    return found if isinstance(found, np.ndarray) else found.toarray()
+
+
+@contextmanager
+def cpu_limit(seconds: float) -> Iterator[None]:
+    """Raise OutOfTimeError in the block after so many CPU seconds of this process.
+
+    Python raises between two of its own steps, so that a long call of compiled code ends first. In threads, and on
+    Windows, which has no such timer, nothing is raised.
+    """
+    if not hasattr(signal, "SIGPROF") or threading.current_thread() is not threading.main_thread() or seconds == np.inf:
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise OutOfTimeError(f"expected a selection within {seconds:g} CPU seconds, got one that was cut off then")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+class MeasuredView(TrainingView):
+    """A view that knows the peak memory of each of its parts, as it knows their times.
+
+    Linux alone can begin to count anew; elsewhere nothing is known.
+    """
+
+    def __init__(self, *rows: Any) -> None:
+        super().__init__(*rows)
+        self._peaks: dict[str, int | None] = {}
+        self._highest: list[int] = []  # of the blocks that are measured now, one in the other
+
+    def shared(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return the part `name`, computed at the first call."""
+
+        def with_memory() -> Any:
+            with self._peak() as peak:
+                part = compute()
+            self._peaks[name] = peak()
+            return part
+
+        return super().shared(name, with_memory)
+
+    @contextmanager
+    def measured(self) -> Iterator[Callable[[], int | None]]:
+        """Measure a block; afterwards tell its peak, or that of a part which it used, whoever computed it."""
+        with self._peak() as own:
+
+            def largest() -> int | None:
+                found = [own(), *(self._peaks[name] for name in self._used if name in self._peaks)]
+                return None if None in found else max(each for each in found if each is not None)
+
+            yield largest
+
+    @contextmanager
+    def _peak(self) -> Iterator[Callable[[], int | None]]:
+        found: list[int] = []
+        before = _memory("VmHWM")
+        if self._highest and before is not None:
+            self._highest[-1] = max(self._highest[-1], before)
+        base = _memory("VmRSS") if _count_anew() else None
+        self._highest.append(0)
+        try:
+            yield lambda: found[0] if found else None
+        finally:
+            highest = max(self._highest.pop(), _memory("VmHWM") or 0)
+            if base is not None:
+                found.append(max(0, highest - base))
+            if self._highest:
+                self._highest[-1] = max(self._highest[-1], highest)
+
+
+def _count_anew() -> bool:
+    """Let VmHWM be what the process has now; False where the system cannot."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def _memory(name: str) -> int | None:
+    """Return a number of bytes that Linux tells of this process: VmHWM, the most, or VmRSS, what it has now."""
+    try:
+        found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    except OSError:
+        return None
+    return None if found is None else 1024 * int(found[1])
