@@ -289,6 +289,9 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
         "--readings", action="store_true", help="only what provsel readings found, of --artefact or of all"
     )
     parser.add_argument(
+        "--panel", action="store_true", help="only the benchmark's panel, of each method and data set that is complete"
+    )
+    parser.add_argument(
         "--texts", action="store_true", help="only write the README.md of results/reference, and fill the project's "
         "templates (README.md.j2, NOTES.md.j2 and others) from it",
     )  # fmt: skip
@@ -300,6 +303,8 @@ def call_reference(options: argparse.Namespace) -> int:
     from provlab.reference import FOLDER, write_readings, write_readme, write_reference
     from provlab.texts import fill_texts
 
+    if options.panel:
+        return _write_panel(Path(options.results) / FOLDER, Path(options.results) / "store")
     own = current_project().root / "results" / FOLDER
     if not options.texts:
         results = Path(options.results)
@@ -314,4 +319,16 @@ def call_reference(options: argparse.Namespace) -> int:
     changed = [own / "README.md"] if write_readme(own) else []
     changed += fill_texts(own)
     print("\n".join(f"written: {path}" for path in changed) or "All texts are up to date.")
+    return 0
+
+
+def _write_panel(reference: Path, store: Path) -> int:
+    from provlab.benchmark.stored import FOLDER, pack_panel
+    from provlab.store import TrialStore
+
+    pairs = pack_panel(TrialStore(store), reference / FOLDER)
+    print(
+        f"{pairs['written']} pairs of a method and a data set written, {pairs['partial']} left out as trials are "
+        f"missing, {pairs['stored']} stored in {reference / FOLDER}"
+    )
     return 0

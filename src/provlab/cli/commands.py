@@ -45,6 +45,9 @@ COMMANDS = {
         "trials", "add the trials of other stores or exports, and show where they disagree", "from-anna/results"
     ),
     "new": Command("project", "make a project: data, a selector, an experiment, a claim and a test", "my-study"),
+    "panel": Command(
+        "panel", "compute the benchmark: every method on every data set", "--dataset digits executor=serial"
+    ),
     "readings": Command(
         "claims",
         "judge the claims of a paper under every defensible reading of it",

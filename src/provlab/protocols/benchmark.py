@@ -26,6 +26,10 @@ RANK = 5
 """Of the approximation that `subset_ratio` compares with: the same at all sizes, which all data have."""
 
 
+ROUNDING = 1e-12
+"""Share of ||X||_F^2 that is taken for nothing."""
+
+
 class OutOfTimeError(Exception):
     """A selection took more CPU seconds than it may."""
 
@@ -34,8 +38,8 @@ class BenchmarkFolds(KFold):
     """As `KFold`; what fails is recorded and not tried again, and the memory of each selection is measured.
 
     `protocol.limit` are the CPU seconds of a selection with all that it shares. One that was cut off is not tried with
-    other numbers in the same fold. Which features were kept stands in the record without names and coefficients: a
-    panel has hundreds of thousands.
+    other numbers in the same fold. As a panel has hundreds of thousands of trials, numbers are of single precision, and
+    the kept features stand in the record without names and coefficients.
     """
 
     name = "benchmark"
@@ -92,6 +96,7 @@ class BenchmarkFolds(KFold):
             if isinstance(error, OutOfTimeError):
                 cut_off[asked] = str(error)
             return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}
+        record |= {name: float(np.float32(record[name])) for name in ("error", "subset_ratio", *method.scoring)}
         return record | {"peak_memory": peak, "failure": "", "feature_names": None, "coefficients": None}
 
 
@@ -117,15 +122,17 @@ def subset_ratio(fitted: Fitted) -> float:
 
     def compute() -> float:
         view = fitted.rows
-        if leaves_nothing_out(fitted.reducer, view):
+        columns = kept_features(fitted.reducer)
+        if columns is None or leaves_nothing_out(fitted.reducer, view):
             return 0.0
         is_wide = view.n_samples < view.n_features
         products = view.gram() if is_wide else view.shared("products of columns", lambda: _products(view.X))
         squares = view.shared("squared singular values", lambda: np.linalg.eigvalsh(products)[::-1].clip(0))
-        Q = independent_directions(dense_columns(view.X, kept_features(fitted.reducer)))
+        Q = independent_directions(dense_columns(view.X, columns))
         kept = np.vdot(Q, products @ Q) if is_wide else np.square(view.X.T @ Q).sum()
         tail = squares[RANK:].sum()
-        return float(max(squares.sum() - kept, 0.0) / tail) if tail > 0 else np.nan
+        left = squares.sum() - kept
+        return float(left / tail if left > ROUNDING * squares.sum() else 0.0) if tail > 0 else np.nan
 
     name = "subset ratio"
     if name not in fitted.geometry:

@@ -101,7 +101,7 @@ def measured(
     weights = {} if weight is None else {"sample_weight": weight}
     for name in scoring:
         try:
-            found[name] = _score(name, model, X, y, weights)
+            found[name] = _score(name, model, X, y, weights, predicted)
         except ValueError as error:
             others = ", ".join(each for each in _usable(model) if _applies(each, model, X, y, weights))
             raise ValueError(
@@ -111,10 +111,14 @@ def measured(
     return found
 
 
-def _score(name: str, model: Any, X: Any, y: NDArray[Any], weights: Mapping[str, Any]) -> float:
+def _score(
+    name: str, model: Any, X: Any, y: NDArray[Any], weights: Mapping[str, Any], predicted: NDArray[Any] | None = None
+) -> float:
     scorer = get_scorer(name)
     if weights and "sample_weight" not in signature(scorer._score_func).parameters:
         raise ValueError("it takes no sample_weight")
+    if predicted is not None and _methods(name) == ("predict",):  # as the scorer would, without predicting again
+        return float(scorer._sign * scorer._score_func(y, predicted, **scorer._kwargs, **weights))
     return float(scorer(model, X, y, **weights))
 
 

@@ -1,0 +1,207 @@
+"""The stored panel: one Parquet file a method, which pandas or DuckDB read as one table, a few megabytes for all.
+
+A file has a line a trial: the columns of `TRIALS`, those of `SELECTIONS` repeated, and where it was computed. The key
+of a trial follows from its cell, of which the id stands there, and from its numbers, see `provlab.identity.keys`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from provlab.benchmark.frame import KEY, SELECTIONS, TRIALS, Panel
+from provlab.benchmark.methods import panel_methods
+from provlab.benchmark.panel import (
+    READ,
+    WHERE,
+    PanelCell,
+    base_cell,
+    panel_cells,
+    panel_datasets,
+    panel_tables,
+    some,
+)
+from provlab.frames import planned_trials
+from provlab.identity.keys import trial_key
+from provlab.plan import files_missing
+from provlab.store import NUMBERS, SCHEMA, TrialStore
+from provsel.files import replacing
+
+FOLDER = "benchmark"
+"""Below the reference results."""
+
+VERSION = 1
+"""Of the columns: files of another one are refused."""
+
+MAX_BYTES = 6_000_000
+"""Of all files: a repository is cloned with its history, and a wheel has them."""
+
+NAMES = [*KEY, "model"]
+"""Columns that say which cell of the panel a trial is of."""
+
+_KINDS = {"str": pa.string(), "int64": pa.int32(), "float64": pa.float32()}
+_TYPES = {**TRIALS, **SELECTIONS, **dict.fromkeys(WHERE, "str")}
+_SCHEMA = pa.schema([(name, _KINDS[kind]) for name, kind in _TYPES.items()], metadata={"provsel_panel": str(VERSION)})
+
+
+def stored_folder() -> Path:
+    """Return the folder of the stored panel that comes with provsel: in an installed wheel, or in a checkout."""
+    inside = Path(__file__).resolve().parent / "stored"
+    return inside if inside.is_dir() else inside.parents[3] / "results" / "reference" / FOLDER
+
+
+def read_panel(folder: Path | None = None) -> Panel:
+    """Return a stored panel, by default the one that comes with provsel; errors as `read_table`."""
+    table = read_table(stored_folder() if folder is None else folder)
+    return Panel.of(table, table.drop_duplicates(KEY))
+
+
+def read_table(folder: Path) -> pd.DataFrame:
+    """Return all files of a stored panel as one table.
+
+    Raises
+    ------
+    ValueError
+        A file of another version, without a column, or that is no Parquet file: names it.
+    """
+    tables = [_SCHEMA.empty_table()]
+    for path in sorted(folder.glob("*.parquet")):
+        try:
+            schema = pq.read_schema(path)
+            stated = (schema.metadata or {}).get(b"provsel_panel", b"none").decode()
+            if stated != str(VERSION):
+                raise ValueError(f"version {VERSION} of a panel's file, got {stated}")
+            tables.append(pq.read_table(path, columns=_SCHEMA.names).cast(_SCHEMA))
+        except (pa.ArrowException, ValueError, KeyError) as error:
+            raise ValueError(f"{path}: expected a file that provsel reference --panel writes: {error}.") from error
+    return pa.concat_tables(tables).to_pandas()
+
+
+def write_table(table: pd.DataFrame, folder: Path) -> None:
+    """Write a table as the files of a panel, and remove those of methods that it does not have.
+
+    Raises
+    ------
+    ValueError
+        More bytes than `MAX_BYTES`; what was there stays.
+    """
+    contents = {}
+    for method, part in table.groupby("method", sort=False):
+        lines = part.sort_values(["dataset", "size", *NUMBERS, "model"])
+        lines = lines.assign(select_cpu=[float(f"{seconds:.3g}") for seconds in lines["select_cpu"]])
+        sink = pa.BufferOutputStream()
+        found = pa.Table.from_pandas(lines[_SCHEMA.names], _SCHEMA, preserve_index=False)
+        pq.write_table(found.replace_schema_metadata(_SCHEMA.metadata), sink, compression="zstd", compression_level=19)
+        contents[f"{re.sub(r'[^a-z0-9]+', '-', str(method).lower()).strip('-')}.parquet"] = sink.getvalue().to_pybytes()
+    if (size := sum(map(len, contents.values()))) > MAX_BYTES:
+        raise ValueError(f"panel: expected at most {MAX_BYTES} bytes, got {size}; leave out a method or data sets.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        with replacing(folder / name) as temporary:
+            temporary.write_bytes(content)
+    for path in {*folder.glob("*.parquet")} - {folder / name for name in contents}:
+        path.unlink()
+
+
+def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
+    """Write what a store has of the panel into its files: each method on each data set where all trials are stored.
+
+    Other lines stay, but for methods and data sets that the panel does not have any more.
+
+    Returns
+    -------
+    dict
+        Pairs of a method and a data set: `written` now, `partial`, of which trials are missing, and `stored` in all.
+    """
+    sets = {name: each for name, each in panel_datasets().items() if not files_missing(base_cell(each).dataset)}
+    cells = panel_cells(datasets=sets)
+    counts = planned_trials(store, [each.cell for each in cells], []).groupby("place").size()
+    about = pd.DataFrame([each[:-1] for each in cells], columns=[*PanelCell._fields[:-1]])
+    about["planned"], about["stored"] = [each.cell.n_trials for each in cells], counts.reindex(about.index).fillna(0)
+    sums = about.groupby(["method", "dataset"], sort=False)[["planned", "stored"]].sum()
+    whole, begun = {*sums.index[sums["planned"] == sums["stored"]]}, {*sums.index[sums["stored"] > 0]}
+    old = read_table(folder)
+    pairs = pd.MultiIndex.from_frame(old[["method", "dataset"]])
+    kept = old["method"].isin([*panel_methods()]) & old["dataset"].isin([*panel_datasets()]) & ~pairs.isin([*whole])
+    parts = [old[kept]]
+    for method in dict.fromkeys(method for method, _ in whole):
+        own = [each for each in cells if each.method == method and (method, each.dataset) in whole]
+        trials, selections = panel_tables(own, store, sets)
+        parts.append(trials.merge(selections.drop(columns="domain"), on=KEY, how="left"))
+    table = pd.concat([part[_SCHEMA.names] for part in parts if len(part)] or [old])
+    write_table(table, folder)
+    n_stored = len(table[["method", "dataset"]].drop_duplicates())
+    return {"written": len(whole), "partial": len(begun - whole), "stored": n_stored}
+
+
+def cells_of_table(table: pd.DataFrame) -> dict[str, PanelCell]:
+    """Return by id the cells of the panel as it is now, of the methods and data sets of a table that it has.
+
+    Raises
+    ------
+    MissingDataError
+        Data sets are not here, which say how many columns there are.
+    """
+    methods, sets = panel_methods(), panel_datasets()
+    named = {name: sets[name] for name in table["dataset"].unique() if name in sets}
+    cells = panel_cells({name: methods[name] for name in table["method"].unique() if name in methods}, named)
+    return {each.cell.id: each for each in cells}
+
+
+def check_table(table: pd.DataFrame, subject: str) -> Mapping[str, PanelCell]:
+    """Return the cells of somebody's table, by id, after comparing each with the panel as it is here.
+
+    Raises
+    ------
+    ValueError
+        A method or data set that the panel does not have; a cell with another id, as the config, a version or the id
+        itself is another; a trial that is missing, or there twice; a number that none can have.
+    """
+    for kind, known in (("method", panel_methods()), ("dataset", panel_datasets())):
+        some(kind, table[kind].unique(), known)
+    cells = cells_of_table(table)
+    expected = pd.DataFrame([(*each[:-1], *each.cell.counts, key) for key, each in cells.items()],
+                            columns=[*PanelCell._fields[:-1], "repeats", "folds", "draws", "now"])  # fmt: skip
+    found = table.merge(expected, on=[*NAMES, "domain"], how="left")
+    wrong = found[found["cell"] != found["now"]]
+    if len(wrong):
+        line = wrong.iloc[0]
+        now = line["now"] if isinstance(line["now"], str) else "none"
+        raise ValueError(
+            f"{subject}: expected cells as the panel has them here, got {wrong['cell'].nunique()} others, such as "
+            f"{line['cell'][:12]} of {line['method']} on {line['dataset']}, {line['size']} features, {line['model']}, "
+            f"which is {now[:12]} here; they were computed with other versions or settings, or edited."
+        )
+    planned = sum(each.cell.n_trials for key, each in cells.items() if key in {*found["cell"]})
+    if len(found.drop_duplicates(["cell", *NUMBERS])) < len(found) or len(found) != planned:
+        raise ValueError(
+            f"{subject}: expected each of {planned} planned trials once, got {len(found)} lines; compute the others, "
+            f"or leave out what is there twice."
+        )
+    beyond = (found[[*NUMBERS]].to_numpy() >= found[["repeats", "folds", "draws"]].to_numpy()).any(axis=1)
+    shares = found[["error", "balanced_accuracy", "support_f1", "false_discovery"]].to_numpy()
+    if beyond.any() or ((shares < 0) | (shares > 1)).any():
+        raise ValueError(
+            f"{subject}: expected planned repeats and folds, and shares from 0 to 1, got others; it was edited."
+        )
+    return cells
+
+
+def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
+    """Return stored trials as records with key and config, with the numbers that the panel keeps; no config is null."""
+    configs = {key: each.cell.json for key, each in cells.items()}
+    text = table["cell"].map(configs)
+    numbers = zip(text, *(table[name] for name in NUMBERS), strict=True)
+    keys = [trial_key(*each) if isinstance(each[0], str) else None for each in numbers]
+    found = table.rename(columns={new: old for old, new in READ.items()})
+    found = found.assign(key=keys, config=text.astype("category"), source="")
+    arrays = {}
+    for name in ("key", "cell", "config", "source", *NUMBERS, *READ, "n_features", *WHERE):
+        kind = SCHEMA.field(name).type if name in SCHEMA.names else pa.float64()
+        arrays[name] = pa.array(found[name], kind if name != "config" else None, from_pandas=True)
+    return pa.table(arrays)
