@@ -167,7 +167,7 @@ CLASSES = [
             "n_samples must be even for mirrored rows, which come in",
         ),
         *((name, {"classes": few}, message) for name in ("digits", "mnist") for message, few in CLASSES),
-        *((name, {"part": "test"}, "part must be one of") for name in ("usps", "mnist", "cifar10", "dexter")),
+        *((name, {"part": "valid"}, "part must be one of") for name in ("usps", "mnist", "cifar10", "dexter")),
         ("cifar10", {"features": "sift"}, "features must be one of gist, pixels, got 'sift'"),
         ("cifar10", {"form": "png"}, "form must be one of auto, binary, jpeg, got 'png'"),
         *(

@@ -79,6 +79,9 @@ def test_jpeg_images_in_the_order_of_the_labels(mode, top, tmp_path):
     assert y.tolist() == [3, 0, 3, 0, 5]
     assert np.round(images[:, 9, 9, 0] / 50).tolist() == [3, 1, 0, 4, 2]
     assert (images.shape, images.dtype, n_train) == ((5, 32, 32, 3), np.uint8, 3)
+    test, labels, n_train = read_jpeg(tmp_path / "j.tar.xz", tmp_path / "l.js.xz", "test")
+    np.testing.assert_array_equal(test, images[3:])
+    assert (labels.tolist(), n_train) == ([0, 5], 0)
 
 
 # ---- TechTC

@@ -1,0 +1,86 @@
+"""The benchmark's panel of data: each set is there, small, of a source of its own, and shares no row with another."""
+
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import provlab.benchmark
+from provlab.datasets import read_source, source_names
+from provlab.datasets.dataset import NOTHING
+from provlab.datasets.identity import checked_parameters, files_of
+from provlab.documents import read_plain_yaml
+from provlab.plan import compose_config, load_from
+
+PANEL = read_plain_yaml(Path(provlab.benchmark.__file__).with_name("datasets.yaml"))
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """Data sets by name, each loaded once."""
+    return {}
+
+
+def load(name, loaded):
+    if name not in loaded:
+        loaded[name] = load_from(compose_config(PANEL[name]["choose"])["dataset"])
+    return loaded[name]
+
+
+def test_the_panel_is_as_wide_as_it_says():
+    assert len(PANEL) >= 60
+    assert len({each["domain"] for each in PANEL.values()}) >= 8
+    assert sum("support" in each for each in PANEL.values()) >= 12
+    assert len({each["source"] for each in PANEL.values()}) == len(PANEL)
+    categories = [part for name in PANEL if name.startswith("TechTC") for part in name.split()[1].split("-")]
+    assert len(set(categories)) == len(categories) == 40
+
+
+def test_all_files_are_registered_with_hash_and_address():
+    for name, entry in PANEL.items():
+        dataset = compose_config(entry["choose"])["dataset"]
+        assert "auto" not in dataset.values() or dataset["name"] in ("techtc", "rcv1_ccat"), name
+        files = files_of(dataset["name"], checked_parameters(dataset["name"], loader_settings(dataset)))
+        assert (dataset["name"] in source_names()) == bool(files)
+        for file in files:
+            source = read_source(dataset["name"])
+            parts = [source.find(path) for path in file.made_from] or [file]
+            assert all(part.urls and part.size and len(part.sha256) == 64 for part in parts), file.path
+            assert source.licence
+
+
+def loader_settings(dataset):
+    return {key: value for key, value in dataset.items() if key not in ("name", *NOTHING)}
+
+
+@pytest.mark.parametrize("name", PANEL)
+def test_each_set_is_small_with_at_least_ten_rows_a_class(real_mirror, loaded, name):
+    data = load(name, loaded)
+    smallest = np.unique(data.y, return_counts=True)[1].min()
+    values = data.X.data if sparse.issparse(data.X) else data.X
+    assert data.X.shape[0] <= 600
+    assert smallest >= 10
+    assert np.isfinite(values).all()
+    assert PANEL[name].get("support", 1) < data.X.shape[1]
+    if data.n_classes == 2:
+        assert set(data.y.tolist()) == {-1, 1}
+
+
+def test_no_two_sets_share_a_row_but_for_five_pages(real_mirror, loaded):
+    """A page of the web can lie in two categories; more could not be avoided with 40 of them."""
+    rows, numbers = {}, {}
+    for name in PANEL:
+        data = load(name, loaded)
+        places = np.array([numbers.setdefault(feature, len(numbers)) for feature in data.feature_names])
+        order = np.argsort(places)
+        X, places = sparse.csr_array(data.X)[:, order], places[order]
+        X.sort_indices()
+        parts = [slice(*ends) for ends in zip(X.indptr, X.indptr[1:], strict=False)]
+        rows[name] = {(places[X.indices[part]].tobytes(), X.data[part].tobytes()) for part in parts} - {(b"", b"")}
+    shared = Counter({(a, b): len(rows[a] & rows[b]) for a, b in combinations(PANEL, 2)})
+    found = {pair: count for pair, count in shared.items() if count}
+    assert all(a.startswith("TechTC") and b.startswith("TechTC") for a, b in found)
+    assert sum(found.values()) == 5
