@@ -30,7 +30,7 @@ REGISTRIES = {
 """Packages of provsel's classes. They and scikit-learn are imported when a class is asked for: what reads a store needs
 none, and would wait for them longer than for all the rest."""
 
-PANEL = "provlab.benchmark.methods"
+PANEL = "provlab.benchmark.selectors"
 """Selectors of the benchmark, which configs may name as well: by the whole name, as those of other modules."""
 
 SCIKIT_LEARN = (

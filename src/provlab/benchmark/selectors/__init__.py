@@ -1,0 +1,35 @@
+"""Selectors of the benchmark that are not provsel's: scikit-learn's, those of other packages, and short ones of ours.
+
+Each is one way to order the features. The order is made once a fold, and all sizes and models share it. What chance
+there is has a fixed seed, so that this is one selection a fold. Packages of the extra "benchmark" are imported by fits.
+"""
+
+from provlab.benchmark.selectors.filters import (
+    HSIC,
+    JMI,
+    MRMR,
+    ChiSquared,
+    FTest,
+    MultiSURF,
+    MutualInformation,
+    RankTest,
+    ReliefF,
+    ShrunkenCentroids,
+)
+from provlab.benchmark.selectors.linear import (
+    MCP,
+    FastCan,
+    ForwardRidge,
+    L1LogisticPath,
+    LeastAngles,
+    StabilitySelection,
+    SVMWeights,
+)
+from provlab.benchmark.selectors.trees import Boruta, ExtraTrees, ForestRFE, PermutationImportance
+from provlab.benchmark.selectors.unlabelled import CUR, FarthestPoints
+
+__all__ = [
+    "CUR", "HSIC", "JMI", "MCP", "MRMR", "Boruta", "ChiSquared", "ExtraTrees", "FTest", "FarthestPoints", "FastCan",
+    "ForestRFE", "ForwardRidge", "L1LogisticPath", "LeastAngles", "MultiSURF", "MutualInformation",
+    "PermutationImportance", "RankTest", "ReliefF", "SVMWeights", "ShrunkenCentroids", "StabilitySelection",
+]  # fmt: skip
