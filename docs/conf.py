@@ -7,6 +7,9 @@ import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 os.environ.pop("PROVSEL_PROJECT", None)  # examples make projects of their own
@@ -35,7 +38,7 @@ autosummary_generate = True
 numpydoc_show_class_members = False
 default_role = "code"  # single backticks in docstrings are code
 myst_heading_anchors = 3
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 
 nitpicky = True
 # What other projects define: linked where their inventories can be reached, and never checked here.
@@ -75,9 +78,21 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e6,
     "doc_module": ("provsel", "provlab"),
     "reference_url": {"provsel": None},
+    "backreferences_dir": "gallery/backreferences",  # examples of a class, for its page
+}
+
+GUIDE = Path(__file__).with_name("guide.md").read_text(encoding="utf-8")
+# Where the user guide names a class, for the link on the page of that class: the guide is the only list.
+autosummary_context = {
+    "guide": {
+        name: label
+        for label, text in re.findall(r"^\((guide-.+)\)=\n((?:(?!\(guide-).*\n)*)", GUIDE, re.M)
+        for name in re.findall(r"\{py:class\}`~([\w.]+)`", text)
+    }
 }
 
 html_theme = "pydata_sphinx_theme"
+html_math_renderer = "mathml"  # browsers set MathML themselves: no script, nothing to load
 html_title = "provsel"
 html_static_path = ["_static"]
 html_css_files = ["provsel.css"]
@@ -117,7 +132,16 @@ def name_toggles(app, error):
             page.write_text(named, encoding="utf-8")
 
 
+def mathml(self, node):
+    """Write a formula as MathML."""
+    block = node.tagname == "math_block"
+    formula = tex2mathml(node.astext(), as_block=block)
+    self.body.append(f'<div class="math">{formula}</div>\n' if block else formula)
+    raise nodes.SkipNode
+
+
 def setup(app):
     """Register what is written here."""
+    app.add_html_math_renderer("mathml", (mathml, None), (mathml, None))
     app.connect("autodoc-process-docstring", plain_text, priority=900)
     app.connect("build-finished", name_toggles, priority=100)  # before the report is put beside the pages

@@ -95,12 +95,12 @@ def claim_lines(chosen: list[Claim]) -> list[str]:
 def measured_lines(theorem: type[Theorem]) -> list[str]:
     """Return what came out of a theorem in the repository's runs."""
     if theorem is SubsetApproximation:
-        said = "**Measured**, by the benchmark `column_subset`; a single draw may exceed a bound in expectation:"
+        said = "**Measured** by the benchmark `column_subset`; a single draw may exceed a bound in expectation:"
         return [said, "", *promise_lines()]
     chosen = claims_of(theorem)
     if not chosen:
-        return ["**Measured**: no claim of the papers is about it, and the reference run has no trial of it.", ""]
-    return ["**Measured**, in the reference run:", "", *claim_lines(chosen)]
+        return ["**Measured**: the papers make no claim about it, and the reference run has no trial of it.", ""]
+    return ["**Measured** in the reference run:", "", *claim_lines(chosen)]
 
 
 def promise_lines() -> list[str]:
@@ -173,10 +173,9 @@ def selection_lines() -> tuple[list[str], list[Path]]:
     folder = REFERENCE / "tables" / "selection"
     if not (folder / "advice.md").is_file():
         missing = (
-            "**Not measured yet.** The reference run holds no complete comparison, and a part of one is no advice: "
-            "nothing is said here of clusters, stability and time, nor of faces, speech, genes and spectra. "
-            "`provsel reproduce selectors` computes it, and `provsel reference` puts its tables, figures and advice "
-            "in this place."
+            "**Not measured yet.** The reference run holds no complete comparison, so this page gives no advice on "
+            "clusters, stability and time, nor on faces, speech, genes and spectra. `provsel reproduce selectors` "
+            "computes the comparison, and `provsel reference` adds its tables, figures and advice here."
         )
         return [missing, ""], []
     advice = folder / "advice.md"

@@ -16,11 +16,11 @@ from sphinx.util.docutils import SphinxDirective
 REPO = Path(__file__).resolve().parents[2]
 MADE = REPO / "results" / "report"
 SAMPLE = REPO / "results" / "reference" / "sample"
-OF_RESULTS = "It was made by provsel report, from the trials that this checkout had stored."
+OF_RESULTS = "provsel report wrote it from the trials stored in this checkout."
 OF_SAMPLE = (
-    "It was made from the sample of the reference run's trials that is committed, a few of each artefact on synthetic "
-    "data, so that most numbers wait for trials, and its verdicts are on these few: those of the whole run stand on "
-    "the pages of the papers. With all trials stored, make report docs adds them."
+    "provsel report wrote it from the committed sample of the reference run: a few trials of each artefact on "
+    "synthetic data. Most numbers are missing, and verdicts rest on these few trials; the pages of the papers have "
+    "those of the whole run. With all trials stored, make report docs adds them."
 )
 
 
