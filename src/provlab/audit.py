@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, get_origin, get_type_hints
 
 import numpy as np
@@ -35,6 +36,9 @@ from provlab.agreement import (
     outcomes,
     shown,
 )
+from provlab.benchmark.methods import panel_methods
+from provlab.benchmark.panel import some
+from provlab.benchmark.stored import cells_of_table, read_table, stored_folder, unpacked
 from provlab.datasets import MissingDataError
 from provlab.identity.cell import Cell, cell_of
 from provlab.identity.keys import trial_key
@@ -258,6 +262,51 @@ def run_audit(
         )  # fmt: skip
         raise stopped
     return run, path
+
+
+def run_panel_audit(
+    folder: Path | str, results: Path, *, methods: Sequence[str] = (), **how: Any
+) -> tuple[AuditRun, Path]:
+    """Compute a random sample of a benchmark's panel again, compare, and write what was found.
+
+    A selection that was cut off is left out: how long it may take on another machine says nothing.
+
+    Parameters
+    ----------
+    folder : path
+        Files of the panel; "" is the one that comes with provsel.
+    results : path
+        What was found goes to `audits` in it.
+    methods : sequence of str
+        Of the panel; by default all.
+    **how
+        As of `run_audit`.
+
+    Returns
+    -------
+    run : AuditRun
+        Its trials have data set and method as the panel calls them.
+    path : Path
+        Of its file.
+
+    Raises
+    ------
+    ValueError
+        Nothing is stored, or what is asked for does not fit.
+    """
+    table = read_table(Path(folder) if folder else stored_folder())
+    if methods:
+        table = table[table["method"].isin(some("method", methods, panel_methods()))]
+    table = table[~table["failure"].str.startswith("OutOfTimeError")]
+    cells = cells_of_table(table)
+    with TemporaryDirectory() as temporary:
+        TrialStore(Path(temporary) / "store").add(unpacked(table, cells))
+        run, _ = run_audit(Path(temporary), **how)
+    names = table.drop_duplicates("cell").set_index("cell")[["dataset", "method", "size", "model"]]
+    about = names.loc[run.trials["cell"]]
+    selector = [f"{line.method}, {line.size} features, {line.model}" for line in about.itertuples()]
+    run = replace(run, trials=run.trials.assign(dataset=about["dataset"].to_numpy(), selector=selector))
+    return run, run.write(results)
 
 
 def _draw(

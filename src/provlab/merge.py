@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from provlab.agreement import CLOSE, DIFFERENT, IDENTICAL, OUTCOMES, compared, differences, outcomes, shown
+from provlab.benchmark.stored import NAMES, check_table, read_table, unpacked, write_table
 from provlab.identity.keys import digest_of, trial_key
-from provlab.store import TrialStore
+from provlab.store import NUMBERS, TrialStore
 
 PLACE = ["key", "dataset", "selector", "repeat", "fold", "draw"]
 
@@ -138,6 +139,46 @@ def merge(sources: dict[str, Path], target: Path, *, keep_first: bool, told: Cal
         for table in fresh:
             store.add(table)
     return pd.concat(conflicts, ignore_index=True)
+
+
+def merge_panel(source: Path, target: Path, *, keep_first: bool, told: Callable[[str], None]) -> pd.DataFrame:
+    """Add what a folder of a benchmark's panel has to another one, which has the last word.
+
+    Parameters
+    ----------
+    source, target : Path
+        Folders of Parquet files, a method each.
+    keep_first : bool
+        Where a trial is different, keep that of the target. Otherwise nothing is written then.
+    told : callable
+        Gets a line.
+
+    Returns
+    -------
+    DataFrame
+        What is different, see `CONFLICT_COLUMNS`.
+
+    Raises
+    ------
+    ValueError
+        The source has another version, or trials of other cells than the panel has here, see `check_table`.
+    """
+    new, old = read_table(source), read_table(target)
+    cells = check_table(new, str(source))
+    both = new.merge(old[["cell", *NUMBERS]], on=["cell", *NUMBERS])
+    known = old.merge(both[["cell", *NUMBERS]], on=["cell", *NUMBERS]).sort_values(["cell", *NUMBERS])
+    pair = [unpacked(each, cells, named=True) for each in (known, both.sort_values(["cell", *NUMBERS]))]
+    found, conflicts = compare_known(with_source(pair[0], str(target)), pair[1], str(source))
+    fresh = new[~new["cell"].isin({*old["cell"]})]
+    if keep_first or conflicts.empty:
+        ours = pd.MultiIndex.from_frame(old[[*NAMES]])
+        replaced = ours.isin(pd.MultiIndex.from_frame(fresh[[*NAMES]]))  # by trials of another version
+        write_table(pd.concat([old[~replaced], fresh]), target)
+    told(
+        f"{source}: {len(fresh)} new trials of {', '.join(fresh['method'].unique()) or 'no method'}; known: "
+        f"{found[IDENTICAL]} identical, {found[CLOSE]} the same to the promised digits, {found[DIFFERENT]} different"
+    )
+    return conflicts
 
 
 def with_source(trials: pa.Table, source: str) -> pa.Table:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from provlab.benchmark.frame import KEY, SELECTIONS, TRIALS, Panel
@@ -21,6 +22,7 @@ from provlab.benchmark.panel import (
     WHERE,
     PanelCell,
     base_cell,
+    check_here,
     panel_cells,
     panel_datasets,
     panel_tables,
@@ -28,7 +30,6 @@ from provlab.benchmark.panel import (
 )
 from provlab.frames import planned_trials
 from provlab.identity.keys import trial_key
-from provlab.plan import files_missing
 from provlab.store import NUMBERS, SCHEMA, TrialStore
 from provsel.files import replacing
 
@@ -117,8 +118,17 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
     -------
     dict
         Pairs of a method and a data set: `written` now, `partial`, of which trials are missing, and `stored` in all.
+
+    Raises
+    ------
+    MissingDataError
+        Data sets of stored trials are not here.
+    ValueError
+        More bytes than `MAX_BYTES`; what was there stays.
     """
-    sets = {name: each for name, each in panel_datasets().items() if not files_missing(base_cell(each).dataset)}
+    known = {*pc.unique(store.read(["data"])["data"]).to_pylist()}
+    sets = {name: each for name, each in panel_datasets().items() if base_cell(each).data in known}
+    check_here(sets)
     cells = panel_cells(datasets=sets)
     counts = planned_trials(store, [each.cell for each in cells], []).groupby("place").size()
     about = pd.DataFrame([each[:-1] for each in cells], columns=[*PanelCell._fields[:-1]])
@@ -153,7 +163,7 @@ def cells_of_table(table: pd.DataFrame) -> dict[str, PanelCell]:
     return {each.cell.id: each for each in cells}
 
 
-def check_table(table: pd.DataFrame, subject: str) -> Mapping[str, PanelCell]:
+def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
     """Return the cells of somebody's table, by id, after comparing each with the panel as it is here.
 
     Raises
@@ -192,16 +202,21 @@ def check_table(table: pd.DataFrame, subject: str) -> Mapping[str, PanelCell]:
     return cells
 
 
-def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell]) -> pa.Table:
-    """Return stored trials as records with key and config, with the numbers that the panel keeps; no config is null."""
+def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell], *, named: bool = False) -> pa.Table:
+    """Return stored trials as records, with their keys and configs and with the numbers that the panel keeps.
+
+    A cell that is not in `cells` has neither key nor config. With `named` the data set and the selector of a record are
+    called as in the panel, and otherwise not at all.
+    """
     configs = {key: each.cell.json for key, each in cells.items()}
     text = table["cell"].map(configs)
     numbers = zip(text, *(table[name] for name in NUMBERS), strict=True)
     keys = [trial_key(*each) if isinstance(each[0], str) else None for each in numbers]
     found = table.rename(columns={new: old for old, new in READ.items()})
-    found = found.assign(key=keys, config=text.astype("category"), source="")
+    found = found.assign(key=keys, config=text.astype("category"), selector=table["method"])
+    names = ("key", "cell", "config", *NUMBERS, *READ, "n_features", *WHERE)
     arrays = {}
-    for name in ("key", "cell", "config", "source", *NUMBERS, *READ, "n_features", *WHERE):
+    for name in (*names, *(("dataset", "selector") if named else ())):
         kind = SCHEMA.field(name).type if name in SCHEMA.names else pa.float64()
-        arrays[name] = pa.array(found[name], kind if name != "config" else None, from_pandas=True)
+        arrays[name] = pa.array(found[name], None if name == "config" else kind, from_pandas=True)
     return pa.table(arrays)

@@ -34,13 +34,18 @@ def audit_arguments(parser: argparse.ArgumentParser) -> None:
         "--strict", action="store_true",
         help="exit status 1 also for trials that are only close, or that could not be computed again",
     )  # fmt: skip
+    parser.add_argument(
+        "--panel", nargs="?", const="", metavar="FOLDER",
+        help="audit files of the benchmark's panel: by default those that come with provsel",
+    )  # fmt: skip
+    parser.add_argument("--method", action="append", default=[], metavar="NAME", help="of the panel; may be repeated")
     add_store_arguments(parser, "executor=serial")
 
 
 def call_audit(options: argparse.Namespace) -> int:
     """Audit, print what was found, and return 1 where something differs."""
     from provlab.agreement import IDENTICAL
-    from provlab.audit import run_audit
+    from provlab.audit import run_audit, run_panel_audit
     from provlab.plan import compose_config, executor_settings
 
     for text in options.overrides:
@@ -49,14 +54,12 @@ def call_audit(options: argparse.Namespace) -> int:
                 f"audit: expected settings of the executor, such as executor=dask executor.n_jobs=2, got {text!r:.80}; "
                 f"stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit."
             )
-    found, path = run_audit(
-        Path(options.results),
-        fraction=options.fraction,
-        cell=options.cell,
-        limit=options.limit,
-        seed=options.seed,
-        executor=executor_settings({**compose_config(options.overrides), "results": options.results}),
-    )
+    how = {name: getattr(options, name) for name in ("fraction", "cell", "limit", "seed")}
+    how["executor"] = executor_settings({**compose_config(options.overrides), "results": options.results})
+    if options.panel is None:
+        found, path = run_audit(Path(options.results), **how)
+    else:
+        found, path = run_panel_audit(options.panel, Path(options.results), methods=options.method, **how)
     console = PlainConsole()
     here, partly = found.trials["same_environment"].sum(), found.trials["not_compared"].astype(bool).sum()
     caption = f"{here} of {len(found.trials)} were stored by these versions on this kind of machine"
@@ -169,17 +172,29 @@ def merge_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep-first", action="store_true", help="where trials are different keep the first one, ours before all"
     )
     parser.add_argument("--output", metavar="FILE", help="write what is different there, as CSV")
+    parser.add_argument(
+        "--panel", action="store_true",
+        help="FOLDER has files of the benchmark's panel; they are added to reference/benchmark of the results",
+    )  # fmt: skip
 
 
 def call_merge(options: argparse.Namespace) -> int:
     """Merge, and print the counts of each source and the conflicts."""
-    from provlab.merge import merge
+    from provlab.benchmark.stored import FOLDER as PANEL
+    from provlab.merge import merge, merge_panel
+    from provlab.reference import FOLDER
     from provlab.tables import write_frame
 
     sources = {name: Path(name) for name in options.sources}
     if len(sources) < len(options.sources):
         raise ValueError(f"merge: expected each folder once, got {' '.join(options.sources)}; leave one out.")
-    conflicts = merge(sources, Path(options.results), keep_first=options.keep_first, told=print)
+    if options.panel:
+        if len(sources) != 1:
+            raise ValueError(f"merge: expected one folder with --panel, got {len(sources)}; merge one after the other.")
+        [source], target = sources.values(), Path(options.results) / FOLDER / PANEL
+        conflicts = merge_panel(source, target, keep_first=options.keep_first, told=print)
+    else:
+        conflicts = merge(sources, Path(options.results), keep_first=options.keep_first, told=print)
     if options.output:
         write_frame(conflicts, Path(options.output))
     if conflicts.empty:

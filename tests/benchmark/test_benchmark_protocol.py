@@ -1,0 +1,297 @@
+"""The benchmark: no method sees a test row, a failure is a result, and numbers are those of plain scikit-learn."""
+
+import dataclasses
+import time
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.feature_selection import f_classif
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, l1_min_c
+
+from provlab.benchmark.methods import panel_methods
+from provlab.benchmark.panel import PanelDataset, panel_cells, panel_datasets, panel_frame, shape_of
+from provlab.identity.cell import Cell
+from provlab.plan import cells_of, compose_config, identity_of, load_from, make_tasks
+from provlab.project.estimators import as_config, estimators_in_hand
+from provlab.protocols import Fold, protocol_named
+from provlab.run.task import run_task
+from provlab.store import TrialStore
+from provsel.selectors import BaseSelector, Selection, checked_count
+from small_runs import run_quietly
+
+SMALL = PanelDataset(
+    ("dataset=design", "dataset.n_samples=60", "dataset.n_features=40", "dataset.n_relevant=3"),
+    "designs",
+    "generated",
+    3,
+)
+SLOW = {"mutual information"}
+"""Methods that take longest."""
+
+SEEN: list[np.ndarray] = []
+
+
+class Recorder(BaseSelector):
+    """Keeps the columns with the largest values, a leak where it sees test rows, and the rows that it saw."""
+
+    algorithm_version = 1
+    needs_labels = True
+
+    def __init__(self, n_features_to_select):
+        self.n_features_to_select = n_features_to_select
+
+    def _select(self, view, rng):
+        SEEN.append(np.column_stack([view.X, view.y]))
+        order = np.argsort(-np.abs(view.X).max(axis=0), kind="stable")
+        return Selection.unweighted(order[: checked_count(self, view.n_features)])
+
+
+class Failing(BaseSelector):
+    """Raises what its first argument says, or works without end."""
+
+    algorithm_version = 1
+    calls = 0
+
+    def __init__(self, n_features_to_select, *, how="value"):
+        self.n_features_to_select = n_features_to_select
+        self.how = how
+
+    def _select(self, view, rng):
+        type(self).calls += 1
+        if self.how == "slow":
+            end = time.process_time() + 60
+            while time.process_time() < end:
+                pass
+        if self.how == "nothing":
+            return Selection.unweighted([])
+        raise {"value": ValueError, "key": KeyError, "import": ImportError, "memory": MemoryError}[self.how]("this one")
+
+
+def cells(selector, *overrides):
+    """Return the cells of an estimator at hand on a small design, a model each."""
+    parts = compose_config(["protocol=benchmark", "preparation=standardise", "selector=any", *SMALL.choose, *overrides])
+    return cells_of({**parts, "selector": as_config(selector)})
+
+
+@pytest.fixture
+def fold_rows():
+    """Return a data set with training and test rows of a fold, and the same with other test rows and labels."""
+    config = cells_of(compose_config(["protocol=benchmark", "selector=full", *SMALL.choose]))[0].dataset
+    dataset, protocol = load_from(config), protocol_named("benchmark")
+    train, test = protocol.rows(dataset, n_splits=5, split_seed=3, fold=1)
+    X, y = dataset.X.copy(), dataset.y.copy()
+    X[test], y[test] = 1e9, y[test][::-1]
+    return dataset, dataclasses.replace(dataset, X=X, y=y), train, test
+
+
+def trial(cell, dataset, train, test):
+    """Return the record of a trial on given rows."""
+    fold = Fold.of(dataset, train, test, cell.protocol["preparation"], 3)
+    from provlab.protocols.benchmark import MeasuredView
+
+    fold = dataclasses.replace(fold, view=MeasuredView(fold.view.X, fold.view.y, fold.view.metadata))
+    return cell.measured.run(cell.method, fold, seed=1, split_seed=3), fold
+
+
+TRAINED = ("n_rows", "n_selected", "features", "subset_ratio", "objective", "failure")
+"""What a record says of the training, and nothing of the test rows."""
+
+
+def test_a_selector_that_would_leak_never_sees_a_test_row(fold_rows):
+    SEEN.clear()
+    dataset, changed, train, test = fold_rows
+    with estimators_in_hand():
+        [cell] = cells(Recorder(5))
+        made = [trial(cell, each, train, test)[0] for each in (dataset, changed)]
+    assert len(SEEN) == 2
+    np.testing.assert_array_equal(*SEEN)
+    assert SEEN[0].shape == (train.size, dataset.X.shape[1] + 1)
+    np.testing.assert_allclose(SEEN[0][:, :-1], StandardScaler().fit(dataset.X[train]).transform(dataset.X[train]))
+    assert made[0]["features"].tolist() == made[1]["features"].tolist()
+    # it does leak where it is given all rows: this test can fail
+    everything = np.arange(len(dataset.y))
+    with estimators_in_hand():
+        leaking = [trial(cells(Recorder(5))[0], each, everything, test)[0] for each in (dataset, changed)]
+    assert leaking[0]["features"].tolist() != leaking[1]["features"].tolist()
+
+
+@pytest.mark.parametrize("name", [name for name in panel_methods() if name not in SLOW])
+def test_test_rows_make_no_difference_to_the_training_of_any_method(name, fold_rows):
+    dataset, changed, train, test = fold_rows
+    if panel_methods()[name].needs:
+        pytest.importorskip(panel_methods()[name].needs.replace("-", "_"))
+    cells = panel_cells({name: panel_methods()[name]}, {"small": SMALL})
+    for model in ("linear", "forest"):
+        cell = next(each.cell for each in cells if each.model == model)
+        first, second = (trial(cell, each, train, test)[0] for each in (dataset, changed))
+        for column in TRAINED:
+            np.testing.assert_array_equal(first.get(column), second.get(column))
+        assert first["failure"] == "", first["failure"]
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("value", "ValueError: this one"),
+        ("key", "KeyError: 'this one'"),
+        ("nothing", "ValueError: .*"),
+        ("slow", r"OutOfTimeError: expected a selection within 0\.2 CPU seconds, got one that was cut off then"),
+    ],
+)
+def test_a_failure_is_a_result_that_is_stored_and_not_tried_again(how, said, tmp_path):
+    store, sizes = TrialStore(tmp_path / "store"), (5, 10)
+    with estimators_in_hand():
+        found = [each for size in sizes for each in cells(Failing(size, how=how), "protocol.limit=0.2")]
+        Failing.calls = 0
+        report, _ = run_quietly(found, store)
+        # what was cut off is not tried at another size in the same fold
+        assert Failing.calls == (10 if how == "slow" else 20)
+        assert (report.n_run, len(report.failures)) == (20, 0)
+        assert run_quietly(found, store)[0].n_run == 0
+    trials = store.query().to_pandas()
+    assert trials["failure"].str.fullmatch(said).all()
+    assert trials[["error", "n_selected", "subset_ratio"]].isna().all(axis=None)
+    assert (trials["n_features"] == 40).all()
+
+
+@pytest.mark.parametrize("how", ["import", "memory"])
+def test_what_this_machine_lacks_is_no_result(how, tmp_path):
+    with estimators_in_hand():
+        report, _ = run_quietly(cells(Failing(5, how=how)), TrialStore(tmp_path / "store"))
+    assert (report.n_run, len(report.failures)) == (0, 10)
+
+
+@pytest.mark.parametrize("limit", [None, 0, -1, "long"])
+def test_a_limit_is_a_number_of_seconds(limit):
+    [cell] = cells_of(compose_config(["protocol=benchmark", *SMALL.choose]))
+    with pytest.raises(ValueError, match=r"protocol\.limit: expected a positive number of CPU seconds"):
+        dataclasses.replace(cell, protocol={**cell.protocol, "limit": limit})
+
+
+def test_other_protocols_have_no_limit_and_their_keys_do_not_name_it():
+    with pytest.raises(ValueError, match=r"protocol\.limit: expected none with the split kfold"):
+        cells_of(compose_config(["+protocol.limit=3"]))
+    assert "limit" not in cells_of(compose_config())[0].json
+    assert '"limit":300' in cells_of(compose_config(["protocol=benchmark"]))[0].json
+
+
+# ---- the numbers again, with plain scikit-learn
+
+
+def own_order(name, X, y):
+    """Return the features of three methods in order, as their authors' code has them."""
+    if name == "F-test":
+        return np.argsort(-f_classif(X, y)[0], kind="stable")
+    if name == "extra trees":
+        return np.argsort(-ExtraTreesClassifier(250, random_state=0).fit(X, y).feature_importances_, kind="stable")
+    first = np.full(X.shape[1], np.inf)  # the step of the path at which a feature enters, then its coefficient
+    for step, C in enumerate(l1_min_c(X, y, loss="log") * np.geomspace(1, 1000, 20)):
+        model = LogisticRegression(C=C, l1_ratio=1, solver="liblinear", max_iter=1000, random_state=0).fit(X, y)
+        size = np.abs(model.coef_[0])
+        new = np.isinf(first) & (size > 0)
+        first[new] = step - size[new] / (1 + size.max())
+    return np.argsort(first, kind="stable")
+
+
+def own_linear(X, y):
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    errors = {
+        C: np.sum(cross_val_predict(SVC(C=C, kernel="linear"), X, y, cv=folds) != y) for C in (1e-3, 0.01, 0.1, 1)
+    }
+    return SVC(C=min(errors, key=errors.get), kernel="linear").fit(X, y)
+
+
+def own_forest(X, y):
+    return ExtraTreesClassifier(50, min_samples_leaf=3, class_weight="balanced", random_state=0).fit(X, y)
+
+
+def own_stability(kept, d):
+    Z = np.zeros((len(kept), d))
+    for row, each in zip(Z, kept, strict=True):
+        row[each] = 1
+    k = Z.sum(axis=1).mean() / d
+    return 1 - Z.var(axis=0, ddof=1).mean() / (k * (1 - k))
+
+
+@pytest.mark.parametrize("name", ["F-test", "extra trees", "L1 logistic regression"])
+@pytest.mark.parametrize("dataset", ["breast_cancer", "shift"])
+def test_error_stability_and_support_are_those_of_plain_scikit_learn(name, dataset, tmp_path):
+    sets = {dataset: panel_datasets()[dataset]}
+    found = [each for each in panel_cells({name: panel_methods()[name]}, sets) if each.size == 10]
+    store = TrialStore(tmp_path / "store")
+    report, _ = run_quietly([each.cell for each in found], store)
+    assert report.n_run == 20, report.summary()
+    panel = panel_frame(found, store)
+    lines = panel.trials.set_index(["repeat", "fold", "model"])
+    data, shape = load_from(found[0].cell.dataset), shape_of(sets[dataset])
+    seeds = (
+        store.query(columns=["repeat", "split_seed"]).to_pandas().drop_duplicates().set_index("repeat")["split_seed"]
+    )
+    stabilities, hits = [], []
+    for repeat, seed in seeds.items():
+        kept = []
+        folds = StratifiedKFold(5, shuffle=True, random_state=int(seed)).split(data.X, data.y)
+        for fold, (train, test) in enumerate(folds):
+            scaler = StandardScaler().fit(data.X[train])
+            X, X_test = scaler.transform(data.X[train]), scaler.transform(data.X[test])
+            kept.append(own_order(name, X, data.y[train])[:10])
+            columns = np.sort(kept[-1])
+            for model, fitted in (("linear", own_linear), ("forest", own_forest)):
+                own = fitted(X[:, columns], data.y[train])
+                trials = lines.loc[[(repeat, fold, model)]]
+                expected = balanced_accuracy_score(data.y[test], own.predict(X_test[:, columns]))
+                assert trials["balanced_accuracy"].item() == pytest.approx(expected, abs=1e-7)
+            proba = own.predict_proba(X_test[:, columns])
+            assert trials["neg_log_loss"].item() == pytest.approx(-log_loss(data.y[test], proba), rel=1e-6)
+            rest = X - X[:, columns] @ np.linalg.lstsq(X[:, columns], X, rcond=None)[0]
+            best = np.sum(np.linalg.svd(X, compute_uv=False)[5:] ** 2)
+            assert trials["subset_frobenius_ratio"].item() == pytest.approx(np.sum(rest**2) / best, rel=1e-5)
+            hits.append(len({*columns} & (shape.support or set())) / 10)
+        stabilities.append(own_stability(kept, shape.d))
+    line = panel.selections.iloc[0]
+    assert line["stability"] == pytest.approx(np.mean(stabilities))
+    if shape.support is None:
+        assert np.isnan(line["support_f1"])
+    else:
+        assert len(shape.support) == 10
+        assert line["support_f1"] == pytest.approx(np.mean(hits))
+        assert line["false_discovery"] == pytest.approx(1 - np.mean(hits))
+
+
+def test_all_methods_and_models_of_a_fold_are_one_task_with_the_same_rows():
+    methods = {name: panel_methods()[name] for name in ("F-test", "random", "all features")}
+    found = panel_cells(methods, {"small": SMALL})
+    tasks = make_tasks([each.cell for each in found])
+    assert len(tasks) == 10
+    assert {len(task.trials) for task in tasks} == {len(found)}
+    sizes = {(each.method, each.size) for each in found}
+    assert sizes == {("all features", 0), *((name, size) for name in ("F-test", "random") for size in (5, 10, 20))}
+    assert identity_of(found[0].cell.dataset) == found[0].cell.data
+    assert isinstance(found[0].cell, Cell)
+
+
+def test_memory_of_a_selection_is_what_it_takes_whoever_computed_it_first():
+    class Large(BaseSelector):
+        algorithm_version = 1
+
+        def __init__(self, n_features_to_select):
+            self.n_features_to_select = n_features_to_select
+
+        def _select(self, view, rng):
+            view.shared("large", lambda: np.ones(20_000_000).sum())  # 160 MB
+            return Selection.unweighted(range(self.n_features_to_select))
+
+    with estimators_in_hand():
+        found = [each for size in (5, 10) for each in cells(Large(size))] + cells(Recorder(5))
+        result = run_task(make_tasks(found)[0])
+    large, again, small = (record["peak_memory"] for record in result.records)
+    if large is None:
+        pytest.skip("this system tells nothing about memory")
+    assert 150e6 < large < 250e6
+    assert 150e6 < again < 250e6
+    assert small < 50e6

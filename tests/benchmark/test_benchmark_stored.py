@@ -1,0 +1,177 @@
+"""The stored panel: read by pandas alone, audited, merged; what was changed is found or refused."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from provlab.benchmark.methods import panel_methods
+from provlab.benchmark.panel import panel_cells, panel_datasets, panel_frame
+from provlab.benchmark.stored import read_panel, read_table, write_table
+from provlab.cli import main
+from provlab.plan import trials_of
+from provlab.store import TrialStore
+
+NAMES = ("all features", "F-test", "random")
+PANEL = Path("results/reference/benchmark")
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory):
+    """Return a folder with three methods on one small data set of the panel, computed and packed."""
+    folder = tmp_path_factory.mktemp("panel")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        chosen = [text for name in NAMES for text in ("--method", name)]
+        assert main(["panel", "--dataset", "wine", *chosen, "executor=serial"]) == 0
+        assert main(["reference", "--panel"]) == 0
+    return folder
+
+
+@pytest.fixture
+def here(computed, tmp_path, monkeypatch):
+    shutil.copytree(computed / PANEL, tmp_path / PANEL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "250")
+    return tmp_path
+
+
+def test_anybodys_pandas_reads_what_the_frame_has(computed):
+    stored = pd.read_parquet(computed / PANEL)
+    cells = panel_cells({name: panel_methods()[name] for name in NAMES}, {"wine": panel_datasets()["wine"]})
+    panel = panel_frame(cells, TrialStore(computed / "results" / "store"))
+    keys = ["method", "size", "model", "repeat", "fold"]
+    assert len(stored) == len(panel.trials) == sum(each.cell.n_trials for each in cells) == 100
+    expected, found = (
+        each.sort_values(keys, ignore_index=True) for each in (panel.trials, read_panel(computed / PANEL).trials)
+    )
+    pd.testing.assert_frame_equal(expected, found, rtol=1e-2, check_exact=False)  # seconds have three digits
+    exact = ["cell", "error", "balanced_accuracy", "neg_log_loss", "subset_frobenius_ratio", "n_selected", "failure"]
+    pd.testing.assert_frame_equal(expected[exact], found[exact])
+    means = stored.groupby(["method", "size"])["stability"].agg(["nunique", "mean"])
+    assert means.loc[("F-test", 10), "nunique"] == 1
+    assert means.loc[("F-test", 10), "mean"] > means.loc[("random", 10), "mean"]
+    assert stored.loc[stored["method"] == "all features", "stability"].isna().all()
+
+
+def test_keys_follow_from_cells_and_numbers(computed):
+    stored = pd.read_parquet(computed / PANEL)
+    cells = panel_cells({"F-test": panel_methods()["F-test"]}, {"wine": panel_datasets()["wine"]})
+    planned = {each.cell.id: {key for *_, key in trials_of(each.cell)} for each in cells}
+    assert {*stored.loc[stored["method"] == "F-test", "cell"]} == {*planned}
+    keys = TrialStore(computed / "results" / "store").keys()
+    assert set.union(*planned.values()) <= keys
+
+
+def test_writing_again_changes_no_byte_and_what_is_incomplete_stays_out(computed, tmp_path, capsys):
+    folder = tmp_path / "again"
+    shutil.copytree(computed, folder)
+    before = {path.name: path.read_bytes() for path in (folder / PANEL).iterdir()}
+    assert main(["reference", "--panel", "--results", str(folder / "results")]) == 0
+    assert {path.name: path.read_bytes() for path in (folder / PANEL).iterdir()} == before
+    store = TrialStore(folder / "results" / "store")
+    trials, kept = store.query(), [k % 50 != 0 for k in range(100)]
+    shutil.rmtree(store.folder)
+    store.add(trials.filter(np.array(kept)))
+    shutil.rmtree(folder / PANEL)
+    capsys.readouterr()
+    assert main(["reference", "--panel", "--results", str(folder / "results")]) == 0
+    assert "2 left out as trials are missing" in capsys.readouterr().out
+
+
+def test_an_honest_panel_is_merged_and_audited(here, capsys):
+    other = here / "other"
+    assert main(["merge", str(here / PANEL), "--panel", "--results", "other"]) == 0
+    assert "100 new trials of all features, F-test, random" in capsys.readouterr().out
+    assert {path.name: path.read_bytes() for path in (other / "reference" / "benchmark").iterdir()} == {
+        path.name: path.read_bytes() for path in (here / PANEL).iterdir()
+    }
+    assert main(["merge", str(here / PANEL), "--panel", "--results", "other"]) == 0
+    assert "0 new trials of no method; known: 100 identical" in capsys.readouterr().out
+    options = ["--panel", str(PANEL), "--method", "F-test", "--fraction", "0.2", "executor=serial"]
+    assert main(["audit", *options]) == 0
+    assert "identical" in capsys.readouterr().out
+
+
+def edited(change):
+    """Change the table of a panel's files, and write it as before."""
+    table = read_table(PANEL)
+    changed = change(table)
+    write_table(table if changed is None else changed, PANEL)
+
+
+def better(table):
+    table.loc[table["method"] == "F-test", "balanced_accuracy"] = 0.999
+
+
+def test_changed_numbers_are_found_by_an_audit_and_in_a_merge(here, capsys):
+    shutil.copytree(PANEL, here / "ours" / "reference" / "benchmark")
+    edited(better)
+    assert main(["audit", "--panel", str(PANEL), "--method", "F-test", "--limit", "3", "executor=serial"]) == 1
+    out = capsys.readouterr().out
+    assert "balanced_accuracy: stored 0.99" in out
+    assert "wine F-test, " in out
+    assert main(["merge", str(PANEL), "--panel", "--results", "ours"]) == 1
+    assert "40 that are different" in capsys.readouterr().err.replace("got ", "")
+    kept = read_table(here / "ours" / "reference" / "benchmark")
+    assert (kept.loc[kept["method"] == "F-test", "balanced_accuracy"] < 0.999).any()
+
+
+def other_cell(table):
+    first = table["cell"].iloc[0]
+    table.loc[table["cell"] == first, "cell"] = "0" * 64
+
+
+def other_method(table):
+    table["method"] = table["method"].replace({"random": "mine"})
+
+
+def renamed(table):
+    table["method"] = table["method"].replace({"random": "F-test", "F-test": "random"})
+
+
+def short(table):
+    return table[:-1]
+
+
+def twice(table):
+    return pd.concat([table, table[:1]])
+
+
+def impossible(table):
+    table.loc[0, "error"] = -0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (other_cell, "expected cells as the panel has them here, got 1 others"),
+        (renamed, "expected cells as the panel has them here, got 8 others"),
+        (other_method, r"expected a method of the panel .*, got 'mine'"),
+        (short, "expected each of 100 planned trials once, got 99 lines"),
+        (twice, "expected each of 100 planned trials once, got 101 lines"),
+        (impossible, "shares from 0 to 1"),
+    ],
+)
+def test_a_panel_of_other_cells_is_refused(here, change, message, capsys):
+    edited(change)
+    assert main(["merge", str(PANEL), "--panel", "--results", "ours"]) == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert not (here / "ours" / "reference").exists()
+
+
+def test_files_of_another_version_and_no_files_are_refused(here, capsys):
+    [path, *_] = sorted(PANEL.glob("*.parquet"))
+    found = pq.read_table(path)
+    pq.write_table(found.replace_schema_metadata({"provsel_panel": "2"}), path)
+    assert main(["merge", str(PANEL), "--panel"]) == 2
+    assert "version 1 of a panel's file, got 2" in capsys.readouterr().err
+    path.write_bytes(b"no parquet")
+    with pytest.raises(
+        ValueError, match=r"all-features\.parquet: expected a file that provsel reference --panel writes"
+    ):
+        read_panel(PANEL)
