@@ -169,7 +169,8 @@ OTHERWISE = {
     "not installed": "import sys; from importlib.machinery import PathFinder; find = PathFinder.find_spec\n"
     "PathFinder.find_spec = lambda name, *rest: None if name == 'liblinear' else find(name, *rest)",
     "Windows": "import ctypes, os, sklearn.svm, sys; sys.platform = 'win32'; load = ctypes.CDLL\n"
-    "ctypes.CDLL = lambda name, *rest, **more: load(os.fspath(name), *rest, **more)  # None is no library there",
+    "ctypes.CDLL = lambda name, *rest, **more: load(os.fspath(name), *rest, **more)  # None is no library there\n"
+    "import provsel.models; sys.platform = 'linux'",
 }
 
 

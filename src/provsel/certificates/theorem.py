@@ -15,6 +15,13 @@ from numpy.typing import NDArray
 from provsel.values import ValuesWithNaN
 
 if TYPE_CHECKING:
+    from provsel.certificates.clustering import ClusteringCost, PartitionCost
+    from provsel.certificates.compression import CompressedRecovery, FeatureSelectiveRecovery
+    from provsel.certificates.margin import MarginPreservation, SoftMarginBound
+    from provsel.certificates.online_scores import OnlineScoreSum
+    from provsel.certificates.radius import RadiusPreservation
+    from provsel.certificates.ridge_regression import RidgeRegressionCost, RidgeRegressionRisk
+    from provsel.certificates.spectral import SpectralSparsification
     from provsel.training_view import TrainingView
 
 HELD, VIOLATED, VACUOUS = "held", "violated", "vacuous"
@@ -253,6 +260,21 @@ class Certificate(ValuesWithNaN):
     """
 
     records: tuple[Theorem, ...] = ()
+
+    if TYPE_CHECKING:  # what editors complete; a theorem of your own is an attribute too
+        spectral: ClassVar[SpectralSparsification]
+        scores: ClassVar[OnlineScoreSum]
+        margin: ClassVar[MarginPreservation]
+        soft: ClassVar[SoftMarginBound]
+        radius: ClassVar[RadiusPreservation]
+        ridge_cost: ClassVar[RidgeRegressionCost]
+        ridge_risk: ClassVar[RidgeRegressionRisk]
+        cost: ClassVar[ClusteringCost]
+        partition: ClassVar[PartitionCost]
+        recovery: ClassVar[CompressedRecovery | FeatureSelectiveRecovery]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(record.name for record in self.records)]
 
     def __getattr__(self, name: str) -> Any:
         names = [record.name for record in vars(self).get("records", ())]

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,9 +149,9 @@ class CompressedLinearSVM(BaseBinarySVM):
         n_components: int = 100,
         *,
         c: float = 1e-4,
-        recovery: str = "dual",
+        recovery: Literal["dual", "transpose"] = "dual",
         refinements: int = 0,
-        variance: str = "1/m",
+        variance: Literal["1/m", "1/l"] = "1/m",
         tol: float = 1e-6,
         random_state: Any = None,
         store: bool | str = "auto",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,9 +124,9 @@ class FeatureSelectiveSVM(CheckedSelectorMixin, BaseBinarySVM):
         *,
         c1: float = 1e-3,
         c2: float = 1e-4,
-        form: str = "kernel_weights",
+        form: Literal["kernel_weights", "as_printed"] = "kernel_weights",
         n_components: int | None = None,
-        variance: str = "1/m",
+        variance: Literal["1/m", "1/l"] = "1/m",
         n_starts: int = 3,
         tol: float = 1e-6,
         max_iter: int | None = None,

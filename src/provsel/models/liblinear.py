@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ class LiblinearSVM(BaseLinearSVM):
         self,
         C: float = 10.0,
         *,
-        loss: str = "squared_hinge",
+        loss: Literal["squared_hinge", "hinge"] = "squared_hinge",
         fit_intercept: bool = False,
         tol: float = 0.1,
         random_state: int = 1,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,9 +108,9 @@ class AlphaInvestingSelector(BaseSelector):
         *,
         wealth: float = 0.5,
         delta: float = 0.5,
-        p_value: str = "likelihood_ratio",
-        target: str = "codes",
-        task: str = "auto",
+        p_value: Literal["likelihood_ratio", "chi2"] = "likelihood_ratio",
+        target: Literal["codes", "one_vs_rest"] = "codes",
+        task: Literal["auto", "classification", "regression"] = "auto",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.wealth = wealth

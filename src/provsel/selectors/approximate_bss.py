@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -87,9 +87,9 @@ class ApproximateBSSSelector(BaseSelector):
         n_features_to_select: int | float,
         *,
         n_projections: int = 256,
-        weights: str = "sqrt_t",
+        weights: Literal["sqrt_t", "as_printed"] = "sqrt_t",
         rescale: bool = True,
-        gain: str = "inverse_mean",
+        gain: Literal["inverse_mean", "mean"] = "inverse_mean",
         random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -89,7 +89,7 @@ class AtSize(SelectorAround):
         low: float | None = None,
         high: float | None = None,
         max_fits: int = 30,
-        if_fewer: str = "raise",
+        if_fewer: Literal["raise", "keep"] = "raise",
         random_state: Any = None,
     ) -> None:
         self.selector = selector

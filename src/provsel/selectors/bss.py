@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from provsel.checks import check_choice
@@ -98,13 +100,13 @@ class BSSSelector(BaseSelector):
         self,
         n_features_to_select: int | float,
         *,
-        weights: str = "sqrt_t",
+        weights: Literal["sqrt_t", "as_printed"] = "sqrt_t",
         rescale: bool = True,
         rank: int | None = None,
-        gain: str = "inverse_mean",
-        shifts: str = "algorithm_1",
-        no_candidate: str = "repeat",
-        columns: str = "V",
+        gain: Literal["inverse_mean", "mean"] = "inverse_mean",
+        shifts: Literal["algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"] = "algorithm_1",
+        no_candidate: Literal["repeat", "longest", "skip"] = "repeat",
+        columns: Literal["V", "sigma_V"] = "V",
         center: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select

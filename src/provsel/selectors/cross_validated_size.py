@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,8 +104,8 @@ class CrossValidatedSize(SelectorAround):
         model: BaseEstimator | None = None,
         cv: Any = 5,
         scoring: Any = None,
-        task: str = "auto",
-        rule: str = "one_standard_error",
+        task: Literal["auto", "classification", "regression"] = "auto",
+        rule: Literal["one_standard_error", "best"] = "one_standard_error",
         random_state: Any = None,
     ) -> None:
         self.selector = selector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -90,9 +90,9 @@ class FeatureSelectiveSelector(BaseSelector):
         *,
         c1: float = 1e-3,
         c2: float = 1e-4,
-        form: str = "kernel_weights",
+        form: Literal["kernel_weights", "as_printed"] = "kernel_weights",
         n_components: int | None = None,
-        variance: str = "1/m",
+        variance: Literal["1/m", "1/l"] = "1/m",
         n_starts: int = 3,
         tol: float = 1e-6,
         max_iter: int | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -90,7 +90,12 @@ class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     algorithm_version: ClassVar[int] = 1
 
     def __init__(
-        self, n_components: int, *, variance: str = "1/m", store: bool | str = "auto", random_state: Any = None
+        self,
+        n_components: int,
+        *,
+        variance: Literal["1/m", "1/l"] = "1/m",
+        store: bool | str = "auto",
+        random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.variance = variance

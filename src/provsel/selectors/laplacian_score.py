@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class LaplacianScoreSelector(BaseSelector):
         *,
         n_neighbors: int = 5,
         kernel_width: float | None = None,
-        edges: str = "heat",
+        edges: Literal["heat", "binary"] = "heat",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors

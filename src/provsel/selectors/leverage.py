@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,11 +96,11 @@ class LeverageScoreSelector(BaseSelector):
         self,
         n_features_to_select: int | float,
         *,
-        strategy: str = "sample",
+        strategy: Literal["sample", "top"] = "sample",
         replace: bool = True,
         rescale: bool = True,
         rank: int | None = None,
-        columns: str = "V",
+        columns: Literal["V", "sigma_V"] = "V",
         center: bool = False,
         random_state: Any = None,
     ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +125,7 @@ class LPSVMSelector(BaseSelector):
         self,
         *,
         nu: float = 1.0,
-        solver: str = "auto",
+        solver: Literal["auto", "highs", "newton", "as_published"] = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
     ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +128,7 @@ class OnlineLeverageSelector(BaseSelector):
         n_features_to_select: int | float | None = None,
         *,
         epsilon: float = 0.5,
-        outside_span: str = "one",
+        outside_span: Literal["one", "project", "ridge"] = "one",
         ridge: float | None = None,
         n_initial: int = 1,
         sampling_rate: float | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class RidgeLeverageSelector(BaseSelector):
         n_features_to_select: int | float,
         *,
         ridge: float | None = None,
-        strategy: str = "top",
+        strategy: Literal["top", "sample"] = "top",
         random_state: Any = None,
         rescale: bool = True,
     ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -73,7 +74,7 @@ class RRQRSelector(BaseSelector):
 
     algorithm_version = 2
 
-    def __init__(self, n_features_to_select: int | float, *, completion: str = "lapack") -> None:
+    def __init__(self, n_features_to_select: int | float, *, completion: Literal["lapack", "norm"] = "lapack") -> None:
         self.n_features_to_select = n_features_to_select
         self.completion = completion
 

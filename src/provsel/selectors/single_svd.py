@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from provsel.kernels.single_svd import single_svd_columns
@@ -64,7 +66,9 @@ class SingleSVDSelector(BaseSelector):
 
     algorithm_version = 1
 
-    def __init__(self, n_features_to_select: int | float, *, form: str = "residual") -> None:
+    def __init__(
+        self, n_features_to_select: int | float, *, form: Literal["residual", "basis_only"] = "residual"
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.form = form
 

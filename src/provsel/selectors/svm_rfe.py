@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,8 +143,8 @@ class SVMRFESelector(BaseSelector):
         *,
         step: int | float = 0.1,
         C: float = 1.0,
-        task: str = "auto",
-        solver: str = "auto",
+        task: Literal["auto", "classification", "regression"] = "auto",
+        solver: Literal["auto", "libsvm", "liblinear", "liblinear_primal", "ridge"] = "auto",
         tol: float | None = None,
         max_iter: int = 1_000_000,
     ) -> None:
