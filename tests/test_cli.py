@@ -3,6 +3,7 @@
 import csv
 import importlib
 import io
+import json
 import re
 import shlex
 from pathlib import Path
@@ -71,7 +72,7 @@ def test_version_and_help_of_the_installed_command(here, call):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ([], "the following arguments are required: command"),
+        ([], "the following arguments are required: COMMAND ..."),
         (["fetch"], "the following arguments are required: NAME"),
         (["doctor", "results=b"], "unrecognized arguments: results=b"),
     ],
@@ -81,6 +82,37 @@ def test_usage_errors(argv, message, call):
     assert status == 2
     assert error.startswith("usage: provsel")
     assert error.endswith(f"{message}\n")
+
+
+def test_help_and_usage_fit_the_terminal(call, monkeypatch):
+    for width in (60, 100):
+        monkeypatch.setenv("COLUMNS", str(width))
+        for argv in ([], ["run"], ["verify"]):
+            _, printed, _ = call(*argv, "--help")
+            longest = max(map(len, re.sub(r"Example:\n.*", "", printed).splitlines()))
+            assert width - 25 < longest <= width, printed
+    assert call("--help")[1].startswith("usage: provsel [-h] [--version] COMMAND ...")
+
+
+def test_json_has_what_the_tables_have(call):
+    def read(*argv):
+        status, printed, _ = call(*argv, "--json")
+        assert status == 0
+        return json.loads(printed, parse_constant=pytest.fail)  # NaN is no JSON
+
+    assert call(*table1("protocol.n_splits=2"))[0] == 0
+    small = [*SMALL, "protocol.n_splits=2"]
+    [line] = read("status", "--artefact", "table1", *small)
+    assert (line["artefact"], line["state"], line["stored"]) == (NAME, "complete", line["planned"])
+    assert read("list", "models")["models"].keys() == {path.stem for path in (REPO / "conf" / "model").glob("*.yaml")}
+    judged, written_then = read("verify", "--paper", "paul2016", *small), pd.read_csv("results/verdicts.csv")
+    assert [each["claim"] for each in judged["claims"]] == written_then["claim"].tolist()
+    assert [each["verdict"] for each in judged["claims"]] == written_then["verdict"].tolist()
+    names = read("explain", "table1", *small)
+    traced = read("explain", "table1", "--row", names["rows"][0], "--column", names["columns"][0], "--trials", *small)
+    [cell] = traced["cells"]
+    assert (traced["row"], len(cell["trials"])) == ("BSS", cell["planned"])
+    assert {trial["key"] for trial in cell["trials"]} <= TrialStore(Path("results/store")).keys()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

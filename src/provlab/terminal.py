@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -54,6 +56,20 @@ def table(lines: Sequence[Mapping[str, object]], title: str = "", caption: str =
             *(value if isinstance(value, Text) else "" if value is None else str(value) for value in line.values())
         )
     return made
+
+
+def print_json(value: Any) -> None:
+    """Print values of Python, NumPy and pandas as JSON: an array is a list, and a number that is not there is null."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {str(name): plain(inner) for name, inner in value.items()}
+        value = value.tolist() if hasattr(value, "tolist") else value
+        if isinstance(value, list | tuple):
+            return [plain(inner) for inner in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    print(json.dumps(plain(value), indent=2))
 
 
 class VisibleStream:

@@ -284,8 +284,9 @@ def test_what_a_test_needs_and_the_table_lacks(here, test, parameters, message):
     ("options", "message"),
     [
         (["--results", "bench.csv"], r"--claims FILE and --results FILE together, .*got no --claims, and"),
-        (["--claims", "claims.yaml"], r"expected --claims FILE and --results FILE together, .*got --results results"),
-        (["--results", "nothing.csv", "--claims", "claims.yaml"], r"got --results nothing\.csv; name both"),
+        (["--claims", "claims.yaml"], r"expected --claims FILE and --results FILE together, .*got no file results of"),
+        (["--results", "nothing.csv", "--claims", "claims.yaml"], r"got no file nothing\.csv of --results; name both"),
+        (["--results", "a.csv", "--claims", "b.yaml"], r"got no file b\.yaml of --claims, no file a\.csv of"),
         (["--results", "bench.csv", "--claims", "nothing.yaml"], r"nothing\.yaml"),
         (["--results", "bench.csv", "--claims", "claims.yaml", "--paper", "x"], r"about a project .*got --paper"),
         (["--results", "bench.csv", "--claims", "claims.yaml", "a=1"], r"nothing about a project .*got a=1"),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provlab.cli.commands import add_settings, add_store_arguments
-from provlab.terminal import PlainConsole, table
+from provlab.cli.commands import add_json, add_settings, add_store_arguments
+from provlab.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
     from provlab.plan import Artefact
@@ -111,6 +111,7 @@ def status_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--artefact", action="append", metavar="NAME", help="such as table1; may be repeated (default: all)"
     )
+    add_json(parser)
     add_store_arguments(parser)
 
 
@@ -127,19 +128,27 @@ def call_status(options: argparse.Namespace) -> int:
     stored = StoreSnapshot.take(store, [])
     lines = []
     for name in names:
-        trials, command = "", reproduce_command(name)
+        done = planned = None
+        command = reproduce_command(name)
         try:
             artefact = compose_artefact(name, options.overrides)
             cells = unique_cells(artefact.cells)
             done, planned = stored.count(cells), sum(cell.n_trials for cell in cells)
-            trials, state = f"{done} of {planned}", state_of(done, planned)
+            state = state_of(done, planned)
             artefact.check_data(done)
         except MissingDataError as error:
             state, command = "data missing", f"provsel fetch {error.dataset}"
         shown = "" if state == COMPLETE else command
-        lines.append({"artefact": name, "trials": trials, "state": state, "command": shown})
+        lines.append({"artefact": name, "stored": done, "planned": planned, "state": state, "command": shown})
+    if options.json:
+        print_json(lines)
+        return 0
     console = PlainConsole()
-    console.print(table(lines))
+    console.print(table([_status_line(**line) for line in lines]))
     if note := store.damaged_note():
         console.print(note, soft_wrap=True)
     return 0
+
+
+def _status_line(stored: int | None, planned: int | None, **line: object) -> dict[str, object]:
+    return {"artefact": line.pop("artefact"), "trials": "" if stored is None else f"{stored} of {planned}", **line}

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from provlab.cli.commands import DEFAULT_RESULTS, add_store_arguments
-from provlab.terminal import PlainConsole, table
+from provlab.cli.commands import DEFAULT_RESULTS, add_json, add_store_arguments
+from provlab.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
     from provlab.claims import RankingResult, Verdict
@@ -49,16 +49,25 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--figures", action="store_true", help="draw critical-difference diagrams of the rankings, in results/figures"
     )
+    add_json(parser)
     add_store_arguments(parser)
 
 
 def call_verify(options: argparse.Namespace) -> int:
     """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
-    from provlab.readings.robustness import stored_robustness
+    from provlab.claims import verdict_frame
+    from provlab.claims.verdicts import ranking_frame
+    from provlab.readings.robustness import counted, stored_robustness
 
     on_table = options.claims is not None or Path(options.results).is_file()
     verdicts, rankings = _judge_table(options) if on_table else _judge_store(options)
     asked = {} if on_table else stored_robustness(Path(options.results))
+    if options.json:
+        judged = verdict_frame(verdicts)
+        judged["under_readings"] = [counted(made.claim.id, made.verdict, asked) for made in verdicts]
+        frames = {"claims": judged, "rankings": ranking_frame(rankings)}
+        print_json({name: frame.to_dict("records") for name, frame in frames.items()})
+        return exit_status(verdicts) if on_table else 0
     console = PlainConsole()
     console.print(table([_line(made, asked) for made in verdicts]))
     if options.detail:
@@ -117,7 +126,9 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], list[Ranki
 
     results = Path(options.results)
     if options.claims is None or not results.is_file():
-        got = f"no --claims, and the file --results {results}" if options.claims is None else f"--results {results}"
+        asked = {"--claims": options.claims, "--results": results}
+        missing = [f"no file {path} of {name}" for name, path in asked.items() if path and not Path(path).is_file()]
+        got = f"no --claims, and the file --results {results}" if options.claims is None else ", ".join(missing)
         raise ValueError(
             f"verify: expected --claims FILE and --results FILE together, a CSV, TSV or Parquet file, got {got}; "
             f"{'leave out --claims for the store of a project' if results == Path(DEFAULT_RESULTS) else 'name both'}."

@@ -89,18 +89,27 @@ class Parser(argparse.ArgumentParser):
         super().error(message + (did_you_mean(wrong[1] or wrong[2], known) if wrong else ""))
 
 
+class Help(argparse.HelpFormatter):
+    """Wraps each paragraph at the terminal's width, but for examples, whose lines are indented."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        fill = super()._fill_text
+        return "\n\n".join(part if "\n  " in part else fill(part, width, indent) for part in text.split("\n\n"))
+
+
 def call(argv: Sequence[str]) -> int:
     """Call a command with its arguments, and return its exit status."""
     gc.set_threshold(OBJECTS_A_COLLECTION)
-    every = Parser(prog="provsel", description="Provable feature selection and its replications.")
+    usage = "%(prog)s [-h] [--version] COMMAND ..."
+    every = Parser(prog="provsel", usage=usage, description="Provable feature selection and its replications.")
     every.add_argument("--version", action="version", version=f"provsel {__version__}")
-    names = every.add_subparsers(dest="command", required=True)
+    names = every.add_subparsers(dest="command", metavar="COMMAND ...", required=True)
     for name, each in COMMANDS.items():
         names.add_parser(name, help=each.help, add_help=False)
     command = every.parse_args(argv[:1]).command
     module, about, example = COMMANDS[command]
     functions = vars(importlib.import_module(f"provlab.cli.{module}"))
-    parser = Parser(f"provsel {command}", description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(f"provsel {command}", description=about, formatter_class=Help)
     functions[f"{command}_arguments"](parser)
     parser.epilog = "\n\n".join(
         [f"Example:\n  provsel {command} {example}", *([parser.epilog] if parser.epilog else [])]
@@ -126,6 +135,11 @@ def add_store_arguments(parser: argparse.ArgumentParser, example: str = "protoco
     """Add what all commands take that read stored trials: the results folder, and settings."""
     parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
     add_settings(parser, example)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the form of the output."""
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
 
 
 def _choose_results(options: argparse.Namespace) -> None:

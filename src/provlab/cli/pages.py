@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from provlab.cli.commands import add_store_arguments
+from provlab.cli.commands import add_json, add_store_arguments
 from provlab.messages import did_you_mean, visible_line
-from provlab.terminal import PlainConsole, table
+from provlab.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
     from provlab.features import SelectedFeatures
@@ -51,6 +51,7 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--column", help="a column of the artefact; without it, the columns are listed")
     parser.add_argument("--dataset", help="one data set (default: all of the artefact)")
     parser.add_argument("--trials", action="store_true", help="list every trial with its seed and key")
+    add_json(parser)
     add_store_arguments(parser)
 
 
@@ -67,6 +68,9 @@ def call_explain(options: argparse.Namespace) -> int:
     wanted = {"row": options.row, "column": options.column, "dataset": options.dataset}
     chosen = choose(compose_artefact(name, options.overrides), **wanted)
     if options.row is None or options.column is None:
+        if options.json:
+            print_json({"artefact": chosen.name, "title": chosen.title, **{k + "s": _names(chosen, k) for k in wanted}})
+            return 0
         console.print(Text(f"{chosen.name}: {chosen.title}", style="bold"))
         for kind in wanted:
             console.print(f"{kind}s: {'; '.join(_names(chosen, kind))}", soft_wrap=True)
@@ -76,6 +80,9 @@ def call_explain(options: argparse.Namespace) -> int:
     [trace] = trace_numbers(
         chosen, recipe.frame(chosen, store), store, recipe.columns, max_listed=math.inf if options.trials else 0
     )
+    if options.json:
+        print_json(_traced(trace, options.results))
+        return 0
     selected = {cell.id: found for cell, found in cells_features(store, unique_cells(chosen.cells))}
     for part in describe(trace, options.results, selected):
         console.print(part)
@@ -128,6 +135,20 @@ def describe(trace: Trace, results: str, selected: Mapping[str, SelectedFeatures
     for revision, n in trace.revisions:
         differed = " (files differed from it)" if revision.endswith("+") else ""
         yield f"  {n} trials: git revision {revision or 'not known'}{differed}"
+
+
+def _traced(trace: Trace, results: str) -> dict[str, Any]:
+    """Return a trace as plain values: numbers, cells with their configs, commands, environments and revisions."""
+    cells = [
+        {
+            "dataset": cell.entry.dataset, "cell": cell.entry.cell.id, "config": cell.entry.cell.identity,
+            "stored": cell.n_found, "planned": cell.entry.cell.n_trials, "split_seeds": cell.split_seeds,
+            "measured": cell.measured, "trials": cell.trials, "command": cell.command,
+            "audit": cell.audit_command(results),
+        }
+        for cell in trace.cells
+    ]  # fmt: skip
+    return {**vars(trace), "cells": cells}
 
 
 def _cell(cell: TracedCell, results: str, selected: SelectedFeatures | None) -> Iterator[RenderableType]:

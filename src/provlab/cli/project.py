@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
 import logging
 import os
 import re
@@ -13,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from provlab.cli.commands import one_line
+from provlab.cli.commands import add_json, one_line
 from provlab.messages import did_you_mean, visible_line
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the results folder, and the form of the output."""
     parser.add_argument("--results", default="results", help="results folder (default: %(default)s)")
-    parser.add_argument("--json", action="store_true", help="print the checks as JSON")
+    add_json(parser)
 
 
 def call_doctor(options: argparse.Namespace) -> int:
@@ -90,12 +89,12 @@ def call_doctor(options: argparse.Namespace) -> int:
     from rich.text import Text
 
     from provlab.doctor import PROBLEM, WARNING, examine
-    from provlab.terminal import PlainConsole, table
+    from provlab.terminal import PlainConsole, print_json, table
 
     checks = examine(Path(options.results))
     states = [check.state for check in checks]
     if options.json:
-        print(json.dumps([check._asdict() for check in checks], indent=2))
+        print_json([check._asdict() for check in checks])
         return 1 if PROBLEM in states else 0
     console = PlainConsole()
     for group in dict.fromkeys(check.group for check in checks):
@@ -132,13 +131,21 @@ def call_new(options: argparse.Namespace) -> int:
 def list_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is listed."""
     parser.add_argument("kind", nargs="?", help=f"only {', '.join(TITLES)} (default: all)")
+    add_json(parser)
 
 
 def call_list(options: argparse.Namespace) -> int:
     """Print one line an item, never wrapped, so that the lines can be searched and counted."""
+    from provlab.terminal import print_json
+
     lines: list[str] = []
-    for kind, title in TITLES.items() if options.kind is None else [(options.kind, "")]:
-        items = listing(kind)
+    titles = TITLES if options.kind is None else {options.kind: ""}
+    found = {kind: listing(kind) for kind in titles}
+    if options.json:
+        print_json(found)
+        return 0
+    for kind, items in found.items():
+        title = titles[kind]
         width = max(map(len, items), default=0)
         lines += ["", title] if lines and title else [title] * bool(title)
         lines += [visible_line(f"{name:{width}}  {text}") for name, text in items.items()]

@@ -39,12 +39,11 @@ _OF_LAUNCHERS = re.compile(
 def run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add how to run; settings are Hydra's overrides."""
     parser.epilog = (
-        "GROUP=NAME chooses a file of conf/GROUP (provsel list), GROUP.SETTING=VALUE changes a\n"
-        "setting of it, and + adds one. With -m a setting takes several values, as in a,b or\n"
-        "range(1,4): each combination is a job, and trials that jobs share run once.\n"
-        "hydra/launcher=joblib|slurm|... starts each job as a process or a job of SLURM.\n"
-        "Interrupt at any time; the same command resumes. At the end stands a table; with a figure\n"
-        "and the selected features it is written below results/runs, and provsel report shows it."
+        "GROUP=NAME chooses a file of conf/GROUP (provsel list), GROUP.SETTING=VALUE changes a setting of it, and + "
+        "adds one. With -m a setting takes several values, as in a,b or range(1,4): each combination is a job, and "
+        "trials that jobs share run once. hydra/launcher=joblib|slurm|... starts each job as a process or a job of "
+        "SLURM. Interrupt at any time; the same command resumes. At the end stands a table; with a figure and the "
+        "selected features it is written below results/runs, and provsel report shows it."
     )
     parser.add_argument("-m", "--multirun", action="store_true", help="run a job for each combination of values")
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first trial that fails")
