@@ -17,7 +17,10 @@ PAPERS := $(sort $(patsubst %/,%,$(dir $(FULL))))
 # These neither draw nor read images, which a test checks; the others get the packages for it.
 TABLES := $(filter table%,$(ARTEFACTS))
 
-.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test coverage test-processors faults screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
+# What `test-lowest` and `test-newest` run: the library, and the statistics of claims, on which other versions tell.
+LIBRARY_TESTS := tests/kernels tests/selectors tests/claims tests/test_models.py tests/test_certificates.py
+
+.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test coverage test-processors test-lowest test-newest faults screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -34,6 +37,7 @@ help:
 	@echo "make test        all tests            make check    format, lint, types, layers"
 	@echo "                 KIND=avx2 or KIND=baseline: as on a processor without AVX-512, or with neither"
 	@echo "make test-processors   the tests that matter there, as both kinds or one"
+	@echo "make test-lowest, test-newest   the library with the lowest versions that are allowed, and with the newest"
 	@echo "make faults      an hour of faults at random over a run, which has to end as without: OVERRIDES='--minutes 5'"
 	@echo "make coverage    all tests, and which lines they run"
 	@echo "make screenshots results/screenshots: the report's pages, and the README's picture of them (minutes)"
@@ -116,6 +120,19 @@ test coverage test-processors: export PYTHONDONTWRITEBYTECODE =
 
 test: $(DEV)
 	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(PYTEST) --durations 25
+
+# Environments of their own, in which no lock has a say: pip chooses the newest, or is given the lower bound of each package.
+test-lowest test-newest: test-%:
+	$(PYTHON) -m venv .venv-$*
+	$(PYTHON) -c "import re, tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+		print(*sum(project['optional-dependencies'].values(), project['dependencies']), sep='\n')" \
+		| sed -n 's/^\([a-z-]*\)>=\([^,]*\).*/\1==\2/p' | grep -E '^($(BOUNDED))==' > .venv-$*/lowest.txt
+	.venv-$*/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager \
+		$(if $(filter lowest,$*),--constraint .venv-$*/lowest.txt) ".[report]" pytest hypothesis polars scikit-posthocs
+	.venv-$*/bin/python -m pytest $(LIBRARY_TESTS) $(OVERRIDES)
+
+# Those whose numbers or files provsel rests on; that old ones of all others work together is their matter.
+BOUNDED := numpy|scipy|scikit-learn|joblib|threadpoolctl|pandas|pyarrow
 
 # A run on real data under faults at random; needs the right to mount for a disk that gets full.
 faults: $(DEV)

@@ -363,6 +363,6 @@ def test_what_stops_before_it_converged_says_so_once_and_keeps_its_gap(name):
     labels = np.arange(rows.shape[0]) % 2 if labels is None else labels
     with pytest.warns(ConvergenceWarning, match=message) as warned:
         made.fit(rows, labels)
-    assert len(warned) == 1
-    assert warned[0].filename == __file__ or name in ("hinge", "lasso")
+    [own] = [each for each in warned if each.category is ConvergenceWarning]  # beside what LIBLINEAR serves
+    assert own.filename == __file__ or name in ("hinge", "lasso")
     assert np.max(getattr(made, "gap_", np.inf)) > (made.tol or 0)

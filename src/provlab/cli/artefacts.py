@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from provlab.cli.commands import add_json, add_settings, add_store_arguments
 from provlab.terminal import PlainConsole, print_json, table
@@ -144,11 +144,12 @@ def call_status(options: argparse.Namespace) -> int:
         print_json(lines)
         return 0
     console = PlainConsole()
-    console.print(table([_status_line(**line) for line in lines]))
+    console.print(table([_status_line(line) for line in lines]))
     if note := store.damaged_note():
         console.print(note, soft_wrap=True)
     return 0
 
 
-def _status_line(stored: int | None, planned: int | None, **line: object) -> dict[str, object]:
-    return {"artefact": line.pop("artefact"), "trials": "" if stored is None else f"{stored} of {planned}", **line}
+def _status_line(found: dict[str, Any]) -> dict[str, Any]:
+    trials = "" if found["stored"] is None else f"{found['stored']} of {found['planned']}"
+    return {"artefact": found["artefact"], "trials": trials, "state": found["state"], "command": found["command"]}

@@ -43,14 +43,10 @@ def train_liblinear(
     Warns
     -----
     UserWarning
-        Without liblinear-official, whose place scikit-learn's LIBLINEAR takes; `subject` is named.
+        Once in a process, without liblinear-official, whose place scikit-learn's LIBLINEAR takes; `subject` is named.
     """
     if not IS_OFFICIAL:
-        warnings.warn(
-            f"{subject}: expected the package liblinear-official, got none; scikit-learn's LIBLINEAR serves, with "
-            f"other weights within its tolerance. For it, with a C++ compiler: pip install liblinear-official.",
-            stacklevel=4,
-        )
+        _warn_of_other(subject)
         return _by_scikit_learn(X, labels, SOLVERS[solver] | {"C": C, "tol": tol, "random_state": seed}, bias)
     with _ONE_AT_A_TIME:
         library = _liblinearutil()
@@ -73,6 +69,15 @@ def train_liblinear(
     w = np.ctypeslib.as_array(model.w, (d + (bias > 0), len(places)))  # C's memory, which goes with the model
     offsets = bias * w[d, places] if bias > 0 else np.zeros(len(places))
     return sign * np.ascontiguousarray(w[:d, places].T), sign * offsets
+
+
+@cache
+def _warn_of_other(subject: str) -> None:
+    warnings.warn(
+        f"{subject}: expected the package liblinear-official, got none; scikit-learn's LIBLINEAR serves, with other "
+        f"weights within its tolerance. For the package, with a C++ compiler: pip install liblinear-official.",
+        stacklevel=5,
+    )
 
 
 def _by_scikit_learn(

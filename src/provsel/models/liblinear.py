@@ -49,7 +49,7 @@ class LiblinearSVM(BaseLinearSVM):
     Warns
     -----
     UserWarning
-        From `fit`, where scikit-learn's LIBLINEAR serves.
+        From the first `fit`, where scikit-learn's LIBLINEAR serves.
 
     Examples
     --------
