@@ -28,6 +28,9 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_panel(options: argparse.Namespace) -> int:
     """Compute what is missing, and return 1 where a trial could not be computed here."""
+    import numpy as np
+    import pyarrow as pa
+
     from provlab.benchmark.methods import panel_methods
     from provlab.benchmark.panel import check_here, panel_cells, panel_datasets, some
     from provlab.plan import compose_config, executor_settings
@@ -54,7 +57,8 @@ def call_panel(options: argparse.Namespace) -> int:
     snapshot, lines, hours = StoreSnapshot.take(store, ["task_cpu", "failure"]), [], 0.0
     for name in datasets:
         own = [each.cell for each in cells if each.dataset == name]
-        part = snapshot.table.take([row for cell in own for row in snapshot.rows(cell).tolist()]).to_pandas()
+        rows = np.concatenate([np.empty(0, np.int64), *(snapshot.rows(cell) for cell in own)])
+        part = snapshot.table.take(pa.array(rows)).to_pandas()
         spent, n_failed = float(part["task_cpu"].astype(float).sum()), int((part["failure"].fillna("") != "").sum())
         planned = sum(cell.n_trials for cell in own)
         lines.append(
