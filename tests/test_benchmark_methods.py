@@ -1,44 +1,326 @@
-"""The panel of methods: each selects what was planted, as many as asked, and the same as the class that it adapts."""
+"""The panel of methods: each selects what was planted, as many as asked, and what the class that it adapts selects."""
 
+import importlib.metadata
+
+import fastcan
 import numpy as np
 import pytest
+import skrebate
+from boruta import BorutaPy
+from scipy import sparse, stats
+from skglm import MCPRegression
+from sklearn import feature_selection
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import Lars, Lasso, LogisticRegression, RidgeCV
+from sklearn.metrics import mutual_info_score
+from sklearn.neighbors import NearestCentroid
+from sklearn.preprocessing import minmax_scale, scale
+from sklearn.svm import LinearSVC, l1_min_c
 
-from provlab.benchmark.methods import panel_methods
-from provlab.benchmark.selectors import FTest
-from provsel.selectors import BaseSelector
+from provlab.benchmark import selectors
+from provlab.benchmark.methods import methods_table, panel_methods
+from provlab.plan import cells_of, compose_config
+from provsel.reducers import is_random, seed
 from provsel.training_view import TrainingView
 
-PLANTED = (3, 7, 11)
+METHODS = panel_methods()
+ADAPTERS = {method.adapter: method for method in METHODS.values() if method.adapter and method.sizes == "fixed"}
+PLANTED = {3, 7, 11}
 
 
 def table(n_classes=2):
+    """Return 30 columns, of which three tell the class, one is beside one of these, and one is constant."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 30))
-    y = np.digitize(X[:, PLANTED].sum(axis=1), [0.0] if n_classes == 2 else [-1.0, 1.0])
-    return X, y
+    y = np.digitize(X[:, sorted(PLANTED)].sum(axis=1), [0.0] if n_classes == 2 else [-1.0, 1.0])
+    X[:, 20] = X[:, 3] + 2 * X[:, 20]
+    X[:, 29] = 1.0
+    return X, np.array(["a", "b", "c"])[y]
 
 
-def selector_of(name, size) -> BaseSelector:
-    found = panel_methods()[name].selector
-    asked = {"n_features_to_select": size, "rank": max(1, size // 2)}
-    known = found.get_params()
-    return found.set_params(**{parameter: value for parameter, value in asked.items() if known.get(parameter)})
+def fitted(method, size, view):
+    selector = method.selector(size)
+    return (seed(selector, 0) if is_random(selector) else selector).fit_view(view)
 
 
-@pytest.mark.parametrize("name", panel_methods())
+@pytest.mark.parametrize("name", METHODS)
 def test_a_method_selects_as_many_as_asked_and_what_was_planted(name):
-    method = panel_methods()[name]
+    method = METHODS[name]
     for n_classes in (2, 3)[: 1 + method.multiclass]:
         view = TrainingView(*table(n_classes))
-        found = [selector_of(name, size).fit_view(view).indices_ for size in (3, 6)]
+        few, more = (fitted(method, size, view).indices_.tolist() for size in (3, 6))
         if method.sizes == "fixed":
-            assert [kept.size for kept in found] == [3, 6]
-        if method.sizes == "at most":
-            assert all(0 < kept.size <= size for kept, size in zip(found, (3, 6), strict=True))
+            assert (len({*few}), len({*more})) == (3, 6)
+        else:
+            assert 0 < len({*few}) <= (3 if method.sizes == "at most" else 30)
+        if method.adapter and method.sizes == "fixed":
+            assert more[:3] == few
         if method.uses_labels:
-            assert {*PLANTED} <= {*found[1]}
+            assert {*more} >= PLANTED or (method.sizes != "fixed" and {*more} <= PLANTED)
 
 
-def test_another_version_is_no_failure_of_the_method():
-    with pytest.raises(ImportError, match=r"FTest: expected scikit-learn 0\.1, got 1\."):
-        FTest(2, version="0.1").fit(*table())
+def test_the_panel_has_methods_of_each_kind():
+    assert len(METHODS) >= 35
+    assert {method.kind for method in METHODS.values()} == {"control", "embedded", "filter", "subset", "wrapper"}
+    assert {method.needs for method in METHODS.values()} == {None, "boruta", "fastcan", "skglm"}
+    assert {*ADAPTERS} == {*selectors.__all__}
+
+
+def test_the_table_of_methods_says_of_each_what_its_class_says():
+    found = methods_table().set_index("method")
+    assert [*found.index] == [*METHODS]
+    assert (found.drop(columns=["guarantee", "reference"]) != "").all(axis=None)
+    assert [*found.index[found["reference"] == ""]] == ["all features"]
+    assert found.loc["JMI"].tolist()[:6] == ["filter", "provsel", "fixed", "yes", "any", ""]
+    assert found.loc["JMI", "reference"] == "Yang, Moody (1999); Brown, Pocock, Zhao, Luján (2012)."
+    assert found.loc["strong RRQR", "guarantee"] == "subset"
+    assert "budget" in found.loc["BSS", "guarantee"]
+    assert found.loc["LPSVM", "what"].startswith("Keep the features to which a linear-programming SVM gives weight")
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_the_order_is_made_once_for_all_sizes_and_is_the_same_again(name):
+    X, y = table()
+    view, spent = TrainingView(X, y), set()
+    for size in (2, 5, 9):
+        with view.metered() as meter:
+            found = fitted(ADAPTERS[name], size, view)
+        spent.add(meter.shared)
+    assert len(spent) == 1  # each is charged with the one order
+    assert spent.pop().cpu > 0
+    assert fitted(ADAPTERS[name], 9, TrainingView(X, y)).indices_.tolist() == found.indices_.tolist()
+
+
+@pytest.mark.parametrize("name", [*(n for n in ADAPTERS if getattr(selectors, n).takes_sparse), "ReliefF", "CUR"])
+def test_sparse_rows_have_the_order_of_the_same_dense_ones(name):
+    X, y = table()
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    dense, from_sparse = (fitted(ADAPTERS[name], 6, TrainingView(rows, y)) for rows in (X, sparse.csr_array(X)))
+    assert dense.indices_.tolist() == from_sparse.indices_.tolist()
+
+
+# ---- the same as the class that is adapted, or as the definition
+
+
+def best(scores, r=8):
+    return np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")[:r]
+
+
+def of_class(function, **settings):
+    def found(X, y):
+        chosen = feature_selection.SelectKBest(lambda X, y: function(X, y, **settings), k=8)
+        return best(chosen.fit(X, y).scores_)
+
+    return found
+
+
+def kruskal(X, y):
+    return best([stats.kruskal(*(column[y == each] for each in np.unique(y))).statistic for column in X[:, :29].T])
+
+
+def centroids(X, y):
+    """Return the features by the threshold at which the nearest shrunken centroids drop them."""
+    thresholds = np.arange(0.01, 4, 0.01)
+    kept = [(NearestCentroid(shrink_threshold=each).fit(X, y).deviations_ != 0).any(axis=0) for each in thresholds]
+    return best(np.sum(kept, axis=0, dtype=float))
+
+
+def relief(kind, **settings):
+    def found(X, y):
+        return kind(categorical_features=[], **settings).fit(X[:, :29].copy(), y).top_features_[:6]
+
+    return found
+
+
+def mrmr(X, y):
+    relevance, chosen = np.nan_to_num(feature_selection.f_classif(X, y)[0]), []
+    correlation = np.abs(np.nan_to_num(np.corrcoef(X.T)))
+    while len(chosen) < 8:
+        left = [j for j in range(30) if j not in chosen]
+        gain = {j: relevance[j] / max(correlation[chosen, j].mean(), 1e-3) if chosen else relevance[j] for j in left}
+        chosen.append(max(left, key=gain.get))
+    return chosen
+
+
+def jmi(X, y):
+    bins = np.minimum(3 * stats.rankdata(X, axis=0) // (len(X) + 1), 2).astype(int)
+    chosen = [max(range(30), key=lambda j: mutual_info_score(bins[:, j], y))]
+    while len(chosen) < 5:
+        left = [j for j in range(30) if j not in chosen]
+        chosen.append(max(left, key=lambda j: sum(mutual_info_score(3 * bins[:, j] + bins[:, k], y) for k in chosen)))
+    return chosen
+
+
+def hsic(X, y):
+    """Return the first features of a non-negative lasso of one kernel a feature, of blocks by loops."""
+    order, Z = np.random.default_rng(0).permutation(len(X)), scale(X)
+    H = np.eye(20) - 1 / 20
+    kernels = np.zeros((31, 0))
+    for rows in order.reshape(-1, 20):
+        same = np.array([[(y[i] == y[j]) / np.sum(y == y[i]) for j in rows] for i in rows])
+        gauss = [np.exp(-(np.subtract.outer(column[rows], column[rows]) ** 2) / 2) for column in Z.T]
+        block = [H @ kernel @ H for kernel in (same, *gauss)]
+        kernels = np.hstack([kernels, [(kernel / (np.linalg.norm(kernel) + 1e-9)).ravel() for kernel in block]])
+    target, rest = kernels[0], kernels[1:].T
+    largest, chosen = np.max(rest.T @ target) / target.size, []
+    for alpha in np.geomspace(0.999, 0.05, 400) * largest:
+        coefficients = Lasso(alpha, positive=True, fit_intercept=False, tol=1e-8).fit(rest, target).coef_
+        chosen += [j for j in np.flatnonzero(coefficients) if j not in chosen]
+        if len(chosen) >= 4:
+            return chosen[:4]
+    return chosen
+
+
+def l1_logistic(X, y):
+    """Return what is kept at the largest of the twenty C's that keeps at most four."""
+    kept = []
+    for C in l1_min_c(X, y, loss="log") * np.geomspace(1, 1000, 20):
+        model = LogisticRegression(l1_ratio=1.0, C=C, solver="liblinear", max_iter=1000, random_state=0).fit(X, y)
+        if len(kept) + np.count_nonzero(model.coef_) > 0 and np.count_nonzero(model.coef_) <= 4:
+            kept = [j for j in best(np.abs(model.coef_[0]), 30) if model.coef_[0, j]]
+    return kept
+
+
+def mcp(X, y):
+    target = (y == "b") - np.mean(y == "b")
+    penalties = np.abs(X.T @ target).max() / len(X) * np.geomspace(1, 0.01, 20)
+    kept = [np.flatnonzero(MCPRegression(penalty).fit(X, target).coef_) for penalty in penalties]
+    return max((each for each in kept if each.size <= 4), key=len)
+
+
+def forward(X, y):
+    """Return four features by the leave-one-out errors that ridge regression itself gives."""
+    Z, target, chosen = scale(X), (y == "b") - np.mean(y == "b"), []
+    while len(chosen) < 4:
+        errors = {}
+        for j in sorted({*range(30)} - {*chosen}):
+            model = RidgeCV(alphas=[1.0], fit_intercept=False, store_cv_results=True).fit(Z[:, [*chosen, j]], target)
+            errors[j] = model.cv_results_.sum()
+        chosen.append(min(errors, key=errors.get))
+    return chosen
+
+
+def boruta(X, y):
+    forest = RandomForestClassifier(n_jobs=1, max_depth=5)
+    return np.flatnonzero(BorutaPy(forest, n_estimators=100, max_iter=20, random_state=0).fit(X, y).support_)
+
+
+def cur(X, y):
+    left, chosen = X.copy(), []
+    for _ in range(6):
+        leading = np.linalg.svd(left, full_matrices=False)[2][0]
+        chosen.append(int(np.argmax(np.abs(leading))))
+        column = left[:, chosen[-1]] / np.linalg.norm(left[:, chosen[-1]])
+        left = left - np.outer(column, column @ left)
+    return chosen
+
+
+def farthest(X, y):
+    chosen = [int(np.argmax(np.linalg.norm(X.T - X.mean(axis=1), axis=1)))]
+    while len(chosen) < 6:
+        chosen.append(int(np.argmax(np.linalg.norm(X.T[:, None] - X.T[chosen], axis=2).min(axis=1))))
+    return chosen
+
+
+PEERS = {
+    "FTest": of_class(feature_selection.f_classif),
+    "RankTest": kruskal,
+    "ChiSquared": lambda X, y: of_class(feature_selection.chi2)(minmax_scale(X), y),
+    "MutualInformation": of_class(feature_selection.mutual_info_classif, random_state=0),
+    "ShrunkenCentroids": centroids,
+    "ReliefF": relief(skrebate.ReliefF, n_neighbors=10),
+    "MultiSURF": relief(skrebate.MultiSURF),
+    "MRMR": mrmr,
+    "JMI": jmi,
+    "HSIC": hsic,
+    "SVMWeights": lambda X, y: best(np.abs(LinearSVC(random_state=0).fit(X, y).coef_[0])),
+    "L1LogisticPath": l1_logistic,
+    "MCP": mcp,
+    "LeastAngles": lambda X, y: Lars(n_nonzero_coefs=6).fit(scale(X[:, :29]), y == "b").active_,
+    "ForwardRidge": forward,
+    "FastCan": lambda X, y: fastcan.FastCan(6, verbose=0).fit(X[:, :29], y == "b").indices_,
+    "ExtraTrees": lambda X, y: best(ExtraTreesClassifier(250, random_state=0).fit(X, y).feature_importances_),
+    "Boruta": boruta,
+    "CUR": cur,
+    "FarthestPoints": farthest,
+}
+BY_SET = {"Boruta", "MCP", "L1LogisticPath"}
+"""Methods whose peers tell which features are kept, and not in what order."""
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_the_selection_is_that_of_the_class_itself_or_of_the_definition(name):
+    X, y = table()
+    expected = [int(each) for each in PEERS[name](X, y)]
+    found = fitted(ADAPTERS[name], len(expected), TrainingView(X, y)).indices_.tolist()
+    assert len(expected) >= 2
+    assert (sorted(found) if name in BY_SET else found) == (sorted(expected) if name in BY_SET else expected)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_mutual_information_is_scikit_learns_estimate(n_classes):
+    X, y = table(n_classes)
+    X[:, 5], y[0] = np.round(X[:, 5]), "d"  # equal values, and a class of one row
+    found = selectors.MutualInformation(5).fit(X, y).scores_
+    np.testing.assert_allclose(found, feature_selection.mutual_info_classif(X, y, random_state=0), atol=1e-12)
+
+
+def test_stability_selection_keeps_what_most_halves_keep_and_no_noise():
+    X, y = table()
+    own = METHODS["stability selection, its number"].selector().fit(X, y)
+    assert {*own.indices_.tolist()} == {each for each in range(30) if own.scores_[each] > 0.9 - 1e-9}
+    assert {*own.indices_.tolist()} <= PLANTED
+    shuffled = np.random.default_rng(0).permutation(y)
+    assert np.max(selectors.StabilitySelection(3).fit(X, shuffled).scores_) < 0.9
+
+
+def test_chance_makes_no_order_of_columns_that_are_permuted():
+    """Scores belong to columns: the deterministic statistics give permuted columns the same scores."""
+    X, y = table(3)
+    order = np.random.default_rng(2).permutation(30)
+    for kind in (selectors.RankTest, selectors.ReliefF, selectors.MultiSURF, selectors.ShrunkenCentroids):
+        np.testing.assert_allclose(kind(1).fit(X[:, order], y).scores_, kind(1).fit(X, y).scores_[order], atol=1e-12)
+
+
+# ---- versions
+
+
+def keys():
+    cells = (cells_of(compose_config([*method.overrides(5), "dataset=colon"])) for method in METHODS.values())
+    return {name: cell.id for name, [cell] in zip(METHODS, cells, strict=True)}
+
+
+def test_keys_are_the_same_without_the_packages_and_fits_say_what_to_install(monkeypatch):
+    with_packages, version = keys(), importlib.metadata.version
+    assert len({*with_packages.values()}) == len(METHODS)
+
+    def missing(name):
+        if name in {"boruta", "fastcan", "skglm"}:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    assert keys() == with_packages
+    with pytest.raises(ModuleNotFoundError, match=r"MCP: .* skglm, got none; pip install 'provsel\[benchmark\]'"):
+        METHODS["MCP"].selector().fit(*table())
+
+
+def test_another_version_has_another_key_and_is_no_failure_of_the_method():
+    stated = METHODS["F-test"].overrides(5)
+    other = [each.replace("1.9", "0.1") for each in stated]
+    [[one], [two]] = (cells_of(compose_config([*each, "dataset=colon"])) for each in (stated, other))
+    assert one.id != two.id
+    with pytest.raises(ImportError, match=r"FTest: expected scikit-learn 0\.1, got 1\..*selector\.version=1\."):
+        selectors.FTest(2, version="0.1").fit(*table())
+    assert any("selector.version='1.9." in each for each in METHODS["F-test"].overrides(5, installed=True))
+
+
+def test_a_size_of_its_own_is_refused_where_a_method_has_none():
+    with pytest.raises(ValueError, match="FTest: expected an integer n_features_to_select, got None; it has no number"):
+        selectors.FTest(None).fit(*table())
+
+
+def test_each_method_of_a_package_states_its_version():
+    stated = {name: method.selector().version for name, method in METHODS.items() if method.source != "provsel"}
+    assert len(stated) >= 15
+    assert None not in stated.values()

@@ -16,7 +16,9 @@ from numpydoc.docscrape import ClassDoc
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+import provlab.benchmark.methods
 import provsel.certificates
+from provlab.benchmark.methods import methods_table
 from provlab.claims import VERDICTS, Claim, table
 from provlab.claims.schema import all_claim_files
 from provlab.project import papers
@@ -203,6 +205,13 @@ def claims_of_theorems() -> tuple[list[str], list[Path]]:
     return [line for each in theorems() for line in theorem_lines(each)], [REFERENCE / "verdicts.csv", SUBSETS]
 
 
+def panel_lines() -> tuple[list[str], list[Path]]:
+    """Return the methods of the benchmark, as their classes and `methods.yaml` say."""
+    table = methods_table()
+    rows = [[cell.replace("|", "\\|") for cell in line] for line in table.to_numpy().tolist()]
+    return table_lines([*table.columns], rows), [Path(provlab.benchmark.methods.__file__).with_name("methods.yaml")]
+
+
 def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
     """Return what the docstring of a module says of a format."""
     return (module.__doc__ or "").split("\n", 1)[1].splitlines(), []
@@ -217,6 +226,7 @@ PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "figures": figures_of,
     "tables": tables_of,
     "robustness": robustness_lines,
+    "panel-methods": panel_lines,
     "format-of-readings": lambda: format_of(schema),
     "format-of-results": lambda: format_of(table),
 }

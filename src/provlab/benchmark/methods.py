@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
+
+import pandas as pd
 
 from provlab.benchmark import selectors
 from provlab.documents import read_record
@@ -57,17 +60,16 @@ class PanelMethod:
             found.append(f"+selector.version='{version}'")
         return [each.replace("SIZE", str(size)).replace("HALF", str(max(1, size // 2))) for each in found]
 
-    @property
-    def selector(self) -> BaseSelector:
-        """The selector, asked for one feature."""
-        config = resolved(compose_config(self.overrides(1)), ["selector"])["selector"]
+    def selector(self, size: int = 1) -> BaseSelector:
+        """Return the selector, asked for `size` features, not fitted."""
+        config = resolved(compose_config(self.overrides(size)), ["selector"])["selector"]
         found: BaseSelector = build("selector", config)
         return found
 
     @property
     def uses_labels(self) -> bool:
         """Whether it selects by labels."""
-        return self.selector.needs_labels
+        return self.selector().needs_labels
 
     @property
     def source(self) -> str:
@@ -94,3 +96,33 @@ def _panel() -> _Panel:
 def panel_methods() -> Mapping[str, PanelMethod]:
     """Return the methods of the panel by name."""
     return _panel().methods
+
+
+def methods_table() -> pd.DataFrame:
+    """Return a line a method: what it is, as `methods.yaml` and its class say.
+
+    Columns method, kind, source, sizes, labels, classes, guarantee, what and reference, all of text. A guarantee is
+    "budget", where the class tells how many features a theorem asks for, or "subset", where it bounds the error of the
+    columns kept.
+    """
+    lines = []
+    for name, method in panel_methods().items():
+        selector = method.selector()
+        of = type(getattr(selector, "selector", selector))
+        said = inspect.getdoc(of) or ""
+        _, _, reference = said.replace("References\n----------\n", "Source: ").partition("Source: ")
+        found = [kind for kind, has in (("budget", "budget"), ("subset", "subset_promise")) if hasattr(of, has)]
+        lines.append(
+            {
+                "method": name,
+                "kind": method.kind,
+                "source": method.source,
+                "sizes": method.sizes,
+                "labels": "yes" if method.uses_labels else "no",
+                "classes": "any" if method.multiclass else "two",
+                "guarantee": ", ".join(found),
+                "what": " ".join(said.partition("\n\n")[0].split()),
+                "reference": " ".join(reference.split()),
+            }
+        )
+    return pd.DataFrame(lines)

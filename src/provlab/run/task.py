@@ -76,10 +76,9 @@ def run_task(task: Task) -> TaskResult:
                     raise
                 where = f"{dataset.name}, {cell.selector.get('_target_')}, repeat {task.repeat}, fold {task.fold}"
                 result.failures.append((trial.key, where, f"{type(error).__name__}: {error}"))
-    place = {"environment": environment(), "git_revision": git_revision()}
     share = (_cpu_seconds() - start) / len(task.trials)
     for record in result.records:
-        record |= {**place, "task_cpu": share}
+        record["task_cpu"] = share
     return result
 
 
@@ -108,6 +107,8 @@ def _run_trial(task: Task, cell: Cell, trial: Trial, dataset: Dataset, fold: Fol
         "n_classes": dataset.n_classes,
         **fold.as_record(),
         **cell.measured.run(cell.method, fold, seed=seed, split_seed=task.split_seed),
+        "environment": environment(),
+        "git_revision": git_revision(),
     }
 
 

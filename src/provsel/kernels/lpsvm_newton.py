@@ -81,7 +81,7 @@ def lpsvm_newton(A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: in
     """
     n, d = A.shape
     A = A * nu  # in units of nu, 0 <= u <= 1 and the scale of X and nu no longer matter to epsilon
-    rows, labelled = A.tocsr(), with_labels(A, y)
+    rows = A.tocsr()
     u, v, balance = np.zeros(n), np.zeros(d), 0.0
     best = lpsvm_certified(A, y, 1.0, np.zeros(d), -1.0 if (y > 0).sum() * 2 >= n else 1.0, u)
     epsilon, steps = FIRST_EPSILON, 0
@@ -92,7 +92,7 @@ def lpsvm_newton(A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: in
             if np.abs(g).max() <= 1e-5 * epsilon:
                 break
             try:
-                s = newton_direction(labelled, 1.0, u, v, g, DAMPING * epsilon)
+                s = newton_direction(A, y, 1.0, u, v, g, DAMPING * epsilon)
             except LinAlgError:  # epsilon has become too small for the arithmetic
                 break
             vs, ys = A.T @ s, float(y @ s)
@@ -112,18 +112,13 @@ def lpsvm_newton(A: Any, y: Array, nu: float, *, tol: float = 1e-6, max_iter: in
     return LPSolution(nu * best.w, best.gamma, nu * best.u, nu * best.objective, best.gap, steps)
 
 
-def with_labels(A: Any, y: Array) -> Any:
-    """Return [A y], CSC of shape (n, d + 1), for `newton_direction`."""
-    return sparse.hstack([A, y[:, None]], format="csc")
-
-
 def newton_direction(
-    labelled: Any, nu: float, u: Array, v: Array, g: Array, damping: float, alpha: float = ALPHA
+    A: Any, y: Array, nu: float, u: Array, v: Array, g: Array, damping: float, alpha: float = ALPHA
 ) -> Array:
-    """Return -(B B^T + F)^-1 g, through the smaller of n and the number of active columns; y is one of these."""
-    n = u.size
+    """Return -(B B^T + F)^-1 g, through the smaller of n and the number of active columns."""
+    n = y.size
     F = damping + (u > nu) + alpha * (u < 0)
-    B = labelled[:, np.append(np.flatnonzero(np.abs(v) > 1.0), v.size)]
+    B = sparse.hstack([A[:, np.flatnonzero(np.abs(v) > 1.0)], y[:, None]], format="csc")
     if B.shape[1] >= n:
         H = (B @ B.T).toarray()
         H[np.diag_indices(n)] += F

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from provsel.kernels.lpsvm import LPSolution, lpsvm_certified
-from provsel.kernels.lpsvm_newton import Penalty, excess, newton_direction, with_labels
+from provsel.kernels.lpsvm_newton import Penalty, excess, newton_direction
 
 Array = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ def lpsvm_published(A: Any, y: Array, nu: float, *, max_iter: int | None = None)
     constants = WIDE if n < d else TALL
     limit = constants.max_iter if max_iter is None else max_iter
     f = Penalty(A.tocsr(), y, nu, constants.epsilon, constants.alpha)
-    labelled, u, steps, converged = with_labels(A, y), np.zeros(n), 0, False
+    u, steps, converged = np.zeros(n), 0, False
     while True:
         v, balance = A.T @ u, float(y @ u)
         g = f.gradient(u, v, balance)
@@ -69,7 +69,7 @@ def lpsvm_published(A: Any, y: Array, nu: float, *, max_iter: int | None = None)
         if converged or steps == limit:
             break
         try:
-            u = u + newton_direction(labelled, nu, u, v, g, DELTA, constants.alpha)
+            u = u + newton_direction(A, y, nu, u, v, g, DELTA, constants.alpha)
         except LinAlgError as error:
             raise ArithmeticError(f"the published iteration has no direction in step {steps}: {error}") from error
         steps += 1

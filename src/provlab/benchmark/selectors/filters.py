@@ -15,14 +15,7 @@ from sklearn.linear_model import lars_path_gram
 from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import minmax_scale, scale
 
-from provlab.benchmark.selectors.ranked import (
-    Ranked,
-    Ranking,
-    by_entry,
-    by_scores,
-    completed,
-    f_statistics,
-)
+from provlab.benchmark.selectors.ranked import Ranked, Ranking, by_entry, by_scores, completed, f_statistics
 
 
 class FTest(Ranked):
@@ -106,7 +99,10 @@ class ShrunkenCentroids(Ranked):
     package = "scikit-learn"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
-        return by_scores(np.abs(NearestCentroid(shrink_threshold=1e-12).fit(X, y).deviations_).max(axis=0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of constant columns
+            found = NearestCentroid(shrink_threshold=1e-12).fit(X, y).deviations_
+        return by_scores(np.abs(found).max(axis=0))
 
 
 class ReliefF(Ranked):

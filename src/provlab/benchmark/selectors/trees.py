@@ -10,11 +10,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import train_test_split
 
-from provlab.benchmark.selectors.ranked import (
-    Ranked,
-    Ranking,
-    by_scores,
-)
+from provlab.benchmark.selectors.ranked import Ranked, Ranking, by_scores
 
 
 class ExtraTrees(Ranked):

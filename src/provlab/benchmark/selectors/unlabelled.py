@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from provlab.benchmark.selectors.ranked import (
-    Ranked,
-    Ranking,
-    by_scores,
-)
+from provlab.benchmark.selectors.ranked import Ranked, Ranking, by_scores
 
 
 class Unlabelled(Ranked, ABC):
