@@ -24,11 +24,18 @@ def hardly_classes(y: NDArray[Any]) -> bool:
     return count > MANY_CLASSES and y.size < FEW_ROWS * count
 
 
+def _are_whole_by_type(y: Any) -> bool:
+    """Return whether y is an array of integers or booleans, which scikit-learn takes a millisecond to call classes."""
+    return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"
+
+
 def check_classes(subject: str, y: NDArray[Any], advice: str = FOR_NUMBERS) -> None:
     """Raise unless y, shape (n,), holds labels of classes; real numbers that are not all whole are none.
 
     `subject` is the name of the class that asks, `advice` the next step that the message ends with.
     """
+    if _are_whole_by_type(y):
+        return
     from sklearn.utils.multiclass import type_of_target  # what reads a store imports no scikit-learn
 
     kind = type_of_target(y)
@@ -80,7 +87,8 @@ def target_of(subject: str, y: NDArray[Any] | None, task: str) -> tuple[NDArray[
     if y is None:
         raise ValueError(f"{subject}: expected labels or numbers, got y=None; pass y to fit.")
     numeric = y.dtype.kind in "biuf" or all(isinstance(value, Real) for value in y)
-    if task == "classification" or (task == "auto" and not (numeric and type_of_target(y) == "continuous")):
+    may_be_numbers = numeric and not _are_whole_by_type(y)
+    if task == "classification" or (task == "auto" and not (may_be_numbers and type_of_target(y) == "continuous")):
         check_classes(subject, y, "take task='regression'")
         classes, labels = np.unique(y, return_inverse=True)
         check_several(subject, classes)

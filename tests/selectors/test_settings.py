@@ -10,9 +10,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
+from sklearn.utils.multiclass import type_of_target
 from test_estimators import SELECTORS
 
 from provsel import models, selectors
+from provsel.labels import check_classes
 from provsel.models import (
     CompressedLinearSVM,
     CrossValidatedSVM,
@@ -205,6 +207,17 @@ TARGETS = [
 def test_targets_that_are_not_of_the_task(made, task, target, message):
     with pytest.raises(ValueError, match=f"^{type(made).__name__}: {message}"):
         fit(clone(made).set_params(task=task), X, target)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint16", "bool", "float32", "float64", "object", "U4"])
+@pytest.mark.parametrize("values", [np.arange(6) % 2, np.arange(6), np.arange(6) / 4])
+def test_classes_are_those_of_scikit_learn(values, dtype):
+    target = values.astype(dtype)
+    if type_of_target(target) in ("binary", "multiclass"):
+        check_classes("example", target)
+        return
+    with pytest.raises(ValueError, match=r"^example: (Unknown label type|expected classes, got)"):
+        check_classes("example", target)
 
 
 def test_numbers_that_are_enough():
