@@ -121,6 +121,9 @@ test coverage test-processors: export PYTHONDONTWRITEBYTECODE =
 test: $(DEV)
 	$(if $(KIND),$(BIN)/python tests/kinds.py $(KIND) --) $(PYTEST) --durations 25
 
+# Those whose numbers or files provsel rests on, and polars, of whose newest an old scikit-learn does not find the names.
+BOUNDED := numpy|scipy|scikit-learn|joblib|threadpoolctl|pandas|pyarrow|polars
+
 # Environments of their own, in which no lock has a say: pip chooses the newest, or is given the lower bound of each package.
 test-lowest test-newest: test-%:
 	$(PYTHON) -m venv .venv-$*
@@ -130,9 +133,6 @@ test-lowest test-newest: test-%:
 	.venv-$*/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager \
 		$(if $(filter lowest,$*),--constraint .venv-$*/lowest.txt) ".[report]" pytest hypothesis polars scikit-posthocs
 	.venv-$*/bin/python -m pytest $(LIBRARY_TESTS) $(OVERRIDES)
-
-# Those whose numbers or files provsel rests on; that old ones of all others work together is their matter.
-BOUNDED := numpy|scipy|scikit-learn|joblib|threadpoolctl|pandas|pyarrow
 
 # A run on real data under faults at random; needs the right to mount for a disk that gets full.
 faults: $(DEV)

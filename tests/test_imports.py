@@ -23,6 +23,7 @@ HEAVY = (
     "pandas", "pyarrow", "yaml", "hydra", "omegaconf", "liblinear", "matplotlib", "pooch", "rich", "PIL", "plotly",
     "jinja2", "statsmodels", "scikit_posthocs", "dask", "distributed",
 )  # fmt: skip
+HERE = f"pip install -e '{REPO}"
 REPORT = ("matplotlib", "PIL", "plotly", "jinja2", "statsmodels", "scikit_posthocs")
 """Of the extras "report" and "dev": not there after `make reproduce-table1`."""
 
@@ -138,7 +139,7 @@ except ImportError as error: print(error)
         assert line == f"{subject}: expected the package pyarrow for a Parquet file, got none; pip install pyarrow."
     assert lines[3] == "2"
     assert lines[4].startswith("expected the packages of the laboratory, got no ")
-    assert "provsel: expected the packages of the laboratory, got no rich; pip install 'provsel[lab]'." in done.stderr
+    assert f"provsel: expected the packages of the laboratory, got no rich; {HERE}[lab]'." in done.stderr
 
 
 # Commands
@@ -173,8 +174,7 @@ def test_a_command_that_draws_says_what_to_install(tmp_path):
     done = without(REPORT, "from provlab.cli import main\nsys.exit(main(['report']))", tmp_path)
     assert done.returncode == 2
     assert re.fullmatch(
-        r"provsel: figures, pages and images: expected the package \w+, got none; pip install 'provsel\[report\]', or "
-        r"in a checkout: make setup-report\.\n",
+        rf"provsel: figures, pages and images: expected the package \w+, got none; {HERE}\[report\]'\.\n",
         done.stderr,
     )
     assert list(tmp_path.iterdir()) == []

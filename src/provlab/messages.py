@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +25,14 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """With this, spreadsheets take a cell for a formula, or will where the quotes before it are taken away again."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def to_install(extra: str) -> str:
+    """Return the command that brings an extra: pip knows an installed wheel by its name, a checkout by its folder."""
+    root = Path(__file__).parents[2]
+    if (root / "pyproject.toml").is_file():
+        return f"pip install -e '{root}[{extra}]'"
+    return f"pip install 'provsel[{extra}]'"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -78,7 +78,7 @@ def test_without_slurm(monkeypatch):
 
 def test_without_dask_jobqueue(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
-    with pytest.raises(ClusterError, match=r"expected the package dask-jobqueue .*pip install 'provsel\[slurm\]'"):
+    with pytest.raises(ClusterError, match=r"expected the package dask-jobqueue .*pip install -e '.*\[slurm\]'"):
         slurm_cluster(executor())
 
 

@@ -220,7 +220,7 @@ def test_without_the_packages_of_figures_the_table_is_written(outside):
     assert done.returncode == 0, done.stderr
     [folder] = (outside / "results" / "runs").iterdir()
     assert sorted(path.name for path in folder.iterdir()) == ["features.csv", "run.json", "table.csv", "table.md"]
-    assert re.search(r"no figure, as matplotlib\S* is missing: pip install 'provsel", done.stderr)
+    assert re.search(r"no figure, as matplotlib\S* is missing: pip install -e '.*\[report\]'", done.stderr)
 
 
 def test_a_report_of_nothing_says_what_to_do(outside, capsys):

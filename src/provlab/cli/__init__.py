@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from provlab.messages import to_install
+
 NEEDED = ("rich", "omegaconf", "hydra", "pandas", "pyarrow", "yaml", "pooch", "requests", "threadpoolctl")
 """Modules that come with the extra "lab"."""
 
@@ -34,7 +36,7 @@ def without_laboratory(error: ModuleNotFoundError) -> ModuleNotFoundError:
     if (error.name or "").split(".")[0] not in NEEDED:
         return error
     return ModuleNotFoundError(
-        f"expected the packages of the laboratory, got no {error.name}; pip install 'provsel[lab]'. The library works "
+        f"expected the packages of the laboratory, got no {error.name}; {to_install('lab')}. The library works "
         f"without them: from provsel.selectors import ...",
         name=error.name,
     )

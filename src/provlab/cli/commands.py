@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, NoReturn
 
 from provlab.cli import INTERRUPTED
-from provlab.messages import did_you_mean, visible_line
+from provlab.messages import did_you_mean, to_install, visible_line
 from provlab.terminal import visible_output
 from provsel import __version__
 
@@ -181,7 +181,7 @@ def guarded(body: Callable[[], int]) -> int:
                 raise
             print(
                 f"provsel: figures, pages and images: expected the package {package}, got none; "
-                f"pip install 'provsel[report]', or in a checkout: make setup-report.",
+                f"{to_install('report')}.",
                 file=sys.stderr,
             )
     return 2

@@ -14,6 +14,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from provlab.cli.commands import add_settings, one_line
+from provlab.messages import to_install
 
 if TYPE_CHECKING:
     from provlab.identity.cell import Cell
@@ -136,7 +137,7 @@ def _show(cells: Sequence[Cell], config: Mapping[str, Any], command: str) -> str
         [shown, *_] = [*found.write(folder), folder / "table.md"]
     except ModuleNotFoundError as error:
         shown = folder / "table.md"
-        return f"no figure, as {error.name} is missing: pip install 'provsel[report]'; the table is {shown}"
+        return f"no figure, as {error.name} is missing: {to_install('report')}; the table is {shown}"
     return f"table and figure: {shown}; pages that name the features: {shlex.join([tool('provsel'), *pages])}"
 
 

@@ -20,6 +20,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
+from provlab.messages import to_install
 from provsel.streams.memory import check_memory
 from provsel.streams.svmlight_rows import OPEN
 
@@ -137,8 +138,8 @@ def _sheet(file: Path, changed: int, size: int, name: str | int | None) -> bytes
         book = pd.ExcelFile(file, engine="openpyxl")
     except ImportError as error:
         raise TableError(
-            "expected openpyxl, which reads Excel, got an installation without; pip install 'provsel[excel]', or save "
-            "the sheet as CSV."
+            f"expected openpyxl, which reads Excel, got an installation without; {to_install('excel')}, or save "
+            f"the sheet as CSV."
         ) from error
     with book:
         names = book.sheet_names

@@ -23,6 +23,7 @@ from distributed import CancelledError, Client, Future, KilledWorker, LocalClust
 from distributed.utils import silence_logging_cmgr
 
 from provlab.identity.keys import trial_key
+from provlab.messages import to_install
 from provlab.plan.plan import Task
 from provlab.run.task import ONE_THREAD, ClusterError, Results, TaskResult, run_task
 from provsel import __version__
@@ -86,7 +87,7 @@ def slurm_cluster(config: Mapping[str, Any]) -> Any:
         from dask_jobqueue import SLURMCluster
     except ImportError:
         raise ClusterError(
-            "executor: expected the package dask-jobqueue for executor=slurm, got none; pip install 'provsel[slurm]'."
+            f"executor: expected the package dask-jobqueue for executor=slurm, got none; {to_install('slurm')}."
         ) from None
     names = ("queue", "account", "walltime", "interface", "local_directory", "log_directory")
     data = [f"export {name}={shlex.quote(os.environ[name])}" for name in DATA if os.environ.get(name)]

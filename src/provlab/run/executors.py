@@ -19,6 +19,7 @@ import joblib
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.backend import resource_tracker
 
+from provlab.messages import to_install
 from provlab.plan.plan import Task
 from provlab.run.task import ONE_THREAD, Results, TaskResult, run_task
 
@@ -64,7 +65,7 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     except ModuleNotFoundError as error:
         raise ValueError(
             f"executor: expected the packages dask and distributed, got none of the name {error.name}; "
-            f"pip install 'provsel[dask]'."
+            f"{to_install('dask')}."
         ) from None
     return run_on_cluster(tasks, config, n_jobs)
 

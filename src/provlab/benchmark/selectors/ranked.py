@@ -14,6 +14,7 @@ from sklearn import feature_selection
 from sklearn.base import clone
 from sklearn.preprocessing import LabelEncoder
 
+from provlab.messages import to_install
 from provsel.selectors import BaseSelector, Selection, checked_count
 from provsel.training_view import TrainingView, described
 
@@ -83,7 +84,7 @@ def check_version(subject: str, package: str, stated: str | None) -> None:
         installed = importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         raise ModuleNotFoundError(
-            f"{subject}: expected the package {package}, got none; pip install 'provsel[benchmark]'.", name=package
+            f"{subject}: expected the package {package}, got none; {to_install('benchmark')}.", name=package
         ) from None
     if stated is not None and not f"{installed}.".startswith(f"{stated}."):
         raise ImportError(
