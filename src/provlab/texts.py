@@ -11,6 +11,7 @@ A template asks a folder of reference results for what it says, so that a new re
     {{ nearest["smith2020/table1"].best.exact | form("d") }}           of the universe nearest to the print
     {{ likelihood["smith2020"]["BSS", "as printed", "r=2"] | share }}  how often a reading gives a printed list
     {{ summary.trials | form(",d") }}                                  what summary.json has
+    {% for each in lines("benchmark/datasets") %}                      the lines of any CSV file there
 
 A query is a statistic and a format of Python's. The statistic `value` is of the one number that there is, `printed` of
 the one printed number, `times` the one over the other, `sd` the mean standard deviation; the others are `STATISTICS`.
@@ -91,6 +92,7 @@ def filled(template: Path, folder: Path) -> str:
     return render(
         template, number=partial(_number, folder), table=partial(_markdown, folder), verdicts=verdicts,
         robustness=robustness, nearest=nearest, likelihood=likelihoods(), summary=read_json(folder / "summary.json"),
+        lines=partial(_lines_of, folder),
     )  # fmt: skip
 
 
@@ -130,6 +132,11 @@ def render(template: Path, **names: Any) -> str:
 
 def _lines(path: Path) -> list[dict[str, str]]:
     return list(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
+
+
+def _lines_of(folder: Path, name: str) -> list[dict[str, str]]:
+    known = sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.csv"))
+    return _lines(folder / f"{_one_of(known, name, 'lines')}.csv")
 
 
 def _number(

@@ -3,19 +3,26 @@
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
-import provlab.benchmark
+from provlab.benchmark import dataset_table
+from provlab.benchmark.panel import panel_datasets
 from provlab.datasets import read_source, source_names
 from provlab.datasets.dataset import NOTHING
 from provlab.datasets.identity import checked_parameters, files_of
 from provlab.documents import read_plain_yaml
 from provlab.plan import compose_config, load_from
 
-PANEL = read_plain_yaml(Path(provlab.benchmark.__file__).with_name("datasets.yaml"))
+PANEL = read_plain_yaml(Path(dataset_table.__file__).with_name("datasets.yaml"))
+
+
+STORED = Path(__file__).parents[2] / "results" / "reference" / "benchmark" / "datasets.csv"
+TABLE = pd.read_csv(STORED, dtype=str, keep_default_na=False).to_dict("records")
 
 
 @pytest.fixture(scope="module")
@@ -59,14 +66,44 @@ def loader_settings(dataset):
 @pytest.mark.parametrize("name", PANEL)
 def test_each_set_is_small_with_at_least_ten_rows_a_class(real_mirror, loaded, name):
     data = load(name, loaded)
+    [line] = [line for line in TABLE if line["dataset"] == name]
     smallest = np.unique(data.y, return_counts=True)[1].min()
     values = data.X.data if sparse.issparse(data.X) else data.X
+    stated = [int(line[column]) for column in ("rows", "columns", "classes", "smallest_class")]
+    assert stated == [*data.X.shape, data.n_classes, smallest], "run: provsel reference --panel"
+    assert (line["citation"], line["choose"]) == (data.source, " ".join(PANEL[name]["choose"]))
     assert data.X.shape[0] <= 600
     assert smallest >= 10
     assert np.isfinite(values).all()
     assert PANEL[name].get("support", 1) < data.X.shape[1]
     if data.n_classes == 2:
         assert set(data.y.tolist()) == {-1, 1}
+
+
+def test_the_stored_table_has_the_sets_of_the_panel_with_licence_and_the_error_of_all_features(monkeypatch, tmp_path):
+    assert [line["dataset"] for line in TABLE] == [*PANEL]
+    assert all(line["licence"] and line["citation"] for line in TABLE)
+    names = ["wine", "shift"]
+    trials = pd.DataFrame(
+        [
+            (method, name, size, model, balanced_accuracy)
+            for name, accuracy in zip(names, (0.9, 0.7), strict=True)
+            for method, size, model, balanced_accuracy in (
+                ("all features", 0, "linear", accuracy),
+                ("all features", 0, "linear", accuracy + 0.1),
+                ("all features", 0, "forest", accuracy),
+                ("random", 10, "linear", 0.1),
+            )
+        ],
+        columns=["method", "dataset", "size", "model", "balanced_accuracy"],
+    )
+    monkeypatch.setattr(dataset_table, "panel_datasets", lambda: {name: panel_datasets()[name] for name in names})
+    monkeypatch.setattr(dataset_table, "read_panel", lambda folder: SimpleNamespace(trials=trials))
+    found = pd.read_csv(dataset_table.write_dataset_table(tmp_path), keep_default_na=False).set_index("dataset")
+    assert found["error_linear"].to_dict() == {"wine": 0.05, "shift": 0.25}
+    assert found["error_forest"].to_dict() == {"wine": 0.1, "shift": 0.3}
+    assert found.loc["shift", ["rows", "columns", "relevant", "homepage"]].tolist() == [200, 500, 10, ""]
+    assert found.loc["wine", "licence"].startswith("CC BY 4.0")
 
 
 def test_no_two_sets_share_a_row_but_for_five_pages(real_mirror, loaded):

@@ -334,10 +334,16 @@ def call_reference(options: argparse.Namespace) -> int:
 
 
 def _write_panel(reference: Path, store: Path) -> int:
+    from provlab.benchmark.dataset_table import write_dataset_table
     from provlab.benchmark.stored import FOLDER, pack_panel
+    from provlab.datasets import MissingDataError
     from provlab.store import TrialStore
 
     pairs = pack_panel(TrialStore(store), reference / FOLDER)
+    try:
+        write_dataset_table(reference / FOLDER)
+    except MissingDataError as error:
+        print(f"The table of data sets stays as it is: {error}")
     print(
         f"{pairs['written']} pairs of a method and a data set written, {pairs['partial']} left out as trials are "
         f"missing, {pairs['stored']} stored in {reference / FOLDER}"

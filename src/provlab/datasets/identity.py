@@ -12,6 +12,7 @@ there are any:
 - `files(**parameters)` returns what `load` reads; without it that is all that its source has.
 - `members()` of a collection are the parts that `set: all` means.
 - `LATER` names parameters that keys leave out at their defaults, as they came later.
+- `LICENCE` is that of data without a registered source which are not generated.
 """
 
 import importlib

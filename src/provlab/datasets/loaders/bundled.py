@@ -7,6 +7,7 @@ import numpy as np
 from provlab.datasets.dataset import Dataset, make_dataset
 
 VERSION = 1
+LICENCE = "CC BY 4.0, of the UCI Machine Learning Repository."
 
 CHOICES = {"set": ("breast_cancer", "iris", "wine")}
 

@@ -13,8 +13,6 @@ VERSION = 1
 _DECIMALS = 6
 """The logarithms inside of NumPy's normal variables vary in the last bit between processors: rounded, data do not."""
 
-_SOURCE = "generated: a design with known support of provsel's benchmark of feature selection"
-
 
 def load(
     *, kind: str = "shift", n_samples: int = 200, n_features: int = 500, n_relevant: int = 10, seed: int = 0
@@ -51,7 +49,7 @@ def load(
     """
     rng = np.random.default_rng([seed, *kind.encode()])  # designs of one seed share no numbers
     X, y = DESIGNS[kind](rng, n_samples, n_features, n_relevant)
-    return make_dataset(X.round(_DECIMALS), y, name=f"design_{kind}", source=_SOURCE)
+    return make_dataset(X.round(_DECIMALS), y, name=f"design_{kind}", source=f"generated: {DESIGNS[kind].__doc__}")
 
 
 def checked(**given: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from provlab.datasets.dataset import Dataset, make_dataset
 from provsel.checks import check_classes
 
 VERSION = 1
+LICENCE = "CC BY 4.0, of the UCI Machine Learning Repository."
 
 _SOURCE = (
     "scikit-learn's load_digits: test set of Optical Recognition of Handwritten Digits, "
