@@ -11,7 +11,7 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends g++ make \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /provsel
-COPY pyproject.toml requirements.lock requirements-report.lock Makefile README.md LICENSE ./
+COPY pyproject.toml hatch_build.py owner.toml requirements.lock requirements-report.lock Makefile README.md LICENSE ./
 COPY conf ./conf
 COPY src ./src
 RUN make setup-report

@@ -20,7 +20,7 @@ TABLES := $(filter table%,$(ARTEFACTS))
 # What `test-lowest` and `test-newest` run: the library, and the statistics of claims, on which other versions tell.
 LIBRARY_TESTS := tests/kernels tests/selectors tests/claims tests/test_models.py tests/test_certificates.py
 
-.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test coverage test-processors test-lowest test-newest faults screenshots check format lock audit-lock status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
+.PHONY: help setup setup-report setup-dev reproduce verify report reference doctor docs bench bench-scaling test coverage test-processors test-lowest test-newest faults screenshots check format lock audit-lock release status clean $(addprefix reproduce-,$(ARTEFACTS) $(FULL) $(PAPERS))
 
 help:
 	@echo "make reproduce-ARTEFACT [OVERRIDES='protocol.repeats=1']   one of: $(ARTEFACTS)"
@@ -43,6 +43,7 @@ help:
 	@echo "make screenshots results/screenshots: the report's pages, and the README's picture of them (minutes)"
 	@echo "make setup       .venv for computing and tables; setup-report: figures and pages too; setup-dev: everything"
 	@echo "make lock        renew the three locks"
+	@echo "make release     what a release still lacks; when nothing, dist/ with sdist and wheel, checked"
 	@echo "make audit-lock  known vulnerabilities of what the locks pin (needs the network)"
 
 setup: $(RUN)
@@ -180,8 +181,32 @@ lock: $(DEV)
 	$(COMPILE) --all-extras -c requirements-report.lock -o requirements-dev.lock
 
 # Asks an advisory service about the pinned versions; nothing is resolved, downloaded or installed.
+# It fails where a package was skipped, or none was looked at.
 audit-lock: $(DEV)
-	$(BIN)/pip-audit --requirement requirements-dev.lock --require-hashes --disable-pip --strict --progress-spinner off
+	rm -f $(VENV)/audit.json
+	$(BIN)/pip-audit --requirement requirements-dev.lock --require-hashes --disable-pip --strict --progress-spinner off \
+		--format json --output $(VENV)/audit.json
+	$(BIN)/python -c "import json, re; found = json.load(open('$(VENV)/audit.json'))['dependencies']; \
+		pins = re.findall('^[a-z].*==', open('requirements-dev.lock').read(), re.M); \
+		seen = sum('vulns' in each for each in found); print(f'{seen} of {len(pins)} packages audited'); \
+		raise SystemExit(seen < len(pins))"
+
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/provsel/__init__.py)
+REFUSED = { echo "release of $(VERSION): $(1)"; exit 1; }
+
+release:
+	@test -z "$$(git status --porcelain)" || $(call REFUSED,expected no changed files$(,) got some; commit them)
+	@grep -q '^## $(VERSION)' CHANGELOG.md || $(call REFUSED,expected its section in CHANGELOG.md; rename Unreleased)
+	@! grep -E '= *(""|\[\])' owner.toml || $(call REFUSED,expected what owner.toml asks for$(,) got nothing; fill it in)
+	@test "$$(git tag --points-at HEAD)" = v$(VERSION) || $(call REFUSED,expected the tag; git tag --annotate v$(VERSION))
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet build twine
+	rm -rf dist
+	.venv-release/bin/python -m build
+	.venv-release/bin/python -m twine check --strict dist/*
+	@sha256sum dist/*
+
+, := ,
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

@@ -80,6 +80,33 @@ def test_wheel_and_sdist_are_complete(dist):
 
 
 @needs_backend
+def test_the_readme_of_an_index_has_no_relative_links(tmp_path):
+    spec = importlib.util.spec_from_file_location("hatch_build", REPO / "hatch_build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    (tmp_path / "README.md").write_text((REPO / "README.md").read_text(encoding="utf-8"), encoding="utf-8")
+    links = {}
+    for address in ("", "https://example.org/provsel/"):
+        (tmp_path / "owner.toml").write_text(f'repository = "{address}"')
+        metadata = {}
+        module.OwnerHook(str(tmp_path), {}).update(metadata)
+        links[address] = re.findall(r"\]\((?!#)([^)\s]+)\)", metadata["readme"]["text"])
+    before, after = links.values()
+    assert len(before) == len(after) > 10
+    assert all(link.startswith("https://") for link in after)
+    assert "https://example.org/provsel/blob/HEAD/CONTRIBUTING.md" in after
+    assert "https://example.org/provsel/raw/HEAD/results/screenshots/report.png" in after
+    assert {path for path in before if "://" not in path and not (REPO / path.partition("#")[0]).exists()} == set()
+
+
+def test_the_recipe_asks_for_what_the_project_does():
+    recipe = yaml.safe_load((REPO / "docs" / "release" / "recipe.yaml").read_text())
+    needed = [f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]]
+    assert [each.replace(" ", "") for each in recipe["requirements"]["run"]] == needed
+    assert (recipe["context"]["version"], recipe["about"]["license"]) == (__version__, PROJECT["license"])
+
+
+@needs_backend
 def test_the_wheel_installs_with_pip_into_an_empty_environment(dist, tmp_path):
     """With pip and nothing else; what provsel depends on is lent by this environment, as tests use no network."""
     home = tmp_path / "environment"
@@ -138,10 +165,11 @@ def test_hosted_checks_run_what_there_is():
         "docs",
         "test-lowest",
         "test-newest",
+        "release",
     }
     systems, pythons = set(), set()
     for flow in flows.values():
-        assert flow["permissions"] == {"contents": "read"}
+        assert flow["permissions"] == {"contents": "read"}  # a job can ask for more
         for job in flow["jobs"].values():
             matrix = job.get("strategy", {}).get("matrix", {})
             systems |= {*matrix.get("system", [])}
