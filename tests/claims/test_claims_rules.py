@@ -237,6 +237,16 @@ def test_a_claim_about_one_data_set(made):
 NUMBERS = ["16", "64", "256"]
 
 
+def hermite(t, left, right, before, after):
+    """Return the cubic with these values and slopes at 0 and 1."""
+    rise = right - left
+    return left + t * (before + t * (3 * rise - 2 * before - after + t * (before + after - 2 * rise)))
+
+
+MIDDLE = -2 * 10 * 4 / (10 + 4)
+"""The slope at 64, between 40, 30 and 26 %, a unit apart: the harmonic mean (Fritsch and Butland 1984)."""
+
+
 @pytest.mark.parametrize(
     ("at", "kept", "than"),
     [
@@ -244,9 +254,9 @@ NUMBERS = ["16", "64", "256"]
         ("kept", 64, 30.0),
         ("kept", 16, 40.0),
         ("kept", 256, 26.0),
-        ("kept", 32, 35.0),  # half way, as 32 / 16 = 64 / 32
-        ("kept", 128, 28.0),
-        ("kept", 20, 40.0 - 10 * math.log(20 / 16) / math.log(4)),
+        ("kept", 32, hermite(0.5, 40, 30, (-3 * 10 + 4) / 2, MIDDLE)),  # half way, as 32 / 16 = 64 / 32
+        ("kept", 128, hermite(0.5, 30, 26, MIDDLE, (-3 * 4 + 10) / 2)),
+        ("kept", 20, hermite(math.log(20 / 16) / math.log(4), 40, 30, (-3 * 10 + 4) / 2, MIDDLE)),
         ("kept", 260, 26.0),  # 2 % off the end are the same number
         ("kept", 270, None),  # nothing is extrapolated
         ("kept", 15, None),
