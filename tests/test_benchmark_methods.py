@@ -20,6 +20,7 @@ from sklearn.svm import LinearSVC, l1_min_c
 from provlab.benchmark import selectors
 from provlab.benchmark.methods import methods_table, panel_methods
 from provlab.plan import cells_of, compose_config
+from provlab.project.components import component_class
 from provsel.reducers import is_random, seed
 from provsel.training_view import TrainingView
 
@@ -74,7 +75,7 @@ def test_the_table_of_methods_says_of_each_what_its_class_says():
     assert found.loc["JMI"].tolist()[:6] == ["filter", "provsel", "fixed", "yes", "any", ""]
     assert found.loc["JMI", "reference"] == "Yang, Moody (1999); Brown, Pocock, Zhao, Luján (2012)."
     assert found.loc["strong RRQR", "guarantee"] == "subset"
-    assert "budget" in found.loc["BSS", "guarantee"]
+    assert found.loc[["BSS", "leverage", "leverage, largest"], "guarantee"].tolist() == ["budget", "budget", ""]
     assert found.loc["LPSVM", "what"].startswith("Keep the features to which a linear-programming SVM gives weight")
 
 
@@ -313,6 +314,22 @@ def test_another_version_has_another_key_and_is_no_failure_of_the_method():
     with pytest.raises(ImportError, match=r"FTest: expected scikit-learn 0\.1, got 1\..*selector\.version=1\."):
         selectors.FTest(2, version="0.1").fit(*table())
     assert any("selector.version='1.9." in each for each in METHODS["F-test"].overrides(5, installed=True))
+
+
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [
+        ("selector", "selectors.Ranked"),
+        ("selector", "selectors.ranked.Ranked"),
+        ("selector", "selectors.filters.FTest"),
+        ("selector", "methods.panel_methods"),
+        ("model", "selectors.FTest"),
+    ],
+)
+def test_configs_may_name_the_selectors_of_the_benchmark_and_nothing_else_of_it(kind, target):
+    assert component_class("selector", {"_target_": "provlab.benchmark.selectors.FTest"}) is selectors.FTest
+    with pytest.raises(ValueError, match=rf"config of the {kind}: expected .* got 'provlab\.benchmark\.{target}'"):
+        component_class(kind, {"_target_": f"provlab.benchmark.{target}"})
 
 
 def test_a_size_of_its_own_is_refused_where_a_method_has_none():

@@ -103,7 +103,7 @@ def methods_table() -> pd.DataFrame:
 
     Columns method, kind, source, sizes, labels, classes, guarantee, what and reference, all of text. A guarantee is
     "budget", where the class tells how many features a theorem asks for, or "subset", where it bounds the error of the
-    columns kept.
+    columns kept; the theorems on draws are not about the largest scores.
     """
     lines = []
     for name, method in panel_methods().items():
@@ -111,7 +111,9 @@ def methods_table() -> pd.DataFrame:
         of = type(getattr(selector, "selector", selector))
         said = inspect.getdoc(of) or ""
         _, _, reference = said.replace("References\n----------\n", "Source: ").partition("Source: ")
-        found = [kind for kind, has in (("budget", "budget"), ("subset", "subset_promise")) if hasattr(of, has)]
+        promises = (
+            {} if getattr(selector, "strategy", "") == "top" else {"budget": "budget", "subset": "subset_promise"}
+        )
         lines.append(
             {
                 "method": name,
@@ -120,7 +122,7 @@ def methods_table() -> pd.DataFrame:
                 "sizes": method.sizes,
                 "labels": "yes" if method.uses_labels else "no",
                 "classes": "any" if method.multiclass else "two",
-                "guarantee": ", ".join(found),
+                "guarantee": ", ".join(name for name, has in promises.items() if hasattr(of, has)),
                 "what": " ".join(said.partition("\n\n")[0].split()),
                 "reference": " ".join(reference.split()),
             }
