@@ -171,7 +171,7 @@ format: $(DEV)
 	$(BIN)/ruff check --fix .
 
 # One after the other, from what is there: what several locks pin, they pin to the same version. Extras that a package asks of
-# another stand in the lock, as pip would else look for them in the newest release, whose hash nobody has pinned.
+# another stand in the lock, as pip would else look for them in the newest release, whose hash is not pinned.
 COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-trusted-host \
 	--no-emit-find-links --no-strip-extras --build-deps-for editable pyproject.toml
 

@@ -103,7 +103,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "header_links_before_dropdown": 6,
     "navbar_align": "left",
-    "collapse_navigation": True,  # what opens and closes has no name for who hears it
+    "collapse_navigation": True,  # its toggles have no name for screen readers
 }
 # A page without pages below it needs no navigation of its section.
 html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
@@ -124,7 +124,7 @@ TOGGLE = '><span class="toctree-toggle"'
 
 
 def name_toggles(app, error):
-    """Give what opens and closes in the list of sections a name for who hears it, which the theme leaves out."""
+    """Give the toggles in the list of sections a name for screen readers, which the theme leaves out."""
     for page in [] if error else Path(app.outdir).rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         named = text.replace(f"<summary{TOGGLE}", f'<summary aria-label="Pages below"{TOGGLE}')
@@ -136,7 +136,7 @@ def mathml(self, node):
     """Write a formula as MathML."""
     block = node.tagname == "math_block"
     formula = tex2mathml(node.astext(), as_block=block)
-    self.body.append(f'<div class="math">{formula}</div>\n' if block else formula)
+    self.body.append(f'<div class="formula">{formula}</div>\n' if block else formula)
     raise nodes.SkipNode
 
 

@@ -218,7 +218,7 @@ def test_table_from_start_to_end(call):
 def test_render_of_nothing_and_of_a_part(call):
     status, out, _ = call(*table1("--render"))
     assert status == 0
-    assert "PARTIAL: 28 of 28 numbers wait for trials" in out.replace("\\", "")
+    assert "PARTIAL: 28 of 28 numbers lack trials" in out.replace("\\", "")
     frame = pd.read_csv(io.StringIO(written()))
     assert list(frame.columns) == COLUMNS
     assert set(frame["state"]) == {"missing"}
@@ -301,7 +301,7 @@ def test_verify_from_nothing_to_complete(paper, capsys, monkeypatch):
     assert frame.loc["made2000.folds", "n"] == 3
     assert set(frame["state"]) == {f"complete, with {' '.join(SMALL)}", "not run"}
     assert "1 replicated, 1 not contradicted" in out
-    assert "decided and not asked under readings" in out
+    assert "decided and not tested under readings" in out
     assert re.search(r"replicated +│ made2000\.zero +│ \d", out)
     assert "made2000/table, r=30" in out
     assert "made2000.zero: BSS makes no errors. [Table 1]" in out

@@ -90,7 +90,7 @@ def test_figures(run, made, name, setting):
     assert set(frame["state"]) == {"complete"}
     for words in (f"Figure {name[-1]} in numbers", f"of {setting} feature selection", "1 x 3-fold, 2 data sets"):
         assert words in printed
-    # the one word that tells the classes apart is enough, and is found by the methods that look at the labels
+    # the one word that separates the classes is enough, and is found by the methods that look at the labels
     means = frame.groupby("row")["value"].mean()
     assert means["LPSVM, optimum"] == 0
     assert means["LPSVM"] < means["Random"]
@@ -99,7 +99,7 @@ def test_figures(run, made, name, setting):
     svg = (made / "results" / "figures" / "paul2016" / f"{name}.svg").read_text()
     assert all(method in svg for method in METHODS)
     printed, frame = run(name, "protocol.repeats=2", "--render")
-    assert "PARTIAL: 48 of 48 numbers wait for trials." in printed
+    assert "PARTIAL: 48 of 48 numbers lack trials." in printed
     assert frame["state"].str.startswith("partial (3 of 6)").any()
 
 

@@ -204,7 +204,7 @@ def changes(contents):
 
 @pytest.fixture(scope="module")
 def planned(contents):
-    """The digest of each artefact's plan as the code is now, and its cells by their ids."""
+    """The digest of each artefact's current plan, and its cells by their ids."""
     artefacts = {name: compose_artefact(name) for name in contents.artefacts}
     return {
         name: (Versions.of_artefact(each, ()).plan, {cell.id: cell for cell in unique_cells(each.cells)})

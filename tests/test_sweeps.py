@@ -62,7 +62,7 @@ def test_goes_on_after_a_failed_job_and_lists_it(run, here):
     assert sorted(path.name for path in (here / "results").iterdir()) == ["runs", "store"]
     status, _, error = run(*again[2:])
     assert status == 1
-    assert error.startswith("the first trial that failed: ValueError: UniformSelector: expected n_features_to_select")
+    assert error.startswith("first failed trial: ValueError: UniformSelector: expected n_features_to_select")
     assert "\n6 trials: 0 were stored, 0 computed" in error
 
 
@@ -197,7 +197,7 @@ def test_artefact_with_failures(capsys, here):
     status, out, error = table1()
     assert (status, "PARTIAL" in out) == (1, True)
     # the failures stand where they are seen: after the table
-    failures = error[error.index("Where a number comes from") :]
+    failures = error[error.index("To trace a number") :]
     assert re.search(r"^12 of \d+ trials failed:$", failures, flags=re.MULTILINE)
     assert re.search(r"^  \d+ x ValueError: BSSSelector: expected", failures, flags=re.MULTILINE)
     command = shlex.split(failures.splitlines()[-1])

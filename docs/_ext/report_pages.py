@@ -25,7 +25,7 @@ OF_SAMPLE = (
 
 
 def add_report(folder: Path) -> None:
-    """Put the report below the folder of the built pages, in the place of an older one."""
+    """Put the report below the folder of the built pages, in place of an older one."""
     target = folder / "report"
     shutil.rmtree(target, ignore_errors=True)
     if (MADE / "index.html").is_file():

@@ -3,7 +3,7 @@ Leverage scores, seen
 =====================
 
 A leverage score says how much a feature alone carries of the rows' geometry. Here twenty features
-carry a signal of rank 5 and the others copy it weakly: the scores tell them apart without labels.
+carry a signal of rank 5 and the others copy it weakly: the scores separate them without labels.
 """
 
 import matplotlib.pyplot as plt

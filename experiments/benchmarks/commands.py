@@ -2,7 +2,7 @@
 
 Wall seconds of new processes over the plan of all artefacts, with nothing and with everything stored (a store like that
 of report.py: numbers are drawn, keys and cells are the real ones). Beside them stands `import sklearn.svm`, as a
-measure of the machine; the goal of each is three seconds. The processes take turns. The first turn is told apart:
+measure of the machine; the goal of each is three seconds. The processes take turns. The first turn is separate:
 artefacts are composed and remembered then, modules compiled, and the disk is cold.
 """
 

@@ -241,7 +241,7 @@ def run_audit(
     stopped: BaseException | None = None
     stored = _stored(store, drawn)
     if lost := len(drawn) - len(stored):
-        skipped["the record went away while the audit began"] = lost
+        skipped["the record was removed when the audit began"] = lost
     tasks = _tasks(stored, skipped, noted)
     try:
         with Ticker(console, "audit", len(_keys_of(tasks))) as ticker:

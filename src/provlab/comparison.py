@@ -132,7 +132,7 @@ def compare(
     sample_weight : array-like of shape (n_samples,), optional
         For models and measures that take weights.
     scoring : str or sequence of str, optional
-        Names of scikit-learn's scorers. The first is what is compared, in the place of the error, or of R^2.
+        Names of scikit-learn's scorers. The first is what is compared, in place of the error, or of R^2.
     n_splits, repeats, draws : int
         Folds; repeats of "kfold", with other folds; draws in each fold of a method that draws.
     seed : int, default=0

@@ -95,7 +95,7 @@ def _store(folder: Path) -> Findings:
     try:
         n_trials = len(store.keys())
     except (ValueError, OSError) as error:
-        yield "trials", PROBLEM, f"{error!s:.300}", "mend that, or use another results folder"
+        yield "trials", PROBLEM, f"{error!s:.300}", "fix that, or use another results folder"
         return
     for name, wrong in store.passed_over.items():
         advice = "restore a copy; otherwise the next run sets it aside and runs its trials again"

@@ -119,7 +119,7 @@ def selected_features(trials: pd.DataFrame, names: Sequence[str] | None = None, 
     codes, labels = pd.factorize(np.concatenate(lists))
     index, texts = np.arange(labels.size), labels
     is_prepared = labels.dtype == object
-    if is_prepared:  # folds have columns of their own, which only their names tell apart
+    if is_prepared:  # each fold has its own columns, identified by name
         n_features, names, note = max(n_features, labels.size), None, ""
         lists = np.split(codes, np.cumsum(sizes)[:-1])
     elif n_features > MAX_FEATURES or (labels.size and not 0 <= labels.min() <= labels.max() < n_features):

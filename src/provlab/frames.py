@@ -214,7 +214,7 @@ def planned_trials(store: TrialReader, cells: Sequence[Planned], columns: Sequen
     """
     keys = ["cell", *NUMBERS]
     found = store.query({cell.id for cell in cells}, list(dict.fromkeys([*keys, *columns])))
-    without = [field.name for field in found.schema if field.type == pa.null()]  # numbers that nobody has measured yet
+    without = [field.name for field in found.schema if field.type == pa.null()]  # columns without a measured value
     # a record that does not say which trial it is stands for none
     trials = found.to_pandas().dropna(subset=keys)
     trials = trials.astype({**dict.fromkeys(NUMBERS, np.int64), **dict.fromkeys(without, float)})

@@ -48,7 +48,7 @@ def source_trials(folder: Path) -> pa.Table:
 
 
 def _check_keys(folder: Path, trials: pa.Table) -> None:
-    """Check that keys follow from configs and numbers: whoever edited one of them made another trial."""
+    """Check that keys follow from configs and numbers: an edited trial is another trial."""
     configs = {text: digest_of(text) for text in trials["config"].unique().to_pylist() if text is not None}
     columns = [trials[name].to_pylist() for name in ("key", "cell", "config", "repeat", "fold", "draw")]
     wrong = [

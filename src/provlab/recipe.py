@@ -39,7 +39,7 @@ class Rendering:
     def note(self) -> str:
         """How much of the artefact is there: said in every caption until it is complete."""
         n_unfinished = int((self.frame["state"] != COMPLETE).sum())
-        return f"PARTIAL: {n_unfinished} of {len(self.frame)} numbers wait for trials." if n_unfinished else ""
+        return f"PARTIAL: {n_unfinished} of {len(self.frame)} numbers lack trials." if n_unfinished else ""
 
     def trials(self, columns: Sequence[str]) -> pd.DataFrame:
         """Return the stored trials of the artefact with its row and column beside each, for what is drawn by trial."""

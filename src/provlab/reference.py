@@ -191,7 +191,7 @@ class Reference:
 
 
 def write_readme(folder: Path) -> bool:
-    """Write README.md of a folder of reference results, as the code is now, and return whether that changed it."""
+    """Write README.md of a folder of reference results, up to date with the code, and return whether it changed."""
     path, text = folder / README, Reference.read(folder).readme()
     changed = not path.is_file() or path.read_text(encoding="utf-8") != text
     if changed:

@@ -51,7 +51,7 @@ class StoreSnapshot:
         ends = np.append(starts[1:], codes.size)
         places = map(slice, starts.tolist(), ends.tolist())
         self._slices = dict(zip((names[code] for code in codes[starts]), places, strict=False))
-        # where no number of a cell is above the planned ones, as in most, nobody has to look at each
+        # most cells have no number above the planned ones, and need no check of each trial
         highest = [np.maximum.reduceat(found, starts).tolist() if starts.size else [] for found in self._numbers]
         self._highest = dict(zip(self._slices, zip(*highest, strict=True), strict=True))
 

@@ -330,7 +330,7 @@ class TrialStore:
             if number:  # Arrow's errors about content have none
                 raise OSError(
                     number,
-                    f"store file {path}: expected to read it, got {os.strerror(number)!r}; it stays where it is: mend "
+                    f"store file {path}: expected to read it, got {os.strerror(number)!r}; it stays in place: fix "
                     f"that, or move it out of the store, then run the same command again.",
                 ) from error
             if isinstance(error, NewerFileError) or (named and not isinstance(error, DamagedFileError)):
@@ -339,7 +339,7 @@ class TrialStore:
         return _fitted(path, table, encoded=encoded)
 
     def _set_aside(self, path: Path, error: Exception) -> bool:
-        """Rename a damaged file, so that nobody reads it and nothing is lost; False when it is not there any more.
+        """Rename a damaged file, so that it is not read and nothing is lost; False when it no longer exists.
 
         Where the folder is read-only it stays, and is passed over by every reader.
         """

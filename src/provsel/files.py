@@ -107,7 +107,7 @@ def replacing_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
 
 
 def _keep_others(old: Path, new: Path) -> None:
-    """Copy the files of an old folder that nobody listed as written into the new one, and list those of the new one."""
+    """Copy files of an old folder that are not listed as written into the new one, and list those of the new one."""
     mine = _files(new)
     listed = old / WRITTEN
     stale = listed.read_text(encoding="utf-8", errors="replace").splitlines() if listed.is_file() else []

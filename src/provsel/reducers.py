@@ -1,4 +1,4 @@
-"""What stands in the place of a selector or a model in an experiment: ours, or others of scikit-learn's API."""
+"""Selectors and models of an experiment: ours, or other classes with scikit-learn's API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse matrices as they come from anybody: parts that fit together, and one form for those who read them.
+"""Validation of sparse matrices: consistent index arrays, and one canonical form.
 
 SciPy's compiled code trusts the index arrays of an object: one index too large reads or writes beside the arrays.
 """

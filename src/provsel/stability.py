@@ -1,4 +1,4 @@
-"""Stability of feature selection: how much the selected features depend on which rows there happened to be."""
+"""Stability of feature selection: how much the selected features change when rows are resampled."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class TrainingView:
 
     Selectors that are fitted on the same view share what they derive from it: a cross-validation fold computes
     its basis once for all methods and all r. The cost of each shared part is kept, so that a method can be
-    charged for what it used, whoever computed it first.
+    charged for the parts that it used, even when another method computed them.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class TrainingView:
 
     @contextmanager
     def metered(self) -> Iterator[Meter]:
-        """Measure a block: its own cost, and the cost of the shared parts that it used, whoever computed them."""
+        """Measure a block: its own cost, and the cost of the shared parts that it used."""
         views = self._family()
         for view in views:
             view._used = set()

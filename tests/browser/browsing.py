@@ -50,7 +50,7 @@ def folder_of(path):
 
 
 def theme_of(page):
-    """Return what tells the themes apart: the colour behind the page."""
+    """Return the colour behind the page, which differs between themes."""
     return page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
 
 

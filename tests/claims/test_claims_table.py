@@ -288,8 +288,8 @@ def test_what_a_test_needs_and_the_table_lacks(here, test, parameters, message):
         (["--results", "nothing.csv", "--claims", "claims.yaml"], r"got no file nothing\.csv of --results; name both"),
         (["--results", "a.csv", "--claims", "b.yaml"], r"got no file b\.yaml of --claims, no file a\.csv of"),
         (["--results", "bench.csv", "--claims", "nothing.yaml"], r"nothing\.yaml"),
-        (["--results", "bench.csv", "--claims", "claims.yaml", "--paper", "x"], r"about a project .*got --paper"),
-        (["--results", "bench.csv", "--claims", "claims.yaml", "a=1"], r"nothing about a project .*got a=1"),
+        (["--results", "bench.csv", "--claims", "claims.yaml", "--paper", "x"], r"option of a project .*got --paper"),
+        (["--results", "bench.csv", "--claims", "claims.yaml", "a=1"], r"option of a project .*got a=1"),
         (["--results", "bench.csv", "--claims", "claims.yaml", "--column", "row"], r"ROLE=NAME such as .*got 'row'"),
         (["--results", "claims.yaml", "--claims", "claims.yaml"], r"ending in \.csv, \.tsv, \.parquet, got \.yaml"),
         (["--column", "row=x"], r"expected --claims FILE with --column and --output"),
@@ -318,7 +318,7 @@ def test_wrong_arguments(here, options, message, capsys):
     ],
 )
 def test_a_measure_of_which_more_is_better_gets_the_same_verdict(here, test, margin, verdicts):
-    """With 1 - error in the place of the error: effects and intervals change their sign and their unit."""
+    """With 1 - error in place of the error: effects and intervals change their sign and their unit."""
     long = pd.read_csv(io.StringIO(WIDE)).drop(columns="Train").melt("Name", var_name="method", value_name="rate")
     table, found = long.assign(roc_auc=1 - long["rate"]).to_csv(index=False), set()
     results = {"dataset": "Name", "row": "method", "error": "rate"}

@@ -100,7 +100,7 @@ def test_a_killed_worker_costs_its_running_task_only(start, tmp_path, expected):
     results = execute(TASKS, {"name": "dask", "address": address})
     next(results)
     server.kill()
-    with pytest.raises(ClusterError, match=r"lost the scheduler at tcp://.*; what was finished is stored; run"):
+    with pytest.raises(ClusterError, match=r"lost the scheduler at tcp://.*; finished trials are stored; run"):
         list(results)
 
 

@@ -299,11 +299,11 @@ def test_the_command_says_what_is_there_and_what_is_not(write, server, capsys):
     assert main(["fetch", "all"]) == 1
     shown = capsys.readouterr()
     lines = shown.out.splitlines()
-    assert lines[0] == "bad     NOT there (1 of 2 files):"
+    assert lines[0] == "bad     MISSING (1 of 2 files):"
     assert lines[1].startswith("          bad/1: could not fetch bad/1 of bad: http")
-    assert lines[2] == "either  there (1 of 2 files, 0.1 MB); not there, and not needed with these:"
-    assert lines[4] == "good    there (1 file, 0.0 MB)"
-    assert lines[5] == "many    NOT there (0 of 8 files):"
+    assert lines[2] == "either  present (1 of 2 files, 0.1 MB); missing but not needed:"
+    assert lines[4] == "good    present (1 file, 0.0 MB)"
+    assert lines[5] == "many    MISSING (0 of 8 files):"
     assert lines[-1] == "          and 3 files more"
     assert shown.err.splitlines()[:2] == ["download bad/0 (0.1 MB)", "download bad/1 (0.1 MB)"]
     assert "make set/file.xz" in shown.err

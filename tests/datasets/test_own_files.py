@@ -290,7 +290,7 @@ def test_what_is_no_feature_of_numbers_is_kept_for_a_preparation(case):
     assert regression.is_regression
     np.testing.assert_array_equal(regression.y, pd.read_csv(case("regression.csv")).label)
     _, [said] = read(case("id_scale.csv"))
-    assert "a different whole number is in each row of id;" in said
+    assert "whole numbers that differ in every row, in id;" in said
     assert read(case("one_member.csv"))[0].class_names.tolist() == ["no", "rare", "yes"]
 
 

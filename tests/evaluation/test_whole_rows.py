@@ -1,4 +1,4 @@
-"""Trials on all rows: clustering, selection alone, and transformers in the place of selectors."""
+"""Trials on all rows: clustering, selection alone, and transformers in place of selectors."""
 
 import numpy as np
 import pytest

@@ -2,8 +2,8 @@
 
 An artefact is computed in an empty folder, and computed again and again: its run is killed, interrupted, robbed of a
 worker, left without room, given a clock that jumps, joined by a second run; bits of its store are flipped. Then the
-same command runs undisturbed. Tables, figures and records have to be the bytes of the run that nobody disturbed. The
-tests beside this file do each of these at chosen moments, in seconds; this does what nobody chose.
+same command runs undisturbed. Tables, figures and records have to be the bytes of an undisturbed run. The
+tests beside this file do each of these at chosen moments, in seconds; this does it at random moments.
 """
 
 import argparse
@@ -248,7 +248,7 @@ def main():
     n_runs = sum(n for (_, column), n in counts.items() if column == "runs")
     text = (
         f"`provsel {' '.join(command)}`, {n_trials} trials, {given.minutes:g} minutes, seed {given.seed}: {rounds} "
-        f"rounds of {n_runs} runs. Each round ended with the bytes of the run that nobody disturbed.\n\n"
+        f"rounds of {n_runs} runs. Each round ended with the bytes of an undisturbed run.\n\n"
         f"{table(counts)}\n"
     )
     print(text)

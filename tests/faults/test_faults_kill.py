@@ -35,7 +35,7 @@ CHAIN = 10
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
-    """Tables and records of a run that nobody disturbed, and its seconds in a process as the others are."""
+    """Tables and records of an undisturbed run, and its seconds in such a process."""
     results = tmp_path_factory.mktemp("undisturbed")
     small_artefact()
     begin = time.monotonic()

@@ -26,7 +26,7 @@ COMMON = (
     *(number.to_bytes(8, order) for order in ("little", "big") for number in (0, 1, 2**31 - 1, 2**32 - 1, 2**40)),
     *(number.to_bytes(4, order) for order in ("little", "big") for number in (0, 1, 2**31 - 1, 2**31, 2**32 - 1)),
 )  # fmt: skip
-"""What is put in the place of some bytes."""
+"""What is put in place of some bytes."""
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ def test_inclusion_probabilities_where_the_cap_pushes_others_over():
 def test_rounding_never_orders_scores(values, seed):
     exact = np.array(values)
     noise = 1 + 1e-14 * np.random.default_rng(seed).standard_normal(exact.size)
-    tied = np.where(np.isfinite(exact) & (exact != 0), np.round(exact), exact)  # gaps of 1e-11 tell nothing apart
+    tied = np.where(np.isfinite(exact) & (exact != 0), np.round(exact), exact)  # gaps of 1e-11 count as ties
     np.testing.assert_array_equal(rank_descending(exact * noise), np.lexsort((np.arange(exact.size), -tied)))
 
 

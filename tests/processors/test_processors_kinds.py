@@ -1,4 +1,4 @@
-"""The emulation itself: each kind is one, and records tell them apart."""
+"""The emulation itself: each kind is distinct in the records."""
 
 import json
 import os

@@ -60,7 +60,7 @@ def numbers(capsys):
 
 
 def other(record, kind, by):
-    """Return a trial that nobody asked for."""
+    """Return a trial that is not planned."""
     config = json.loads(record["config"])
     place = {name: record[name] for name in ("repeat", "fold", "draw")}
     if kind in place:

@@ -123,7 +123,7 @@ def test_it_states_what_it_was_made_with(study, monkeypatch):
     assert (list(stated), made.settings, made.trials) == (["known2000/table"], (), 100)
     assert made.versions.algorithm_versions["SVMRFESelector"] == SVMRFESelector.algorithm_version
     assert readings_changes("known2000/table", made) == []
-    assert readings_changes("known2000/figure", made) == ["not asked any more"]
+    assert readings_changes("known2000/figure", made) == ["no longer tested"]
     monkeypatch.setattr(SVMRFESelector, "algorithm_version", 99)
     assert readings_changes("known2000/table", made) == ["SVMRFESelector of version 1, now 99"]
 

@@ -129,7 +129,7 @@ def test_neither_the_order_of_rows_nor_scale_nor_form_chooses(name, ties):
         (
             LeverageScoreSelector(8, strategy="top"),
             CANCER,
-            "LeverageScoreSelector: expected scores that tell the features apart, got 1 for each of 30 columns, as X "
+            "LeverageScoreSelector: expected scores that differ between features, got 1 for each of 30 columns, as X "
             r"has full column rank, 30: the first features are kept\. Give rank=.* the largest 2 hold 91%",
         ),
         (LeverageScoreSelector(8), load_digits().data, "each of 61 columns, .* rank, 61: the draw is uniform"),

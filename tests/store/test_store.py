@@ -204,7 +204,7 @@ def test_a_file_that_the_system_does_not_give_is_not_called_damaged(number, stor
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", refuse)
-        with pytest.raises(OSError, match=rf"store file {path}: expected to read it, got '.*'; it stays where it is"):
+        with pytest.raises(OSError, match=rf"store file {path}: expected to read it, got '.*'; it stays in place"):
             store.keys()
     assert len(store.keys()) == 2
 

@@ -420,7 +420,7 @@ class SlightlyWorse(AbstractComparison):
     Parameters
     ----------
     most : float
-        Percentage points beyond which nobody would say "slightly".
+        Percentage points up to which a difference is called slight.
     """
 
     most: float

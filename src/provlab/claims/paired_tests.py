@@ -24,7 +24,7 @@ POWER = 0.9
 """The probability with which a sample that is called large enough decides."""
 
 MOST = 1_000_000
-"""Observations beyond which nobody would continue."""
+"""Largest number of observations that is worth naming."""
 
 DECIMALS = 10
 """Differences are rounded to it before they are ranked: means of the same errors in another order must tie."""

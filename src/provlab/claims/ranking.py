@@ -36,7 +36,7 @@ class Ranking:
     pairs : DataFrame
         Nemenyi's p-value of each pair.
     critical_difference : float
-        Two methods whose ranks differ by less are not told apart.
+        Two methods whose ranks differ by less have no significant difference.
     """
 
     ranks: pd.Series
@@ -121,7 +121,7 @@ def ranking_frame(results: Iterable[RankingResult]) -> pd.DataFrame:
 
 def draw_rankings(results: Iterable[RankingResult], figures: Path) -> list[Path]:
     """Draw a critical-difference diagram of each ranking below `figures`/<paper>/."""
-    from provlab.figures.ranks import draw_critical_difference  # Matplotlib: nobody else here draws
+    from provlab.figures.ranks import draw_critical_difference  # Matplotlib is needed only here
 
     paths = []
     for made in results:

@@ -85,8 +85,8 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
     about = {place[0] for claim in file.claims for place in claim.rule.places(claim.rule.columns)}
     if len(about) > 1 and "artefact" not in table.roles:
         raise ValueError(
-            f"{claims}: expected claims about one artefact, as {results} does not tell several apart, got "
-            f"{', '.join(sorted(about))}; name the column that does: --column artefact=NAME."
+            f"{claims}: expected claims about one artefact, as {results} has no column artefact, got "
+            f"{', '.join(sorted(about))}; name one: --column artefact=NAME."
         )
     return judge_files([file], table)
 
@@ -138,7 +138,7 @@ class TableEvidence(AbstractEvidence):
         if not again.empty:  # it would count a fold or data set double
             said = ", ".join(f"{role} {again[role].iloc[0]}" for role in PLACES if again[role].iloc[0])
             unused = [role for role in ("dataset", "fold", "repeat", "draw") if role not in self.roles]
-            hint = f"say which column tells them apart: --column {unused[0]}=NAME" if unused else "leave one out"
+            hint = f"name the column that distinguishes them: --column {unused[0]}=NAME" if unused else "leave one out"
             raise ValueError(
                 f"{path}: expected each result once, got another one of {said} in line {again.index[0] + 1}; {hint}."
             )
@@ -194,7 +194,7 @@ class TableEvidence(AbstractEvidence):
         return sum(int(each.sum()) for each in known), sum(each.size for each in known)
 
     def _is_of(self, artefact: str) -> Any:
-        """Return which lines are of an artefact: all, where the table does not tell artefacts apart."""
+        """Return which lines are of an artefact: all, if the table has no column for the artefact."""
         return (self.lines["artefact"] == artefact).to_numpy() | ("artefact" not in self.roles)
 
     def _long(self, file: pd.DataFrame) -> pd.DataFrame:

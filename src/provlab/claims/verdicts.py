@@ -89,7 +89,7 @@ class Verdict:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All parts in words, and what was tested beside; or why there are none."""
+        """All parts in words, with additional tests; or why there are none."""
         found = (*(part.line() for part in self.parts), *(f"beside, {part.line()}" for part in self.beside))
         return found or ((self.reason,) if self.reason else ())
 

@@ -23,8 +23,8 @@ def reproduce_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which artefact, and how."""
     parser.epilog = "Interrupt at any time; the same command resumes."
     parser.add_argument("name", help="an artefact, such as table1 or PAPER/table1; all those of a paper; or all")
-    parser.add_argument("--render", action="store_true", help="render what is stored, compute nothing")
-    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first trial that fails")
+    parser.add_argument("--render", action="store_true", help="render stored trials, compute nothing")
+    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failed trial")
     add_settings(parser)
 
 
@@ -54,7 +54,7 @@ def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = F
     render : bool, default=False
         Render what the store has and compute nothing.
     fail_fast : bool, default=False
-        End the run at the first trial that fails.
+        End the run at the first failed trial.
 
     Returns
     -------
@@ -77,19 +77,19 @@ def reproduce(recipe: Recipe, overrides: Sequence[str] = (), *, render: bool = F
         ends_early, where = fail_fast or artefact.parts["fail_fast"], executor_settings(artefact.parts)
         report = run_cells(artefact.cells, store, where, label=recipe.name, fail_fast=ends_early)
         print(report.counts(), file=sys.stderr)
-    if not report.stopped:  # after a failure that was to be seen at once, a table would bury it
+    if not report.stopped:  # a table would hide the failure
         frame = recipe.frame(artefact, store)
         print(recipe.write(artefact, store, frame, results / "tables" / recipe.name, results / "figures" / recipe.name))
-        print("Where a number comes from: provsel report, or provsel explain.", file=sys.stderr)
+        print("To trace a number: provsel report, or provsel explain.", file=sys.stderr)
     if not report.failures:
         return 0
     first = f"{len(report.failures)} of {report.n_planned} trials failed:"
     if report.stopped:
         first = f"Stopped at the first failure, {report.n_skipped} trials skipped, nothing rendered:"
     lines = [first, *(f"  {line}" for line in report.kinds())]
-    lines += ["What was computed is stored. To try again what is missing, and nothing else:"]
+    lines += ["Finished trials are stored. This command computes the missing ones:"]
     lines += [f"  {reproduce_command(recipe.name, [*overrides, *['--fail-fast'] * fail_fast])}"]
-    print("\n".join(lines), file=sys.stderr)  # after the table, where it is seen
+    print("\n".join(lines), file=sys.stderr)  # after the table, where readers see it
     return 1
 
 
@@ -101,8 +101,8 @@ def executor_note(artefact: Artefact) -> str:
     if used == ALONE or artefact_part(artefact.name, "executor")["name"] != ALONE:
         return ""
     return (
-        f"{artefact.name}: expected executor={ALONE}, as its file has it for the times that it measures, got {used}; "
-        f"trials side by side take longer: leave executor=... out, unless times do not matter to you."
+        f"{artefact.name}: expected executor={ALONE}, because it measures times, got {used}; "
+        f"parallel trials take longer: leave out executor=..., unless times do not matter."
     )
 
 

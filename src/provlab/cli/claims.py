@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from provlab.claims import RankingResult, Verdict
     from provlab.readings.robustness import Robustness
 
-TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results, from wherever. The section results of
-the file of claims says what its columns are, or --column does. Exit status: 0 all claims replicated; 1 one is
-contradicted, or shows no difference; 3 none is, but one is open (any other verdict, such as not contradicted); 2
-wrong arguments or files. Without --claims the status is 0 whatever the verdicts are."""
+TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results. The section results of
+the file of claims assigns roles to its columns, or --column does. Exit status: 0 all claims replicated; 1 one is
+contradicted, or shows no difference; 2 wrong arguments or files; 3 none is contradicted, but one is open (any other
+verdict, such as not contradicted). Without --claims the status is 0 for any verdict."""
 
 FAILED, OPEN = 1, 3
 
@@ -38,14 +38,14 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which claims, on what, and how much is printed."""
     parser.epilog = TABLE_HELP
     parser.add_argument("--paper", help="only the claims of this paper (default: of all)")
-    parser.add_argument("--claims", metavar="FILE", help="claims to be checked on the table --results FILE")
+    parser.add_argument("--claims", metavar="FILE", help="judge these claims on the table --results FILE")
     parser.add_argument(
         "--column", action="append", default=[], metavar="ROLE=NAME",
-        help="what a column of the table is: row=classifier, dataset=name, fold=fold, score=accuracy (or error=...), "
+        help="role of a column of the table: row=classifier, dataset=name, fold=fold, score=accuracy (or error=...), "
         "unit=percent; may be repeated",
     )  # fmt: skip
     parser.add_argument("--output", metavar="FILE", help="with --claims: write the verdicts there, as CSV")
-    parser.add_argument("--detail", action="store_true", help="print what was found in each part of each claim")
+    parser.add_argument("--detail", action="store_true", help="print the result of each part of each claim")
     parser.add_argument(
         "--figures", action="store_true", help="draw critical-difference diagrams of the rankings, in results/figures"
     )
@@ -136,7 +136,7 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], list[Ranki
     beside = ["--paper"] * bool(options.paper) + ["--figures"] * options.figures + options.overrides
     if beside:
         raise ValueError(
-            f"verify: expected nothing about a project beside --claims, got {', '.join(beside)}; leave it out."
+            f"verify: expected no option of a project with --claims, got {', '.join(beside)}; leave it out."
         )
     roles: dict[str, int | str] = {}
     for text in options.column:
@@ -203,12 +203,12 @@ def _totals(verdicts: Sequence[Verdict], asked: Mapping[str, Robustness] | None)
     text = f"{own.total()} claim{'' if own.total() == 1 else 's'}: "
     text += ", ".join(f"{own[verdict]} {verdict}" for verdict in VERDICTS if own[verdict])
     alone = sum(made.verdict in DECIDED and made.claim.id not in asked for made in papers) if asked is not None else 0
-    text += f"; of these {alone} decided and not asked under readings" if alone else ""
+    text += f"; of these {alone} decided and not tested under readings" if alone else ""
     return text + ("; beside: " if beside else "") + ", ".join(f"{n} {kind}" for kind, n in sorted(beside.items()))
 
 
 def readings_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add which paper and claims, and how much is done."""
+    """Add the paper, the claims and the mode."""
     parser.epilog = "Interrupt at any time; the same command resumes."
     parser.add_argument("paper", help="a paper with a readings.yaml")
     parser.add_argument(
@@ -217,15 +217,15 @@ def readings_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--claim", action="append", default=[], metavar="TEXT", help="only claims with this in the id; may be repeated"
     )
-    parser.add_argument("--plan", action="store_true", help="say what would be computed and what it costs, and end")
-    parser.add_argument("--render", action="store_true", help="judge what is stored, compute nothing")
+    parser.add_argument("--plan", action="store_true", help="print the planned trials and their cost, compute nothing")
+    parser.add_argument("--render", action="store_true", help="judge stored trials, compute nothing")
     parser.add_argument("--figures", action="store_true", help="draw the specification curve of each claim")
     parser.add_argument("--letter", action="store_true", help="write a page to the paper's authors, letter.md")
     parser.add_argument(
         "--packed", action="append", default=[], metavar="FOLDER", type=Path,
-        help="take the trials that are packed there, such as results/reference, and compute the rest; may be repeated",
+        help="use the packed trials of this folder, such as results/reference, and compute the rest; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--whole", action="store_true", help="all data, where readings.yaml names a part of them")
+    parser.add_argument("--whole", action="store_true", help="all data, also where readings.yaml selects some")
     add_store_arguments(parser, "executor=serial")
 
 
@@ -294,10 +294,10 @@ def reference_arguments(parser: argparse.ArgumentParser) -> None:
     add_store_arguments(parser)
     parser.add_argument(
         "--artefact", action="append", default=[], metavar="NAME",
-        help="only what belongs to it; may be repeated (default: all whose trials are all stored)",
+        help="only this artefact; may be repeated (default: all with complete trials)",
     )  # fmt: skip
     parser.add_argument(
-        "--readings", action="store_true", help="only what provsel readings found, of --artefact or of all"
+        "--readings", action="store_true", help="only the results of provsel readings, of --artefact or of all"
     )
     parser.add_argument(
         "--panel", action="store_true", help="only the benchmark's panel, of each method and data set that is complete"

@@ -32,38 +32,36 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "audit": Command("trials", "compute a random sample of the stored trials again, and compare", "--fraction 0.01"),
-    "doctor": Command("project", "what this installation has and lacks: packages, machine, data sets, store", "--json"),
+    "doctor": Command("project", "check the installation: packages, machine, data sets, store", "--json"),
     "explain": Command(
-        "pages", "config, seeds, trials and versions behind a number, and how to compute it again", "table1 --row BSS"
+        "pages", "print config, seeds, trials and versions of a number, and the command for it", "table1 --row BSS"
     ),
     "export": Command(
         "trials", "write trials, tables, verdicts and data sets as CSV files or an RO-Crate", "--format ro-crate"
     ),
-    "fetch": Command("project", "download, make and verify the files of data sets", "orl madelon"),
-    "list": Command("project", "data sets, selectors, models and artefacts, one line each", "selectors"),
-    "merge": Command(
-        "trials", "add the trials of other stores or exports, and show where they disagree", "from-anna/results"
-    ),
-    "new": Command("project", "make a project: data, a selector, an experiment, a claim and a test", "my-study"),
+    "fetch": Command("project", "download, convert and verify the files of data sets", "orl madelon"),
+    "list": Command("project", "list data sets, selectors, models and artefacts", "selectors"),
+    "merge": Command("trials", "add trials of other stores or exports, and print conflicts", "from-anna/results"),
+    "new": Command("project", "create a project: data, a selector, an experiment, a claim and a test", "my-study"),
     "panel": Command(
         "panel", "compute the benchmark: every method on every data set", "--dataset digits executor=serial"
     ),
     "readings": Command(
         "claims",
-        "judge the claims of a paper under every defensible reading of it",
+        "judge the claims of a paper under all its readings",
         "smith2020 --artefact table1 --plan",
     ),
-    "reference": Command("claims", "write results/reference, what full runs gave, from the store", "--artefact table1"),
+    "reference": Command("claims", "write results/reference from the store", "--artefact table1"),
     "report": Command(
         "pages", "write the HTML report: your runs, and every number and claim of papers", "--results results"
     ),
     "reproduce": Command(
-        "artefacts", "compute what an artefact is missing, and write its tables and figures", "table1 executor=serial"
+        "artefacts", "compute missing trials of an artefact, and write its tables and figures", "table1 executor=serial"
     ),
     "run": Command("run", "run one cell, or with -m a sweep over cells", "-m dataset=digits selector=bss,leverage"),
-    "status": Command("artefacts", "how much of each artefact is stored", "--artefact table1"),
+    "status": Command("artefacts", "count stored trials of each artefact", "--artefact table1"),
     "verify": Command(
-        "claims", "test the claims of papers on what is stored, or any on a table", "--paper smith2020 --detail"
+        "claims", "judge the claims of papers on stored trials, or any claims on a table", "--paper smith2020 --detail"
     ),
 }
 

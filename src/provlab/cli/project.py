@@ -38,7 +38,7 @@ def fetch_arguments(parser: argparse.ArgumentParser) -> None:
     from provlab.datasets import source_names
 
     parser.add_argument("names", nargs="+", metavar="NAME", help=f"{ALL}, or some of {', '.join(source_names())}")
-    parser.add_argument("--keep-raw", action="store_true", help="keep downloads that only served to make other files")
+    parser.add_argument("--keep-raw", action="store_true", help="keep downloaded files after their conversion")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
 
 
@@ -68,10 +68,10 @@ def _state(obtained: Sequence[Obtained]) -> str:
     files = f"{len(obtained)} file{'' if len(obtained) == 1 else 's'}"
     size = f"{sum(path.stat().st_size for path in paths) / 1e6:,.1f} MB"
     if len(paths) == len(obtained):
-        return f"there ({files}, {size})"
+        return f"present ({files}, {size})"
     if usable(obtained):
-        return f"there ({len(paths)} of {files}, {size}); not there, and not needed with these:"
-    return f"NOT there ({len(paths)} of {files}):"
+        return f"present ({len(paths)} of {files}, {size}); missing but not needed:"
+    return f"MISSING ({len(paths)} of {files}):"
 
 
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "missing": "cyan"}
@@ -115,7 +115,7 @@ def call_doctor(options: argparse.Namespace) -> int:
 
 def new_arguments(parser: argparse.ArgumentParser) -> None:
     """Add where."""
-    parser.add_argument("folder", help="folder of the project, which must not be there yet, such as my-study")
+    parser.add_argument("folder", help="new folder of the project, such as my-study")
 
 
 def call_new(options: argparse.Namespace) -> int:

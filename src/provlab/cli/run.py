@@ -42,14 +42,14 @@ def run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "GROUP=NAME chooses a file of conf/GROUP (provsel list), GROUP.SETTING=VALUE changes a setting of it, and + "
         "adds one. With -m a setting takes several values, as in a,b or range(1,4): each combination is a job, and "
-        "trials that jobs share run once. hydra/launcher=joblib|slurm|... starts each job as a process or a job of "
-        "SLURM. Interrupt at any time; the same command resumes. At the end stands a table; with a figure and the "
-        "selected features it is written below results/runs, and provsel report shows it."
+        "shared trials run once. hydra/launcher=joblib|slurm|... starts each job as a process or a job of SLURM. "
+        "Interrupt at any time; the same command resumes. The run ends with a table. It is written below "
+        "results/runs, with a figure and the selected features; provsel report shows them."
     )
     parser.add_argument("-m", "--multirun", action="store_true", help="run a job for each combination of values")
-    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first trial that fails")
+    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failed trial")
     parser.add_argument("-c", "--cfg", choices=["job"], help="print the config, and compute nothing")
-    parser.add_argument("-r", "--resolve", action="store_true", help="with --cfg: with the values of references")
+    parser.add_argument("-r", "--resolve", action="store_true", help="with --cfg: resolve references")
     add_settings(parser, "dataset=digits")
 
 
@@ -233,7 +233,7 @@ def _sweep(overrides: Sequence[str], of_launcher: Sequence[str], *, fail_fast: b
 def _together(
     configs: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[Cell]], *, fail_fast: bool
 ) -> list[Outcome]:
-    """Run the cells of all jobs as one run, in which trials that jobs share run once."""
+    """Run the cells of all jobs as one run, in which shared trials run once."""
     from provlab.plan import trials_of, unique_cells
 
     for name in ("results", "executor", "fail_fast"):

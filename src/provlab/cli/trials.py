@@ -28,11 +28,11 @@ def audit_arguments(parser: argparse.ArgumentParser) -> None:
         "--fraction", type=float, help="of the trials, above 0 and up to 1 (default: 0.01; with --cell 1)"
     )
     parser.add_argument("--cell", default="", help="only trials of this cell: 8 or more of its first hex digits")
-    parser.add_argument("--limit", type=int, help="compute no more trials than that")
+    parser.add_argument("--limit", type=int, help="compute at most this many trials")
     parser.add_argument("--seed", type=int, help="of the draw (default: a fresh one, which is printed)")
     parser.add_argument(
         "--strict", action="store_true",
-        help="exit status 1 also for trials that are only close, or that could not be computed again",
+        help="exit status 1 also for trials that agree to some digits only, or cannot be computed again",
     )  # fmt: skip
     parser.add_argument(
         "--panel", nargs="?", const="", metavar="FOLDER",
@@ -127,9 +127,7 @@ def _words(value: Any) -> str:
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the format, where it goes, and what it says of itself."""
-    parser.epilog = (
-        "provsel merge FOLDER makes a store of it again. Data files are named with address and\nhash, not copied."
-    )
+    parser.epilog = "provsel merge FOLDER reads the export. Data files are named with address and hash,\nnot copied."
     parser.add_argument(
         "--format", action="append", choices=("csv", "ro-crate"),
         help="the CSV files, with metadata; may be repeated (default: csv)",
@@ -160,18 +158,18 @@ def call_export(options: argparse.Namespace) -> int:
 def merge_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is merged, and what is done about conflicts."""
     parser.epilog = (
-        "Trials that both have are compared as provsel audit does: to the bit on the same\n"
-        "environment, to 6 digits on another. Exit status: 0 merged; 1 nothing was written, as\n"
-        "trials are different; 2 wrong arguments or folders."
+        "Common trials are compared as by provsel audit: bit by bit on the same environment, to\n"
+        "6 digits on another. Exit status: 0 merged; 1 trials differ, nothing was written;\n"
+        "2 wrong arguments or folders."
     )
     parser.add_argument("sources", nargs="+", metavar="FOLDER", help="results folders, or folders of provsel export")
     parser.add_argument(
         "--results", default=DEFAULT_RESULTS, help="results folder that they are added to (default: %(default)s)"
     )
     parser.add_argument(
-        "--keep-first", action="store_true", help="where trials are different keep the first one, ours before all"
+        "--keep-first", action="store_true", help="keep the first of differing trials, your own store before all"
     )
-    parser.add_argument("--output", metavar="FILE", help="write what is different there, as CSV")
+    parser.add_argument("--output", metavar="FILE", help="write the conflicts there, as CSV")
     parser.add_argument(
         "--panel", action="store_true",
         help="FOLDER has files of the benchmark's panel; they are added to reference/benchmark of the results",

@@ -323,7 +323,7 @@ def sampled(dataset: Dataset, *, sample_rows: int | None, sample_classes: int | 
 
 
 def warn_of_scales(dataset: Dataset) -> None:
-    """Warn where dense columns have such different ranges that nobody has thought of an SVM on them."""
+    """Warn when the ranges of dense columns differ so much that an SVM on them trains for minutes."""
     if sparse.issparse(dataset.X):
         return
     ranges = np.nanmax(dataset.X, axis=0, initial=-np.inf) - np.nanmin(dataset.X, axis=0, initial=np.inf)

@@ -182,7 +182,7 @@ class _Fetch:
         """Make a file from others by its converter, and verify it."""
         make, inputs = converter(str(file.converter)), []
         for name in file.made_from:
-            # Raw files are many times as large as what is made of them, and nobody reads them again.
+            # Raw files are many times as large as the converted ones, and are not read again.
             folder = scratch if name.startswith(RAW) and not self._keep_raw else data_dir()
             part = self._source.find(name)
             assert part is not None

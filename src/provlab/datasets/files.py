@@ -123,7 +123,7 @@ def file_sha256(path: Path, packed: str = "") -> str:
     """Return the SHA-256 of a file, or of what a packed one holds.
 
     zlib and liblzma pack the same content to other bytes in other versions, and GitHub packs a commit anew when it
-    likes to: the hash of the packed file tells these apart, that of its content does not. A process hashes a file once,
+    likes to: the hash of the packed file differs, that of its content does not. A process hashes a file once,
     as long as the file system says that it is the same.
 
     Parameters

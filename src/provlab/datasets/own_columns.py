@@ -104,14 +104,12 @@ def features_of(
     ids = whole & np.array([len(np.unique(column)) == column.size > 2 for column in X.T])
     ids &= 2 * np.count_nonzero(ids) <= max(2, ids.size)
     said = {
-        "dates, in {}, are left out; write them as numbers, such as of days, to use them": [
-            table.names[k] for k in dates
-        ],
-        "texts that differ from row to row, in {}, are left out": [table.names[k] for k in free],
-        "a different whole number is in each row of {0}; where it only numbers them, say dataset.left_out=[{0}]": names[
+        "dates, in {}, are left out; to use them, write them as numbers, such as days": [table.names[k] for k in dates],
+        "text that differs in every row, in {}, is left out": [table.names[k] for k in free],
+        "whole numbers that differ in every row, in {0}; if they number the rows, set dataset.left_out=[{0}]": names[
             ids
         ],
-        "one value stands in all rows of {}; it tells no rows apart": names[constant],
+        "constant columns: {}": names[constant],
     }
     return X, kept, categories, [note.format(some(found)) for note, found in said.items() if len(found)]
 

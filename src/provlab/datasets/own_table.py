@@ -46,7 +46,7 @@ TAKES: dict[str, tuple[str, ...]] = {
 """Settings of `Reading` that each format takes."""
 
 OF_A_ROW, OF_A_COLUMN = 64, 256
-"""Bytes that loading takes beside the numbers: labels as Python objects, and names with what tells them apart."""
+"""Bytes that loading takes beside the numbers: labels as Python objects, and names with their suffixes."""
 
 
 MAT_NUMBERS = frozenset(
@@ -238,7 +238,7 @@ def _chosen(
     Parameters
     ----------
     usual : sequence of str
-        What labels are called when nothing is said.
+        Default name of the labels.
     numbers : collection of str
         Variables that are numbers, or texts where the format can have them.
     listed : sequence of (name, shape, type)

@@ -11,7 +11,7 @@ COLOURS = {
     "blue": "#0072B2", "vermilion": "#D55E00", "green": "#009E73", "purple": "#CC79A7", "orange": "#E69F00",
     "sky": "#56B4E9", "black": "#000000",
 }  # fmt: skip
-"""Okabe and Ito: told apart by colour-blind readers; in grey print the markers tell."""
+"""Okabe and Ito: distinct for colour-blind readers; markers are distinct in grey print."""
 
 PALETTE = list(COLOURS.values())
 

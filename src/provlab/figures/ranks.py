@@ -1,4 +1,4 @@
-"""Critical-difference diagram: average ranks of methods on one axis, bars join those that are not told apart."""
+"""Critical-difference diagram: average ranks on one axis; bars join methods without a significant difference."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def draw_critical_difference(
 
 
 def groups(ranks: pd.Series, pairs: pd.DataFrame, alpha: float = 0.05) -> list[tuple[str, str]]:
-    """Return first and last of each largest group of two or more neighbours in rank that are not told apart.
+    """Return first and last of each largest group of two or more neighbours in rank without a significant difference.
 
     Nemenyi's p-value of a pair falls with the distance of their ranks, so that first and last speak for all between.
 

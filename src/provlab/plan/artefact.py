@@ -89,7 +89,7 @@ class Artefact:
         datasets = {cell.data: cell.dataset for cell in self.cells}.values()
         names = " ".join(dict.fromkeys(str(dataset["name"]) for dataset in datasets if files_missing(dataset)))
         if names:
-            raise MissingDataError(f"Nothing is stored, and the data are not here: provsel fetch {names}", names)
+            raise MissingDataError(f"Nothing is stored, and the data are missing: provsel fetch {names}", names)
 
 
 def state_of(n_stored: int, n_planned: int) -> str:
@@ -134,7 +134,7 @@ def compose_artefact(
         where that of the row does not have it: full data has no number of features. One that no row has is an error,
         and so is one of the user's that each row or column replaces.
     rows : mapping, optional
-        Names and overrides of rows in the place of the artefact's, such as one row under several readings; all data
+        Names and overrides of rows in place of the artefact's, such as one row under several readings; all data
         sets and columns have them.
     """
     paper_of(name)  # which it must be of

@@ -116,7 +116,7 @@ def _beside(group: str, name: str, based: tuple[str, ...] = ()) -> dict[str, str
 def _member(group: str, name: str, based: tuple[str, ...] = ()) -> Parts:
     """Return a member of a group, merged over the members of its group that it is based on."""
     if name in based:
-        raise ValueError(f"{group}: expected files that are not based on themselves, got {name}; mend its defaults.")
+        raise ValueError(f"{group}: expected files that are not based on themselves, got {name}; fix its defaults.")
     files = {path.stem: path for path in conf_files(group)}
     if name not in files:
         advice = did_you_mean(name, files) or "; provsel list says what they are."
@@ -227,7 +227,7 @@ def results_folder(config: Mapping[str, Any]) -> Path:
 
 
 def _by_omegaconf(parts: Mapping[str, Any], value: Any) -> Any:
-    """Return a value with what OmegaConf puts in the place of references, to any place."""
+    """Return a value with what OmegaConf puts in place of references, to any place."""
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 

@@ -140,7 +140,7 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
 
 @lru_cache(maxsize=64)
 def _asked(config: str, data: str, ask: Callable[[Dataset], int]) -> int:
-    """Return what the data themselves say of a plan; they are loaded once for all methods on them."""
+    """Load each data set once, and return the part of the plan that depends on the data."""
     return ask(load_from(json.loads(config)))
 
 

@@ -1,4 +1,4 @@
-"""What belongs to the project at hand: its folders, its papers, and which classes its configs can name."""
+"""The current project: its folders, its papers, and the classes that its configs can name."""
 
 from provlab.project.papers import (
     Paper,

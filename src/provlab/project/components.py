@@ -44,7 +44,7 @@ SCIKIT_LEARN = (
 Each is of another kind than provsel's."""
 
 UNSET = "???"
-"""What stands in the place of a class where none was chosen: of `selector=any`."""
+"""Placeholder for a class that `selector=any` needs."""
 
 METHODS = {"selector": "transform", "model": "predict", "measure": "measure", "preparation": "transform"}
 """What a class from elsewhere has to have."""
@@ -174,7 +174,7 @@ def _built(value: Mapping[str, Any]) -> Any:
     found = object_in_hand(value[FUNCTION])
     if found is None or isinstance(found, type):
         raise ValueError(
-            f"{FUNCTION}: expected a function that the program at hand has passed, got {value[FUNCTION]!r:.80}; "
+            f"{FUNCTION}: expected a function that this program passed, got {value[FUNCTION]!r:.80}; "
             f"configs name estimators only."
         )
     return found

@@ -55,14 +55,14 @@ class Paper:
         return sorted(path.stem for path in self.folder.glob("*.yaml") if path.name not in OTHERS)
 
     def module(self, artefact: str) -> ModuleType:
-        """Import a script or another module of the room; anew each time, as who writes one runs it again."""
+        """Import a script or another module of the folder, each time again, so that edits take effect."""
         name = f"{self.package}.{artefact}"
         sys.modules.pop(name, None)
         return importlib.import_module(name)
 
 
 def papers() -> dict[str, Paper]:
-    """Return the papers of the project at hand and of installed packages, by name.
+    """Return the papers of the current project and of installed packages, by name.
 
     Raises
     ------

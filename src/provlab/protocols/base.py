@@ -84,7 +84,7 @@ class Fold:
     """Training rows and test rows; all rows and no test rows where there are no folds.
 
     The full-feature SVM, its support vectors, the Gram matrix and the spectral basis are computed by `view`, lazily
-    and once for all trials of the fold.
+    and once for the fold.
 
     Attributes
     ----------

@@ -66,7 +66,7 @@ class Fitted:
 
 
 MAX_COEFFICIENTS = 100
-"""More coefficients of a trial are not stored: they would take most of a store, and nobody reads them."""
+"""More coefficients of a trial are not stored: they would take most of a store."""
 
 
 def _named(fold: Fold, features: Any) -> Record:

@@ -52,7 +52,7 @@ THEOREMS = (
     FeatureSelectiveRecovery,
 )
 REGRESSION = ("r2", "rmse", "mae")
-"""What a regression has in the place of the error: R^2 on the test rows, and the errors in units of the target."""
+"""What a regression has in place of the error: R^2 on the test rows, and the errors in units of the target."""
 
 COLUMNS = (
     *columns("number", "error", *REGRESSION, "objective", "scaled_objective"),

@@ -101,10 +101,10 @@ def plan_text(multiverse: Multiverse) -> str:
 
 
 def robustness_table(outcome: Outcome) -> Table:
-    """Return one line a claim: shares of the verdicts, which place turns it, and the smallest change that flips it."""
+    """Return one line for each claim: shares of verdicts, the decisive place, and the smallest change that flips it."""
     table = Table(
         Column("claim", overflow="fold"), "universes", Column("by default", min_width=12), "verdicts",
-        "turned most by", "effect varied most by", "smallest change for another verdict",
+        "decisive place", "largest share of variance", "smallest change for another verdict",
     )  # fmt: skip
     lines = robustness_frame(outcome.robustness).to_dict("records")
     for line, found in zip(lines, outcome.robustness, strict=True):

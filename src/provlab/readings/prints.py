@@ -2,7 +2,7 @@
 
 Nearest is the universe with the most cells exactly as printed; then, of cells that list several things, the most of
 them shared; then the smallest mean difference in standard deviations.
-Ties are shown as ties: what they do not tell apart, the print cannot.
+Ties are shown as ties: the print cannot separate them.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def likeness(value: object, sd: float, printed: str, printed_sd: float) -> Liken
 
 
 def nearest(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return of each place the options that some nearest universe has: one where the print tells them apart.
+    """Return of each place the options that some nearest universe has: one where the print separates them.
 
     Places that no universe of the frame varies are left out.
     """

@@ -1,7 +1,7 @@
 """How firm a verdict is: what becomes of a claim over all its universes, and which choice turns it.
 
 A verdict that decides counts as itself where it is firm, or where no universe decides; else the claim *depends on the
-reading*. A claim that was not asked under readings keeps its verdict.
+reading*. A claim that was not tested under readings keeps its verdict.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def stored_robustness(results: Path) -> dict[str, Robustness]:
 
 
 def counted(claim: str, verdict: str, asked: Mapping[str, Robustness]) -> str:
-    """Return what a verdict on a claim counts as; itself where the claim was not asked under readings."""
+    """Return what a verdict on a claim counts as; itself where the claim was not tested under readings."""
     return asked[claim].counts_as(verdict) if claim in asked else verdict
 
 

@@ -190,7 +190,7 @@ def readings_changes(artefact: str, made: Provenance) -> list[str]:
         now = asked(paper_of(artefact).name, overrides, artefacts=[artefact], whole=WHOLE in made.settings)
         return made.changes(_versions(now, artefact))
     except ValueError:  # no such artefact, or no claims about it that readings touch
-        return ["not asked any more"]
+        return ["no longer tested"]
 
 
 def _versions(multiverse: Multiverse, artefact: str) -> Versions:

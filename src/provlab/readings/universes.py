@@ -259,7 +259,7 @@ class Multiverse:
                     reason = f"each column sets {setting(lost[0])} itself" if lost else "the row has none of these"
                     raise ValueError(
                         f"readings, place {place.id}, option {option.name}: expected settings that change {row} of "
-                        f"{artefact}, got {', '.join(option.overrides)}, but {reason}; mend touches or the option."
+                        f"{artefact}, got {', '.join(option.overrides)}, but {reason}; fix touches or the option."
                     )
                 overrides += tuple(fitting(option.of_cells, composed(overrides)))
             found[label] = overrides
@@ -333,5 +333,5 @@ def cost_text(multiverse: Multiverse, store: StoreSnapshot) -> str:
     n_missing, n_unknown = int(missing.sum()), int(missing[mean.isna()].sum())
     text = f"{cells['planned'].sum()} trials, {stored.sum()} stored, {n_missing} to compute"
     if n_missing > n_unknown:
-        text += f": about {(missing * mean).sum() / 3600:.2g} CPU hours by what others have cost"
+        text += f": about {(missing * mean).sum() / 3600:.2g} CPU hours by the cost of similar trials"
     return text + (f"; nothing like {n_unknown} of them is stored, so their cost is not known" if n_unknown else "")

@@ -138,7 +138,7 @@ def _write_overview(
     of_runs: Mapping[str, Any],
     reference: ProjectReference,
 ) -> None:
-    """Write the overview, the list of claims, the page of each paper, and the list of runs of one's own."""
+    """Write the overview, the list of claims, the page of each paper, and the list of own runs."""
     titles: dict[str, str] = {}
     shared: dict[str, Any] = {
         "tally": partial(tally, readings),

@@ -258,7 +258,7 @@ def check_names(papers: Iterable[str], artefacts: Iterable[str], claims: Iterabl
                 f"{kind} {name!r}: expected a name of letters, digits, '.', '_' and '-' that starts with a letter or "
                 "digit, at most 150 long, since it names a page; rename it."
             )
-        if (kind, name.lower()) in seen:  # some file systems do not tell cases apart
+        if (kind, name.lower()) in seen:  # some file systems ignore case
             raise ValueError(f"{kind} {name!r}: expected each page once, got two of this name; rename one.")
         seen.add((kind, name.lower()))
 

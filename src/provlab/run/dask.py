@@ -33,9 +33,9 @@ TASKS_A_THREAD = 2
 """Submitted at a time: one that runs and the next one. More would only fill the memory of scheduler and client."""
 
 LOOK_EVERY = 1.0
-"""Seconds between two looks at the cluster: who has come, who has gone."""
+"""Seconds between two looks at the workers of the cluster."""
 
-AGAIN = "what was finished is stored; run the same command again to resume"
+AGAIN = "finished trials are stored; run the same command again to resume"
 
 _ONE_TASK = threading.Lock()
 """A worker of several threads runs one task at a time: BLAS's threads, CPU times and warnings are the process's."""

@@ -111,12 +111,12 @@ def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:
         finished = True
     except BrokenExecutor as error:
         raise ChildProcessError(
-            "executor loky: expected worker processes that stay, got one that was ended from outside, most often by "
-            "the system for lack of memory; what was computed before is stored: run the same command again, with fewer "
-            "workers (executor.n_jobs=...) if it happens again."
+            "executor loky: expected worker processes that stay, got one that was killed, most often for lack of "
+            "memory; finished trials are stored: run the same command again, with fewer workers (executor.n_jobs=...) "
+            "if it happens again."
         ) from error
     finally:
-        if not finished:  # nobody waits for the tasks that still run
+        if not finished:  # the running tasks are no longer needed
             for child in set(multiprocessing.active_children()) - others:
                 child.terminate()
         pool.shutdown(wait=True)

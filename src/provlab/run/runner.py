@@ -39,10 +39,10 @@ NUMBER = re.compile(r"\d[\w.+-]*")
 """What differs between two warnings of one kind."""
 
 FIRST = (
-    "the first trial that failed: {reason} ({where}). The others go on, and reasons are counted at the end; Ctrl-C "
-    "ends the run now, and what is stored stays."
+    "first failed trial: {reason} ({where}). Continuing; failures are summarised at the end. Ctrl-C ends the run, "
+    "and stored trials stay."
 )
-"""Said at once, as what is wrong with the settings fails in each of many trials."""
+"""Printed at once, because wrong settings make every trial fail."""
 
 
 @dataclass
@@ -204,7 +204,7 @@ def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
         return
     dataset, [file, *_] = missing[0]
     names = [str(each["set"]) for each in datasets if "set" in each and not files_missing(each)]
-    choice = f", or choose those that are there: dataset.set=[{','.join(names[:SHOWN])}]" if names else ""
+    choice = f"; or choose present ones: dataset.set=[{','.join(names[:SHOWN])}]" if names else ""
     raise MissingDataError(
         f"{len(missing)} of {len(datasets)} data sets of this run are missing, such as {dataset['name']} "
         f"{dataset.get('set', '')}: expected {file} in {describe_roots()}, found none; run provsel fetch "

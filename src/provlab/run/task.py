@@ -63,7 +63,7 @@ def run_task(task: Task) -> TaskResult:
         dataset = data_of(task)
         try:
             fold = _fold(task, dataset)
-        except ValueError as error:  # such as fewer rows of a class than folds; other data sets of the run go on
+        except ValueError as error:  # such as fewer rows of a class than folds; other data sets continue
             where = f"{dataset.name}, repeat {task.repeat}, fold {task.fold}"
             result.failures = [(trial.key, where, f"{type(error).__name__}: {error}") for trial in task.trials]
             return result

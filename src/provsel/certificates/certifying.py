@@ -77,7 +77,7 @@ def certify(
 
 
 def measured_trial(who: str, selector: BaseSelector, X: Any, y: Any = None, model: Any = None) -> MeasuredTrial:
-    """Return what theorems are measured of: a fitted selector and the rows that it was fitted on; `who` asks."""
+    """Return the measured trial of a fitted selector on its training rows; messages name the caller `who`."""
     from provsel.selectors import OnSupportVectors
     from provsel.training_view import TrainingView
     from provsel.validation import checked_array

@@ -20,7 +20,7 @@ Costs = tuple[NDArray[np.float64], NDArray[np.float64]]
 class ClusteringCost(Theorem):
     r"""Every partition costs as much on the selection as on all features, up to a factor within 1 +- epsilon.
 
-    Use it before a k-means clustering is trusted that was made on a selection.
+    Use it before you trust a k-means clustering of selected features.
 
     Promised by selectors with `spectral_bound_`, epsilon; vacuous where `SpectralSparsification` is. It is checked for
     three partitions: that of the selection, by the fitted clusterer of the trial, that of all features by the same
@@ -71,7 +71,7 @@ class PartitionCost(Theorem):
 
     Use it beside `ClusteringCost`, for the partition that came out.
 
-    The theorem compares optimal partitions, which nobody can find; its proof needs only that the partition of the
+    The theorem compares optimal partitions, which cannot be computed; its proof needs only that the partition of the
     selection costs no more there than the other one does. The best of the three of `ClusteringCost` on the selection
     meets that, so that for this pair the theorem holds or is violated. Promised and vacuous as that.
 

@@ -29,13 +29,13 @@ class MarginPreservation(Theorem):
 
     Use it where the classes can be separated; `SoftMarginBound` where not.
 
-    Of every selection: its own promise is ||E||_2. Measured with labels of two classes and at most `MAX_ROWS` rows;
+    Holds for every selection in terms of its ||E||_2. Measured with labels of two classes and at most `MAX_ROWS` rows;
     vacuous from ||E||_2 = 1/2, "not separable" where all features have no hard margin.
 
     Attributes
     ----------
     margin_ratio, margin_bound : float
-        Squared hard margin on the selection over that on all features, and the least that the theorem lets it be.
+        Squared hard margin on the selection over that on all features, and the theorem's lower bound.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class MarginPreservation(Theorem):
 class SoftMarginBound(Theorem):
     """The optimum Z of the soft-margin dual on all features is at least Z~ - ||E|| / (1 - ||E||) ||w~||^2 / 2.
 
-    Of every selection, at any C, where `MarginPreservation` is about the hard margin only; measured and vacuous as it,
+    Holds for every selection, at any C; `MarginPreservation` is about the hard margin only. Measured and vacuous as it,
     but not where LIBSVM needs more than 20 million iterations, as on columns of very different scales.
 
     Attributes

@@ -57,8 +57,8 @@ class OnlineScoreSum(Theorem):
 class OnlineFeatureCount(Theorem):
     """A stream keeps c (8 n + 8 n ln(||A||^2)) features at most, with c = 8 ln(n) / epsilon^2.
 
-    Use it to see whether what is kept is bounded by the rows, not by the length of the stream. The memory of the method
-    as printed, the kept columns, is n numbers each.
+    Use it to see whether the number of kept features is bounded by the rows, not by the length of the stream. The
+    printed method stores n numbers for each kept column.
 
     Promised, of the expected number, by selectors with `score_sum_bound` at the rate of the theory (`spectral_bound_`);
     a sum of independent draws is above its bound by little. Vacuous where there are no more columns than that.

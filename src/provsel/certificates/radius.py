@@ -14,12 +14,12 @@ class RadiusPreservation(Theorem):
 
     Use it without labels, as the bound of the generalisation error has the radius in it.
 
-    Of every selection: its own promise is ||E||_2, which is measured. For at most `MAX_ROWS` rows, not all the same.
+    Holds for every selection in terms of its measured ||E||_2. Needs at most `MAX_ROWS` rows, not all equal.
 
     Attributes
     ----------
     radius_ratio, radius_bound : float
-        Squared radius on the selection over that on all features, and the most that the theorem lets it be.
+        Squared radius on the selection over that on all features, and the theorem's upper bound.
 
     Examples
     --------

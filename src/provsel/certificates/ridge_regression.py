@@ -17,19 +17,19 @@ class RidgeRegressionCost(Theorem):
     r"""The least ridge objective on the selection is within [1 / max(1, b), 1 / min(1, a)] of that on all features.
 
     a and b are the extreme eigenvalues of V^T R R^T V, see `MeasuredTrial`; the objective is
-    min_w ||X w - y||^2 + alpha ||w||^2, without intercept, and with X R in the place of X.
+    min_w ||X w - y||^2 + alpha ||w||^2, without intercept, and with X R in place of X.
 
     Proof. The objective is alpha y^T (K + alpha I)^{-1} y with K = X X^T. From X = U S V^T, the kernel of the selection
     K~ = U S (V^T R R^T V) S U^T lies between a K and b K. So K~ + alpha I lies between min(1, a) (K + alpha I) and
     max(1, b) (K + alpha I), and inversion reverses the order.
 
-    Of every selection: its own promise is that a and b are near 1. Measured with numbers or labels of two classes,
+    Holds for every selection in terms of its measured a and b. Measured with numbers or labels of two classes,
     which become -1 and 1; vacuous where a = 0, as where fewer features are kept than X has rank.
 
     Attributes
     ----------
     cost_ratio, cost_low, cost_high : float
-        The objective on the selection over that on all features, and the range that the theorem leaves it.
+        The objective on the selection over that on all features, and the theorem's range.
 
     Examples
     --------
@@ -83,13 +83,13 @@ class RidgeRegressionRisk(Theorem):
     (t k / (t k + alpha))^2 over (k / (k + alpha))^2 lies between min(1, t)^2 and max(1, t)^2. The bias: as alpha
     (K~ + alpha I)^{-1} is at most I, its square is at most itself, and `RidgeRegressionCost` bounds that.
 
-    The bias on all features is no yardstick: squares of ordered matrices are not ordered, and the ratio of the two
+    The bias on all features gives no bound: squares of ordered matrices are not ordered, and the ratio of the two
     biases has no bound that depends on a and b alone. A test has an example.
 
     Attributes
     ----------
     variance_ratio, variance_low, variance_high : float
-        The variance on the selection over that on all features, and the range that the theorem leaves it.
+        The variance on the selection over that on all features, and the theorem's range.
     bias, bias_bound : float
         On the selection, with y for z, in units of y^2; nan without y.
 

@@ -119,7 +119,7 @@ def spectral_basis(X: Matrix, gram: Callable[[], Array] | None = None, *, keeps_
     X : ndarray or sparse array of shape (n, d)
         A sparse X is never densified; V itself is dense.
     gram : callable, optional
-        Returns X X^T, shape (n, n), where it is at hand.
+        Returns X X^T, shape (n, n), if it is available.
     keeps_small : bool, default=False
         Take no Gram matrix of dense X, which would cost small singular values half of their digits.
 

@@ -30,7 +30,7 @@ class Exchanged:
     Attributes
     ----------
     columns : ndarray of shape (k,), int64
-        A column that came in stands in the place of the one that it replaced.
+        A column that came in stands at the position of the one that it replaced.
     n_exchanges : int
     largest_factor : float
         On the volume, of any single exchange that is left; at most f.

@@ -31,7 +31,7 @@ class RowStream:
     Parameters
     ----------
     name : str
-        Who reads, for the messages.
+        Name of the caller, for messages.
     chunks : iterable
         X_chunk of shape (b, m), dense or sparse, y_chunk of shape (b,); b may vary.
 

@@ -96,7 +96,7 @@ class KMeansClustering(ClusterMixin, BaseEstimator):
             NaN or infinite values, labels of another length, neither `n_clusters` nor y, more clusters than rows, or
             `n_local_trials` not positive.
         """
-        from sklearn.cluster import KMeans, kmeans_plusplus  # and ten other methods, which nobody else here needs
+        from sklearn.cluster import KMeans, kmeans_plusplus  # slow import, needed only here
 
         X = validated(self, X)
         if y is not None:

@@ -4,7 +4,7 @@ A selector of your own inherits from `BaseSelector` and returns a `Selection`; i
 `provsel.training_view.TrainingView`, and checks a number of features by `checked_count`.
 
 A test compares the folder with this list, and says what a new module needs here. Plain transformers that live here too,
-such as `SparseEmbedding`, do not inherit from `BaseSelector`. Configs can name them in the place of a selector:
+such as `SparseEmbedding`, do not inherit from `BaseSelector`. Configs can name them in place of a selector:
 they reduce rows, and have no features to show.
 """
 

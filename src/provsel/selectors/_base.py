@@ -302,7 +302,7 @@ def warn_if_tied(selector: Any, scores: NDArray[np.float64], reason: str, advice
     if tied > 1:
         outcome = "the draw is uniform" if selector.is_random else "the first features are kept"
         warnings.warn(
-            f"{type(selector).__name__}: expected scores that tell the features apart, got {scores.max():.6g} for each "
+            f"{type(selector).__name__}: expected scores that differ between features, got {scores.max():.6g} for each "
             f"of {tied} columns, as {reason}: {outcome}. {advice}.",
             UserWarning,
             stacklevel=5,

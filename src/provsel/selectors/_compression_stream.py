@@ -73,7 +73,7 @@ def together(chunks: Iterable[tuple[Any, Labels]], n_components: int) -> Iterato
 
 
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Generator[Result, None, None]:
-    """Yield function(item) in order, by `n_jobs` threads, of which up to 2 n_jobs are at hand or under way."""
+    """Yield function(item) in order, by `n_jobs` threads, of which up to 2 n_jobs are finished or running."""
     if n_jobs == 1:
         yield from map(function, items)
         return

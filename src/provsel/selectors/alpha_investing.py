@@ -17,10 +17,10 @@ TARGETS = ("codes", "one_vs_rest")
 
 
 class AlphaInvestingSelector(BaseSelector):
-    r"""Accept features one by one, in the order of the columns, while false ones stay few; it chooses their number.
+    r"""Accept features one by one in column order, with control of false acceptances; it chooses their number.
 
-    Use it where features arrive one by one, and each has to be kept or refused at once, for numbers or classes; for
-    columns at hand, whose order means nothing, other selectors are better.
+    Use it where features arrive one by one and each is kept or refused at once, for classes or a numeric target. If all
+    columns are available and their order is arbitrary, other selectors are better.
 
     A wealth w pays for the tests. Column i, from 1, is tested at level a = w / (2 i): with z the part of it that
     is orthogonal to the constant and the accepted columns, and r the residual of the target on these,
@@ -45,13 +45,13 @@ class AlphaInvestingSelector(BaseSelector):
         "likelihood_ratio" is the formula above, the authors'. "chi2" is the upper tail of chi-squared with one
         degree of freedom at n drop / ||r||^2; it is the smaller of the two, so that single tests pass more easily.
     target : {"codes", "one_vs_rest"}, default="codes"
-        What labels of classes become; numbers are regressed on as they are. "codes" are the numbers 0, 1, ... of
+        Coding of class labels; a numeric target is not coded. "codes" are the numbers 0, 1, ... of
         the classes in sorted order, in one regression, as is common: of more than two classes it sees what is
         linear in this order. "one_vs_rest" makes a pass with its own wealth for each class and keeps what any of
         them accepts. Two classes are one pass either way.
     task : {"auto", "classification", "regression"}, default="auto"
-        What the target is: "auto" takes numbers that are not all whole for numbers, as scikit-learn's `type_of_target`,
-        and all others for classes.
+        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
+        `type_of_target` does, and any other target as classes.
 
     Attributes
     ----------

@@ -17,9 +17,8 @@ from provsel.training_view import TrainingView
 class ApproximateBSSSelector(BaseSelector):
     r"""Select features by BSS on the right singular vectors of G X, where G is a t x n Gaussian matrix.
 
-    Use it in the place of `BSSSelector` for many rows, where the basis of X is dear or its rank is above r.
-    The kept columns come out of `transform` under their names, but multiplied by `weights_`; with `rescale=False` they
-    are as they were.
+    Use it instead of `BSSSelector` for many rows, where the basis of X is expensive or its rank exceeds r. `transform`
+    multiplies the kept columns by `weights_` and keeps their names; `rescale=False` leaves their values unchanged.
 
     The sketch G X has rank l = min(t, rank X), so that BSS needs only r > l, where `BSSSelector` needs
     r > rank X, and works with vectors of l entries. For t >= rank X, G X has the row space of X: the guarantees

@@ -17,9 +17,9 @@ from provsel.training_view import TrainingView
 class BSSSelector(BaseSelector):
     r"""Select features by single-set spectral sparsification (Batson, Spielman, Srivastava).
 
-    Use it where a guarantee has to hold surely rather than with high probability, and r may exceed the rank; each
-    step looks at all features. The kept columns come out of `transform` under their names, but multiplied by
-    `weights_`; with `rescale=False` they are as they were.
+    Use it where a bound has to hold always rather than with high probability, and r may exceed the rank. Each step
+    scans all features. `transform` multiplies the kept columns by `weights_` and keeps their names; `rescale=False`
+    leaves their values unchanged.
 
     Deterministic. With V, shape (d, rank), the right singular vectors of X, r > rank steps pick columns of V^T
     and weights D so that, for R = S D,
@@ -35,20 +35,20 @@ class BSSSelector(BaseSelector):
         Number of steps r, greater than the rank of X. Fewer distinct features are kept where no unselected
         column was feasible, see `n_repeats_`.
     weights : {"sqrt_t", "as_printed"}, default="sqrt_t"
-        D = sqrt(t). The paper prints 1 / sqrt(t), which breaks its Lemma 1; kept to show that it does.
+        D = sqrt(t). The paper prints 1 / sqrt(t), which violates its Lemma 1; kept to show this.
     rescale : bool, default=True
         Multiply the kept columns by `weights_` in `transform`, as the theorems need.
     rank : int, default=None
         Use the `rank` largest singular values only; None takes all non-zero ones, as the theorems need.
     gain : {"inverse_mean", "mean"}, default="inverse_mean"
-        Weight of a pick: 1/t is the mean of its scores L and U, as in Algorithm 1, or t is, the slip of the printed D
-        in another place: then nothing is promised, soon no column is feasible, and the longest one is picked.
+        Weight of a pick: 1/t is the mean of its scores L and U, as in Algorithm 1, or t is. With "mean" there is no
+        guarantee: soon no column is feasible, and the longest one is picked.
     shifts : {"algorithm_1", "section_4_1", "section_4_1_lower", "section_4_1_upper"}, default="algorithm_1"
         The barriers are L = tau - s and U = delta_U (tau + s) in step tau, with s = sqrt(r rank) as in Algorithm 1, or
-        s = sqrt(tau rank) as section 4.1 displays it, in both or in one. Nothing is promised for the second.
+        s = sqrt(tau rank) as section 4.1 displays it, in both or in one. Only the first has a guarantee.
     no_candidate : {"repeat", "longest", "skip"}, default="repeat"
         Where no unselected column is feasible, a selected one gains weight; the longest unselected one is taken; or the
-        step is skipped, and fewer features are kept. Only the first keeps the promise.
+        step is skipped, and fewer features are kept. Only the first keeps the guarantee.
     columns : {"V", "sigma_V"}, default="V"
         Of the feasible columns the longest is picked: of V^T, or of Sigma V^T, which are as long as those of X.
     center : bool, default=False

@@ -23,7 +23,7 @@ RULES = ("one_standard_error", "best")
 class CrossValidatedSize(SelectorAround):
     """Choose the number of features of a selector by cross-validation, then fit it on all rows with that number.
 
-    Use it where nobody knows how many features are enough. On each fold the selector and the model see the training
+    Use it where the number of features is not known. On each fold the selector and the model see the training
     rows only, and all sizes share what the selector derives from them.
 
     Parameters
@@ -42,9 +42,9 @@ class CrossValidatedSize(SelectorAround):
     scoring : str or callable, default=None
         A scorer of scikit-learn, higher is better; None is the model's own `score`: accuracy or R^2.
     task : {"auto", "classification", "regression"}, default="auto"
-        What the target is, for the folds, the model, and a `task` of the selector. "auto" is the selector's where that
-        says it; else numbers that are not all whole are numbers, as for scikit-learn's `type_of_target`, and all others
-        are classes.
+        Kind of the target, for the folds, the model, and a `task` of the selector. "auto" is the selector's task if it
+        has one. Otherwise numbers that are not all whole are a regression, as for scikit-learn's `type_of_target`, and
+        any other target is classes.
     rule : {"one_standard_error", "best"}, default="one_standard_error"
         The fewest features whose mean score is within one standard error of the best, or those with the best.
     random_state : int, Generator, RandomState or None, default=None

@@ -22,7 +22,7 @@ class FeatureSelectiveSelector(BaseSelector):
     problems.
 
     The problem, the parameters and their defaults are those of `provsel.models.FeatureSelectiveSVM`; this class is for
-    experiments that train another model on what is kept.
+    experiments that train another model on the kept features.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ VARIANCES = ("1/m", "1/l")
 class GaussianCompression(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Replace the m features by l combinations of them with independent Gaussian coefficients, X Lambda^T.
 
-    Use it before a linear model where features need not be told apart, and rows come from a file that does not fit
+    Use it before a linear model where single features do not matter, and rows come from a file that does not fit
     in memory.
 
     Lambda, shape (l, m), is determined by m and the seed. It is made in blocks of columns when it is needed, so that

@@ -29,8 +29,8 @@ worse: features that were set aside come back only when those in play meet it, a
 class L1SVMSelector(BaseSelector):
     r"""Keep the features to which an L1-regularised linear SVM gives weight; it chooses their number itself.
 
-    Use it as the usual sparse linear classifier that other selectors are compared with; for exactly r features,
-    within `AtSize`; for a target of numbers, take `LassoSelector`.
+    Use it as the standard sparse linear classifier. For exactly r features put it into `AtSize`; for a numeric target
+    use `LassoSelector`.
 
     For two classes, with labels y = -1 and +1 in sorted order of the labels,
 

@@ -20,7 +20,7 @@ EDGES = ("heat", "binary")
 class LaplacianScoreSelector(BaseSelector):
     r"""Keep the features that vary least between neighbours, relative to their variance.
 
-    Use it before a clustering, without labels, where rows near each other should look alike on what is kept.
+    Use it before a clustering, without labels, where neighbouring rows should be similar on the kept features.
 
     Rows i and j are joined when either is among the nearest `n_neighbors` of the other, with weight
     w_ij = exp(-||x_i - x_j||^2 / (2 t^2)), or 1 with `edges="binary"`. With D = diag(W 1),

@@ -21,8 +21,8 @@ from provsel.training_view import TrainingView
 class LassoSelector(BaseSelector):
     r"""Keep the features to which the lasso gives weight; it chooses their number itself.
 
-    Use it as the usual sparse model of a target of numbers, where `L1SVMSelector` is that of classes; for exactly r
-    features, within `AtSize`. Scale the columns to one range before: the penalty is on w as it is.
+    Use it as the standard sparse model of a numeric target; `L1SVMSelector` is that of classes. For exactly r features
+    put it into `AtSize`. Scale the columns first: the penalty applies to unscaled w.
 
     With an intercept b that is not penalised, scikit-learn's `Lasso` solves
 

@@ -23,9 +23,9 @@ MOST = 0.9
 class LeverageScoreSelector(BaseSelector):
     r"""Draw features with probability proportional to their leverage scores.
 
-    Use it as the fast provable selector: one decomposition of X serves every r; it holds with high probability,
-    where `BSSSelector` holds surely. Columns that are drawn come out of `transform` under their names, but multiplied
-    by `weights_`; with `rescale=False` they are as they were.
+    Use it as the fast provable selector: one decomposition of X serves every r. Its bound holds with high probability,
+    that of `BSSSelector` always. `transform` multiplies drawn columns by `weights_` and keeps their names;
+    `rescale=False` leaves their values unchanged.
 
     With V, shape (d, rank), the right singular vectors of X, feature i is drawn with p_i = ||V_i||^2 / rank, r
     times with replacement, and scaled by 1 / sqrt(r p_i); repeated draws merge, their squared scales add.
@@ -72,7 +72,7 @@ class LeverageScoreSelector(BaseSelector):
     Warns
     -----
     UserWarning
-        When all scores that are not zero are equal to within rounding, and so say nothing.
+        When all non-zero scores are equal up to rounding, and so do not rank features.
 
     Examples
     --------

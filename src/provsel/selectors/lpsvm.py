@@ -37,7 +37,7 @@ MAX_ITER = {"highs": 1_000_000, "newton": 3_000, PUBLISHED: None}
 class LPSVMSelector(BaseSelector):
     r"""Keep the features to which a linear-programming SVM gives weight; it chooses their number itself.
 
-    Use it for very sparse selections; for exactly r features, within `AtSize`.
+    Use it for very sparse selections. For exactly r features put it into `AtSize`.
 
     For two classes, with labels y = -1 and +1 in sorted order of the labels,
 

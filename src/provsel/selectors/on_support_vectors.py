@@ -106,7 +106,7 @@ class OnSupportVectors(BaseSelector):
         return self.fit_view(self._validated(X, y, **metadata))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return who of `selector` and `svm` gets which metadata of `fit`."""
+        """Return the routing of the metadata of `fit` to `selector` and `svm`."""
         # Pipeline calls fit_transform, which is not taken for fit in a router
         mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
         return MetadataRouter(owner=self).add(selector=self.selector, svm=self._svm(), method_mapping=mapping)
@@ -115,7 +115,7 @@ class OnSupportVectors(BaseSelector):
         return LibsvmSVM() if self.svm is None else self.svm
 
     def _select(self, view: TrainingView, rng: np.random.Generator) -> Selection:
-        # without routing nobody has asked for what a view says of its rows
+        # without routing, the metadata of a view are not requested
         asked = view.metadata if get_config()["enable_metadata_routing"] else {}
         routed = process_routing(self, "fit", **asked)
         svm, selector = self._svm(), clone(self.selector)

@@ -18,16 +18,16 @@ STRATEGIES = ("top", "sample")
 class RidgeLeverageSelector(BaseSelector):
     r"""Keep the features of the largest ridge leverage scores, or draw with probability proportional to them.
 
-    Use it where n > d or X has noise of full rank, so that leverage scores say little. Columns that are drawn come out
-    of `transform` under their names, but multiplied by `weights_`; with `rescale=False` they are as they were.
+    Use it where n > d or X has noise of full rank, so that leverage scores hardly differ. `transform` multiplies drawn
+    columns by `weights_` and keeps their names; `rescale=False` leaves their values unchanged.
 
     For the columns a_i of X, shape (n, d),
 
         l_i = a_i^T (X X^T + ridge I)^-1 a_i = sum_k V_ik^2 s_k^2 / (s_k^2 + ridge),
 
     with s, V the singular values and right singular vectors of X; for n > d it is the diagonal of
-    G (G + ridge I)^-1, G = X^T X. Unlike leverage scores, which are all 1 where X has full column rank, they tell
-    features apart for every n and d. Computed from the basis that a view shares with other spectral methods.
+    G (G + ridge I)^-1, G = X^T X. Unlike leverage scores, which are all 1 where X has full column rank, they
+    differ between features for every n and d. Computed from the basis that a view shares with other spectral methods.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class RidgeLeverageSelector(BaseSelector):
     Warns
     -----
     UserWarning
-        When all scores that are not zero are equal to within rounding, and so say nothing.
+        When all non-zero scores are equal up to rounding, and so do not rank features.
 
     Notes
     -----

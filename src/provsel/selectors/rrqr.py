@@ -14,7 +14,7 @@ from provsel.training_view import TrainingView
 COMPLETIONS = ("lapack", "norm")
 
 SHARED_STEP = 64
-"""Pivots of one shared part of a view: whoever asks for fewer or more is charged for the parts that it used."""
+"""Pivots of one shared part of a view: each selector is charged for the parts that it used."""
 
 
 class RRQRSelector(BaseSelector):

@@ -29,7 +29,7 @@ class SingleSVDSelector(BaseSelector):
     n_features_to_select : int or float
         Number of features r. Beyond the rank of X nothing is left, and the columns of largest norm follow.
     form : {"residual", "basis_only"}, default="residual"
-        "basis_only" sees V alone, as if nothing were known of X - X_r: the bound is 1 + r (d - r), for the spectral
+        "basis_only" uses V only, and not X - X_r: the bound is 1 + r (d - r), for the spectral
         norm as well.
 
     Attributes

@@ -18,14 +18,14 @@ FORMS = ("csr", "csc")
 class SparseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Add each feature, with a random sign, to one random column of the result.
 
-    Use it before a linear model or a clustering of sparse rows, where features need not be told apart.
+    Use it before a linear model or a clustering of sparse rows, where single features do not matter.
 
     With h(j) uniform on the m columns and sigma(j) uniform on -1 and 1, all independent,
 
         X_new[:, h(j)] += sigma(j) X[:, j],
 
     in time O(nnz). Squared lengths are kept in expectation, with variance at most 2 ||x||^4 / m. The result mixes
-    features: nothing is selected. In experiments it can stand in the place of a selector.
+    features: nothing is selected. In experiments it can stand in place of a selector.
 
     Parameters
     ----------

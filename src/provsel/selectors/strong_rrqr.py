@@ -34,7 +34,7 @@ class StrongRRQRSelector(BaseSelector):
     Attributes
     ----------
     indices_ : ndarray of shape (r,), int64
-        The pivots in order, each exchanged column in the place of the one it replaced.
+        The pivots in order, each exchanged column at the position of the one it replaced.
     weights_ : ndarray of shape (r,)
         Ones.
     rank_ : int

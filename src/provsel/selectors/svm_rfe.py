@@ -53,14 +53,14 @@ SHARED_ROUNDS = 128
 class SVMRFESelector(BaseSelector):
     r"""Train a linear SVM, drop the features of smallest abs(w), and repeat until r remain.
 
-    Use it as the strong baseline with labels, without a guarantee, where its many fits can be afforded; for a target of
-    numbers the model is ridge regression, which is a linear SVM with the squared loss, min ||w||^2 / 2 + C ||r||^2.
+    Use it as the strong baseline with labels, without a guarantee, where many fits are affordable. For a numeric target
+    the model is ridge regression, min ||w||^2 / 2 + C ||r||^2.
 
     Features with equal abs(w), such as copies of a column, are kept lowest index first. Several classes: the
     importance of a feature is the sum of w^2 over the binary problems (one against one with LIBSVM, one against
     the rest with LIBLINEAR), as in scikit-learn's `RFE`.
 
-    Fits on one view with other r share all rounds but their last, which each cuts short for itself.
+    Fits on one view with other r share all rounds but their last.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class SVMRFESelector(BaseSelector):
         Weight of the sum of losses. For numbers it is that of the squared residuals: scikit-learn's
         `Ridge(alpha=1 / (2 C))`, with an intercept that is not penalised.
     task : {"auto", "classification", "regression"}, default="auto"
-        What the target is: "auto" takes numbers that are not all whole for numbers, as scikit-learn's `type_of_target`,
-        and all others for classes.
+        Kind of the target: "auto" treats numbers that are not all whole as a regression, as scikit-learn's
+        `type_of_target` does, and any other target as classes.
     solver : {"auto", "libsvm", "liblinear", "liblinear_primal", "ridge"}, default="auto"
         "libsvm": hinge loss, intercept not penalised, on the n x n Gram matrix of the remaining columns, which
         takes n^2 memory. "liblinear": squared hinge loss, no intercept, on the (sparse) columns, for many rows, solved

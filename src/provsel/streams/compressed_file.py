@@ -134,7 +134,7 @@ def compressed_file(name: str, path: Any, n_samples: int | None, about: dict[str
     Parameters
     ----------
     name : str
-        Who writes, for the messages.
+        Name of the caller, for messages.
     path : str or Path
         Ends with .parquet, so that `row_chunks` can read it.
     n_samples : int or None

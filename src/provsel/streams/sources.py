@@ -1,4 +1,4 @@
-"""What streams of columns and of rows have in common: files are opened and checked here, sources told apart."""
+"""Common parts of streams of columns and rows: opening and checking files, and recognising kinds of sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Designs: generated classes of which it is known which features tell them apart, each hard in a way of its own."""
+"""Designs: generated classes with known relevant features, each difficult in its own way."""
 
 from collections.abc import Callable
 from typing import Any

@@ -50,7 +50,7 @@ def load(
     ----------
     form : {"auto", "subsets", "official"}, default="auto"
         "official" reads the files of LYRL2004. "subsets" reads the 27,613 distinct documents among five public
-        samples of 6,000: they hold documents of both sides of the official split, which cannot be told apart.
+        samples of 6,000: they mix documents of both sides of the official split.
         "auto" takes the official files when those that `part` needs are there, else the subsets; `source` of the
         record says what was read.
     part : {"train", "all"}, default="train"

@@ -1,4 +1,4 @@
-"""Two classes told apart by few of many features, drawn from a seed: what Giesen et al. (2013) assume."""
+"""Two classes that differ in few of many features, drawn from a seed, as Giesen et al. (2013) assume."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def load(
     noise : float, default=0.1
         Standard deviation of what is added to <x, w>, as a multiple of that of <x, w>.
     n_test : int, default=1000
-        Number of test rows, after the training rows: `official_train` tells them apart.
+        Number of test rows, after the training rows; `official_train` marks the training rows.
     dense : bool, default=False
         All entries normal, X dense: "we do not assume that the data matrix is sparse", only that the solution is.
     mirrored : bool, default=False
