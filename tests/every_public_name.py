@@ -5,7 +5,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from provlab import Measure, MeasuredTrial, Project, compare, load_dataset
+from provlab import Measure, MeasuredTrial, Project, compare, load_dataset, rank
 from provsel import certificates, models, selectors
 from provsel.stability import StabilityReport, StabilityTest, stability
 from provsel.streams import column_blocks, row_chunks
@@ -124,4 +124,5 @@ steady: StabilityReport = StabilityReport.of(selectors.RRQRSelector(3), X, y, cv
 test: StabilityTest = steady.compare(stability([[0, 1], [0, 2], [1, 2]], 10))
 print(steady.index, steady.interval(0.9), steady.most_frequent(3), test.p_value)
 frame = compare(X, y, {"mine": Mine(2)}, repeats=1)
+found = rank(Mine(2), panel="full", against=["F-test"]).leaderboard
 print(frame.draw(), load_dataset("digits").X, Project.find().root)

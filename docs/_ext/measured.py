@@ -19,12 +19,16 @@ from sphinx.util.docutils import SphinxDirective
 import provlab.benchmark.methods
 import provsel.certificates
 from provlab.benchmark.methods import methods_table
+from provlab.benchmark.ranking import ALL, MEASURES, against_all, front, leaderboard, of_slice, pairs_of, scores
+from provlab.benchmark.stored import read_panel, stored_folder
 from provlab.claims import VERDICTS, Claim, table
 from provlab.claims.schema import all_claim_files
 from provlab.project import papers
 from provlab.readings import schema
 from provlab.readings.robustness import count_text
 from provlab.readings.study import texts
+from provlab.report.benchmark import VERDICTS as PAIR_VERDICTS
+from provlab.report.benchmark import size_text
 from provsel.certificates import THEOREMS, SubsetApproximation, Theorem
 
 REPO = Path(__file__).resolve().parents[2]
@@ -170,23 +174,76 @@ def verdict_counts() -> tuple[list[str], list[Path]]:
     return table_lines(["claims of", *kinds], rows), [REFERENCE / "verdicts.csv"]
 
 
-def selection_lines() -> tuple[list[str], list[Path]]:
-    """Return what the comparison of all selectors gave, or that the reference run does not have it."""
-    folder = REFERENCE / "tables" / "selection"
-    if not (folder / "advice.md").is_file():
-        missing = (
-            "**Not measured yet.** The reference run holds no complete comparison, so this page gives no advice on "
-            "clusters, stability and time, nor on faces, speech, genes and spectra. `provsel reproduce selectors` "
-            "computes the comparison, and `provsel reference` adds its tables, figures and advice here."
-        )
-        return [missing, ""], []
-    advice = folder / "advice.md"
-    tables, figures = sorted(folder.glob("selectors*.md")), sorted((REFERENCE / "figures/selection").glob("*.svg"))
-    said = advice.read_text(encoding="utf-8").splitlines()[1:]  # the page has a title
-    lines = [f"#{line}" if line.startswith("#") else line for line in said]
-    lines += [f"![{path.stem}](../{path.relative_to(REPO)})\n" for path in figures]
-    lines += [line for path in tables for line in (path.read_text(encoding="utf-8"), "")]
-    return lines, [advice, *tables, *figures]
+@cache
+def panel() -> pd.DataFrame:
+    """Return the scores of the stored panel; none where it is not computed."""
+    found = read_panel()
+    return scores(found) if len(found.trials) else found.trials
+
+
+NOT_MEASURED = (
+    "**Not measured yet**: `provsel panel` computes the benchmark, and `provsel reference --panel` stores it."
+)
+
+
+def leaderboard_lines() -> tuple[list[str], list[Path]]:
+    """Return the leaderboard of the stored panel."""
+    files = sorted(stored_folder().glob("*.parquet"))
+    if not len(panel()):
+        return [NOT_MEASURED, ""], files
+    board = leaderboard(panel())
+    shown = {
+        "rank": ("rank", ".1f"), "from": ("low", ".1f"), "to": ("high", ".1f"), "wins": ("win_rate", ".0%"),
+        "loss": ("loss", "+.1f"), "stability": ("stability", ".2f"), "F1 of the support": ("support_f1", ".2f"),
+        "CPU seconds": ("seconds", ".2g"), "failed": ("failed", ".0f"), "not run": ("missing", ".0f"),
+    }  # fmt: skip
+    rows = [
+        [str(name), *("" if pd.isna(row[column]) else format(row[column], form) for column, form in shown.values())]
+        for name, row in board.iterrows()
+    ]
+    n_sets, n_domains = panel()["dataset"].nunique(), panel()["domain"].nunique()
+    said = (
+        f"{len(board)} methods on {n_sets} data sets of {n_domains} domains, all sizes, both models. Rank of balanced "
+        "error with its 95 % interval; wins over the other methods; loss, points of balanced error more than all "
+        "features; data sets where a method failed, and where it has no number."
+    )
+    return [said, "", *table_lines(["method", *shown], rows)], files
+
+
+def advice_lines() -> tuple[list[str], list[Path]]:
+    """Return what survives of the comparisons with all features, and of those with the method of the best rank."""
+    files = sorted(stored_folder().glob("*.parquet"))
+    if not len(panel()):
+        return [NOT_MEASURED, ""], files
+    beside_all, board = against_all(panel()), leaderboard(panel())
+    rows = []
+    for size, found in beside_all.groupby(level="size", sort=False):
+        of = {word: [*found.index[found["verdict"] == word].get_level_values("method")] for word in PAIR_VERDICTS}
+        named = [", ".join(of[word]) or "none" for word in ("better", "same")]
+        least = f"{found['difference'].idxmin()[1]}, {found['difference'].min():+.1f}"
+        counts = [str(len(of[word])) for word in ("worse", "not told apart")]
+        rows.append([size_text(size), *named, *counts, least, f"{found['detectable'].median():.1f}"])
+    header = ["features", "better", "same within 1 point", "worse", "not told apart", "least error, points", "seen"]
+    best = next(name for name in board.index if name != ALL)
+    low, high = board.loc[best, ["low", "high"]]
+    of_best = pairs_of(*of_slice(panel()), best)
+    alike = [*of_best.index[~of_best["verdict"].isin(["better", "worse"])]]
+    said = [
+        f"{len(beside_all)} comparisons over {panel()['domain'].nunique()} domains; each of the words *better*, *same* "
+        "and *worse* is wrong somewhere in the table with a probability of at most 5 %. *Seen*: the difference in "
+        "points that the panel shows nine times in ten; a smaller one is mostly *not told apart*.",
+        "",
+        *table_lines(header, rows),
+        f"Of the methods, {best} has the best mean rank, {board.loc[best, 'rank']:.1f} ({low:.1f} to {high:.1f}) of "
+        f"{len(board)}. Not told apart from it: {', '.join(alike) or 'none'}.",
+        "",
+    ]
+    if "random" in alike:
+        said += ["Random features are among these: the panel does not tell the best from chance.", ""]
+    for column, text in (("seconds", "faster"), ("stability", "more stable")):
+        names = front(board, column, "loss", lower=(MEASURES[column].lower, True))
+        said += [f"No other method is {text} and has a smaller error than one of these: {', '.join(names)}.", ""]
+    return said, files
 
 
 def robustness_lines(paper: str) -> tuple[list[str], list[Path]]:
@@ -220,7 +277,8 @@ def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
 PARTS: dict[str, Callable[..., tuple[list[str], list[Path]]]] = {
     "theorems": claims_of_theorems,
     "column-subsets": subset_lines,
-    "selection": selection_lines,
+    "leaderboard": leaderboard_lines,
+    "advice": advice_lines,
     "verdict-counts": verdict_counts,
     "claims": claims_of_paper,
     "figures": figures_of,

@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # the command line imports this package, and answers at once
     from provlab.comparison import compare
     from provlab.datasets import load_dataset
     from provlab.project import Project
+    from provlab.standing import rank
     from provsel.certificates import Measure, MeasuredTrial
 
 _HOMES = {
@@ -17,9 +18,10 @@ _HOMES = {
     "Project": "provlab.project",
     "compare": "provlab.comparison",
     "load_dataset": "provlab.datasets",
+    "rank": "provlab.standing",
 }
 
-__all__ = ["Measure", "MeasuredTrial", "Project", "compare", "load_dataset"]
+__all__ = ["Measure", "MeasuredTrial", "Project", "compare", "load_dataset", "rank"]
 
 
 def __getattr__(name: str) -> Any:

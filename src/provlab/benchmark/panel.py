@@ -55,11 +55,12 @@ class PanelDataset:
 
 @dataclass(frozen=True)
 class PanelProtocol:
-    """What `panel.yaml` says: overrides of all cells, sizes, and the overrides of each model."""
+    """What `panel.yaml` says: overrides of all cells, sizes, overrides of each model, and sets of the quick panel."""
 
     choose: tuple[str, ...]
     sizes: tuple[int, ...]
     models: Mapping[str, tuple[str, ...]]
+    quick: tuple[str, ...]
 
 
 class PanelCell(NamedTuple):

@@ -9,14 +9,14 @@ docs/measured/panel_rules.csv has how often this errs on simulated panels, besid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.benchmark.frame import ALL_FEATURES, KEY, Panel
+from provlab.benchmark.frame import ALL_FEATURES, KEY, OWN_SIZE, Panel
 from provlab.claims.paired_tests import CorrectedT, holm
 
 ALL = "all features"
@@ -70,12 +70,16 @@ def scores(panel: Panel) -> pd.DataFrame:
     selections = panel.selections.drop(columns="domain")
     found = panel.trials.merge(selections, how="left", on=KEY, validate="m:1")
     found["method"] = found["method"].where(found["size"] != ALL_FEATURES, ALL)
-    failed, key = found["failure"] != "", ["method", *PLACE]
+    found["failed"], key = found["failure"] != "", ["method", *PLACE]
+    texts = ["method", "dataset", "domain", "model"]
+    by = found.astype(dict.fromkeys(texts, "category")).groupby(key, sort=False, observed=True)  # a tenth of the time
     columns = {name: (each.column, "mean") for name, each in MEASURES.items()}
-    lines = found.assign(failed=failed).groupby(key, sort=False).agg(
-        cell=("cell", "first"), trials=("failed", "size"), failed=("failed", "sum"), reason=("failure", "max"),
+    lines = by.agg(
+        cell=("cell", "first"), trials=("failed", "size"), failed=("failed", "sum"),
         n_selected=("n_selected", "mean"), n_features=("n_features", "first"), **columns,
-    ).reset_index()  # fmt: skip
+    ).reset_index().astype(dict.fromkeys(texts, object))  # fmt: skip
+    reasons = found[found["failed"]].groupby(key)["failure"].first().rename("reason").reset_index()
+    lines = lines.merge(reasons, how="left", on=key).fillna({"reason": ""})
     for name, each in MEASURES.items():
         lines[name] = (each.factor * lines[name]).where(lines["failed"] == 0)
     lines["balanced_error"] += 100
@@ -134,7 +138,10 @@ def ranks(
     lines: pd.DataFrame, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None
 ) -> pd.DataFrame:
     """Return the rank of each method at each place of `of_slice`; 1 is best, without a value is last."""
-    values, _ = of_slice(lines, measure, size=size, model=model)
+    return _ranked(of_slice(lines, measure, size=size, model=model)[0], measure)
+
+
+def _ranked(values: pd.DataFrame, measure: str) -> pd.DataFrame:
     return values.rank(axis=1, ascending=MEASURES[measure].lower, na_option="bottom")
 
 
@@ -175,7 +182,9 @@ def interval(frame: pd.DataFrame, *, level: float = 0.95, seed: int = 0) -> pd.D
 # ---- pairs
 
 
-def pairs(values: pd.DataFrame, planned: pd.DataFrame, reference: str = ALL, *, margin: float = MARGIN) -> pd.DataFrame:
+def pairs(
+    values: pd.DataFrame, planned: pd.DataFrame, reference: str = ALL, *, margin: float = MARGIN, family: int = 0
+) -> pd.DataFrame:
     """Compare each method with a reference, by Student's t over the means of their difference in each domain.
 
     The t-test of the means of groups holds its level whatever the groups' variances are, for levels up to 8.3 %.
@@ -188,6 +197,8 @@ def pairs(values: pd.DataFrame, planned: pd.DataFrame, reference: str = ALL, *, 
         A column of these.
     margin : float
         Differences below are the same in practice.
+    family : int, optional
+        Comparisons that `detectable` is for; by default as many as there are methods.
 
     Returns
     -------
@@ -205,7 +216,7 @@ def pairs(values: pd.DataFrame, planned: pd.DataFrame, reference: str = ALL, *, 
     difference = whole.drop(columns=reference).sub(whole[reference], axis=0)
     won = ((difference < 0) + 0.5 * (difference == 0)).where(difference.notna())
     found = pd.DataFrame(
-        [_of_means(means.dropna().to_numpy(), margin, ALPHA / difference.shape[1])
+        [_of_means(means.dropna().to_numpy(), margin, ALPHA / (family or difference.shape[1]))
          for _, means in over_domains(difference).items()],
         index=difference.columns,
     )  # fmt: skip
@@ -213,11 +224,35 @@ def pairs(values: pd.DataFrame, planned: pd.DataFrame, reference: str = ALL, *, 
     return judged(found)
 
 
+def against_all(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return `pairs` with all features at each size, both models together, as one family; index size and method."""
+    kept = {size: of_slice(lines, size=size) for size in sizes_of(lines)}
+    family = sum(values.shape[1] - 1 for values, _ in kept.values())
+    found = {size: pairs(*of_size, family=family) for size, of_size in kept.items()}
+    return judged(pd.concat(found, names=["size", "method"]))
+
+
+def sizes_of(lines: pd.DataFrame) -> list[int]:
+    """Return the fixed sizes of a panel, and then `OWN_SIZE` where a method chooses its number."""
+    found = sorted({*lines["size"]} - {ALL_FEATURES})
+    return [size for size in found if size > 0] + [OWN_SIZE] * (OWN_SIZE in found)
+
+
 def judged(found: pd.DataFrame) -> pd.DataFrame:
     """Return pairs with the verdict over all of them as one family, such as those at several sizes."""
     better, worse, same = (np.array(holm(found[name].tolist())) < ALPHA for name in ("p_better", "p_worse", "p_same"))
     told = np.select([better, worse, same], ["better", "worse", "same"], "not told apart")
     return found.assign(verdict=told)
+
+
+def pairs_of(values: pd.DataFrame, planned: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return `pairs` the other way: what one method is beside each other one, in whose line it stands."""
+    found = pairs(values, planned, name)
+    turned = found.assign(
+        difference=-found["difference"], low=-found["high"], high=-found["low"], wins=1 - found["wins"],
+        p_better=found["p_worse"], p_worse=found["p_better"],
+    )  # fmt: skip
+    return judged(turned).sort_values("difference", kind="stable")
 
 
 def _of_means(means: NDArray[np.float64], margin: float, level: float) -> dict[str, float]:
@@ -237,13 +272,12 @@ def _of_means(means: NDArray[np.float64], margin: float, level: float) -> dict[s
 
 def win_rates(values: pd.DataFrame, *, lower: bool = True) -> pd.DataFrame:
     """Return how often the method of a row beats that of a column: mean over domains, ties a half, no value loses."""
-    numbers = (values if lower else -values).fillna(np.inf)
-    found: dict[str, NDArray[np.float64]] = {}
-    for name in numbers:
-        own = numbers[[name]].to_numpy()
-        won = (own < numbers.to_numpy()) + 0.5 * (own == numbers.to_numpy())
-        found[name] = over_domains(pd.DataFrame(won, numbers.index, numbers.columns)).mean().to_numpy()
-    return pd.DataFrame(found, index=numbers.columns).T
+    own = (values if lower else -values).fillna(np.inf).to_numpy()
+    place = values.index.to_frame(index=False)
+    n_places = place.groupby(["domain", "dataset"])["size"].transform("size")
+    weights = 1 / (n_places * place.groupby("domain")["dataset"].transform("nunique") * place["domain"].nunique())
+    won = [weights.to_numpy() @ ((each[:, None] < own) + 0.5 * (each[:, None] == own)) for each in own.T]
+    return pd.DataFrame(np.reshape(won, (own.shape[1],) * 2), values.columns, values.columns)
 
 
 def front(points: pd.DataFrame, x: str, y: str, *, lower: tuple[bool, bool] = (True, True)) -> list[str]:
@@ -259,8 +293,9 @@ def front(points: pd.DataFrame, x: str, y: str, *, lower: tuple[bool, bool] = (T
 
 
 def leaderboard(
-    lines: pd.DataFrame, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None, domain: str = ""
-) -> pd.DataFrame:
+    lines: pd.DataFrame, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None,
+    domain: str = "", shown: Iterable[str] = MEASURES,
+) -> pd.DataFrame:  # fmt: skip
     """Return a line a method, the best average rank first.
 
     Parameters
@@ -271,6 +306,8 @@ def leaderboard(
         What is ranked, see `of_slice`.
     domain : str, optional
         One domain; by default all.
+    shown : iterable of str
+        Measures that have a column.
 
     Returns
     -------
@@ -278,25 +315,31 @@ def leaderboard(
         Index: the methods. rank, its mean, from low to high, its 95 % interval, see `interval`; win_rate, the mean over
         the other methods; sets, failed and missing, data sets with all values, with a failure and without a trial;
         loss, points of balanced error more than all features, with the largest error of any method where one failed;
-        and the other `MEASURES`: medians of seconds and memory over sets, means over domains of the others.
+        and the measures: medians of seconds and memory over sets, means over domains of the others.
     """
     lines = lines if not domain else lines[lines["domain"] == domain]
 
-    def of(name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-        return of_slice(lines, name, size=size, model=model)
-
-    values, _ = of(measure)
-    found = interval(ranks(lines, measure, size=size, model=model)).rename(columns={"mean": "rank"}).rename_axis(None)
+    read = {name: of_slice(lines, name, size=size, model=model) for name in {measure, HEADLINE, *shown}}
+    values, (errors, planned) = read[measure][0], read[HEADLINE]
+    found = interval(_ranked(values, measure)).rename(columns={"mean": "rank"}).rename_axis(None)
     rates = win_rates(values, lower=MEASURES[measure].lower)
     found["win_rate"] = (rates.sum(axis=1) - 0.5) / max(1, len(rates) - 1)
-    errors, planned = of(HEADLINE)
     failed = (planned & errors.isna()).groupby(level="dataset").any().sum()
     missing = (~planned).groupby(level="dataset").all().sum()
     found["failed"], found["missing"] = failed.reindex(found.index), missing.reindex(found.index)
     found["sets"] = errors.index.get_level_values("dataset").nunique() - found["failed"] - found["missing"]
     whole = filled(errors, planned)
     found["loss"] = over_domains(whole.sub(whole[ALL], axis=0)).mean() if ALL in whole else np.nan
-    for name in MEASURES:
-        own = whole if name == HEADLINE else of(name)[0]
+    for name in shown:
+        own = whole if name == HEADLINE else read[name][0]
         found[name] = over_sets(own).median() if name in ("seconds", "memory") else over_domains(own).mean()
     return found.sort_values("rank", kind="stable")
+
+
+def sets_of(lines: pd.DataFrame, method: str, **of: Any) -> pd.DataFrame:
+    """Return a line a data set of a method, the best first: its mean rank over sizes and models, and its loss."""
+    errors, planned = of_slice(lines, **of)
+    found = over_sets(ranks(lines, **of))[[method]].set_axis(["rank"], axis=1)
+    whole = filled(errors, planned)
+    found["loss"] = over_sets((whole[method] - whole[ALL]).to_frame("loss"))["loss"]
+    return found.sort_values(["rank", "loss"], kind="stable").reset_index()

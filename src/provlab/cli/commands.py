@@ -46,6 +46,9 @@ COMMANDS = {
     "panel": Command(
         "panel", "compute the benchmark: every method on every data set", "--dataset digits executor=serial"
     ),
+    "rank": Command(
+        "rank", "rank a selector among those of the benchmark, or these on your data", "selector=rrqr --panel quick"
+    ),
     "readings": Command(
         "claims",
         "judge the claims of a paper under all its readings",

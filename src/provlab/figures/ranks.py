@@ -1,4 +1,4 @@
-"""Critical-difference diagram: average ranks on one axis; bars join methods without a significant difference."""
+"""Average ranks on one axis; bars join methods without a significant difference. Fronts of two numbers a method."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from provlab.figures.looks import looks
-from provlab.figures.style import ONE_COLUMN, save_figure, style
+from provlab.figures.looks import GREY, PALETTE, looks
+from provlab.figures.style import ONE_COLUMN, TWO_COLUMNS, save_figure, style
 
 MARGIN = 0.15
 """Ranks between the outermost method and the names beside the axis."""
@@ -100,3 +100,44 @@ def _draw_bars(axes: Axes, ranks: pd.Series, found: list[tuple[str, str]]) -> fl
         ends[line : line + 1] = [ranks[last]]
         axes.plot([ranks[first], ranks[last]], [-line - 1] * 2, linewidth=1.6, color="0.25", zorder=3)
     return -float(len(ends))
+
+
+def draw_front(
+    points: pd.DataFrame, x: str, y: str, best: list[str], stem: Path, title: str, *, labels: tuple[str, str],
+    log: bool = False,
+) -> list[Path]:  # fmt: skip
+    """Draw a point a method, with the names and a line of those that no other one beats in both numbers.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Index: the methods.
+    x, y : str
+        Columns.
+    best : list of str
+        Methods of the front.
+    stem, title
+        As `save_figure`.
+    labels : (str, str)
+        Of both axes.
+    log : bool, optional
+        Make the axis of x logarithmic.
+    """
+    known = points[[x, y]].dropna()
+    chosen = known.loc[best].sort_values([x, y])
+    with style():
+        figure = Figure(figsize=(TWO_COLUMNS, 3.6), layout="constrained")
+        axes = figure.subplots()
+        axes.plot(known[x], known[y], "o", color=GREY, markersize=3, alpha=0.7)
+        axes.plot(chosen[x], chosen[y], color="0.6", zorder=0)
+        for turn, (name, (across, up)) in enumerate(chosen.iterrows()):
+            axes.plot(across, up, "o", color=PALETTE[0], markersize=4)
+            above = 5 if turn % 2 else -9  # neighbours on the line are near each other
+            axes.annotate(str(name), (across, up), (4, above), textcoords="offset points", fontsize=7)
+        if log:
+            axes.set_xscale("log")
+        axes.margins(x=0.15)
+        axes.set_xlabel(labels[0])
+        axes.set_ylabel(labels[1])
+        axes.grid(axis="y")
+        return save_figure(figure, stem, title)

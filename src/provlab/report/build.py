@@ -16,15 +16,18 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from provlab.audit import AuditRun, read_audits
+from provlab.benchmark.ranking import scores
+from provlab.benchmark.stored import read_panel, stored_folder
 from provlab.claims import NOT_RUN, VERDICTS, Verdict
 from provlab.claims.schema import all_claim_files
 from provlab.doctor import INSTALLATION, OK, STORE, examine
 from provlab.features import AT_ONCE
 from provlab.own_runs import read_runs
 from provlab.plan import COMPLETE
-from provlab.project import artefact_names, papers
+from provlab.project import artefact_names, current_project, papers
 from provlab.readings.robustness import counted as counted_verdict
 from provlab.report.artefact import ArtefactPage, ClaimReadings, counted, readings_of, write_artefact
+from provlab.report.benchmark import write_benchmark
 from provlab.report.reference import ProjectReference, project_reference
 from provlab.report.runs import TEXTS, write_runs
 from provlab.report.templating import Site, check_names, render_notes, write_assets
@@ -74,7 +77,9 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
         check_names(known, names, [claim.id for file in files for claim in file.claims])
         made = datetime.now(UTC).isoformat(timespec="seconds")
         runs, run_problems = read_runs(results)
-        site = Site(results, folder, tuple(overrides), made, len(store), known, len(runs))
+        panel = stored_folder()
+        ranked = panel.is_relative_to(current_project().root) and panel.is_dir()  # as other reference results
+        site = Site(results, folder, tuple(overrides), made, len(store), known, len(runs), ranked)
         audits, readings = read_audits(results), readings_of(files, results)
         families = {file.paper: file.claims for file in files}
         reference = project_reference(folder, files)
@@ -103,6 +108,8 @@ def build_report(results: Path, overrides: Sequence[str] = (), n_jobs: int | Non
         else:
             site.write("index.html", "overview_runs.html", "Comparison", "index", **own)
         _write_environment(site, store, audits)
+        if ranked:
+            write_benchmark(site, scores(read_panel(panel)))
         write_assets(folder / "assets")
     return target / "index.html"
 

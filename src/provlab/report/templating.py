@@ -71,6 +71,9 @@ class Site:
     papers : tuple of str
     n_runs : int
         Of the project's own.
+    has_benchmark : bool
+    alone : bool
+        Whether there are no other pages than those of the benchmark.
     """
 
     results: Path
@@ -80,6 +83,8 @@ class Site:
     n_trials: int
     papers: tuple[str, ...]
     n_runs: int = 0
+    has_benchmark: bool = False
+    alone: bool = False
 
     def write(
         self, href: str, template: str, title: str, section: str, crumb: str = "", *,
@@ -275,9 +280,10 @@ def style_ids() -> tuple[str, ...]:
     return tuple(dict.fromkeys(re.findall(r'getElementById\("([0-9a-f]{64})"\)', get_plotlyjs())))
 
 
-def write_assets(folder: Path) -> None:
+def write_assets(folder: Path, *, plots: bool = True) -> None:
     """Write the style sheet, scripts and icon of all pages, and Plotly's bundle, as its package ships it."""
     folder.mkdir(parents=True, exist_ok=True)
     for asset in files("provlab.report").joinpath("assets").iterdir():
         (folder / asset.name).write_bytes(asset.read_bytes())
-    (folder / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8", newline="\n")
+    if plots:
+        (folder / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8", newline="\n")

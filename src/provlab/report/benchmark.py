@@ -1,0 +1,141 @@
+"""The pages of the benchmark: the leaderboard, what survives beside all features, and a page a method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from provlab.benchmark.frame import ALL_FEATURES, OWN_SIZE
+from provlab.benchmark.ranking import (
+    ALL,
+    HEADLINE,
+    MARGIN,
+    MEASURES,
+    against_all,
+    front,
+    leaderboard,
+    of_slice,
+    over_domains,
+    ranks,
+    sets_of,
+    sizes_of,
+    win_rates,
+)
+from provlab.figures.ranks import draw_front
+from provlab.figures.style import only_formats
+from provlab.identity.keys import digest
+from provlab.report.templating import Site, slug
+from provlab.tables import write_frame
+
+EVERY = {"domain": "all domains", "size": "all sizes", "model": "both models"}
+
+IN_SLICES = (HEADLINE, "stability", "support_f1", "seconds")
+
+FRONTS = {
+    "seconds": ("CPU seconds of a selection, median over data sets", "time"),
+    "stability": ("stability", "stability"),
+}
+
+VERDICTS = ("better", "same", "worse", "not told apart")
+
+
+def write_benchmark(
+    site: Site, lines: pd.DataFrame, mine: Sequence[str] = (), *, title: str = "Selectors, ranked",
+    pairs: pd.DataFrame | None = None, sets: pd.DataFrame | None = None, index: str = "",
+) -> None:  # fmt: skip
+    """Write the leaderboard of a panel with its figures and files, and a page for each method.
+
+    Parameters
+    ----------
+    site : Site
+    lines : DataFrame
+        See `provlab.benchmark.ranking.scores`.
+    mine : sequence of str
+        Methods of the user, which are marked.
+    title : str
+    pairs, sets : DataFrame, optional
+        Of the user's method beside each other one, and its data sets, see `provlab.standing`.
+    index : str
+        Where the leaderboard goes, by default benchmark/index.html.
+    """
+    board, beside = leaderboard(lines), against_all(lines)
+    ordered = [*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)]
+    sizes, models = sizes_of(lines), [*lines["model"].unique()]
+    domains = lines.groupby("domain")["dataset"].nunique().sort_values(ascending=False)
+    hrefs = {name: f"benchmark/{slug('m', name, digest(name)[:8])}.html" for name in [*board.index, *lines["method"]]}
+    folder = site.folder / "benchmark"
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = []
+    with only_formats("svg"):
+        for name, (label, stem) in FRONTS.items():
+            best = front(board, name, "loss", lower=(MEASURES[name].lower, True))
+            text = "points of balanced error more than all features, mean"
+            figures += draw_front(
+                board, name, "loss", best, folder / stem, "", labels=(label, text), log=name == "seconds"
+            )
+    by = {
+        "measure": {each.label: leaderboard(lines, name, shown=())["rank"] for name, each in MEASURES.items()},
+        "size": {size_text(size): over_domains(ranks(lines, size=size)).mean() for size in sizes},
+        "domain": {name: ranks(lines[lines["domain"] == name]).mean() for name in domains.index},
+    }
+    slices = pd.concat(_slices(lines, [*domains.index], sizes, models))
+    files = {
+        "leaderboard.csv": (board.rename_axis("method").reset_index(), "all numbers of the leaderboard"),
+        "slices.csv": (slices, "leaderboards by domain, size and model"),
+        "against_all.csv": (beside.reset_index(), "each method beside all features at each size, with p-values"),
+        "win_rates.csv": (win_rates(of_slice(lines)[0]).rename_axis("method").reset_index(), "of each pair of methods"),
+    }
+    for name, (frame, _) in files.items():
+        write_frame(frame, folder / name)
+    shared: dict[str, Any] = {
+        "measures": MEASURES,
+        "mine": mine,
+        "all": ALL,
+        "hrefs": hrefs,
+        "size_text": size_text,
+        "in_slices": IN_SLICES,
+    }
+    href = index or "benchmark/index.html"
+    site.write(
+        href, "benchmark.html", title, "benchmark", "" if index else title, board=board, beside=beside, pairs=pairs,
+        sets=sets, ordered=ordered, sizes=sizes, domains=domains, verdicts=VERDICTS, slices=slices, margin=MARGIN,
+        by={name: pd.DataFrame(table).reindex(board.index) for name, table in by.items()},
+        n_trials=int(lines["trials"].sum()), files={f"benchmark/{name}": text for name, (_, text) in files.items()},
+        figures=[path.relative_to(site.folder).as_posix() for path in figures], **shared,
+    )  # fmt: skip
+    for name, own in lines.groupby("method", sort=False):
+        sets = sets_of(lines, str(name)) if name in board.index else pd.DataFrame()
+        whole = own["size"] == ALL_FEATURES
+        site.write(
+            hrefs[name], "benchmark_method.html", str(name), "benchmark", str(name), above=[(title, href)], own=own,
+            name=name, sets=sets, beside=beside[beside.index.get_level_values("method") == name].droplevel("method"),
+            whole=bool(whole.any()), **shared,
+        )  # fmt: skip
+
+
+def size_text(size: int) -> str:
+    """Return a size of the panel in words."""
+    return {ALL_FEATURES: "all features", OWN_SIZE: "its own"}.get(size, str(size))
+
+
+def _slices(
+    lines: pd.DataFrame, domains: Sequence[str], sizes: Sequence[int], models: Sequence[str]
+) -> Iterator[pd.DataFrame]:
+    """Yield leaderboards of everything and of each domain, and of each size, with each model and with both."""
+    parts: list[tuple[str, int | None]] = [
+        ("", None),
+        *(("", size) for size in sizes),
+        *((name, None) for name in domains),
+    ]
+    for (domain, size), model in product(parts, (None, *models)):
+        own = lines if not domain else lines[lines["domain"] == domain]
+        if of_slice(own, size=size, model=model)[0].empty:
+            continue
+        found = leaderboard(own, size=size, model=model, shown=IN_SLICES).rename_axis("method").reset_index()
+        names = {"domain": domain, "size": size_text(size) if size is not None else "", "model": model}
+        for name, text in reversed(names.items()):
+            found.insert(0, name, text or EVERY[name])
+        yield found

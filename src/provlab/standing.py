@@ -1,0 +1,311 @@
+"""A selector among those of the panel, and those of the panel on other data: only what is not stored is computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from inspect import signature
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from sklearn.base import BaseEstimator
+
+from provlab.benchmark.frame import ALL_FEATURES, Panel
+from provlab.benchmark.methods import PanelMethod, panel_methods
+from provlab.benchmark.panel import (
+    PanelCell,
+    PanelDataset,
+    check_here,
+    panel_cells,
+    panel_datasets,
+    panel_frame,
+    panel_protocol,
+    some,
+)
+from provlab.benchmark.ranking import ALL, leaderboard, of_slice, pairs_of, scores, sets_of
+from provlab.benchmark.stored import read_panel
+from provlab.claims.paired_tests import CorrectedT
+from provlab.own_runs import SIZES
+from provlab.plan import compose_config
+from provlab.project.components import component_class
+from provlab.project.estimators import as_config, estimators_in_hand
+from provlab.report.benchmark import write_benchmark
+from provlab.report.templating import Site, write_assets
+from provlab.run.runner import run_cells
+from provlab.store import TrialStore
+from provlab.tables import write_frame
+from provsel.files import replacing_folder
+
+PANELS = ("quick", "full")
+
+FAST = 1.0
+"""CPU seconds of a selection, median over the data sets of the panel, up to which a method is tried on other data."""
+
+ALIKE = 3.0
+"""Data sets of the panel are like another one whose number of columns differs by at most this factor."""
+
+YOURS = "yours"
+"""Domain of a data set that is not of the panel."""
+
+FOLDER = "rank"
+"""Below the results folder."""
+
+
+class Standing(NamedTuple):
+    """How a selector stands among the others.
+
+    Attributes
+    ----------
+    name : str
+    leaderboard, pairs, sets : DataFrame
+        See `provlab.benchmark.ranking`: of all methods on the data sets of the panel; the selector beside each other
+        one; and its data sets, the strongest first.
+    lines : DataFrame
+        Scores of all, of which these are made.
+    """
+
+    name: str
+    leaderboard: pd.DataFrame
+    pairs: pd.DataFrame
+    sets: pd.DataFrame
+    lines: pd.DataFrame
+
+    def write(self, results: Path) -> Path:
+        """Write the pages below a results folder, with the selector's row marked, and return the first."""
+        return _pages(results, self.name, self.lines, lambda site: write_benchmark(
+            site, self.lines, [self.name], title=f"{self.name} among the selectors of the benchmark",
+            pairs=self.pairs, sets=self.sets, index="index.html",
+        ))  # fmt: skip
+
+
+def rank(
+    selector: BaseEstimator,
+    *,
+    panel: str = "quick",
+    against: Iterable[str] = (),
+    name: str = "",
+    results: Path | str = "results",
+    n_jobs: int = 1,
+    console: Console | None = None,
+) -> Standing:
+    """Rank a selector among those of the benchmark, whose trials are stored: only its own are computed.
+
+    They are stored trial by trial in `results`, so that the same call computes nothing and an interrupted one resumes.
+    All that learns is fitted on the training rows of each fold: columns are standardised, features are selected, and a
+    linear and another model are trained on them. A selection that fails or takes more than 300 s is recorded so, and
+    the selector is last on that data set.
+
+    Parameters
+    ----------
+    selector : unfitted selector or transformer
+        Asked for each size of the panel by its `n_features_to_select`, `n_components`, `k` or `max_features`; without
+        one of these it chooses its number itself, and is compared with methods that do.
+    panel : {"quick", "full"}, default="quick"
+        Ten data sets, or all.
+    against : iterable of str, optional
+        Methods of the panel to compare with; by default all. All features are always among them.
+    name : str, optional
+        Of the selector on pages, by default that of its class.
+    results : path, default="results"
+        Folder of the store; the page goes to rank/<name>/index.html in it.
+    n_jobs : int, default=1
+        Worker processes. More than one needs classes that they can import.
+    console : rich.console.Console, optional
+        For progress, by default standard error.
+
+    Raises
+    ------
+    ValueError
+        What is no selector, an unknown name, or trials that failed for another reason than the selector's.
+    MissingDataError
+        A data set of the panel is not here: names the command that gets it.
+
+    Examples
+    --------
+    >>> from provlab import rank
+    >>> from provsel.selectors import RRQRSelector
+    >>> rank(RRQRSelector(10)).leaderboard  # doctest: +SKIP
+    """
+    if not isinstance(selector, BaseEstimator):
+        raise ValueError(f"rank: expected an unfitted selector, got {selector!r:.80}; call the class.")
+    executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
+    with estimators_in_hand():
+        title, method = name or type(selector).__name__, method_in_hand(selector)
+        found = standing(title, method, panel, against, TrialStore(Path(results) / "store"), executor, console)
+    found.write(Path(results))
+    return found
+
+
+def method_in_hand(selector: BaseEstimator) -> PanelMethod:
+    """Return a selector as a method of the panel; within `estimators_in_hand`."""
+    config = as_config(selector)
+    choose = ["selector=any", f"selector._target_={config.pop('_target_')}"]
+    return method_of([*choose, *(f"+selector.{key}={_text(value)}" for key, value in config.items())])
+
+
+def method_of(choose: Sequence[str]) -> PanelMethod:
+    """Return the method that some overrides choose, asked for each size where its class has an argument for that."""
+    known = signature(component_class("selector", compose_config(choose)["selector"])).parameters
+    size = next((each for each in SIZES if each in known), None)
+    if size is None:
+        return PanelMethod("filter", tuple(choose), sizes="own")
+    return PanelMethod("filter", (*choose, f"++selector.{size}=SIZE"), sizes="at most")
+
+
+def _text(value: Any) -> str:
+    """Return a value of a config as Hydra's grammar has it."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{name}:{_text(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(_text, value)) + "]"
+    if isinstance(value, str):
+        return "'" + value.replace("'", r"\'") + "'"
+    return {"None": "null", "True": "true", "False": "false"}.get(repr(value), repr(value))
+
+
+def standing(
+    name: str, method: PanelMethod, panel: str, against: Iterable[str], store: TrialStore,
+    executor: Mapping[str, Any], console: Console | None = None,
+) -> Standing:  # fmt: skip
+    """Return how a method stands, after computing what the store lacks of its trials; see `rank`."""
+    if panel not in PANELS:
+        raise ValueError(f"rank: panel: expected one of {', '.join(PANELS)}, got {panel!r:.80}.")
+    others = some("method", against, panel_methods())
+    if name in panel_methods():
+        raise ValueError(f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another.")
+    stored = read_panel()
+    found = {*stored.trials["dataset"]} & {*(panel_protocol().quick if panel == "quick" else panel_datasets())}
+    if not found:
+        raise ValueError(
+            f"rank: expected stored results of the {panel} panel, got none; provsel panel computes them, and provsel "
+            f"reference --panel stores them."
+        )
+    datasets = some("data set", found, panel_datasets())
+    check_here(datasets)
+    own = computed(panel_cells({name: method}, datasets), datasets, store, executor, console)
+    lines = scores(_joined(stored, own, [*datasets], [*others]))
+    size = None if method.sizes != "own" else int(own.trials["size"].iloc[0])
+    values, planned = of_slice(lines, size=size)
+    board = leaderboard(lines, size=size)
+    return Standing(name, board, pairs_of(values, planned, name), sets_of(lines, name, size=size), lines)
+
+
+def computed(
+    cells: Sequence[PanelCell], datasets: Mapping[str, PanelDataset], store: TrialStore, executor: Mapping[str, Any],
+    console: Console | None = None,
+) -> Panel:  # fmt: skip
+    """Return the panel of some cells, after computing what the store lacks."""
+    report = run_cells([each.cell for each in cells], store, executor, label="rank", console=console)
+    if report.failures:
+        raise ValueError(
+            f"rank: {len(report.failures)} of {report.n_planned} trials failed, the others are stored: "
+            f"{'; '.join(report.kinds())}"
+        )
+    return panel_frame(cells, store, datasets)
+
+
+def _joined(stored: Panel, own: Panel, datasets: Sequence[str], methods: Sequence[str]) -> Panel:
+    """Return both panels as one, of some data sets, and of some methods beside the own ones."""
+    chosen = [
+        each[each["dataset"].isin(datasets) & (each["method"].isin(methods) | (each["size"] == ALL_FEATURES))]
+        for each in stored
+    ]
+    return Panel(*(pd.concat([a, b], ignore_index=True) for a, b in zip(chosen, own, strict=True)))
+
+
+# ---- other data
+
+
+class OnData(NamedTuple):
+    """How methods of the panel stand on a data set.
+
+    Attributes
+    ----------
+    board : DataFrame
+        Index: the methods, the best mean rank over sizes and models first. rank; balanced_error, in percent, and
+        difference to all features in points, from low to high, its 95 % interval over folds; stability; seconds;
+        panel, the mean rank on data sets of the panel that are alike.
+    sizes : DataFrame
+        Balanced error by method and size.
+    alike : list of str
+        These data sets: at most `ALIKE` times as many columns, or as few; all where fewer than three are.
+    n_panel : int
+        Data sets of the panel.
+    cells : list of PanelCell
+    lines : DataFrame
+        Scores of all.
+    """
+
+    board: pd.DataFrame
+    sizes: pd.DataFrame
+    alike: list[str]
+    n_panel: int
+    cells: list[PanelCell]
+    lines: pd.DataFrame
+
+    def write(self, results: Path, name: str, command: str) -> Path:
+        """Write the page of a data set below a results folder, and return it."""
+        return _pages(results, name, self.lines, lambda site: site.write(
+            "index.html", "benchmark_data.html", f"Selectors on {name}", "index", found=self, command_line=command,
+            name=name, all=ALL,
+        ))  # fmt: skip
+
+
+def chosen_methods(names: Iterable[str] = ()) -> dict[str, PanelMethod]:
+    """Return all features and some methods: by default those of `FAST` in the panel that did not fail there."""
+    methods, trials = panel_methods(), read_panel().trials
+    seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
+    failed = trials[trials["failure"] != ""]["method"].unique()
+    fast = [name for name in methods if seconds.get(name, np.inf) <= FAST and name not in failed]
+    return some("method", {ALL, *(names or fast)}, methods)
+
+
+def on_data(
+    name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore,
+    executor: Mapping[str, Any], console: Console | None = None,
+) -> OnData:  # fmt: skip
+    """Return how some methods stand on a data set, after computing what the store lacks."""
+    cells = panel_cells(methods, {name: dataset})
+    panel, stored = computed(cells, {name: dataset}, store, executor, console), read_panel()
+    lines = scores(panel)
+    board = leaderboard(lines)[["rank", "balanced_error", "stability", "seconds"]]
+    d = int(lines["n_features"].iloc[0])
+    columns = stored.trials.groupby("dataset")["n_features"].first()
+    alike = columns.index[(columns <= ALIKE * d) & (columns >= d / ALIKE)]
+    alike = alike if len(alike) >= 3 else columns.index
+    trials = stored.trials[stored.trials["dataset"].isin(alike)]
+    known = leaderboard(scores(Panel(trials, stored.selections)), shown=())["rank"]
+    board = board.join(_differences(panel.trials)).assign(panel=known.reindex(board.index))
+    of_sizes = lines[lines["size"] > 0].pivot_table("balanced_error", "method", "size").reindex(board.index)
+    return OnData(board, of_sizes, [*alike], len(columns), cells, lines)
+
+
+def _differences(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean difference to all features of each method, by the corrected resampled t over folds."""
+    errors = 100 * (1 - trials.set_index(["model", "repeat", "fold"])["balanced_accuracy"])
+    found = trials.set_index(["model", "repeat", "fold"])[["method", "size"]].assign(error=errors)
+    whole = found.loc[found["size"] == ALL_FEATURES, "error"]
+    others = found[found["size"] > 0].join(whole.rename("whole"))
+    lines = {}
+    folds = trials["fold"].nunique()
+    for name, own in others.assign(difference=others["error"] - others["whole"]).groupby("method"):
+        test = CorrectedT(own.groupby(["repeat", "fold"])["difference"].mean().to_numpy(), ratio=1 / (folds - 1))
+        lines[name] = (test.estimate, *test.interval(0.95))
+    return pd.DataFrame.from_dict(
+        {ALL: (0.0, 0.0, 0.0), **lines}, orient="index", columns=["difference", "low", "high"]
+    )
+
+
+def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:
+    """Write pages and the scores that they are made of, in the place of older ones, and return the first."""
+    target = results / FOLDER / (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "selector")
+    with replacing_folder(target, keep=True) as folder:
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        write(Site(results, folder, (), made, int(lines["trials"].sum()), (), alone=True))
+        write_assets(folder / "assets", plots=False)
+        write_frame(lines, folder / "scores.csv")
+    return target / "index.html"

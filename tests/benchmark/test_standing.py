@@ -1,0 +1,146 @@
+"""provlab.rank and provsel rank, on a panel of three methods, two data sets and three folds that is computed here."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from pages_reader import broken_links, read_pages
+from scipy import stats
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, chi2
+
+import provlab
+from provlab import standing
+from provlab.benchmark import panel as panels
+from provlab.benchmark.methods import panel_methods
+from provlab.benchmark.panel import PanelDataset, panel_cells
+from provlab.cli import main
+from provlab.plan import compose_config
+from provlab.project.estimators import as_config, estimators_in_hand
+from provlab.store import TrialStore
+from provsel.selectors import RRQRSelector
+
+SETS = {
+    "breast": PanelDataset(("dataset=bundled",), "measurements", "UCI"),
+    "shift": PanelDataset(("dataset=design", "dataset.kind=shift", "dataset.n_samples=60", "dataset.n_features=30"),
+                          "designs", "generated"),
+}  # fmt: skip
+RRQR = "provsel.selectors.RRQRSelector"
+STORED = ("all features", "random", "F-test")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Return a panel that is small enough to be computed, as the stored one."""
+    whole = panels.panel_protocol()
+    models = {"linear": ("model=libsvm",), "forest": (*whole.models["forest"], "++model.n_estimators=5")}
+    few = (*whole.choose, "protocol.n_splits=3", "protocol.repeats=1")
+    protocol = replace(whole, choose=few, sizes=(3, 10), models=models, quick=("breast", "shift"))
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (panels, standing):
+            patch.setattr(module, "panel_protocol", lambda: protocol)
+        patch.setattr(standing, "panel_datasets", lambda: SETS)
+        store = TrialStore(tmp_path_factory.mktemp("stored") / "store")
+        cells = panel_cells({name: panel_methods()[name] for name in STORED}, SETS)
+        stored = standing.computed(cells, SETS, store, {"name": "serial"})
+        patch.setattr(standing, "read_panel", lambda: stored)
+        yield stored
+
+
+@pytest.fixture(scope="module")
+def results(small, tmp_path_factory):
+    return tmp_path_factory.mktemp("results")
+
+
+def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
+    found = provlab.rank(RRQRSelector(7), results=results, name="mine")
+    store = TrialStore(results / "store")
+    assert len(store.keys()) == 2 * 2 * 2 * 3  # data sets, sizes, models, folds
+    assert {*found.leaderboard.index} == {*STORED, "mine"}
+    kept = found.lines[found.lines["method"] == "mine"]
+    assert (kept["n_selected"] == kept["size"]).all()  # and not 7
+    own = panel_cells({"mine": standing.method_of(["selector=any", f"selector._target_={RRQR}"])}, SETS)
+    trials = pd.concat([small.trials, standing.panel_frame(own, store, SETS).trials])
+    errors = 100 * (1 - trials.groupby(["domain", "method", "size", "model"])["balanced_accuracy"].mean())
+    of = {name: errors.xs(name, level="method") for name in ("mine", "F-test")}
+    means = (of["mine"] - of["F-test"]).groupby("domain").mean()
+    line = found.pairs.loc["F-test"]
+    assert line["difference"] == pytest.approx(means.mean())
+    assert line["p_better"] == pytest.approx(stats.ttest_1samp(means, 0, alternative="less").pvalue)
+    n_before = len(store.keys())
+    again = provlab.rank(RRQRSelector(7), results=results, name="mine", against=["F-test"])
+    assert len(TrialStore(results / "store").keys()) == n_before
+    assert {*again.leaderboard.index} == {"all features", "F-test", "mine"}
+    pages = read_pages(results / "rank" / "mine")
+    assert not [page.problems for page in pages.values() if page.problems]
+    assert not broken_links(results / "rank" / "mine", pages)
+    text = pages[results / "rank" / "mine" / "index.html"].text
+    assert "mine beside each other method" in text
+    assert "Strongest" in text
+
+
+def test_the_command_line_shows_where_a_selector_stands(small, results, capsys):
+    assert main(["rank", "selector=rrqr", f"results={results}", "--name", "mine"]) == 0
+    said = capsys.readouterr()
+    assert "mine among 3 methods" in said.out
+    assert "strongest: " in said.out
+
+
+def test_methods_are_ranked_on_other_data(small, results, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((60, 15))).add_prefix("c").assign(y=np.repeat(["a", "b"], 30))
+    frame.loc[30:, "c3"] += 3
+    frame.to_csv(tmp_path / "own.csv", index=False)
+    data = ["dataset=file", f"dataset.path={tmp_path / 'own.csv'}", "dataset.target=y"]
+    assert main(["rank", *data, f"results={results}", "--against", "F-test", "--against", "random"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "3 methods on own" in said
+    page = read_pages(results / "rank" / "own")[results / "rank" / "own" / "index.html"]
+    assert not page.problems
+    assert page.text.index("F-test") < page.text.index("random")
+    assert "Rank in the panel" in page.text
+    assert [path.parent.parent.name for path in (results / "runs").glob("*/run.json")] == ["runs"]
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        SelectKBest(chi2, k=5),
+        RFE(RandomForestClassifier(n_estimators=3, max_depth=4, class_weight="balanced"), step=0.25),
+        SelectFromModel(RandomForestClassifier(criterion="it's", random_state=1), threshold="1.25*median"),
+    ],
+)
+def test_a_selector_in_hand_is_chosen_with_its_arguments(selector):
+    with estimators_in_hand():
+        config = as_config(selector)
+        method = standing.method_in_hand(selector)
+        found = compose_config(method.overrides(12))["selector"]
+    size = next(name for name in ("k", "n_features_to_select", "max_features") if name in selector.get_params())
+    assert found == {**config, size: 12}
+
+
+def test_what_cannot_be_ranked_is_refused(small, results):
+    for arguments, match in (
+        ((RRQRSelector,), "expected an unfitted selector, got <class"),
+        ((RRQRSelector(3), "F-test"), "expected a name that no method of the panel has, got 'F-test'"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            provlab.rank(arguments[0], name="".join(arguments[1:]), results=results)
+    with pytest.raises(ValueError, match="expected one of quick, full, got 'whole'"):
+        provlab.rank(RRQRSelector(3), panel="whole", results=results)
+    with pytest.raises(ValueError, match=r"expected a method of the panel .* got 'F-tset'"):
+        provlab.rank(RRQRSelector(3), against=["F-tset"], results=results)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "got"),
+    [
+        ([], "got neither"),
+        (["selector=rrqr", "dataset=digits"], "got both"),
+        (["selector=rrqr", "model=libsvm"], "got model=libsvm"),
+    ],
+)
+def test_the_command_line_says_what_it_takes(arguments, got, capsys):
+    assert main(["rank", *arguments]) == 2
+    assert got in capsys.readouterr().err
