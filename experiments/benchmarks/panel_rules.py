@@ -3,8 +3,8 @@
 Simulated panels of 63 sets of 10 domains, as many in each as the panel has, and 35 methods beside all features. The
 difference of a method to all features is the sum of an effect of the domain and one of the set, in points, both
 correlated at 0.5 between methods; the sd of a domain is 2, and of a set 3. Family-wise: the share of panels in which
-any method gets a false verdict, which should be at most 5 %. The other rules stand beside for what they would do. Two standard errors of
-a share are 1.4 points at 5 % and 1.9 points at 90 %, with 1,000 samples.
+any method gets a false verdict, which should be at most 5 %. The other rules stand beside for what they would do. Two
+standard errors of a share are 1.4 points at 5 % and 1.9 points at 90 %, with 1,000 samples.
 """
 
 import argparse
