@@ -1,14 +1,17 @@
 """Docstrings: every public name has an example, and every example gives what it says."""
 
+import ast
 import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 
 import pytest
 
 import provlab
 import provsel
+from provsel.certificates import THEOREMS, Certificate, CompressedRecovery, RidgeRegressionCost, RidgeRegressionRisk
 
 MODULES = [found.name for found in pkgutil.walk_packages(provsel.__path__, "provsel.")]
 MODULES += sorted({getattr(provlab, name).__module__ for name in provlab.__all__} - set(MODULES))
@@ -52,3 +55,31 @@ def public_names():
 def test_every_public_name_has_an_example(value):
     text = inspect.getdoc(value) or ""
     assert "Examples\n--------\n>>> " in text, f"{value.__name__}: an Examples section that runs as a doctest"
+
+
+def options():
+    for name in ("provsel.selectors", "provsel.models"):
+        module = importlib.import_module(name)
+        for cls in (each for each in vars(module).values() if inspect.isclass(each)):
+            for parameter in inspect.signature(cls).parameters.values():
+                text = str(parameter.annotation)
+                stated = re.search(rf"^{parameter.name} : {{(.*)}}, default", inspect.getdoc(cls), re.MULTILINE)
+                if stated or text.startswith("Literal"):
+                    yield pytest.param(text, stated, parameter.default, id=f"{cls.__name__}.{parameter.name}")
+
+
+@pytest.mark.parametrize(("text", "stated", "default"), options())
+def test_options_have_the_types_that_their_docstring_states(text, stated, default):
+    values = ast.literal_eval(f"[{stated[1]}]")
+    assert text == f"Literal[{', '.join(map(repr, values))}]"
+    assert default in values
+
+
+def test_a_certificate_completes_the_records_of_every_theorem():
+    """Type checkers read them in the source, as a certificate has others at run time."""
+    source = inspect.getsource(Certificate)
+    typed = dict(re.findall(r"^        (\w+): ClassVar\[(.*)\]$", source, re.MULTILINE))
+    known = [*THEOREMS, RidgeRegressionCost, RidgeRegressionRisk]
+    assert {theorem.name for theorem in known} == set(typed)
+    assert all(theorem.__name__ in typed[theorem.name].split(" | ") for theorem in known)
+    assert "recovery" in dir(Certificate((CompressedRecovery(),)))
