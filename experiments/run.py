@@ -2,7 +2,6 @@
 
 python experiments/run.py dataset=digits selector=leverage selector.n_features_to_select=20
 python experiments/run.py -m dataset=techtc selector=bss,leverage selector.n_features_to_select=300,400,500
-python experiments/run.py -m hydra/launcher=joblib dataset=techtc selector=bss,leverage   # jobs side by side
 
 Sweeps and artefacts fill the same store: what one has computed, the other finds. A sweep continues after a failed trial
 and lists the failures at the end; with --fail-fast the first one ends it.

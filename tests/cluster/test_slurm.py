@@ -5,12 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import submitit
-from hydra import compose, initialize_config_dir
-from hydra.utils import instantiate
 
 from provlab.plan import compose_config, executor_settings, make_tasks
-from provlab.project import package_conf
 from provlab.run.dask import slurm_cluster
 from provlab.run.executors import execute
 from provlab.run.task import ClusterError, run_task
@@ -91,29 +87,3 @@ def test_run_with_an_sbatch_that_starts_jobs_at_once(here, monkeypatch):
     found = [record["key"] for result in execute(tasks, executor("executor.n_jobs=1")) for record in result.records]
     assert sorted(found) == sorted(record["key"] for task in tasks for record in run_task(task).records)
     assert (here / "scancel.log").read_text() == "cancelled\n"
-
-
-def test_script_of_a_sweep_by_submitit(here, monkeypatch):
-    for name, text in (("sbatch", f"cp $1 {here}/submitted.sh; exit 1"), ("srun", "")):
-        (here / name).write_text(f"#!/bin/sh\n{text}\n")
-        (here / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{here}:{os.environ['PATH']}")
-    overrides = ["hydra/launcher=slurm", "hydra.launcher.partition=long", "hydra.launcher.account=stats"]
-    overrides += ["hydra.launcher.array_parallelism=1"]
-    with initialize_config_dir(config_dir=str(package_conf()), version_base="1.3"):
-        config = compose("config", overrides=[*overrides, "hydra.job.name=run"], return_hydra_config=True)
-    config.hydra.mode = "MULTIRUN"
-    launcher = instantiate(config.hydra.launcher)
-    launcher.setup(hydra_context=None, task_function=print, config=config)
-    with pytest.raises(submitit.core.utils.FailedJobError):  # what sbatch answers; it has kept the script
-        launcher.launch([["selector=bss"], ["selector=leverage"]], 0)
-    lines = (here / "submitted.sh").read_text().splitlines()
-    directives = {line.removeprefix("#SBATCH --") for line in lines if line.startswith("#SBATCH --")}
-    assert directives >= {
-        "job-name=run", "partition=long", "account=stats", "time=240", "cpus-per-task=4", "mem=8GB", "nodes=1",
-        "array=0-1%1",
-    }  # fmt: skip
-    at = [lines.index(f"export {name}=1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")]
-    [command] = [k for k, line in enumerate(lines) if line.startswith("srun ")]
-    assert max(at) < command
-    assert sys.executable in lines[command]

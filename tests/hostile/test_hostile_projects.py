@@ -12,7 +12,6 @@ from test_fuzz_readers import BILLION_LAUGHS
 from provlab.claims import load_claims
 from provlab.cli import main
 from provlab.cli.project import listing
-from provlab.cli.run import check_launcher
 from provlab.plan import cells_of, compose_artefact, compose_config
 from provlab.project import current_project
 from provlab.readings.study import stored_made
@@ -76,26 +75,22 @@ def test_an_artefact_says_nothing_to_hydra(project):
 
 
 def test_of_a_projects_conf_hydra_sees_the_groups_of_cells_alone(project):
-    """Not files that have the names of provsel's own: its main config, its loggers and launchers."""
+    """Not files that have the names of provsel's own: its main config and its loggers."""
     conf, evil = project / "conf", "defaults: [_self_]\n" + EVIL
     logs = "version: 1\nhandlers: {f: {class: logging.FileHandler, filename: canary, mode: w}}\nroot: {handlers: [f]}\n"
-    launcher = "_target_: hydra._internal.core_plugins.basic_launcher.BasicLauncher\nx: {_target_: evil_module.run}\n"
-    for name, text in (("config", evil), ("hydra/job_logging/stdout", logs), ("hydra/launcher/mine", launcher)):
+    for name, text in (("config", evil), ("hydra/job_logging/stdout", logs)):
         (conf / name).parent.mkdir(parents=True, exist_ok=True)
         (conf / f"{name}.yaml").write_text(text)
     run = [sys.executable, "-m", "provlab.cli", "run", *SIZES, "protocol.repeats=1", "protocol.n_splits=2"]
     run += ["executor=serial", "selector=mine"]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    done = subprocess.run([*run, "-m", "hydra/launcher=mine"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "Could not find 'hydra/launcher/mine'" in done.stderr
     assert not (project / "canary").exists()
 
 
 ARGUMENTS = ["+hydra.callbacks.a={_target_:evil_module.run}", "hydra.callbacks.a._target_=evil_module.run",
              "++hydra.callbacks={}", " hydra.callbacks.a=1", "+ hydra.callbacks.a=1", "+selector@hydra.callbacks=mine",
-             "+selector@a:hydra=mine", "hydra/job_logging=x", "hydra/launcher=../x",
+             "+selector@a:hydra=mine", "hydra/job_logging=x", "hydra/launcher=../x", "hydra/launcher=joblib",
              "hydra/launcher@hydra.callbacks=joblib",
              "hydra.searchpath=[file:///tmp]", "hydra.job_logging.root.level=DEBUG", "hydra.job.env_set.A=b",
              "hydra.sweeper.params={a:1}", "+hydra.launcher.x={_target_:evil_module.run}", "hydra.launcher={x:1}",
@@ -109,19 +104,11 @@ def test_the_command_line_widens_no_trust(argument, project, capsys):
     for multirun in ([], ["-m"]):
         assert main(["run", *SIZES, *multirun, "selector=mine", argument]) == 2
         error = capsys.readouterr().err
-        assert re.match(r"provsel: override .*: expected (hydra/launcher=NAME|at most 20 levels|GROUP=NAME)", error)
+        assert re.match(r"provsel: override .*: expected (at most 20 levels|GROUP=NAME)", error)
         assert error.count("\n") == 1
     with pytest.raises(ValueError, match=r"^(override .*|config): expected"):
         cells_of(compose_config([argument]))
     assert "evil_module" not in sys.modules
-
-
-def test_settings_of_launchers_are_left_to_the_command_line():
-    check_launcher(
-        ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "+hydra.launcher.additional_parameters.qos=long",
-         "hydra.launcher.account=${oc.env:ACCOUNT}", "hydra.verbose=true", "hydra.job.name=run",
-         "hydra.launcher.setup=[export A=b]"]
-    )  # fmt: skip
 
 
 # ---- files that take time or memory without end

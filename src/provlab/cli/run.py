@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
-import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from provlab.cli.commands import add_settings, one_line
@@ -32,19 +29,14 @@ Job = tuple[str, ...]
 Outcome = str | None
 """Why a job failed, "" where it did not, None where it was not finished."""
 
-_OF_LAUNCHERS = re.compile(
-    r"hydra/launcher=[\w-]+|(\+*hydra\.launcher\.\w+(\.\w+)*|hydra\.verbose|hydra\.job\.name)=.*", re.DOTALL
-)
-
 
 def run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add how to run; settings are Hydra's overrides."""
     parser.epilog = (
         "GROUP=NAME chooses a file of conf/GROUP (provsel list), GROUP.SETTING=VALUE changes a setting of it, and + "
         "adds one. With -m a setting takes several values, as in a,b or range(1,4): each combination is a job, and "
-        "shared trials run once. hydra/launcher=joblib|slurm|... starts each job as a process or a job of SLURM. "
-        "Interrupt at any time; the same command resumes. The run ends with a table. It is written below "
-        "results/runs, with a figure and the selected features; provsel report shows them."
+        "shared trials run once. Interrupt at any time; the same command resumes. The run ends with a table. It is "
+        "written below results/runs, with a figure and the selected features; provsel report shows them."
     )
     parser.add_argument("-m", "--multirun", action="store_true", help="run a job for each combination of values")
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failed trial")
@@ -58,15 +50,17 @@ def call_run(options: argparse.Namespace) -> int:
     from omegaconf import OmegaConf
 
     from provlab.plan import cells_of, compose_config
-    from provlab.plan.overrides import is_of_hydra
+    from provlab.plan.overrides import check_size, is_of_hydra
 
-    of_launcher = [text for text in options.overrides if is_of_hydra(text.partition("=")[0])]
-    check_launcher(of_launcher)
-    overrides = [text for text in options.overrides if text not in of_launcher]
+    overrides = options.overrides
+    for text in overrides:
+        check_size(text)
+        if is_of_hydra(text.partition("=")[0]):  # by which it would make any object, or write any file
+            raise ValueError(
+                f"override {text!r:.80}: expected GROUP=NAME or GROUP.SETTING=VALUE, got one of Hydra's own."
+            )
     if options.multirun:
-        return _sweep(overrides, of_launcher, fail_fast=options.fail_fast)
-    if of_launcher:
-        raise ValueError(f"override {of_launcher[0]!r:.80}: expected -m with a launcher of Hydra; add it.")
+        return _sweep(overrides, fail_fast=options.fail_fast)
     config = compose_config(overrides)
     if options.cfg:
         print(OmegaConf.to_yaml(OmegaConf.create(config), resolve=options.resolve), end="")
@@ -77,39 +71,19 @@ def call_run(options: argparse.Namespace) -> int:
     return 1 if report.failures else 0
 
 
-def check_launcher(overrides: Sequence[str]) -> None:
-    """Refuse settings by which Hydra would make any object or write any file that it is told to.
-
-    Raises
-    ------
-    ValueError
-        Names the override and those that there are.
-    """
-    from provlab.plan.overrides import check_size
-
-    for text in overrides:
-        check_size(text)
-        if not _OF_LAUNCHERS.fullmatch(text) or "_target_" in text or re.search(r"\$\{(?!oc\.env:)", text):
-            raise ValueError(
-                f"override {text!r:.80}: expected hydra/launcher=NAME, hydra.launcher.NAME=VALUE, hydra.job.name=NAME "
-                f"or hydra.verbose=true, without a reference or _target_; leave it out."
-            )
-
-
 def run_config(
     config: Mapping[str, Any],
     cells: Sequence[Cell],
     *,
     fail_fast: bool = False,
     label: str = "cell",
-    executor: Mapping[str, Any] | None = None,
 ) -> RunReport:
     """Run cells where a composed config says, and say how many trials there were."""
     from provlab.plan import executor_settings
     from provlab.run.runner import run_cells
 
     store, fail_fast = _store(config), fail_fast or config["fail_fast"]
-    report = run_cells(cells, store, executor or executor_settings(config), label=label, fail_fast=fail_fast)
+    report = run_cells(cells, store, executor_settings(config), label=label, fail_fast=fail_fast)
     print(report.summary(), file=sys.stderr, flush=True)
     return report
 
@@ -196,7 +170,7 @@ def fitting_jobs(jobs: Sequence[Job]) -> list[Job]:
     return list(dict.fromkeys(kept))
 
 
-def _sweep(overrides: Sequence[str], of_launcher: Sequence[str], *, fail_fast: bool) -> int:
+def _sweep(overrides: Sequence[str], *, fail_fast: bool) -> int:
     """Run all jobs, print the table of their cells, and list at the end what failed."""
     from provlab.plan import cells_of, compose_config
 
@@ -213,12 +187,8 @@ def _sweep(overrides: Sequence[str], of_launcher: Sequence[str], *, fail_fast: b
     if refused:
         _say(f"sweep: refused, nothing was run; {len(refused)} of {len(jobs)} jobs:", *_by_reason(refused))
         return 1
-    named = [text.partition("=")[2] for text in of_launcher if text.startswith("hydra/launcher=")]
-    if named and named[-1] != "basic":
-        outcomes = _launched(jobs, of_launcher, configs[0], fail_fast=fail_fast)
-    else:
-        outcomes = _together(configs, cells, fail_fast=fail_fast)
-    again = _command("-m", *["--fail-fast"] * fail_fast, *of_launcher, *overrides)
+    outcomes = _together(configs, cells, fail_fast=fail_fast)
+    again = _command("-m", *["--fail-fast"] * fail_fast, *overrides)
     shown = _show([*itertools.chain(*cells)], configs[0], again)
     failures = {job: reason for job, reason in zip(jobs, outcomes, strict=True) if reason}
     n_skipped = outcomes.count(None)
@@ -252,57 +222,6 @@ def _together(
         text = f"{len(failed)} of {len(keys)} trials failed: {failed[0]}" if failed else ""
         outcomes.append(None if missing and not failed else text)
     return outcomes
-
-
-def _launched(
-    jobs: Sequence[Job], of_launcher: Sequence[str], config: Mapping[str, Any], *, fail_fast: bool
-) -> list[Outcome]:
-    """Run each job where a launcher of Hydra starts it: Hydra sees its own settings, and a job's number."""
-    from hydra import compose, initialize_config_dir
-    from hydra._internal.callbacks import Callbacks
-    from hydra.core.global_hydra import GlobalHydra
-    from hydra.core.plugins import Plugins
-    from hydra.types import HydraContext
-
-    from provlab.plan import results_folder
-    from provlab.project import package_conf
-
-    folder = results_folder(config) / "sweeps"  # of what a launcher writes about its jobs
-    place = json.dumps(str(folder), ensure_ascii=False)
-    quiet = ["hydra.output_subdir=null", "hydra/job_logging=none", "hydra/hydra_logging=none"]
-    settings = [*quiet, *of_launcher, f"hydra.sweep.dir={place}", "hydra.sweep.subdir=.", "hydra.mode=MULTIRUN"]
-    try:
-        with initialize_config_dir(config_dir=str(package_conf()), version_base="1.3", job_name="provsel"):
-            whole = compose("config", overrides=settings, return_hydra_config=True)
-            context = HydraContext(config_loader=GlobalHydra.instance().config_loader(), callbacks=Callbacks())
-            launcher = Plugins.instance().instantiate_launcher(
-                hydra_context=context, task_function=partial(_job, jobs, fail_fast), config=whole
-            )
-            returned = launcher.launch([[f"+job={number}"] for number in range(len(jobs))], initial_job_idx=0)
-    except Exception as error:  # of a launcher, which may raise anything; jobs raise nothing
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"hydra/launcher: expected one that starts the jobs, got {reason}") from error
-    with suppress(OSError):
-        folder.rmdir()
-    return [each.return_value for each in returned]
-
-
-def _job(jobs: Sequence[Job], fail_fast: bool, config: Any) -> Outcome:
-    """Run one job in the process of a launcher; whatever it raises, the other jobs continue."""
-    from provlab.plan import cells_of, compose_config
-    from provlab.plan.overrides import setting
-    from provlab.terminal import visible_output
-
-    job, place = jobs[config.job], f"[{config.job + 1}/{len(jobs)}]"
-    # n jobs side by side with n workers each would be n x n processes
-    executor = None if any(setting(text).split(".")[0] == "executor" for text in job) else {"name": "serial"}
-    with visible_output():
-        try:
-            own = compose_config(job)
-            report = run_config(own, cells_of(own), fail_fast=fail_fast, label=place, executor=executor)
-            return report.reason()
-        except Exception as error:
-            return one_line(error)
 
 
 def _command(*arguments: str) -> str:

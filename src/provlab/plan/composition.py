@@ -90,9 +90,7 @@ def _merged_files(
     beside = _beside("dataset", stated.get("dataset", first["dataset"]))
     members = {group: name for group, name in (first | beside | stated).items() if group in GROUPS}
     parts: Parts = {group: member(group, name) for group, name in members.items()}
-    contents = [*map(_content, files)]
-    del contents[0]["hydra"]  # settings of launchers
-    return reduce(_merge, contents, parts)
+    return reduce(_merge, map(_content, files), parts)
 
 
 def _named_members(file: Parts) -> dict[str, str]:

@@ -77,7 +77,7 @@ def setting(override: str) -> str:
 
 
 def is_of_hydra(key: str) -> bool:
-    """Tell whether the key of an override is, or may lead to, a setting of Hydra's launchers."""
+    """Tell whether the key of an override is, or may lead to, a setting of Hydra itself."""
     return "hydra" in re.split(r"[\s.+~/@:]", key)
 
 
