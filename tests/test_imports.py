@@ -67,18 +67,20 @@ def test_scikit_learn_is_all_that_is_imported(module, beside, tmp_path):
     assert more == ({"provsel", "provlab", "yaml"} if module == "provlab.datasets" else {"provsel"})
 
 
-def test_theorems_are_declared_without_what_measures_them(tmp_path):
-    script = """
-import sys
-import tomllib
-from provsel.certificates import THEOREMS
-assert all(theorem.columns() for theorem in THEOREMS)
-print(*sys.modules)
-"""
+@pytest.mark.parametrize(
+    ("declared", "not_needed"),
+    [
+        ("from provsel.certificates import THEOREMS; assert all(each.columns() for each in THEOREMS)", ("scipy",)),
+        ("from provlab.plan import compose_config; from provlab.protocols import COLUMNS; assert COLUMNS", ()),
+    ],
+    ids=["theorems", "protocols"],
+)
+def test_theorems_and_protocols_are_declared_without_what_measures_them(declared, not_needed, tmp_path):
+    script = f"import sys\nimport tomllib\n{declared}\nprint(*sys.modules)"
     done = run_python(["-c", script], tmp_path)
     assert done.returncode == 0, done.stderr
     library = ("models", "reducers", "selectors", "streams", "training_view")
-    measures = ("scipy", "sklearn", *(f"provsel.{name}" for name in library))
+    measures = (*not_needed, "sklearn", *(f"provsel.{name}" for name in library))
     assert [name for name in done.stdout.split() if name.startswith(measures)] == []
 
 

@@ -92,7 +92,7 @@ def fold_rows():
 def trial(cell, dataset, train, test):
     """Return the record of a trial on given rows."""
     fold = Fold.of(dataset, train, test, cell.protocol["preparation"], 3)
-    from provlab.protocols.benchmark import MeasuredView
+    from provlab.protocols.measured_view import MeasuredView
 
     fold = dataclasses.replace(fold, view=MeasuredView(fold.view.X, fold.view.y, fold.view.metadata))
     return cell.measured.run(cell.method, fold, seed=1, split_seed=3), fold

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,7 +14,6 @@ import numpy as np
 from provlab.identity.keys import canonical_json
 from provlab.protocols.base import Fold, Method, Record, columns
 from provlab.protocols.in_memory import KFold
-from provsel.training_view import TrainingView
 
 if TYPE_CHECKING:
     from provlab.datasets import Dataset
@@ -63,6 +60,8 @@ class BenchmarkFolds(KFold):
 
     def fold(self, dataset: Dataset, **how: Any) -> Fold:
         """Return one fold, whose parts are computed with their memory."""
+        from provlab.protocols.measured_view import MeasuredView
+
         made = super().fold(dataset, **how)
         return replace(made, view=MeasuredView(made.view.X, made.view.y, made.view.metadata))
 
@@ -75,6 +74,7 @@ class BenchmarkFolds(KFold):
             Of this machine, which says nothing about the method.
         """
         from provlab.protocols.fitting import classify, fit_selector
+        from provlab.protocols.measured_view import MeasuredView
 
         view, limit = fold.view, float(method.limit or np.inf)
         assert isinstance(view, MeasuredView)
@@ -167,72 +167,3 @@ def cpu_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-
-
-class MeasuredView(TrainingView):
-    """A view that knows the peak memory of each of its parts, as it knows their times.
-
-    Linux alone can begin to count anew; elsewhere nothing is known.
-    """
-
-    def __init__(self, *rows: Any) -> None:
-        super().__init__(*rows)
-        self._peaks: dict[str, int | None] = {}
-        self._highest: list[int] = []  # of the blocks that are measured now, one in the other
-
-    def shared(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return the part `name`, computed at the first call."""
-
-        def with_memory() -> Any:
-            with self._peak() as peak:
-                part = compute()
-            self._peaks[name] = peak()
-            return part
-
-        return super().shared(name, with_memory)
-
-    @contextmanager
-    def measured(self) -> Iterator[Callable[[], int | None]]:
-        """Measure a block; afterwards tell its peak, or that of a part which it used, whoever computed it."""
-        with self._peak() as own:
-
-            def largest() -> int | None:
-                found = [own(), *(self._peaks[name] for name in self._used if name in self._peaks)]
-                return None if None in found else max(each for each in found if each is not None)
-
-            yield largest
-
-    @contextmanager
-    def _peak(self) -> Iterator[Callable[[], int | None]]:
-        found: list[int] = []
-        before = _memory("VmHWM")
-        if self._highest and before is not None:
-            self._highest[-1] = max(self._highest[-1], before)
-        base = _memory("VmRSS") if _count_anew() else None
-        self._highest.append(0)
-        try:
-            yield lambda: found[0] if found else None
-        finally:
-            highest = max(self._highest.pop(), _memory("VmHWM") or 0)
-            if base is not None:
-                found.append(max(0, highest - base))
-            if self._highest:
-                self._highest[-1] = max(self._highest[-1], highest)
-
-
-def _count_anew() -> bool:
-    """Let VmHWM be what the process has now; False where the system cannot."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    except OSError:
-        return False
-    return True
-
-
-def _memory(name: str) -> int | None:
-    """Return a number of bytes that Linux tells of this process: VmHWM, the most, or VmRSS, what it has now."""
-    try:
-        found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
-    except OSError:
-        return None
-    return None if found is None else 1024 * int(found[1])
