@@ -138,9 +138,10 @@ def _on_data(
         settings = {override.key: override.value for override in map(parse_override, data)}
         name = Path(str(settings.get(("dataset", "path"), settings.get(("dataset",), "data")))).stem
     found = on_data(name, PanelDataset(tuple(data), YOURS, ""), chosen_methods(against), store, executor)
+    alike = " with about as many columns" if len(found.alike) < found.n_panel else ""
     console.print(table(_lines(found.board, ON_DATA), f"{len(found.board)} methods on {name}", (
         f"Difference: points of balanced error more than all features, with the 95 % interval of one method alone over "
-        f"the folds. In the panel: mean rank on {len(found.alike)} of its data sets with about as many columns."
+        f"the folds. In the panel: mean rank on {len(found.alike)} of its data sets{alike}."
     )))  # fmt: skip
     arguments = [*(f"--against={each}" for each in against), *data, f"results={results}"]
     command = shlex.join(["provsel", "rank", *arguments])
