@@ -11,8 +11,6 @@ from provlab.cli.artefacts import executor_note
 from provlab.datasets import MissingDataError
 from provlab.figures.style import only_formats
 from provlab.plan import compose_artefact
-from provlab.store import TrialStore
-from provsel.stability import stability
 
 
 def instead(*choose, columns=(), name="Made"):
@@ -38,21 +36,6 @@ def few_rows(*columns):
     return [made, "artefact.only=[Made]", "protocol.n_splits=2"]
 
 
-SIZES = "10", "20", "10, clusters", "20, clusters"
-TINY = ["protocol.repeats=1", "protocol.n_splits=2", "protocol.draws=2"]
-SETS = [
-    instead(
-        "dataset=synthetic",
-        "dataset.n_samples=45",
-        "dataset.n_features=60",
-        f"dataset.seed={k}",
-        columns=SIZES,
-        name=name,
-    )
-    for k, name in enumerate(["Made", "Other"])
-]
-SHARED = ["RRQR", "leverage", "random", "all features"]
-
 CASES = {
     "wang2018/ofs-figure1": [*clusters("20", "100"), "protocol.repeats=3"],
     "wang2018/ofs-table2": clusters("all features"),
@@ -67,7 +50,6 @@ CASES = {
     "giesen2013/compression-gap": [*rows("10", "100"), "protocol.draws=2"],
     "giesen2013/feature-selective": few_rows(),
     "giesen2013/feature-selective-peers": [*few_rows("10", "100"), "~artefact.rows.LPSVM"],
-    "selection/selectors": ["artefact.only=[Made,Other]", *TINY, *SETS],
 }  # fmt: skip
 
 DRAWN = {
@@ -76,7 +58,6 @@ DRAWN = {
     "giesen2013/compression-gap": ["test error", "objective / optimum", "at the best length", "Made", "refined"],
     "giesen2013/feature-selective": ["kernel weights, compressed", "c1 / c1 that drops everything", "1e-3", "Made"],
     "giesen2013/feature-selective-peers": ["number of selected features"],
-    "selection/selectors": ["RRQR", "RFE", "all features"],
 }
 
 
@@ -222,54 +203,6 @@ def test_error_and_features_against_the_price_and_at_equal_numbers(run):
     assert kept["L1-SVM", "100, features"] < 72  # no more than rows
     assert f"[{kept['L1-SVM', '100, features']:.0f}]" in text.replace("\\", "")
     assert kept["Full", "10"] == kept["Full", "100"]
-
-
-def test_selectors_are_ranked_and_the_advice_says_what_the_numbers_carry(run, results):
-    frame, text = run("selection/selectors")
-    methods = list(compose_artefact("selection/selectors").config.artefact.rows)
-    assert list(frame["row"].unique()) == methods
-    value = frame["value"].astype(float)
-    # rank 5 of the best against 10 columns: RRQR's do better than random ones, and more columns than fewer
-    ratio = value.xs("10, ratio", level="column")
-    assert ratio["Made", "RRQR"] < ratio["Made", "random"]
-    assert value["Made", "RRQR", "20, ratio"] < ratio["Made", "RRQR"]
-    assert ratio["Made", "all features"] < 1e-12
-    assert np.isnan(value["Made", "all features", "10, stability"])
-    assert value["Made", "random", "10, stability"] < value["Made", "RRQR", "10, stability"]
-    assert (value.xs("10, seconds", level="column") > 0).all()
-    # labels score the clusters: no method that uses them is compared there
-    clustered = frame.loc[frame["column"].str.endswith("clusters"), "row"].unique()
-    labelled = ["alpha-investing", "RFE", "LPSVM", "L1-SVM", "FS-SVM"]
-    assert [name for name in methods if name not in clustered] == labelled
-    assert f"No clusters of {', '.join(labelled)}:" in text
-    ranked = [float(rank) for rank in re.findall(r"\((\d+\.\d)\)", text)]
-    assert len(ranked) == 4 * 20 + 15  # all features have none
-    assert sum(ranked) == pytest.approx(4 * 20 * 21 / 2 + 15 * 16 / 2, abs=5)  # as printed, to one decimal
-    advice = (results / "tables" / "selection" / "advice.md").read_text()
-    assert "## From 2 data sets, all methods\n" in advice
-    assert advice.count("Friedman's test") == advice.count("### ") == 5
-    artefact = compose_artefact("selection/selectors", CASES["selection/selectors"])
-    [cell] = [e.cell for e in artefact.entries if (e.dataset, e.row, e.column) == ("Made", "RRQR", "10")]
-    found = TrialStore(results / "store").query([cell.id], ["features"]).to_pandas()
-    index = stability(found["features"], 60).index
-    assert value["Made", "RRQR", "10, stability"] == pytest.approx(index)
-
-
-def test_of_one_data_set_of_two_classes_there_is_no_test_and_no_advice(run, results):
-    three = instead(
-        "dataset=gaussian_clusters", "dataset.n_samples=45", "dataset.n_features=60", columns=SIZES, name="Three"
-    )
-    three = three.replace(",columns", f",rows:[{','.join(SHARED)}],columns")
-    folder = results / "tables" / "selection"
-    for only in ("Made", "Made,Three"):
-        frame, _ = run("selection/selectors", f"artefact.only=[{only}]", *TINY, *SETS, three)
-        advice = (folder / "advice.md").read_text()
-        assert advice.count("No test: it takes two data sets") == 5
-        assert "Best average rank" not in advice.split("## From all 2 data sets, methods for any number of classes")[0]
-    # data of many classes have the methods that can use them
-    assert list(frame.loc[frame["dataset"] == "Three", "row"].unique()) == SHARED
-    assert "RFE" in (folder / "selectors.md").read_text()
-    assert "RFE" not in (folder / "selectors_all_data.md").read_text()
 
 
 def test_times_that_are_measured_side_by_side_are_said_to_be():

@@ -174,7 +174,7 @@ def test_the_sample_has_some_cheap_trials_whole(tmp_path):
     keys = store.query(columns=["key", "cell"]).to_pandas().groupby("cell")["key"].min()
     assert {cell: record["key"] for cell, record in records.items()} == keys.to_dict()
     assert records[cells[0].id]["subset_frobenius_ratio"] >= 0
-    assert not any(name.startswith("subset_") for name in records[cells[1].id])
+    assert not any(name.startswith("subset_frobenius") for name in records[cells[1].id])
     again.append(list(records.values()))
     from_memory = sample_records(SimpleNamespace(cells=cells), StoreSnapshot.take(store))
     for others in (whole_records(again), from_memory):
