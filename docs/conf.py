@@ -136,7 +136,7 @@ def mathml(self, node):
     """Write a formula as MathML."""
     block = node.tagname == "math_block"
     formula = tex2mathml(node.astext(), as_block=block)
-    self.body.append(f'<div class="formula">{formula}</div>\n' if block else formula)
+    self.body.append(f'<div class="formula" tabindex="0">{formula}</div>\n' if block else formula)
     raise nodes.SkipNode
 
 
