@@ -70,9 +70,9 @@ def test_keys_follow_from_cells_and_numbers(computed):
 def test_writing_again_changes_no_byte_and_what_is_incomplete_stays_out(computed, tmp_path, capsys):
     folder = tmp_path / "again"
     shutil.copytree(computed, folder)
-    before = {path.name: path.read_bytes() for path in (folder / PANEL).iterdir()}
+    before = {path.name: path.read_bytes() for path in (folder / PANEL).glob("*.parquet")}
     assert main(["reference", "--panel", "--results", str(folder / "results")]) == 0
-    assert {path.name: path.read_bytes() for path in (folder / PANEL).iterdir()} == before
+    assert {path.name: path.read_bytes() for path in (folder / PANEL).glob("*.parquet")} == before
     store = TrialStore(folder / "results" / "store")
     trials = store.query()
     first = trials.select(["selector"]).to_pandas().drop_duplicates()  # a trial of each method
@@ -89,8 +89,8 @@ def test_an_honest_panel_is_merged_and_audited(here, capsys):
     other = here / "other"
     assert main(["merge", str(here / PANEL), "--panel", "--results", "other"]) == 0
     assert "100 new trials of all features, F-test, random" in capsys.readouterr().out
-    assert {path.name: path.read_bytes() for path in (other / "reference" / "benchmark").iterdir()} == {
-        path.name: path.read_bytes() for path in (here / PANEL).iterdir()
+    assert {path.name: path.read_bytes() for path in (other / "reference" / "benchmark").glob("*.parquet")} == {
+        path.name: path.read_bytes() for path in (here / PANEL).glob("*.parquet")
     }
     assert main(["merge", str(here / PANEL), "--panel", "--results", "other"]) == 0
     assert "0 new trials of no method; known: 100 identical" in capsys.readouterr().out

@@ -21,7 +21,7 @@ from provlab.plan import compose_config, load_from
 PANEL = read_plain_yaml(Path(dataset_table.__file__).with_name("datasets.yaml"))
 
 
-STORED = Path(__file__).parents[2] / "results" / "reference" / "benchmark" / "datasets.csv"
+STORED = Path(__file__).parents[2] / "results" / "reference" / "benchmark" / "_datasets.csv"
 TABLE = pd.read_csv(STORED, dtype=str, keep_default_na=False).to_dict("records")
 
 

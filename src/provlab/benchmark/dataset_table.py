@@ -16,8 +16,8 @@ from provlab.datasets import loader, read_source, source_names
 from provlab.plan import load_from
 from provlab.tables import write_frame
 
-FILE = "datasets.csv"
-"""Beside the files of a stored panel."""
+FILE = "_datasets.csv"
+"""Beside the files of a stored panel. Pandas passes over it: it begins with an underscore."""
 
 
 def dataset_table(datasets: Mapping[str, PanelDataset] | None = None) -> pd.DataFrame:
