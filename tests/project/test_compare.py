@@ -327,5 +327,5 @@ def test_functions_and_classes_are_given_for_the_call_only(data):
     with pytest.raises(ValueError, match=r"project trusts \(none\), got 'sklearn\.feature_selection\.SelectKBest'"):
         build("selector", config)
     function = {"_target_": "provsel.selectors.UniformSelector", "n_features_to_select": {"_function_": "os.system"}}
-    with pytest.raises(ValueError, match=r"_function_: expected a function that the program at hand has passed"):
+    with pytest.raises(ValueError, match=r"_function_: expected a function that this program passed"):
         build("selector", function)

@@ -373,6 +373,8 @@ def _interpolated(numbers: Floats, sizes: Floats, values: Floats) -> Floats:
         x = np.clip(numbers[which], *sizes[places[[0, -1]]])
         lines = values[np.ix_(which, places)]
         inside = lines[:, 0] if places.size == 1 else PchipInterpolator(sizes[places], lines.T)(x).diagonal()
+        at = np.minimum(np.searchsorted(sizes[places], x), places.size - 1)  # of NaN as well
+        inside = np.where(sizes[places][at] == x, lines[np.arange(which.size), at], inside)  # to the bit, at a knot
         found[which] = np.where(np.abs(numbers[which] - x) <= SAME, inside, np.nan)
     return found
 

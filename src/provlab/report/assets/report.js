@@ -154,8 +154,9 @@
       const select = element("select");
       select.append(new Option("all", "all"));
       distinct.forEach((value, k) => select.append(new Option(value || "(none)", String(k))));
-      // A column may say what is shown first, such as the line about everything.
-      if (distinct.includes(header.dataset.filter)) select.value = String(distinct.indexOf(header.dataset.filter));
+      // A column may say which of its values is shown first.
+      const first = header.dataset.filter;
+      if (first && distinct.includes(first)) select.value = String(distinct.indexOf(first));
       label.append(select);
       bar.append(label);
       choices.push({ select, values, distinct });
