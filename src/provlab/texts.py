@@ -11,7 +11,7 @@ A template asks a folder of reference results for what it says, so that a new re
     {{ nearest["smith2020/table1"].best.exact | form("d") }}           of the universe nearest to the print
     {{ likelihood["smith2020"]["BSS", "as printed", "r=2"] | share }}  how often a reading gives a printed list
     {{ summary.trials | form(",d") }}                                  what summary.json has
-    {% for each in lines("benchmark/datasets") %}                      the lines of any CSV file there
+    {% for each in lines("benchmark/_datasets") %}                     the lines of any CSV file there
 
 A query is a statistic and a format of Python's. The statistic `value` is of the one number that there is, `printed` of
 the one printed number, `times` the one over the other, `sd` the mean standard deviation; the others are `STATISTICS`.

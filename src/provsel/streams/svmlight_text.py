@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 _NUMBER = rb"-?\.?(?:e[-+])?"
+_NEGATIVE_ZERO = re.compile(rb"-0|-\d[^ :\n]*[eE]-\d{3}")
+"""What may be a zero with a sign: one as it is written, and a number that is too small for a float."""
+
 _ROWS = re.compile(rb"(?:%b(?: :%b)*+\n)*+" % (_NUMBER, _NUMBER))
 """What plainly written rows are without their digits: label, and pairs of index and value. It never goes back."""
 _PAIRS = (b"e-", b"e+", b":-", b"\n-")
@@ -91,7 +94,7 @@ def _plain(lines: Sequence[bytes], zero_based: bool, n_features: int | None) -> 
         numbers = mmread(BytesIO(_HEAD % size + text.translate(_LINES))).ravel()
     except ValueError:
         return None
-    if b"-0" in text and not numbers.all():
+    if not numbers.all() and _NEGATIVE_ZERO.search(text):
         return None  # the reader takes -0 for 0
     labels = 2 * starts[:-1] + np.arange(counts.size)
     pairs = np.delete(numbers, labels).reshape(-1, 2)
