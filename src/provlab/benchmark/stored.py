@@ -199,7 +199,7 @@ def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
     if len(found.drop_duplicates(["cell", *NUMBERS])) < len(found) or len(found) != planned:
         raise ValueError(
             f"{subject}: expected each of {planned} planned trials once, got {len(found)} lines; compute the others, "
-            f"or leave out what is there twice."
+            f"or remove repeated lines."
         )
     beyond = (found[[*NUMBERS]].to_numpy() >= found[["repeats", "folds", "draws"]].to_numpy()).any(axis=1)
     shares = found[["error", "balanced_accuracy", "support_f1", "false_discovery"]].to_numpy()
