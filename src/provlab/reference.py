@@ -31,7 +31,7 @@ from provlab.frames import planned_trials
 from provlab.plan import Artefact, compose_artefact, counted_state, unique_cells
 from provlab.project import artefact_names, full_name
 from provlab.readings.letter import write_letter
-from provlab.readings.robustness import counted, stored_robustness, under_readings
+from provlab.readings.robustness import counted, stored_robustness, tallied, under_readings
 from provlab.readings.study import (
     copy_readings,
     joined,
@@ -130,11 +130,10 @@ class Reference:
         """Return how many of each paper's own claims have each verdict, firm or depending on the reading."""
         own = self.verdicts[self.verdicts["kind"] == "paper"] if len(self.verdicts) else self.verdicts
         asked = stored_robustness(self.folder)
-        found: dict[str, dict[str, int]] = {}
+        found: dict[str, list[str]] = {}
         for line in own.to_dict("records"):
-            of_paper = found.setdefault(line["paper"], dict.fromkeys(VERDICTS, 0))
-            of_paper[counted(line["id"], line["verdict"], asked)] += 1
-        return found
+            found.setdefault(line["paper"], []).append(counted(line["id"], line["verdict"], asked))
+        return {paper: dict(tallied(of_paper)) for paper, of_paper in found.items()}
 
     def depending(self) -> list[dict[str, str]]:
         """Return the papers' own claims whose verdict depends on the reading, with what became of them."""
@@ -409,11 +408,29 @@ def _write_files(folder: Path, artefact: Artefact, store: TrialReader, rankings:
     return [path.as_posix() for path in written]
 
 
-def _changes(name: str, made: Provenance) -> list[str]:
+def changes_since(name: str, made: Provenance, artefact: Artefact | None = None) -> list[str]:
+    """Return what has changed in the code since an artefact was made, in words.
+
+    Parameters
+    ----------
+    name : str
+    made : Provenance
+    artefact : Artefact, optional
+        As the settings of `made` have it, where that is at hand.
+
+    Raises
+    ------
+    MissingDataError
+        Data without which it cannot be planned are not here.
+    """
     if name not in artefact_names():
         return ["no artefact of the project any more"]
+    artefact = compose_artefact(name, made.settings) if artefact is None else artefact
+    return made.changes(Versions.of_artefact(artefact, claims_about([name], all_claim_files())))
+
+
+def _changes(name: str, made: Provenance) -> list[str]:
     try:
-        artefact = compose_artefact(name, made.settings)
+        return changes_since(name, made)
     except MissingDataError as error:
         return [f"not compared with the code: data missing, provsel fetch {error.dataset}"]
-    return made.changes(Versions.of_artefact(artefact, claims_about([name], all_claim_files())))

@@ -7,14 +7,14 @@ reading*. A claim that was not tested under readings keeps its verdict.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from provlab.claims import DECIDED, DEPENDS_ON_READING, NOT_CONTRADICTED, NOT_RUN, REPLICATED
+from provlab.claims import DECIDED, DEPENDS_ON_READING, NOT_CONTRADICTED, NOT_RUN, REPLICATED, VERDICTS
 from provlab.readings.schema import Readings
 
 COLUMNS = [
@@ -152,6 +152,12 @@ def stored_robustness(results: Path) -> dict[str, Robustness]:
 def counted(claim: str, verdict: str, asked: Mapping[str, Robustness]) -> str:
     """Return what a verdict on a claim counts as; itself where the claim was not tested under readings."""
     return asked[claim].counts_as(verdict) if claim in asked else verdict
+
+
+def tallied(verdicts: Iterable[str]) -> list[tuple[str, int]]:
+    """Return how many there are of each verdict, in the order of `VERDICTS`."""
+    counts = Counter(verdicts)
+    return [(verdict, counts[verdict]) for verdict in VERDICTS]
 
 
 def under_readings(claim: str, asked: Mapping[str, Robustness]) -> str:

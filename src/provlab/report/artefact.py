@@ -18,7 +18,6 @@ import pyarrow as pa
 from markupsafe import Markup
 
 from provlab.claims import ClaimFile, Evidence, Verdict, judge
-from provlab.claims.provenance import Versions
 from provlab.claims.rules import Finding
 from provlab.claims.schema import Claim
 from provlab.datasets import MissingDataError
@@ -34,6 +33,7 @@ from provlab.readings.prints import printed_effect
 from provlab.readings.robustness import Robustness
 from provlab.readings.study import Outcome, stored_outcome
 from provlab.recipe import load_recipe
+from provlab.reference import changes_since
 from provlab.report.features import FeaturesLine, FeaturesPart, write_features
 from provlab.report.plots import numbers_plot, strip
 from provlab.report.reference import PLACE, ProjectReference, ReferencePart
@@ -187,7 +187,7 @@ def write_artefact(
     printed = numbers[numbers["printed"] != ""] if len(numbers) else numbers
     site.write(
         page.href, "artefact.html", page.title, page.paper, page.short, page=page, readings=readings, labels=FILES,
-        reference=reference, compared=_compared(site, page, family),
+        reference=reference, compared=_compared(site, artefact, page),
         counts=counted([page]), numbers=numbers[:MAX_NUMBERS].to_dict("records"), n_printed=len(printed),
         plots=content["plot"] is not None,
         with_errors=len(printed) > 0 and np.isfinite(printed["standard_errors"]).any(),
@@ -346,16 +346,15 @@ def _write_trace(
     )  # fmt: skip
 
 
-def _compared(site: Site, page: ArtefactPage, family: Sequence[Claim]) -> str:
+def _compared(site: Site, artefact: Artefact | None, page: ArtefactPage) -> str:
     """Say how the code differs from what the reference of an artefact was made with."""
     if page.reference is None or site.overrides:
         return "With the settings of the papers."
+    made = page.reference.made
     try:
-        artefact = compose_artefact(page.name)
+        changes = changes_since(page.name, made, None if made.settings else artefact)
     except MissingDataError:
         return "Not compared with the code, as data are missing."
-    claims = [claim for claim in family if page.name in claim.artefacts]
-    changes = page.reference.made.changes(Versions.of_artefact(artefact, claims))
     return f"Older than the code: {'; '.join(changes)}." if changes else "Up to date with the code."
 
 

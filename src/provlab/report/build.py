@@ -18,7 +18,7 @@ from markupsafe import Markup
 from provlab.audit import AuditRun, read_audits
 from provlab.benchmark.ranking import scores
 from provlab.benchmark.stored import read_panel, stored_folder
-from provlab.claims import NOT_RUN, VERDICTS, Verdict
+from provlab.claims import NOT_RUN, Verdict
 from provlab.claims.schema import all_claim_files
 from provlab.doctor import INSTALLATION, OK, STORE, examine
 from provlab.features import AT_ONCE
@@ -26,6 +26,7 @@ from provlab.own_runs import read_runs
 from provlab.plan import COMPLETE
 from provlab.project import artefact_names, current_project, papers
 from provlab.readings.robustness import counted as counted_verdict
+from provlab.readings.robustness import tallied
 from provlab.report.artefact import ArtefactPage, ClaimReadings, counted, readings_of, write_artefact
 from provlab.report.benchmark import write_benchmark
 from provlab.report.reference import ProjectReference, project_reference
@@ -153,8 +154,9 @@ def _write_overview(
         "readings": readings,
         "reference": reference,
     }
-    for name in sorted(site.papers, key=lambda paper: not any(page.n_found for page in pages if page.paper == paper)):
-        own = sorted((page for page in pages if page.paper == name), key=lambda page: not page.n_found)
+    pages = sorted(pages, key=lambda page: not page.n_found)  # what is stored comes first
+    for name in dict.fromkeys(page.paper for page in pages):
+        own = [page for page in pages if page.paper == name]
         claims = [verdict for verdict in verdicts if verdict.claim.paper == name]
         titles[name], notes = _notes(name)
         site.write(
@@ -179,8 +181,7 @@ def tally(readings: Mapping[str, ClaimReadings], verdicts: Iterable[Verdict]) ->
     """
     asked = {claim: found.robustness for claim, found in readings.items()}
     own = [made for made in verdicts if made.claim.kind == "paper"]
-    counts = Counter(counted_verdict(made.claim.id, made.verdict, asked) for made in own)
-    return [(verdict, counts[verdict]) for verdict in VERDICTS]
+    return tallied(counted_verdict(made.claim.id, made.verdict, asked) for made in own)
 
 
 def _notes(paper: str) -> tuple[str, str]:

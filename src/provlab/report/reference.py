@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,10 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from provlab.claims import VERDICTS, ClaimFile
+from provlab.claims import ClaimFile
 from provlab.claims.provenance import Provenance
 from provlab.project import current_project
-from provlab.readings.robustness import counted, stored_robustness
+from provlab.readings.robustness import counted, stored_robustness, tallied
 from provlab.reference import FOLDER, Reference
 from provlab.report.templating import render_notes
 from provlab.tables import value_text
@@ -52,21 +51,16 @@ class ProjectReference:
 
     parts: Mapping[str, ReferencePart]
     claims: Mapping[str, Mapping[str, Any]]
-
-    @property
-    def n_trials(self) -> int:
-        """Number of trials, counted for each artefact."""
-        return sum(part.made.trials for part in self.parts.values())
+    n_trials: int
 
     def counts(self, paper: str) -> list[tuple[str, int]]:
         """Return how many of a paper's own claims have each verdict."""
-        return tally_of(line for line in self.claims.values() if line["paper"] == paper)
+        return _own(line for line in self.claims.values() if line["paper"] == paper)
 
 
-def tally_of(lines: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
+def _own(lines: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
     """Return how many of the own claims among some lines of the reference count as each verdict."""
-    counts = Counter(line["counts_as"] for line in lines if line["kind"] == "paper")
-    return [(verdict, counts[verdict]) for verdict in VERDICTS]
+    return tallied(line["counts_as"] for line in lines if line["kind"] == "paper")
 
 
 def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectReference:
@@ -97,12 +91,12 @@ def project_reference(report: Path, files: Iterable[ClaimFile]) -> ProjectRefere
                 shutil.copyfile(path, figures / path.name)
         parts[name] = ReferencePart(
             Provenance.from_json(part, name),
-            tally_of(line for line in claims.values() if line["artefact"] == name),
+            _own(line for line in claims.values() if line["artefact"] == name),
             [_formatted(path) for path in paths if path.suffix == ".md"],
             sorted((path.name for path in paths if path.suffix == ".svg"), key=lambda file: file != f"{short}.svg"),
             _numbers(folder / "tables" / f"{name}.csv"),
         )
-    return ProjectReference(parts, claims)
+    return ProjectReference(parts, claims, int(found.cost()["trials"]))
 
 
 def _formatted(path: Path) -> Markup:
