@@ -8,7 +8,6 @@ standard errors of a share are 1.4 points at 5 % and 1.9 points at 90 %, with 1,
 """
 
 import argparse
-import csv
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import stats
-from timing import report
+from timing import report_rules
 
 from provlab.benchmark.ranking import ALL, interval, over_domains, pairs
 from provlab.claims.paired_tests import DyadicT, holm
@@ -158,14 +157,7 @@ def main():
     made = [*false_better(options.samples, rng), *others(options.samples, rng)]
     shown = [[*row[:4], *("" if np.isnan(share) else f"{share:.4f}" for share in row[4:])] for row in made]
     rows = [dict(zip(FIELDS, row, strict=True)) for row in shown]
-    if options.csv:
-        with options.csv.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    lines = [f"| {' | '.join(FIELDS)} |", "|---|---|--:|--:|--:|--:|"]
-    lines += [f"| {' | '.join(map(str, row.values()))} |" for row in rows]
-    report("panel_rules", "\n".join(lines), [], rows=rows, samples=options.samples)
+    report_rules("panel_rules", FIELDS, rows, options)
 
 
 if __name__ == "__main__":

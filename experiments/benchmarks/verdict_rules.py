@@ -12,7 +12,6 @@ sets, with half of the variance from the categories.
 """
 
 import argparse
-import csv
 import math
 from functools import partial
 from itertools import pairwise
@@ -21,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.special import bdtr
-from timing import report
+from timing import report_rules
 
 from provlab.claims.bounds import NEARLY_ALL, runs_needed
 from provlab.claims.comparison import Better, Comparable, NotWorse
@@ -326,14 +325,7 @@ def main():
     rows = [*false_verdicts(options.samples, rng), *decided(options.samples, rng)]
     rows += of_claims(options.samples, np.random.default_rng(44))
     rows += at_kept(options.samples, np.random.default_rng(45))
-    if options.csv:
-        with options.csv.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    lines = [f"| {' | '.join(FIELDS)} |", "|---|---|--:|--:|--:|--:|"]
-    lines += [f"| {' | '.join(str(row.get(field, '')) for field in FIELDS)} |" for row in rows]
-    report("verdict_rules", "\n".join(lines), [], rows=rows, samples=options.samples)
+    report_rules("verdict_rules", FIELDS, rows, options)
 
 
 if __name__ == "__main__":

@@ -206,11 +206,7 @@ def compare(
         store = TrialStore(results / "store")
         executor = {"name": "serial"} if n_jobs == 1 else {"name": "loky", "n_jobs": n_jobs}
         report = run_cells(cells, store, executor, label="compare", console=console)
-    if report.failures:
-        raise ValueError(
-            f"compare: {len(report.failures)} of {report.n_planned} trials failed, the others are stored: "
-            f"{'; '.join(report.kinds())}"
-        )
+    report.check("compare")
     return _comparison(own_run("", cells, [*methods], [name] * len(cells)), headline_of(cells[0]), store, results)
 
 

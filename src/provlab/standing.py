@@ -199,12 +199,7 @@ def computed(
     console: Console | None = None,
 ) -> Panel:  # fmt: skip
     """Return the panel of some cells, after computing what the store lacks."""
-    report = run_cells([each.cell for each in cells], store, executor, label="rank", console=console)
-    if report.failures:
-        raise ValueError(
-            f"rank: {len(report.failures)} of {report.n_planned} trials failed, the others are stored: "
-            f"{'; '.join(report.kinds())}"
-        )
+    run_cells([each.cell for each in cells], store, executor, label="rank", console=console).check("rank")
     return panel_frame(cells, store, datasets)
 
 

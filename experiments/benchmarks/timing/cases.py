@@ -1,5 +1,6 @@
 """The common record of a measured case, and where the tables and records of a benchmark go."""
 
+import csv
 import json
 import operator
 import os
@@ -72,6 +73,18 @@ def spread(above, below):
 def folder():
     """Return where a script leaves its files: below results/, or where run.py collects them."""
     return Path(os.environ.get(FOLDER_VARIABLE) or repository() / "results" / "benchmarks")
+
+
+def report_rules(name, fields, rows, options):
+    """Report simulated shares of verdicts, a mapping a line, and write them to the CSV file that `options` names."""
+    if options.csv:
+        with options.csv.open("w", newline="") as file:
+            writer = csv.DictWriter(file, fields, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    lines = [f"| {' | '.join(fields)} |", "|---|---|--:|--:|--:|--:|"]
+    lines += [f"| {' | '.join(str(row.get(field, '')) for field in fields)} |" for row in rows]
+    report(name, "\n".join(lines), [], rows=rows, samples=options.samples)
 
 
 def report(name, tables, cases=(), **records):

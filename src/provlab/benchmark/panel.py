@@ -210,6 +210,11 @@ WHERE = ["environment", "git_revision"]
 """Columns of the records that say where a trial was computed."""
 
 
+def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
+    """Return a line a cell: how the frame calls it."""
+    return pd.DataFrame([each[:-1] for each in cells], columns=[*PanelCell._fields[:-1]])
+
+
 def panel_frame(
     cells: Sequence[PanelCell], store: TrialReader, datasets: Mapping[str, PanelDataset] | None = None
 ) -> Panel:
@@ -221,7 +226,7 @@ def panel_tables(
     cells: Sequence[PanelCell], store: TrialReader, datasets: Mapping[str, PanelDataset]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables of `panel_frame`, and beside each trial where it was computed: environment and git_revision."""
-    about = pd.DataFrame([each[:-1] for each in cells], columns=[*PanelCell._fields[:-1]])
+    about = names_of(cells)
     read = [*READ, "select_cpu", "shared_cpu", "features", "n_features", *WHERE]
     found = planned_trials(store, [each.cell for each in cells], read).rename(columns=READ)
     found["select_cpu"] += found["shared_cpu"]

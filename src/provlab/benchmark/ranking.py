@@ -294,7 +294,7 @@ def front(points: pd.DataFrame, x: str, y: str, *, lower: tuple[bool, bool] = (T
 
 def leaderboard(
     lines: pd.DataFrame, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None,
-    domain: str = "", shown: Iterable[str] = MEASURES,
+    shown: Iterable[str] = MEASURES,
 ) -> pd.DataFrame:  # fmt: skip
     """Return a line a method, the best average rank first.
 
@@ -304,8 +304,6 @@ def leaderboard(
         See `scores`.
     measure, size, model
         What is ranked, see `of_slice`.
-    domain : str, optional
-        One domain; by default all.
     shown : iterable of str
         Measures that have a column.
 
@@ -317,8 +315,6 @@ def leaderboard(
         loss, points of balanced error more than all features, with the largest error of any method where one failed;
         and the measures: medians of seconds and memory over sets, means over domains of the others.
     """
-    lines = lines if not domain else lines[lines["domain"] == domain]
-
     read = {name: of_slice(lines, name, size=size, model=model) for name in {measure, HEADLINE, *shown}}
     values, (errors, planned) = read[measure][0], read[HEADLINE]
     found = interval(_ranked(values, measure)).rename(columns={"mean": "rank"}).rename_axis(None)

@@ -23,6 +23,7 @@ from provlab.benchmark.panel import (
     PanelCell,
     base_cell,
     check_here,
+    names_of,
     panel_cells,
     panel_datasets,
     panel_tables,
@@ -139,7 +140,7 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
     check_here(sets)
     cells = panel_cells(datasets=sets)
     counts = planned_trials(store, [each.cell for each in cells], []).groupby("place").size()
-    about = pd.DataFrame([each[:-1] for each in cells], columns=[*PanelCell._fields[:-1]])
+    about = names_of(cells)
     about["planned"], about["stored"] = [each.cell.n_trials for each in cells], counts.reindex(about.index).fillna(0)
     sums = about.groupby(["method", "dataset"], sort=False)[["planned", "stored"]].sum()
     whole, begun = {*sums.index[sums["planned"] == sums["stored"]]}, {*sums.index[sums["stored"] > 0]}

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from provlab.cli import INTERRUPTED
 from provlab.messages import did_you_mean, to_install, visible_line
@@ -136,6 +136,18 @@ def add_store_arguments(parser: argparse.ArgumentParser, example: str = "protoco
     """Add what all commands take that read stored trials: the results folder, and settings."""
     parser.add_argument("--results", default=DEFAULT_RESULTS, help="results folder (default: %(default)s)")
     add_settings(parser, example)
+
+
+def only_executor(command: str, options: argparse.Namespace, example: str, why: str) -> dict[str, Any]:
+    """Return how trials are run, of a command that takes no other settings; `why` says what to do in their place."""
+    for text in options.overrides:
+        if text.split("=", 1)[0].split(".")[0] != "executor":
+            raise ValueError(
+                f"{command}: expected settings of the executor, such as {example}, got {text!r:.80}; {why}."
+            )
+    from provlab.plan import compose_config, executor_settings
+
+    return executor_settings({**compose_config(options.overrides), "results": options.results})
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from provlab.cli.commands import add_store_arguments
+from provlab.cli.commands import add_store_arguments, only_executor
 from provlab.terminal import PlainConsole, table
 
 
@@ -33,24 +33,18 @@ def call_panel(options: argparse.Namespace) -> int:
 
     from provlab.benchmark.methods import panel_methods
     from provlab.benchmark.panel import check_here, panel_cells, panel_datasets, some
-    from provlab.plan import compose_config, executor_settings
     from provlab.run.runner import run_cells
     from provlab.snapshot import StoreSnapshot
     from provlab.store import TrialStore
 
-    for text in options.overrides:
-        if text.split("=", 1)[0].split(".")[0] != "executor":
-            raise ValueError(
-                f"panel: expected settings of the executor, such as executor=serial, got {text!r:.80}; all else is the "
-                f"same for everybody: choose by --dataset and --method."
-            )
+    why = "all else is the same for everybody: choose by --dataset and --method"
+    executor = only_executor("panel", options, "executor=serial", why)
     datasets = some("data set", options.dataset, panel_datasets())
     methods = some("method", options.method, panel_methods())
     check_here(datasets)
     cells, store = panel_cells(methods, datasets), TrialStore(Path(options.results) / "store")
     status = 0
     if not options.plan:
-        executor = executor_settings({**compose_config(options.overrides), "results": options.results})
         report = run_cells([each.cell for each in cells], store, executor, label="panel")
         print(report.summary())
         status = 1 if report.failures else 0

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from provlab.cli.commands import DEFAULT_RESULTS, add_store_arguments
+from provlab.cli.commands import DEFAULT_RESULTS, add_store_arguments, only_executor
 from provlab.messages import visible_line
 from provlab.terminal import PlainConsole, table
 
@@ -46,16 +46,10 @@ def call_audit(options: argparse.Namespace) -> int:
     """Audit, print what was found, and return 1 where something differs."""
     from provlab.agreement import IDENTICAL
     from provlab.audit import run_audit, run_panel_audit
-    from provlab.plan import compose_config, executor_settings
 
-    for text in options.overrides:
-        if text.split("=", 1)[0].split(".")[0] != "executor":
-            raise ValueError(
-                f"audit: expected settings of the executor, such as executor=dask executor.n_jobs=2, got {text!r:.80}; "
-                f"stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit."
-            )
     how = {name: getattr(options, name) for name in ("fraction", "cell", "limit", "seed")}
-    how["executor"] = executor_settings({**compose_config(options.overrides), "results": options.results})
+    why = "stored trials are computed with their own settings, and chosen by --cell, --fraction and --limit"
+    how["executor"] = only_executor("audit", options, "executor=dask executor.n_jobs=2", why)
     if options.panel is None:
         found, path = run_audit(Path(options.results), **how)
     else:

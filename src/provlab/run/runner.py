@@ -98,6 +98,14 @@ class RunReport:
         more = f" (and {len(others)} other reason{'s' * (len(others) > 1)})" if others else ""
         return f"{len(self.failures)} of {self.n_planned} trials failed: {text}{more}"
 
+    def check(self, command: str) -> None:
+        """Raise ValueError where trials failed, with their reasons."""
+        if self.failures:
+            raise ValueError(
+                f"{command}: {len(self.failures)} of {self.n_planned} trials failed, the others are stored: "
+                f"{'; '.join(self.kinds())}"
+            )
+
     def summary(self) -> str:
         """Return `counts` and `kinds` as lines."""
         return "\n".join([self.counts(), *(f"  {line}" for line in self.kinds())])
