@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import stats
-from timing import report_rules
+from timing import report, rules_table
 
 from provlab.benchmark.ranking import ALL, interval, over_domains, pairs
 from provlab.claims.paired_tests import DyadicT, holm
@@ -157,7 +157,7 @@ def main():
     made = [*false_better(options.samples, rng), *others(options.samples, rng)]
     shown = [[*row[:4], *("" if np.isnan(share) else f"{share:.4f}" for share in row[4:])] for row in made]
     rows = [dict(zip(FIELDS, row, strict=True)) for row in shown]
-    report_rules("panel_rules", FIELDS, rows, options)
+    report("panel_rules", rules_table(FIELDS, rows, options.csv), rows=rows, samples=options.samples)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.special import bdtr
-from timing import report_rules
+from timing import report, rules_table
 
 from provlab.claims.bounds import NEARLY_ALL, runs_needed
 from provlab.claims.comparison import Better, Comparable, NotWorse
@@ -325,7 +325,7 @@ def main():
     rows = [*false_verdicts(options.samples, rng), *decided(options.samples, rng)]
     rows += of_claims(options.samples, np.random.default_rng(44))
     rows += at_kept(options.samples, np.random.default_rng(45))
-    report_rules("verdict_rules", FIELDS, rows, options)
+    report("verdict_rules", rules_table(FIELDS, rows, options.csv), rows=rows, samples=options.samples)
 
 
 if __name__ == "__main__":

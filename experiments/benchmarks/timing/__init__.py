@@ -5,8 +5,8 @@
 scaling.py is.
 """
 
-from timing.cases import case, report, report_rules
+from timing.cases import case, report, rules_table
 from timing.machine import bandwidth_seconds, gemm_seconds
 from timing.measure import cpu_seconds, in_turns, several
 
-__all__ = ["bandwidth_seconds", "case", "cpu_seconds", "gemm_seconds", "in_turns", "report", "report_rules", "several"]
+__all__ = ["bandwidth_seconds", "case", "cpu_seconds", "gemm_seconds", "in_turns", "report", "rules_table", "several"]

@@ -75,16 +75,16 @@ def folder():
     return Path(os.environ.get(FOLDER_VARIABLE) or repository() / "results" / "benchmarks")
 
 
-def report_rules(name, fields, rows, options):
-    """Report simulated shares of verdicts, a mapping a line, and write them to the CSV file that `options` names."""
-    if options.csv:
-        with options.csv.open("w", newline="") as file:
+def rules_table(fields, rows, path):
+    """Return simulated shares of verdicts, a mapping a line, as a Markdown table; write them to a CSV file if any."""
+    if path:
+        with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, fields, lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
     lines = [f"| {' | '.join(fields)} |", "|---|---|--:|--:|--:|--:|"]
     lines += [f"| {' | '.join(str(row.get(field, '')) for field in fields)} |" for row in rows]
-    report(name, "\n".join(lines), [], rows=rows, samples=options.samples)
+    return "\n".join(lines)
 
 
 def report(name, tables, cases=(), **records):
