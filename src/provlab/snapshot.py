@@ -62,7 +62,7 @@ class StoreSnapshot:
         columns: Iterable[str] | None = None,
         *,
         cells: Iterable[str] | None = None,
-        beside: Iterable[TrialStore] = (),
+        beside: Iterable[pa.Table] = (),
         complete: bool = False,
     ) -> Self:
         """Read a store as it is now.
@@ -74,15 +74,14 @@ class StoreSnapshot:
             Beside cell, repeat, fold and draw. By default all that are not `LARGE`.
         cells : iterable of str, optional
             Cell ids; None takes all.
-        beside : iterable of TrialStore
-            Stores whose trials count where the first one does not have them; these have all columns.
+        beside : iterable of Table
+            Trials that count where the store does not have them, with the same columns.
         complete : bool, default=False
             Pass over files that lack one of the columns, rather than have nulls there.
         """
         read = None if columns is None else ["cell", *NUMBERS, *columns]
         chosen = None if cells is None else sorted({*cells})
-        tables = [store.read(read, chosen, encoded=True, complete=complete)]
-        tables += [each.read(read, chosen, encoded=True, complete=True) for each in beside]
+        tables = [store.read(read, chosen, encoded=True, complete=complete), *beside]
         table = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
         named = [pc.is_valid(table[name]) for name in ("key", "cell") if name in table.column_names]
         named += [pc.fill_null(pc.greater_equal(table[name], 0), False) for name in NUMBERS]

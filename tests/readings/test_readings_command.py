@@ -5,6 +5,7 @@ import re
 import shutil
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from provlab.claims import DEPENDS_ON_READING
@@ -13,7 +14,7 @@ from provlab.cli import main
 from provlab.readings.letter import write_letter
 from provlab.readings.prints import printed_rows
 from provlab.readings.schema import Part
-from provlab.readings.study import asked, readings_changes, stored_outcome
+from provlab.readings.study import ID_DIGITS, asked, readings_changes, stored_outcome
 from provlab.recipe import load_recipe
 from provlab.store import TrialStore
 from provlab.tables import write_frame
@@ -285,6 +286,13 @@ def test_packed_trials_take_the_place_of_the_store(study, tmp_path, capsys, monk
         assert "100 trials, 100 stored, 0 to compute" in said
         assert "100 trials: 100 were stored, 0 computed" in said
         assert len(list((found / "trials").iterdir())) == 1
+    [file] = (found / "trials").iterdir()
+    assert {len(cell) for cell in pq.read_table(file)["cell"].to_pylist()} == {ID_DIGITS}
+    # and is written in the place of what stood there, of other versions with whole ids
+    TrialStore(found / "trials").add(TrialStore("results/store").query().slice(0, 60))
+    assert main([*elsewhere, "executor=serial"]) == 0
+    assert "100 were stored" in capsys.readouterr().err
+    assert [*(found / "trials").iterdir()] == [file]
     assert not (tmp_path / "store").exists()
     assert [(found / name).read_bytes() for name in names] == [(study / name).read_bytes() for name in names]
     made, was = (json.loads((here / "made.json").read_text())["known2000/table"] for here in (found, study))

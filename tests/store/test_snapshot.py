@@ -6,7 +6,7 @@ import pytest
 
 from provlab.plan import trials_of
 from provlab.snapshot import StoreSnapshot
-from provlab.store import SCHEMA, TrialStore
+from provlab.store import NUMBERS, SCHEMA, TrialStore
 from small_runs import FULL, UNIFORM, fake_records, small_cell
 
 
@@ -123,8 +123,7 @@ def test_trials_of_another_store_stand_beside_and_ours_come_first(tmp_path):
     ours, theirs = TrialStore(tmp_path / "ours"), TrialStore(tmp_path / "theirs")
     ours.append(fake_records(0, 2, "a"))
     theirs.append([record | {"error": 0.25} for record in fake_records(1, 2, "a")])
-    pq.write_table(theirs.query().drop_columns("error"), theirs.folder / "lacking.parquet")
-    both = StoreSnapshot.take(ours, ["error"], beside=[theirs])
+    both = StoreSnapshot.take(ours, ["error"], beside=[theirs.read(["cell", *NUMBERS, "error"], encoded=True)])
     assert both.query(["a"], ["fold", "error"]).to_pylist() == [
         {"fold": 0, "error": 0.5}, {"fold": 1, "error": 0.5}, {"fold": 2, "error": 0.25},
     ]  # fmt: skip
@@ -136,6 +135,7 @@ def test_a_text_that_only_one_of_two_stores_has_stands_in_both(tmp_path, n_ours)
     ours.append(fake_records(0, n_ours, "a"))
     theirs.append([record | {"variance": "held"} for record in fake_records(5, 2, "a")])
     for first, second in ((ours, theirs), (theirs, ours)):
-        both = StoreSnapshot.take(first, ["variance"], beside=[second])
+        beside = second.read(["cell", *NUMBERS, "variance"], encoded=True, complete=True)
+        both = StoreSnapshot.take(first, ["variance"], beside=[beside])
         found = both.query(["a"], ["variance"])["variance"].to_pylist()
         assert sorted(found, key=str) == [None] * (n_ours if first is ours else 0) + ["held"] * 2

@@ -237,7 +237,6 @@ def call_readings(options: argparse.Namespace) -> int:
         Outcome,
         asked,
         pack_trials,
-        packed_trials,
         read_store,
         stored_outcome,
         write_outcome,
@@ -250,7 +249,7 @@ def call_readings(options: argparse.Namespace) -> int:
     store, folder = TrialStore(results / "store"), results / "readings" / paper
     universes = asked(paper, options.overrides, artefacts=options.artefact, claims=options.claim, whole=options.whole)
     print(plan_text(universes), file=sys.stderr)
-    packed = [packed_trials(each) for each in (folder, *(_packed_in(other, paper) for other in options.packed))]
+    packed = [folder, *(_packed_in(other, paper) for other in options.packed)]
     snapshot = read_store(universes, store, packed)
     print(cost_text(universes, snapshot), file=sys.stderr)
     if options.plan:

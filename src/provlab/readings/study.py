@@ -11,7 +11,7 @@ import json
 import logging
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
@@ -20,6 +20,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from provlab.claims import Claim, ClaimFile
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
@@ -37,10 +39,17 @@ from provlab.recipe import load_recipe
 from provlab.snapshot import StoreSnapshot
 from provlab.store import LARGE, NUMBERS, TIMING, TrialStore
 from provlab.tables import write_frame, write_text
+from provsel.files import replacing_folder
 
 log = logging.getLogger(__name__)
 
 UNIVERSES, ROBUSTNESS, MADE = "universes.csv", "robustness.csv", "made.json"
+
+NAMES = ("cell", *NUMBERS)
+"""Columns that say which trial a packed one is."""
+
+ID_DIGITS = 20
+"""Hexadecimal digits of a cell's id in packed trials: 80 bits tell cells apart, and whole ids are most of a file."""
 
 EFFECTS = ["effect", "low", "high", "p_value", "mean_effect"]
 
@@ -93,9 +102,14 @@ def asked(
     return Multiverse(readings, chosen, file.claims, overrides, whole=whole, printed=printed)
 
 
-def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[TrialStore] = ()) -> StoreSnapshot:
-    """Read what judging and comparing with the print need: of a store, and where it lacks them of packed trials."""
-    return StoreSnapshot.take(store, columns_to_read(multiverse), beside=packed)
+def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path] = ()) -> StoreSnapshot:
+    """Read what judging and comparing with the print need: of a store, and where it lacks them of folders of readings.
+
+    Of the packed trials of these folders only those are taken whose cells are planned.
+    """
+    read, ids = columns_to_read(multiverse), {cell.id[:ID_DIGITS]: cell.id for cell in multiverse.cells}
+    tables = [_with_cells(_packed(each, [*NAMES, *read]), ids.get) for each in packed]
+    return StoreSnapshot.take(store, read, beside=[table.filter(table["cell"].is_valid()) for table in tables])
 
 
 def columns_to_read(multiverse: Multiverse) -> list[str]:
@@ -280,8 +294,7 @@ def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims
     for path in (_print_file(source, name) for name in artefacts):
         if path.is_file():
             shutil.copyfile(path, folder / path.name)
-    if (trials := packed_trials(source).folder).is_dir():  # files are named by their bytes
-        shutil.copytree(trials, packed_trials(folder).folder, dirs_exist_ok=True)
+    others = set[str]()
     for path, new_path in (
         (universes_file(folder), universes_file(source)),
         (folder / ROBUSTNESS, source / ROBUSTNESS),
@@ -289,10 +302,14 @@ def copy_readings(source: Path, folder: Path, artefacts: Collection[str], claims
         new = texts(new_path)
         old = texts(path) if path.is_file() else new.head(0)
         is_new, is_old = (frame["claim"].map(about).isin([*artefacts]) for frame in (new, old))
+        others |= {*old.loc[~is_old, "claim"]}
         lines = joined(old[~is_old], new[is_new], "claim", about)
         for name in lines.columns.intersection(EFFECTS):
             lines[name] = [f"{float(x):.{DIGITS}g}" if x else x for x in lines[name]]
         write_frame(lines, path)
+    if len(trials := _packed(source)):
+        there = _packed(folder, trials.column_names)
+        _write_packed(trials, there if others else there[:0], folder)
 
 
 def universes_file(folder: Path) -> Path:
@@ -315,26 +332,61 @@ def texts(file: Path | StringIO) -> pd.DataFrame:
     return pd.read_csv(file, dtype=str, keep_default_na=False)
 
 
-def packed_trials(folder: Path) -> TrialStore:
-    """Return the trials that stand in a folder of a paper's readings."""
-    return TrialStore(folder / "trials", read_only=True)
+def trials_folder(folder: Path) -> Path:
+    """Return where the packed trials of a folder of a paper's readings stand."""
+    return folder / "trials"
 
 
 def pack_trials(snapshot: StoreSnapshot, multiverse: Multiverse, folder: Path) -> None:
-    """Add the trials of a multiverse, with what judging reads, to those that stand in a folder of a paper's readings.
+    """Write the trials of a multiverse, with what judging reads, into a folder of a paper's readings.
 
-    Trials of artefacts whose lists of features are read are left out. Seconds are kept in single precision.
+    Trials of artefacts whose lists of features are read are left out. Seconds are kept in single precision, and of a
+    cell's id the first digits. Trials of other cells that stand there stay.
     """
-    read = [name for name in columns_to_read(multiverse) if name not in ("cell", *NUMBERS)]
-    there, of_lists = StoreSnapshot.take(packed_trials(folder), read, complete=True), with_lists(multiverse)
+    read, of_lists = [name for name in columns_to_read(multiverse) if name not in NAMES], with_lists(multiverse)
     entries = (entry for (name, *_), found in multiverse.entries.items() if name not in of_lists for entry in found)
     cells = unique_cells(entry.cell for entry in entries)
     cells.sort(key=lambda cell: (cell.data, cell.id))  # numbers of one data set are alike, and pack better
-    new = [rows for cell in cells if (rows := snapshot.rows(cell)).size > there.rows(cell).size]
-    table = snapshot.table.select(["cell", *NUMBERS, *read]).take(pa.array(np.concatenate([np.empty(0, int), *new])))
+    rows = np.concatenate([np.empty(0, int), *(snapshot.rows(cell) for cell in cells)])
+    table = snapshot.table.select([*NAMES, *read]).take(pa.array(rows))
     for name in {*TIMING} & {*read}:
         table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.float32()))
-    TrialStore(folder / "trials").write(table, compression_level=19, row_group_size=1 << 21)
+    _write_packed(_short(table), _packed(folder, [*NAMES, *read]), folder)
+
+
+def _packed(folder: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Return the packed trials of a folder, of those files that have all of some columns; by default what there is."""
+    store = TrialStore(trials_folder(folder), read_only=True)
+    stated = dict.fromkeys(
+        name for path in sorted(store.folder.glob("*.parquet")) for name in pq.read_schema(path).names
+    )
+    # a column without any value says that it was read
+    return _short(store.read(columns or [*stated] or NAMES, encoded=True, complete=bool(columns)))
+
+
+def _short(table: pa.Table) -> pa.Table:
+    return _with_cells(table, lambda name: name[:ID_DIGITS])
+
+
+def _write_packed(new: pa.Table, there: pa.Table, folder: Path) -> None:
+    """Write packed trials, and of those that stood there the ones of other cells, as the only file of a folder."""
+    if not len(new):
+        return
+    names, known = (table["cell"].cast(pa.string()) for table in (there, new))
+    others = there.filter(pc.invert(pc.is_in(names, pc.unique(known))))
+    table = pa.concat_tables([new, others], promote_options="permissive").unify_dictionaries()
+    with replacing_folder(trials_folder(folder)) as temporary:
+        TrialStore(temporary).write(table, compression_level=19, row_group_size=1 << 21)
+
+
+def _with_cells(table: pa.Table, new: Callable[[str], str | None]) -> pa.Table:
+    """Return trials with another text, or none, for each distinct cell."""
+    if not len(table):
+        return table
+    cells = table["cell"].unify_dictionaries().combine_chunks()
+    names = pa.array(map(new, cells.dictionary.to_pylist()), pa.string())
+    found = names.take(cells.indices).dictionary_encode()  # a null is no entry of a dictionary, as joining these needs
+    return table.set_column(table.column_names.index("cell"), "cell", found)
 
 
 def _print_file(folder: Path, artefact: str) -> Path:
