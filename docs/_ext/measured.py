@@ -221,9 +221,9 @@ def advice_lines() -> tuple[list[str], list[Path]]:
         of = {word: [*found.index[found["verdict"] == word].get_level_values("method")] for word in PAIR_VERDICTS}
         named = [", ".join(of[word]) or "none" for word in ("better", "same")]
         least = f"{found['difference'].idxmin()[1]}, {found['difference'].min():+.1f}"
-        counts = [str(len(of[word])) for word in ("worse", "not told apart")]
+        counts = [str(len(of[word])) for word in ("worse", "inconclusive")]
         rows.append([size_text(size), *named, *counts, least, f"{found['detectable'].median():.1f}"])
-    header = ["features", "better", "same within 1 point", "worse", "not told apart", "least error, points", "seen"]
+    header = ["features", "better", "same within 1 point", "worse", "inconclusive", "least error, points", "seen"]
     best = next(name for name in board.index if name != ALL)
     low, high = board.loc[best, ["low", "high"]]
     of_best = pairs_of(*of_slice(panel()), best)
@@ -231,11 +231,11 @@ def advice_lines() -> tuple[list[str], list[Path]]:
     said = [
         f"{len(beside_all)} comparisons over {panel()['domain'].nunique()} domains; each of the words *better*, *same* "
         "and *worse* is wrong somewhere in the table with a probability of at most 5 %. *Seen*: the difference in "
-        "points that the panel shows nine times in ten; a smaller one is mostly *not told apart*.",
+        "points that the panel shows nine times in ten; a smaller one is mostly *inconclusive*.",
         "",
         *table_lines(header, rows),
         f"Of the methods, {best} has the best mean rank, {board.loc[best, 'rank']:.1f} ({low:.1f} to {high:.1f}) of "
-        f"{len(board)}. Not told apart from it: {', '.join(alike) or 'none'}.",
+        f"{len(board)}. Neither better nor worse than it: {', '.join(alike) or 'none'}.",
         "",
     ]
     if "random" in alike:

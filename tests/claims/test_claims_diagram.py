@@ -38,7 +38,7 @@ def test_files_and_labels(tmp_path):
     assert any("Synthetic data" in text for text in texts)
 
 
-def test_groups_are_the_largest_of_those_not_told_apart():
+def test_groups_are_the_largest_of_those_without_a_significant_difference():
     ranking = rank_methods(made_errors())
     together = {
         frozenset(some)

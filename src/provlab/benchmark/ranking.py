@@ -241,7 +241,7 @@ def sizes_of(lines: pd.DataFrame) -> list[int]:
 def judged(found: pd.DataFrame) -> pd.DataFrame:
     """Return pairs with the verdict over all of them as one family, such as those at several sizes."""
     better, worse, same = (np.array(holm(found[name].tolist())) < ALPHA for name in ("p_better", "p_worse", "p_same"))
-    told = np.select([better, worse, same], ["better", "worse", "same"], "not told apart")
+    told = np.select([better, worse, same], ["better", "worse", "same"], "inconclusive")
     return found.assign(verdict=told)
 
 

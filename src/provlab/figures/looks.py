@@ -107,7 +107,7 @@ KINDS = {
     "replicated": "good", "complete": "good", "held": "good",
     "contradicted": "bad", "broken": "bad", "violated": "bad",
     "inconclusive": "open", "not contradicted": "open", "partial": "open", "vacuous": "open", "rank undecided": "open",
-    "better": "good", "worse": "bad", "same": "info", "not told apart": "open",
+    "better": "good", "worse": "bad", "same": "info",
     "data missing": "info", "no difference": "info", "depends on r": "info", "depends on the reading": "info",
 }  # fmt: skip
 """Class of colours of each verdict and state, in the style sheet and in drawings; the others are "mute"."""

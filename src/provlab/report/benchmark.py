@@ -39,7 +39,7 @@ FRONTS = {
     "stability": ("stability", "stability"),
 }
 
-VERDICTS = ("better", "same", "worse", "not told apart")
+VERDICTS = ("better", "same", "worse", "inconclusive")
 
 
 def write_benchmark(
