@@ -19,8 +19,9 @@ from sphinx.util.docutils import SphinxDirective
 import provlab.benchmark.methods
 import provsel.certificates
 from provlab.benchmark.methods import methods_table
-from provlab.benchmark.ranking import ALL, MEASURES, against_all, front, leaderboard, of_slice, pairs_of, scores
-from provlab.benchmark.stored import read_panel, stored_folder
+from provlab.benchmark.panel import stored_folder
+from provlab.benchmark.ranking import ALL, against_all, front, leaderboard, of_slice, pairs_of, scores
+from provlab.benchmark.stored import read_panel
 from provlab.claims import VERDICTS, Claim, table
 from provlab.claims.schema import all_claim_files
 from provlab.project import papers
@@ -178,7 +179,7 @@ def verdict_counts() -> tuple[list[str], list[Path]]:
 def panel() -> pd.DataFrame:
     """Return the scores of the stored panel; none where it is not computed."""
     found = read_panel()
-    return scores(found) if len(found.trials) else found.trials
+    return scores(found) if len(found) else found
 
 
 NOT_MEASURED = (
@@ -226,7 +227,7 @@ def advice_lines() -> tuple[list[str], list[Path]]:
     header = ["features", "better", "same within 1 point", "worse", "inconclusive", "least error, points", "seen"]
     best = next(name for name in board.index if name != ALL)
     low, high = board.loc[best, ["low", "high"]]
-    of_best = pairs_of(*of_slice(panel()), best)
+    of_best = pairs_of(of_slice(panel()), best)
     alike = [*of_best.index[~of_best["verdict"].isin(["better", "worse"])]]
     said = [
         f"{len(beside_all)} comparisons over {panel()['domain'].nunique()} domains; each of the words *better*, *same* "
@@ -241,7 +242,7 @@ def advice_lines() -> tuple[list[str], list[Path]]:
     if "random" in alike:
         said += ["Random features are among these: the panel does not tell the best from chance.", ""]
     for column, text in (("seconds", "faster"), ("stability", "more stable")):
-        names = front(board, column, "loss", lower=(MEASURES[column].lower, True))
+        names = front(board, column)
         said += [f"No other method is {text} and has a smaller error than one of these: {', '.join(names)}.", ""]
     return said, files
 

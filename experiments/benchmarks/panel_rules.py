@@ -52,8 +52,7 @@ def panel(rng, means, *, domains=2.0, sets=3.0, heavy=False):
 
 
 def compared(differences):
-    values = differences.assign(**{ALL: 0.0})
-    return pairs(values, values.notna(), margin=MARGIN)
+    return pairs(differences.assign(**{ALL: 0.0}), margin=MARGIN)
 
 
 def by_sets(differences):

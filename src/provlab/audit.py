@@ -37,8 +37,8 @@ from provlab.agreement import (
     shown,
 )
 from provlab.benchmark.methods import panel_methods
-from provlab.benchmark.panel import some
-from provlab.benchmark.stored import cells_of_table, read_table, stored_folder, unpacked
+from provlab.benchmark.panel import some, stored_folder
+from provlab.benchmark.stored import cells_of_table, read_table, unpacked
 from provlab.datasets import MissingDataError
 from provlab.identity.cell import Cell, cell_of
 from provlab.identity.keys import trial_key

@@ -14,7 +14,7 @@ import pandas as pd
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
-from provlab.benchmark.frame import ALL_FEATURES, Panel
+from provlab.benchmark.frame import ALL_FEATURES, OWN_SIZE
 from provlab.benchmark.methods import PanelMethod, panel_methods
 from provlab.benchmark.panel import (
     PanelCell,
@@ -178,7 +178,7 @@ def standing(
     if name in panel_methods():
         raise ValueError(f"rank: expected a name that no method of the panel has, got {name!r:.80}; choose another.")
     stored = read_panel()
-    found = {*stored.trials["dataset"]} & {*(panel_protocol().quick if panel == "quick" else panel_datasets())}
+    found = {*stored["dataset"]} & {*(panel_protocol().quick if panel == "quick" else panel_datasets())}
     if not found:
         raise ValueError(
             f"rank: expected stored results of the {panel} panel, got none; provsel panel computes them, and provsel "
@@ -187,29 +187,20 @@ def standing(
     datasets = some("data set", found, panel_datasets())
     check_here(datasets)
     own = computed(panel_cells({name: method}, datasets), datasets, store, executor, console)
-    lines = scores(_joined(stored, own, [*datasets], [*others]))
-    size = None if method.sizes != "own" else int(own.trials["size"].iloc[0])
-    values, planned = of_slice(lines, size=size)
-    board = leaderboard(lines, size=size)
-    return Standing(name, board, pairs_of(values, planned, name), sets_of(lines, name, size=size), lines)
+    beside = stored["method"].isin([*others]) | (stored["size"] == ALL_FEATURES)
+    lines = scores(pd.concat([stored[beside & stored["dataset"].isin([*datasets])], own], ignore_index=True))
+    size = OWN_SIZE if method.sizes == "own" else None
+    board, pairs = leaderboard(lines, size=size), pairs_of(of_slice(lines, size=size), name)
+    return Standing(name, board, pairs, sets_of(lines, name, size=size), lines)
 
 
 def computed(
     cells: Sequence[PanelCell], datasets: Mapping[str, PanelDataset], store: TrialStore, executor: Mapping[str, Any],
     console: Console | None = None,
-) -> Panel:  # fmt: skip
+) -> pd.DataFrame:  # fmt: skip
     """Return the panel of some cells, after computing what the store lacks."""
     run_cells([each.cell for each in cells], store, executor, label="rank", console=console).check("rank")
     return panel_frame(cells, store, datasets)
-
-
-def _joined(stored: Panel, own: Panel, datasets: Sequence[str], methods: Sequence[str]) -> Panel:
-    """Return both panels as one, of some data sets, and of some methods beside the own ones."""
-    chosen = [
-        each[each["dataset"].isin(datasets) & (each["method"].isin(methods) | (each["size"] == ALL_FEATURES))]
-        for each in stored
-    ]
-    return Panel(*(pd.concat([a, b], ignore_index=True) for a, b in zip(chosen, own, strict=True)))
 
 
 # ---- other data
@@ -252,7 +243,7 @@ class OnData(NamedTuple):
 
 def chosen_methods(names: Iterable[str] = ()) -> dict[str, PanelMethod]:
     """Return all features and some methods: by default those of `FAST` in the panel that did not fail there."""
-    methods, trials = panel_methods(), read_panel().trials
+    methods, trials = panel_methods(), read_panel()
     seconds = trials.groupby(["method", "dataset"])["select_cpu"].median().groupby("method").median()
     failed = trials[trials["failure"] != ""]["method"].unique()
     fast = [name for name in methods if seconds.get(name, np.inf) <= FAST and name not in failed]
@@ -269,12 +260,11 @@ def on_data(
     lines = scores(panel)
     board = leaderboard(lines)[["rank", "balanced_error", "stability", "seconds"]]
     d = int(lines["n_features"].iloc[0])
-    columns = stored.trials.groupby("dataset")["n_features"].first()
+    columns = stored.groupby("dataset")["n_features"].first()
     alike = columns.index[(columns <= ALIKE * d) & (columns >= d / ALIKE)]
     alike = alike if len(alike) >= 3 else columns.index
-    trials = stored.trials[stored.trials["dataset"].isin(alike)]
-    known = leaderboard(scores(Panel(trials, stored.selections)), shown=())["rank"]
-    board = board.join(_differences(panel.trials)).assign(panel=known.reindex(board.index))
+    known = leaderboard(scores(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
+    board = board.join(_differences(panel)).assign(panel=known.reindex(board.index))
     of_sizes = lines[lines["size"] > 0].pivot_table("balanced_error", "method", "size").reindex(board.index)
     return OnData(board, of_sizes, [*alike], len(columns), cells, lines)
 

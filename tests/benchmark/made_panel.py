@@ -3,16 +3,17 @@
 import numpy as np
 import pandas as pd
 
-from provlab.benchmark.frame import SELECTIONS, TRIALS, Panel
+from provlab.benchmark.frame import WHERE, as_panel
 
 DOMAINS = {"text": 4, "genes": 3, "images": 2, "designs": 2, "speech": 1}
 METHODS = {"all features": 0.0, "good": -0.02, "random": 0.1, "slow": 0.0, "two classes": 0.02}
 FIXED, MODELS = (5, 20), ("linear", "forest")
+OF_SELECTION = ("stability", "stability_se", "support_f1", "false_discovery")
 
 
 def made_panel(seed=0, methods=METHODS):
     """Return a panel; "slow" fails in a fold of the first set of text, "two classes" has no trial on images."""
-    rng, lines, of_sets = np.random.default_rng(seed), [], []
+    rng, lines = np.random.default_rng(seed), []
     for domain, n_sets in DOMAINS.items():
         for dataset in [f"{domain} {k}" for k in range(n_sets)]:
             base = rng.uniform(0.1, 0.3)
@@ -25,7 +26,7 @@ def made_panel(seed=0, methods=METHODS):
                     known = domain == "designs" and size
                     measured = rng.uniform(size=3) if size else [np.nan] * 3
                     numbers = [*measured[:2], *([measured[2], 1 - measured[2]] if known else [np.nan] * 2)]
-                    of_sets.append(place | dict(zip([*SELECTIONS][4:], numbers, strict=True)))
+                    told = dict(zip(OF_SELECTION, numbers, strict=True)) | dict.fromkeys(WHERE, "")
                     for model in MODELS:
                         for fold in range(3):
                             failed = method == "slow" and dataset == "text 0" and fold == 2
@@ -45,5 +46,6 @@ def made_panel(seed=0, methods=METHODS):
                                 "peak_bytes": 1e6,
                             }
                             gone = dict.fromkeys(["n_selected", *[*trial][10:]], np.nan) if failed else {}
-                            lines.append(trial | gone | {"n_features": 100, "failure": "took 301 s" if failed else ""})
-    return Panel.of(pd.DataFrame(lines)[[*TRIALS]], pd.DataFrame(of_sets))
+                            told |= {"n_features": 100, "failure": "took 301 s" if failed else ""}
+                            lines.append(trial | gone | told)
+    return as_panel(pd.DataFrame(lines))

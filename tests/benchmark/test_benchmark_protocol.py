@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, l1_min_c
 
 from provlab.benchmark.methods import panel_methods
-from provlab.benchmark.panel import PanelDataset, panel_cells, panel_datasets, panel_frame, shape_of
+from provlab.benchmark.panel import PanelDataset, panel_cells, panel_datasets, panel_frame, support_of
 from provlab.identity.cell import Cell
 from provlab.plan import cells_of, compose_config, identity_of, load_from, make_tasks
 from provlab.project.estimators import as_config, estimators_in_hand
@@ -227,8 +227,8 @@ def test_error_stability_and_support_are_those_of_plain_scikit_learn(name, datas
     report, _ = run_quietly([each.cell for each in found], store)
     assert report.n_run == 20, report.summary()
     panel = panel_frame(found, store)
-    lines = panel.trials.set_index(["repeat", "fold", "model"])
-    data, shape = load_from(found[0].cell.dataset), shape_of(sets[dataset])
+    lines = panel.set_index(["repeat", "fold", "model"])
+    data, support = load_from(found[0].cell.dataset), support_of(sets[dataset])
     seeds = (
         store.query(columns=["repeat", "split_seed"]).to_pandas().drop_duplicates().set_index("repeat")["split_seed"]
     )
@@ -251,14 +251,14 @@ def test_error_stability_and_support_are_those_of_plain_scikit_learn(name, datas
             rest = X - X[:, columns] @ np.linalg.lstsq(X[:, columns], X, rcond=None)[0]
             best = np.sum(np.linalg.svd(X, compute_uv=False)[5:] ** 2)
             assert trials["subset_frobenius_ratio"].item() == pytest.approx(np.sum(rest**2) / best, rel=1e-5)
-            hits.append(len({*columns} & (shape.support or set())) / 10)
-        stabilities.append(own_stability(kept, shape.d))
-    line = panel.selections.iloc[0]
+            hits.append(len({*columns} & (support or set())) / 10)
+        stabilities.append(own_stability(kept, data.X.shape[1]))
+    line = panel.iloc[0]
     assert line["stability"] == pytest.approx(np.mean(stabilities))
-    if shape.support is None:
+    if support is None:
         assert np.isnan(line["support_f1"])
     else:
-        assert len(shape.support) == 10
+        assert len(support) == 10
         assert line["support_f1"] == pytest.approx(np.mean(hits))
         assert line["false_discovery"] == pytest.approx(1 - np.mean(hits))
 

@@ -36,7 +36,7 @@ def lines(panel):
 @pytest.fixture(scope="module")
 def file(panel, tmp_path_factory):
     path = tmp_path_factory.mktemp("panel") / "trials.parquet"
-    panel.trials.to_parquet(path)
+    panel.to_parquet(path)
     return path
 
 
@@ -53,7 +53,7 @@ def test_ranks_follow_from_the_file_alone(file, lines):
     errors = errors_of(file, 20, "forest")
     last = errors.fillna(np.inf).to_numpy()
     expected = pd.DataFrame(stats.rankdata(last, axis=1), errors.index, errors.columns)
-    found = ranks(lines, size=20, model="forest").droplevel(["size", "model"])
+    found = ranks(of_slice(lines, size=20, model="forest")).droplevel(["size", "model"])
     np.testing.assert_array_equal(found.loc[[*expected.index], expected.columns], expected)
     board = leaderboard(lines, size=20, model="forest")
     means = expected.groupby(level="domain").mean().mean()
@@ -64,7 +64,7 @@ def test_ranks_follow_from_the_file_alone(file, lines):
 
 
 def test_tests_follow_from_the_file_alone(file, lines):
-    found = pairs(*of_slice(lines, size=5, model="linear"))
+    found = pairs(of_slice(lines, size=5, model="linear"))
     errors = errors_of(file, 5, "linear")
     errors["slow"] = errors["slow"].fillna(errors.max(axis=1))  # failed; "two classes" has no trial on images
     p_better = []
@@ -90,8 +90,8 @@ def test_tests_follow_from_the_file_alone(file, lines):
 
 
 def test_what_failed_or_was_not_computed_is_last(lines):
-    found, values = ranks(lines), of_slice(lines)[0]
-    n = values.shape[1]
+    found = ranks(of_slice(lines))
+    n = found.shape[1]
     assert (found.xs("text 0", level="dataset")["slow"] == n).all()
     assert (found.loc["images"]["two classes"] == n).all()
     board = leaderboard(lines)
@@ -107,14 +107,13 @@ def test_every_measure_has_a_leaderboard(lines, measure):
     assert board["win_rate"].between(0, 1).all()
     assert (ALL in board.index) == (measure not in ("stability", "support_f1", "false_discovery"))
     if measure == "log_loss":  # of the model that has probabilities
-        assert of_slice(lines, measure)[0].index.unique("model").tolist() == ["forest"]
+        assert of_slice(lines, measure).index.unique("model").tolist() == ["forest"]
     best = board[measure].idxmin() if MEASURES[measure].lower else board[measure].idxmax()
     assert board.loc[best, "rank"] < board["rank"].median() + 1
 
 
 def test_resampling_is_that_of_domains_then_sets(lines):
-    values, _ = of_slice(lines, size=20, model="linear")
-    frame = values[["good", "random"]]
+    frame = of_slice(lines, size=20, model="linear")[["good", "random"]]
     found, rng, means = interval(frame), np.random.default_rng(1), []
     for _ in range(3000):
         drawn = []
@@ -128,15 +127,14 @@ def test_resampling_is_that_of_domains_then_sets(lines):
 
 
 def test_win_rates_of_a_pair_add_up_to_one(lines):
-    rates = win_rates(of_slice(lines)[0])
+    rates = win_rates(of_slice(lines))
     np.testing.assert_allclose(rates + rates.T, 1)
     assert rates.loc["good", "random"] > 0.9
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 def test_a_front_has_what_nothing_dominates(points):
-    frame = pd.DataFrame(points, columns=["seconds", "stability"])
-    found = front(frame, "seconds", "stability", lower=(True, False))
+    found = front(pd.DataFrame(points, columns=["stability", "loss"]), "stability")
     for place, (x, y) in enumerate(points):
-        dominated = any(a <= x and b >= y and (a, b) != (x, y) for a, b in points)
+        dominated = any(a >= x and b <= y and (a, b) != (x, y) for a, b in points)
         assert (place in found) != dominated

@@ -45,10 +45,8 @@ def test_anybodys_pandas_reads_what_the_frame_has(computed):
     cells = panel_cells({name: panel_methods()[name] for name in NAMES}, {"wine": panel_datasets()["wine"]})
     panel = panel_frame(cells, TrialStore(computed / "results" / "store"))
     keys = ["method", "size", "model", "repeat", "fold"]
-    assert len(stored) == len(panel.trials) == sum(each.cell.n_trials for each in cells) == 100
-    expected, found = (
-        each.sort_values(keys, ignore_index=True) for each in (panel.trials, read_panel(computed / PANEL).trials)
-    )
+    assert len(stored) == len(panel) == sum(each.cell.n_trials for each in cells) == 100
+    expected, found = (each.sort_values(keys, ignore_index=True) for each in (panel, read_panel(computed / PANEL)))
     pd.testing.assert_frame_equal(expected, found, rtol=1e-2, check_exact=False)  # seconds have three digits
     exact = ["cell", "error", "balanced_accuracy", "neg_log_loss", "subset_frobenius_ratio", "n_selected", "failure"]
     pd.testing.assert_frame_equal(expected[exact], found[exact])

@@ -61,7 +61,7 @@ def test_a_selector_is_ranked_by_its_own_trials_alone(small, results):
     kept = found.lines[found.lines["method"] == "mine"]
     assert (kept["n_selected"] == kept["size"]).all()  # and not 7
     own = panel_cells({"mine": standing.method_of(["selector=any", f"selector._target_={RRQR}"])}, SETS)
-    trials = pd.concat([small.trials, standing.panel_frame(own, store, SETS).trials])
+    trials = pd.concat([small, standing.panel_frame(own, store, SETS)])
     errors = 100 * (1 - trials.groupby(["domain", "method", "size", "model"])["balanced_accuracy"].mean())
     of = {name: errors.xs(name, level="method") for name in ("mine", "F-test")}
     means = (of["mine"] - of["F-test"]).groupby("domain").mean()

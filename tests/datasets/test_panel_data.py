@@ -3,7 +3,6 @@
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from provlab.benchmark import dataset_table
-from provlab.benchmark.panel import panel_datasets
+from provlab.benchmark.panel import base_cell, panel_datasets
 from provlab.datasets import read_source, source_names
 from provlab.datasets.dataset import NOTHING
 from provlab.datasets.identity import checked_parameters, files_of
@@ -72,6 +71,7 @@ def test_each_set_is_small_with_at_least_ten_rows_a_class(real_mirror, loaded, n
     stated = [int(line[column]) for column in ("rows", "columns", "classes", "smallest_class")]
     assert stated == [*data.X.shape, data.n_classes, smallest], "run: provsel reference --panel"
     assert (line["citation"], line["choose"]) == (data.source, " ".join(PANEL[name]["choose"]))
+    assert line["data"] == base_cell(panel_datasets()[name]).data
     assert data.X.shape[0] <= 600
     assert smallest >= 10
     assert np.isfinite(values).all()
@@ -98,7 +98,7 @@ def test_the_stored_table_has_the_sets_of_the_panel_with_licence_and_the_error_o
         columns=["method", "dataset", "size", "model", "balanced_accuracy"],
     )
     monkeypatch.setattr(dataset_table, "panel_datasets", lambda: {name: panel_datasets()[name] for name in names})
-    monkeypatch.setattr(dataset_table, "read_panel", lambda folder: SimpleNamespace(trials=trials))
+    monkeypatch.setattr(dataset_table, "read_panel", lambda folder: trials)
     found = pd.read_csv(dataset_table.write_dataset_table(tmp_path), keep_default_na=False).set_index("dataset")
     assert found["error_linear"].to_dict() == {"wine": 0.05, "shift": 0.25}
     assert found["error_forest"].to_dict() == {"wine": 0.1, "shift": 0.3}

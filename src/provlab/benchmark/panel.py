@@ -6,7 +6,6 @@ one of the sizes of `panel.yaml`, one of its models, and the protocol `benchmark
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,19 +15,24 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from provlab.benchmark.frame import ALL_FEATURES, KEY, OWN_SIZE, Panel
+from provlab.benchmark.frame import ALL_FEATURES, KEY, OWN_SIZE, WHERE, as_panel
 from provlab.benchmark.methods import PanelMethod, panel_methods
 from provlab.datasets import MissingDataError
 from provlab.documents import read_as, read_plain_yaml, read_record, with_known_keys
 from provlab.frames import planned_trials
 from provlab.identity.cell import Cell
-from provlab.identity.keys import canonical_json
 from provlab.messages import did_you_mean
-from provlab.plan import Composer, cells_of, feature_names_of, files_missing, load_from
+from provlab.plan import Composer, cells_of, files_missing, load_from, places_of_first
 from provlab.store import TrialReader
 from provsel.stability import stability
 
 Entry = TypeVar("Entry")
+
+FOLDER = "benchmark"
+"""Of the stored panel, below the reference results."""
+
+TABLE = "_datasets.csv"
+"""The data sets of the panel, in the same folder. Pandas passes over it: it begins with an underscore."""
 
 
 @dataclass(frozen=True)
@@ -74,15 +78,6 @@ class PanelCell(NamedTuple):
     cell: Cell
 
 
-class Shape(NamedTuple):
-    """Rows, columns and classes of a data set, and the columns that its labels depend on, where these are known."""
-
-    n: int
-    d: int
-    n_classes: int
-    support: frozenset[int] | None
-
-
 @cache
 def panel_datasets() -> Mapping[str, PanelDataset]:
     """Return the data sets of the panel by name."""
@@ -96,6 +91,12 @@ def panel_datasets() -> Mapping[str, PanelDataset]:
 def panel_protocol() -> PanelProtocol:
     """Return how the panel judges."""
     return read_record(Path(__file__).with_name("panel.yaml"), PanelProtocol)
+
+
+def stored_folder() -> Path:
+    """Return the folder of the stored panel that comes with provsel: in an installed wheel, or in a checkout."""
+    inside = Path(__file__).resolve().parent / "stored"
+    return inside if inside.is_dir() else inside.parents[3] / "results" / "reference" / FOLDER
 
 
 def some(kind: str, names: Iterable[str], known: Mapping[str, Entry]) -> dict[str, Entry]:
@@ -134,8 +135,7 @@ def panel_cells(
 ) -> list[PanelCell]:
     """Return the cells of some methods on some data sets, data set by data set; all of the panel by default.
 
-    A size has a cell where the data set has more columns, and a method where it takes as many classes. Data sets are
-    loaded for that.
+    A size has a cell where the data set has more columns, and a method where it takes as many classes.
 
     Parameters
     ----------
@@ -145,25 +145,29 @@ def panel_cells(
     Raises
     ------
     MissingDataError
-        A data set is not here: names it, and the command that gets it.
+        A data set that the stored table does not have is not here: names it, and the command that gets it.
     """
-    protocol, compose, made = panel_protocol(), Composer(), dict[str, Cell]()
+    protocol, compose = panel_protocol(), Composer()
+    methods = panel_methods() if methods is None else methods
 
-    def cell_of(overrides: Sequence[str], base: Cell) -> Cell:
-        if (key := canonical_json(overrides)) not in made:
-            [made[key]] = cells_of(compose(overrides))  # on other data, which makes no difference
-        return made[key].on(base.dataset, base.data)
+    @cache
+    def cell_of(prepared: tuple[str, ...], model: str, method: str, size: int) -> Cell:
+        chosen = [*prepared, *protocol.models[model], *methods[method].overrides(max(size, 1))]
+        [cell] = cells_of(compose([*protocol.choose, *chosen]))
+        return cell
 
     found = []
     for name, dataset in (panel_datasets() if datasets is None else datasets).items():
-        prepared = [*protocol.choose, *(text for text in dataset.choose if text.startswith("preparation"))]
-        base, shape = base_cell(dataset, compose), shape_of(dataset)
-        for title, method in (panel_methods() if methods is None else methods).items():
-            if shape.n_classes > 2 and not method.multiclass:
+        prepared = tuple(text for text in dataset.choose if text.startswith("preparation"))
+        base = base_cell(dataset, compose)
+        d, n_classes = shape_of(base)
+        for title, method in methods.items():
+            if n_classes > 2 and not method.multiclass:
                 continue
-            for size in _sizes(method, shape.d):
-                for model, of_model in protocol.models.items():
-                    cell = cell_of([*prepared, *of_model, *method.overrides(max(size, 1))], base)
+            for size in _sizes(method, d):
+                for model in protocol.models:
+                    # composed on other data, which makes no difference
+                    cell = cell_of(prepared, model, title, size).on(base.dataset, base.data)
                     found.append(PanelCell(title, name, dataset.domain, size, model, cell))
     return found
 
@@ -180,21 +184,27 @@ def base_cell(dataset: PanelDataset, compose: Composer | None = None) -> Cell:
     return cell
 
 
-def shape_of(dataset: PanelDataset) -> Shape:
-    """Return the shape of a data set, which is loaded."""
-    return _shape(canonical_json(dict(base_cell(dataset).dataset)), dataset.support)
+def shape_of(cell: Cell) -> tuple[int, int]:
+    """Return how many columns and classes the data set of a cell has: as the stored table says, or else by loading."""
+    known = _known_shapes()
+    if cell.data not in known:
+        data = load_from(cell.dataset)
+        known[cell.data] = data.X.shape[1], data.n_classes
+    return known[cell.data]
 
 
 @cache
-def _shape(config: str, support: int) -> Shape:
-    parts = json.loads(config)
-    found = load_from(parts)
-    relevant = None
-    if support:
-        first = feature_names_of({**parts, "shuffle_columns": None})[:support]
-        relevant = frozenset(np.flatnonzero(np.isin(found.feature_names, first)).tolist())
-    n, d = found.X.shape
-    return Shape(n, d, found.n_classes, relevant)
+def _known_shapes() -> dict[str, tuple[int, int]]:
+    """Return columns and classes by the identity of a data set, which has the SHA-256 of its files."""
+    path = stored_folder() / TABLE
+    lines = pd.read_csv(path, usecols=["data", "columns", "classes"]) if path.is_file() else pd.DataFrame()
+    return {line.data: (line.columns, line.classes) for line in lines.itertuples()}
+
+
+@cache
+def support_of(dataset: PanelDataset) -> frozenset[int] | None:
+    """Return the columns that the labels of a data set depend on; None where they are not known."""
+    return places_of_first(base_cell(dataset).dataset, dataset.support) if dataset.support else None
 
 
 # ---- the frame
@@ -206,9 +216,6 @@ READ = {
 }  # fmt: skip
 """Columns of the records, and what the frame calls them."""
 
-WHERE = ["environment", "git_revision"]
-"""Columns of the records that say where a trial was computed."""
-
 
 def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
     """Return a line a cell: how the frame calls it."""
@@ -217,29 +224,21 @@ def names_of(cells: Sequence[PanelCell]) -> pd.DataFrame:
 
 def panel_frame(
     cells: Sequence[PanelCell], store: TrialReader, datasets: Mapping[str, PanelDataset] | None = None
-) -> Panel:
+) -> pd.DataFrame:
     """Return the stored trials of some cells as a panel; `datasets` are those of the cells, by default the panel's."""
-    return Panel.of(*panel_tables(cells, store, panel_datasets() if datasets is None else datasets))
-
-
-def panel_tables(
-    cells: Sequence[PanelCell], store: TrialReader, datasets: Mapping[str, PanelDataset]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables of `panel_frame`, and beside each trial where it was computed: environment and git_revision."""
-    about = names_of(cells)
+    datasets = panel_datasets() if datasets is None else datasets
     read = [*READ, "select_cpu", "shared_cpu", "features", "n_features", *WHERE]
     found = planned_trials(store, [each.cell for each in cells], read).rename(columns=READ)
     found["select_cpu"] += found["shared_cpu"]
-    trials = found.join(about, on="place")
+    trials = found.join(names_of(cells), on="place")
     # both models have the same selection, but for what draws: that of one of them is told
     first = trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]
     lines = [
-        dict(zip(KEY, key, strict=True)) | _of_all_folds(part, shape_of(datasets[key[1]]).support)
+        dict(zip(KEY, key, strict=True)) | _of_all_folds(part, support_of(datasets[key[1]]))
         for key, part in first.groupby(KEY, sort=False)
     ]
     selections = pd.DataFrame(lines, columns=[*KEY, "stability", "stability_se", "support_f1", "false_discovery"])
-    domains = {name: dataset.domain for name, dataset in datasets.items()}
-    return trials, selections.assign(domain=selections["dataset"].map(domains))
+    return as_panel(trials.merge(selections, how="left", on=KEY))
 
 
 def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[str, float]:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.benchmark.frame import ALL_FEATURES, KEY, OWN_SIZE, Panel
+from provlab.benchmark.frame import ALL_FEATURES, OWN_SIZE
 from provlab.claims.paired_tests import CorrectedT, holm
 
 ALL = "all features"
@@ -39,6 +39,11 @@ class Measure(NamedTuple):
     unit: str = ""
     lower: bool = True
 
+    @property
+    def worst(self) -> float:
+        """What no value is worse than."""
+        return np.inf if self.lower else -np.inf
+
 
 MEASURES: Mapping[str, Measure] = {
     "balanced_error": Measure("Balanced error", "balanced_accuracy", -100.0, "%"),
@@ -58,7 +63,7 @@ HEADLINE = next(iter(MEASURES))
 PLACE = ["domain", "dataset", "size", "model"]
 
 
-def scores(panel: Panel) -> pd.DataFrame:
+def scores(panel: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each method, data set, size and model of the panel.
 
     Returns
@@ -67,19 +72,17 @@ def scores(panel: Panel) -> pd.DataFrame:
         method and `PLACE`; cell; trials and failed, their numbers; reason, the first failure; n_selected; and
         `MEASURES`, means over the trials, NaN where one trial failed: means over the others would be of easier folds.
     """
-    selections = panel.selections.drop(columns="domain")
-    found = panel.trials.merge(selections, how="left", on=KEY, validate="m:1")
-    found["method"] = found["method"].where(found["size"] != ALL_FEATURES, ALL)
-    found["failed"], key = found["failure"] != "", ["method", *PLACE]
-    texts = ["method", "dataset", "domain", "model"]
-    by = found.astype(dict.fromkeys(texts, "category")).groupby(key, sort=False, observed=True)  # a tenth of the time
+    failed, texts = panel["failure"] != "", ["method", "dataset", "domain", "model"]
+    found = panel.assign(
+        method=panel["method"].where(panel["size"] != ALL_FEATURES, ALL), failed=failed,
+        reason=panel["failure"].where(failed),
+    ).astype(dict.fromkeys(texts, "category"))  # a tenth of the time  # fmt: skip
     columns = {name: (each.column, "mean") for name, each in MEASURES.items()}
+    by = found.groupby(["method", *PLACE], sort=False, observed=True)
     lines = by.agg(
         cell=("cell", "first"), trials=("failed", "size"), failed=("failed", "sum"),
-        n_selected=("n_selected", "mean"), n_features=("n_features", "first"), **columns,
-    ).reset_index().astype(dict.fromkeys(texts, object))  # fmt: skip
-    reasons = found[found["failed"]].groupby(key)["failure"].first().rename("reason").reset_index()
-    lines = lines.merge(reasons, how="left", on=key).fillna({"reason": ""})
+        n_selected=("n_selected", "mean"), n_features=("n_features", "first"), **columns, reason=("reason", "first"),
+    ).reset_index().astype(dict.fromkeys(texts, object)).fillna({"reason": ""})  # fmt: skip
     for name, each in MEASURES.items():
         lines[name] = (each.factor * lines[name]).where(lines["failed"] == 0)
     lines["balanced_error"] += 100
@@ -88,8 +91,8 @@ def scores(panel: Panel) -> pd.DataFrame:
 
 def of_slice(
     lines: pd.DataFrame, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a measure of all methods at some sizes and models, and where a trial of a method was planned.
+) -> pd.DataFrame:
+    """Return a measure of all methods at some sizes and models.
 
     Parameters
     ----------
@@ -104,24 +107,19 @@ def of_slice(
 
     Returns
     -------
-    values, planned : DataFrame
-        Index `PLACE`; a column a method, `ALL` at each size among them. Data sets without any value are left out.
+    DataFrame
+        Index `PLACE`; a column a method, `ALL` at each size among them. Infinite, the worst, where a trial failed, and
+        NaN where none was planned or the measure is not defined. Data sets without any value are left out.
     """
     lines = lines if model is None else lines[lines["model"] == model]
-    chosen = lines[lines["size"] > 0] if size is None else lines[lines["size"] == size]
-    chosen = chosen[chosen["method"] != ALL]
-    wide = chosen.set_index([*PLACE, "method"])[[measure, "failed"]].unstack("method")
-    values, planned = wide[measure].copy(), wide["failed"].notna()
-    known = chosen.groupby("method")[measure].count() + chosen.groupby("method")["failed"].sum()
+    chosen = lines[(lines["size"] > 0 if size is None else lines["size"] == size) & (lines["method"] != ALL)]
+    shown = chosen[measure].mask(chosen["failed"] > 0, MEASURES[measure].worst)
+    values = chosen.assign(shown=shown).set_index([*PLACE, "method"])["shown"].unstack("method")
     whole = lines[lines["method"] == ALL].set_index(["dataset", "model"])[measure]
-    if size != 0 and whole.notna().any():
+    if whole.notna().any():
         places = pd.MultiIndex.from_frame(values.index.to_frame()[["dataset", "model"]])
         values[ALL] = whole.reindex(places).to_numpy()
-        planned[ALL] = values[ALL].notna()
-        known[ALL] = 1
-    names = [name for name in values if known[name] > 0]
-    rows = values.notna().any(axis=1)
-    return values.loc[rows, names], planned.loc[rows, names]
+    return values.loc[np.isfinite(values).any(axis=1), values.notna().any() | (values.columns == ALL)]
 
 
 def over_sets(frame: pd.DataFrame) -> pd.DataFrame:
@@ -134,20 +132,14 @@ def over_domains(frame: pd.DataFrame) -> pd.DataFrame:
     return over_sets(frame).groupby(level="domain").mean()
 
 
-def ranks(
-    lines: pd.DataFrame, measure: str = HEADLINE, *, size: int | None = None, model: str | None = None
-) -> pd.DataFrame:
+def ranks(values: pd.DataFrame, measure: str = HEADLINE) -> pd.DataFrame:
     """Return the rank of each method at each place of `of_slice`; 1 is best, without a value is last."""
-    return _ranked(of_slice(lines, measure, size=size, model=model)[0], measure)
+    return values.fillna(MEASURES[measure].worst).rank(axis=1, ascending=MEASURES[measure].lower)
 
 
-def _ranked(values: pd.DataFrame, measure: str) -> pd.DataFrame:
-    return values.rank(axis=1, ascending=MEASURES[measure].lower, na_option="bottom")
-
-
-def filled(values: pd.DataFrame, planned: pd.DataFrame) -> pd.DataFrame:
-    """Return values of an error, with the largest of any method where one failed; NaN where none was planned."""
-    return values.where(values.notna() | ~planned, values.max(axis=1), axis=0)
+def filled(errors: pd.DataFrame) -> pd.DataFrame:
+    """Return `of_slice` of an error, with the largest of any method where one failed."""
+    return errors.mask(errors == np.inf, errors.where(errors < np.inf).max(axis=1), axis=0)
 
 
 def interval(frame: pd.DataFrame, *, level: float = 0.95, seed: int = 0) -> pd.DataFrame:
@@ -183,7 +175,7 @@ def interval(frame: pd.DataFrame, *, level: float = 0.95, seed: int = 0) -> pd.D
 
 
 def pairs(
-    values: pd.DataFrame, planned: pd.DataFrame, reference: str = ALL, *, margin: float = MARGIN, family: int = 0
+    errors: pd.DataFrame, reference: str = ALL, *, turned: bool = False, margin: float = MARGIN, family: int = 0
 ) -> pd.DataFrame:
     """Compare each method with a reference, by Student's t over the means of their difference in each domain.
 
@@ -191,10 +183,12 @@ def pairs(
 
     Parameters
     ----------
-    values, planned : DataFrame
-        Of an error, see `of_slice`; data sets on which a method was not planned are left out for it.
+    errors : DataFrame
+        See `of_slice`; data sets on which a method was not planned are left out for it.
     reference : str
         A column of these.
+    turned : bool
+        Say in the line of each method what the reference is beside it.
     margin : float
         Differences below are the same in practice.
     family : int, optional
@@ -212,8 +206,8 @@ def pairs(
     ----------
     Ibragimov, Mueller (2010), Journal of Business and Economic Statistics 28. Holm (1979).
     """
-    whole = filled(values, planned)
-    difference = whole.drop(columns=reference).sub(whole[reference], axis=0)
+    whole = filled(errors)
+    difference = whole.drop(columns=reference).sub(whole[reference], axis=0) * (-1 if turned else 1)
     won = ((difference < 0) + 0.5 * (difference == 0)).where(difference.notna())
     found = pd.DataFrame(
         [_of_means(means.dropna().to_numpy(), margin, ALPHA / (family or difference.shape[1]))
@@ -227,8 +221,8 @@ def pairs(
 def against_all(lines: pd.DataFrame) -> pd.DataFrame:
     """Return `pairs` with all features at each size, both models together, as one family; index size and method."""
     kept = {size: of_slice(lines, size=size) for size in sizes_of(lines)}
-    family = sum(values.shape[1] - 1 for values, _ in kept.values())
-    found = {size: pairs(*of_size, family=family) for size, of_size in kept.items()}
+    family = sum(errors.shape[1] - 1 for errors in kept.values())
+    found = {size: pairs(errors, family=family) for size, errors in kept.items()}
     return judged(pd.concat(found, names=["size", "method"]))
 
 
@@ -245,14 +239,9 @@ def judged(found: pd.DataFrame) -> pd.DataFrame:
     return found.assign(verdict=told)
 
 
-def pairs_of(values: pd.DataFrame, planned: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return `pairs` the other way: what one method is beside each other one, in whose line it stands."""
-    found = pairs(values, planned, name)
-    turned = found.assign(
-        difference=-found["difference"], low=-found["high"], high=-found["low"], wins=1 - found["wins"],
-        p_better=found["p_worse"], p_worse=found["p_better"],
-    )  # fmt: skip
-    return judged(turned).sort_values("difference", kind="stable")
+def pairs_of(errors: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return `pairs` the other way: what one method is beside each other one, the strongest comparison first."""
+    return pairs(errors, name, turned=True).sort_values("difference", kind="stable")
 
 
 def _of_means(means: NDArray[np.float64], margin: float, level: float) -> dict[str, float]:
@@ -280,10 +269,9 @@ def win_rates(values: pd.DataFrame, *, lower: bool = True) -> pd.DataFrame:
     return pd.DataFrame(np.reshape(won, (own.shape[1],) * 2), values.columns, values.columns)
 
 
-def front(points: pd.DataFrame, x: str, y: str, *, lower: tuple[bool, bool] = (True, True)) -> list[str]:
-    """Return the methods that no other one beats in one of two numbers without being worse in the other."""
-    signs = [1 if each else -1 for each in lower]
-    known = (points[[x, y]] * signs).dropna()
+def front(board: pd.DataFrame, measure: str) -> list[str]:
+    """Return the methods of a leaderboard that no other one beats in a measure or the loss without losing the other."""
+    known = board[[measure, "loss"]].dropna() * [1 if MEASURES[measure].lower else -1, 1]
     return [
         name for name, own in known.iterrows() if not ((known <= own).all(axis=1) & (known < own).any(axis=1)).any()
     ]
@@ -315,27 +303,24 @@ def leaderboard(
         loss, points of balanced error more than all features, with the largest error of any method where one failed;
         and the measures: medians of seconds and memory over sets, means over domains of the others.
     """
-    read = {name: of_slice(lines, name, size=size, model=model) for name in {measure, HEADLINE, *shown}}
-    values, (errors, planned) = read[measure][0], read[HEADLINE]
-    found = interval(_ranked(values, measure)).rename(columns={"mean": "rank"}).rename_axis(None)
-    rates = win_rates(values, lower=MEASURES[measure].lower)
+    errors, values = (of_slice(lines, name, size=size, model=model) for name in (HEADLINE, measure))
+    found = interval(ranks(values, measure)).rename(columns={"mean": "rank"}).rename_axis(None)
+    rates, whole = win_rates(values, lower=MEASURES[measure].lower), filled(errors)
     found["win_rate"] = (rates.sum(axis=1) - 0.5) / max(1, len(rates) - 1)
-    failed = (planned & errors.isna()).groupby(level="dataset").any().sum()
-    missing = (~planned).groupby(level="dataset").all().sum()
-    found["failed"], found["missing"] = failed.reindex(found.index), missing.reindex(found.index)
+    found["failed"] = (errors == np.inf).groupby(level="dataset").any().sum()
+    found["missing"] = errors.isna().groupby(level="dataset").all().sum()
     found["sets"] = errors.index.get_level_values("dataset").nunique() - found["failed"] - found["missing"]
-    whole = filled(errors, planned)
     found["loss"] = over_domains(whole.sub(whole[ALL], axis=0)).mean() if ALL in whole else np.nan
     for name in shown:
-        own = whole if name == HEADLINE else read[name][0]
+        own = of_slice(lines, name, size=size, model=model)
+        own = whole if name == HEADLINE else own.where(np.isfinite(own))
         found[name] = over_sets(own).median() if name in ("seconds", "memory") else over_domains(own).mean()
     return found.sort_values("rank", kind="stable")
 
 
 def sets_of(lines: pd.DataFrame, method: str, **of: Any) -> pd.DataFrame:
     """Return a line a data set of a method, the best first: its mean rank over sizes and models, and its loss."""
-    errors, planned = of_slice(lines, **of)
-    found = over_sets(ranks(lines, **of))[[method]].set_axis(["rank"], axis=1)
-    whole = filled(errors, planned)
-    found["loss"] = over_sets((whole[method] - whole[ALL]).to_frame("loss"))["loss"]
+    errors = of_slice(lines, **of)
+    whole = filled(errors)
+    found = over_sets(pd.DataFrame({"rank": ranks(errors)[method], "loss": whole[method] - whole[ALL]}))
     return found.sort_values(["rank", "loss"], kind="stable").reset_index()

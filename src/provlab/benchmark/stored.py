@@ -1,7 +1,7 @@
 """The stored panel: one Parquet file a method, which pandas or DuckDB read as one table, a few megabytes for all.
 
-A file has a line a trial: the columns of `TRIALS`, those of `SELECTIONS` repeated, and where it was computed. The key
-of a trial follows from its cell, of which the id stands there, and from its numbers, see `provlab.identity.keys`.
+A file has a line a trial, with the columns of `provlab.benchmark.frame`. The key of a trial follows from its cell, of
+which the id stands there, and from its numbers, see `provlab.identity.keys`.
 """
 
 from __future__ import annotations
@@ -15,27 +15,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from provlab.benchmark.frame import KEY, SELECTIONS, TRIALS, Panel
+from provlab.benchmark.frame import COLUMNS, KEY, WHERE, as_panel
 from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import (
     READ,
-    WHERE,
     PanelCell,
     base_cell,
     check_here,
     names_of,
     panel_cells,
     panel_datasets,
-    panel_tables,
+    panel_frame,
     some,
+    stored_folder,
 )
 from provlab.frames import planned_trials
 from provlab.identity.keys import trial_key
 from provlab.store import NUMBERS, SCHEMA, TrialStore
 from provsel.files import replacing
-
-FOLDER = "benchmark"
-"""Below the reference results."""
 
 VERSION = 1
 """Of the columns: files of another one are refused."""
@@ -47,8 +44,7 @@ NAMES = [*KEY, "model"]
 """Columns that say which cell of the panel a trial is of."""
 
 _KINDS = {"str": pa.string(), "int64": pa.int32(), "float64": pa.float32()}
-_TYPES = {**TRIALS, **SELECTIONS, **dict.fromkeys(WHERE, "str")}
-_SCHEMA = pa.schema([(name, _KINDS[kind]) for name, kind in _TYPES.items()], metadata={"provsel_panel": str(VERSION)})
+_SCHEMA = pa.schema([(name, _KINDS[kind]) for name, kind in COLUMNS.items()], metadata={"provsel_panel": str(VERSION)})
 
 _DISTINCT = ["neg_log_loss", "subset_frobenius_ratio"]
 _SMALL = {
@@ -58,16 +54,9 @@ _SMALL = {
 """Of Parquet's writer: 17 bytes a trial in the place of 23."""
 
 
-def stored_folder() -> Path:
-    """Return the folder of the stored panel that comes with provsel: in an installed wheel, or in a checkout."""
-    inside = Path(__file__).resolve().parent / "stored"
-    return inside if inside.is_dir() else inside.parents[3] / "results" / "reference" / FOLDER
-
-
-def read_panel(folder: Path | None = None) -> Panel:
+def read_panel(folder: Path | None = None) -> pd.DataFrame:
     """Return a stored panel, by default the one that comes with provsel; errors as `read_table`."""
-    table = read_table(stored_folder() if folder is None else folder)
-    return Panel.of(table, table.drop_duplicates(KEY))
+    return as_panel(read_table(stored_folder() if folder is None else folder))
 
 
 def read_table(folder: Path) -> pd.DataFrame:
@@ -150,8 +139,7 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
     parts = [old[kept]]
     for method in dict.fromkeys(method for method, _ in whole):
         own = [each for each in cells if each.method == method and (method, each.dataset) in whole]
-        trials, selections = panel_tables(own, store, sets)
-        parts.append(trials.merge(selections.drop(columns="domain"), on=KEY, how="left"))
+        parts.append(panel_frame(own, store, sets))
     table = pd.concat([part[_SCHEMA.names] for part in parts if len(part)] or [old])
     write_table(table, folder)
     n_stored = len(table[["method", "dataset"]].drop_duplicates())
@@ -159,13 +147,7 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
 
 
 def cells_of_table(table: pd.DataFrame) -> dict[str, PanelCell]:
-    """Return by id the cells of the panel as it is now, of the methods and data sets of a table that it has.
-
-    Raises
-    ------
-    MissingDataError
-        Data sets are not here, which say how many columns there are.
-    """
+    """Return by id the cells of the panel as it is now, of the methods and data sets of a table that it has."""
     methods, sets = panel_methods(), panel_datasets()
     named = {name: sets[name] for name in table["dataset"].unique() if name in sets}
     cells = panel_cells({name: methods[name] for name in table["method"].unique() if name in methods}, named)

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from provlab.claims.evidence import AbstractEvidence, Place, Selections
 from provlab.claims.rules import (
     CONTRADICTED,
@@ -20,7 +18,7 @@ from provlab.claims.rules import (
     nothing_stored,
 )
 from provlab.datasets import MissingDataError
-from provlab.plan import feature_names_of
+from provlab.plan import feature_names_of, places_of_first
 from provlab.summaries import TIES, most_frequent
 
 
@@ -84,11 +82,7 @@ class MostFrequentRelevant(AbstractRule):
                 f"{', '.join(entry.dataset for entry in entries)}; use it for generated data."
             )
         dataset = entries[0].cell.dataset
-        n_relevant = int(dataset["n_relevant"])
-        if dataset.get("shuffle_columns") is None:
-            return frozenset(range(n_relevant))
-        first = feature_names_of({**dataset, "shuffle_columns": None})[:n_relevant]
-        return frozenset(np.flatnonzero(np.isin(feature_names_of(dataset), first)).tolist())
+        return places_of_first(dataset, int(dataset["n_relevant"]))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -334,7 +334,8 @@ def call_reference(options: argparse.Namespace) -> int:
 
 def _write_panel(reference: Path, store: Path) -> int:
     from provlab.benchmark.dataset_table import write_dataset_table
-    from provlab.benchmark.stored import FOLDER, pack_panel
+    from provlab.benchmark.panel import FOLDER
+    from provlab.benchmark.stored import pack_panel
     from provlab.datasets import MissingDataError
     from provlab.store import TrialStore
 

@@ -172,7 +172,7 @@ def merge_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_merge(options: argparse.Namespace) -> int:
     """Merge, and print the counts of each source and the conflicts."""
-    from provlab.benchmark.stored import FOLDER as PANEL
+    from provlab.benchmark.panel import FOLDER as PANEL
     from provlab.merge import merge, merge_panel
     from provlab.reference import FOLDER
     from provlab.tables import write_frame

@@ -24,6 +24,7 @@ from provlab.plan.plan import (
     identity_of,
     load_from,
     make_tasks,
+    places_of_first,
     trials_of,
     unique_cells,
 )
@@ -31,6 +32,6 @@ from provlab.plan.plan import (
 __all__ = [
     "CELL_GROUPS", "COMPLETE", "MAX_COUNT", "NOT_RUN", "PARTIAL", "Artefact", "Composer", "Entry", "Task", "Trial",
     "artefact_part", "cells_of", "compose_artefact", "compose_config", "counted_state", "executor_settings",
-    "feature_names_of", "files_missing", "fitting", "identity_of", "load_from", "make_tasks", "results_folder",
-    "state_of", "trials_of", "unique_cells",
+    "feature_names_of", "files_missing", "fitting", "identity_of", "load_from", "make_tasks", "places_of_first",
+    "results_folder", "state_of", "trials_of", "unique_cells",
 ]  # fmt: skip

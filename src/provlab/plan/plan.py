@@ -90,6 +90,14 @@ def feature_names_of(config: Mapping[str, Any]) -> NDArray[np.object_]:
     return load_from(config).feature_names
 
 
+def places_of_first(config: Mapping[str, Any], n: int) -> frozenset[int]:
+    """Return the columns of the first n features of a data set, which is loaded where `shuffle_columns` moves them."""
+    if config.get("shuffle_columns") is None:
+        return frozenset(range(n))
+    first = feature_names_of({**config, "shuffle_columns": None})[:n]
+    return frozenset(np.flatnonzero(np.isin(feature_names_of(config), first)).tolist())
+
+
 def load_from(config: Mapping[str, Any]) -> Dataset:
     """Return the data set of a config: `name`, and the parameters of its loader."""
     return load_dataset(config["name"], **_parameters(config))

@@ -71,22 +71,21 @@ def write_benchmark(
     figures = []
     with only_formats("svg"):
         for name, (label, stem) in FRONTS.items():
-            best = front(board, name, "loss", lower=(MEASURES[name].lower, True))
             text = "points of balanced error more than all features, mean"
             figures += draw_front(
-                board, name, "loss", best, folder / stem, "", labels=(label, text), log=name == "seconds"
+                board, name, "loss", front(board, name), folder / stem, "", labels=(label, text), log=name == "seconds"
             )
     by = {
         "measure": {each.label: leaderboard(lines, name, shown=())["rank"] for name, each in MEASURES.items()},
-        "size": {size_text(size): over_domains(ranks(lines, size=size)).mean() for size in sizes},
-        "domain": {name: ranks(lines[lines["domain"] == name]).mean() for name in domains.index},
+        "size": {size_text(size): over_domains(ranks(of_slice(lines, size=size))).mean() for size in sizes},
+        "domain": {name: ranks(of_slice(lines[lines["domain"] == name])).mean() for name in domains.index},
     }
     slices = pd.concat(_slices(lines, [*domains.index], sizes, models))
     files = {
         "leaderboard.csv": (board.rename_axis("method").reset_index(), "all numbers of the leaderboard"),
         "slices.csv": (slices, "leaderboards by domain, size and model"),
         "against_all.csv": (beside.reset_index(), "each method beside all features at each size, with p-values"),
-        "win_rates.csv": (win_rates(of_slice(lines)[0]).rename_axis("method").reset_index(), "of each pair of methods"),
+        "win_rates.csv": (win_rates(of_slice(lines)).rename_axis("method").reset_index(), "of each pair of methods"),
     }
     for name, (frame, _) in files.items():
         write_frame(frame, folder / name)
@@ -132,7 +131,7 @@ def _slices(
     ]
     for (domain, size), model in product(parts, (None, *models)):
         own = lines if not domain else lines[lines["domain"] == domain]
-        if of_slice(own, size=size, model=model)[0].empty:
+        if of_slice(own, size=size, model=model).empty:
             continue
         found = leaderboard(own, size=size, model=model, shown=IN_SLICES).rename_axis("method").reset_index()
         names = {"domain": domain, "size": size_text(size) if size is not None else "", "model": model}

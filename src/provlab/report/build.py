@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from provlab.audit import AuditRun, read_audits
+from provlab.benchmark.panel import stored_folder
 from provlab.benchmark.ranking import scores
-from provlab.benchmark.stored import read_panel, stored_folder
+from provlab.benchmark.stored import read_panel
 from provlab.claims import NOT_RUN, Verdict
 from provlab.claims.schema import all_claim_files
 from provlab.doctor import INSTALLATION, OK, STORE, examine
