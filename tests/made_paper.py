@@ -1,6 +1,6 @@
 """A paper of its own in a project of its own, for the tests of commands that look at all artefacts and claims."""
 
-from provlab.claims.stored import artefact_datasets, artefact_layout
+from provlab.claims.stored import artefact_layout
 
 CLAIMS = """
 paper: made2000
@@ -87,6 +87,5 @@ def made_paper(here, monkeypatch):
     (experiments / "published.csv").write_text(PUBLISHED)
     (experiments / "NOTES.md").write_text(NOTES)
     monkeypatch.setenv("PROVSEL_PROJECT", str(here))
-    for known in (artefact_layout, artefact_datasets):  # of the same names in another test
-        known.cache_clear()
+    artefact_layout.cache_clear()  # of the same names in another test
     return experiments

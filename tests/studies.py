@@ -1,6 +1,6 @@
 """A paper with a known truth: of its open places one turns the claim, the others do not."""
 
-from provlab.claims.stored import artefact_datasets, artefact_layout
+from provlab.claims.stored import artefact_layout
 
 ARTEFACT = """# @package _global_
 defaults:
@@ -87,6 +87,5 @@ def made_study(here, monkeypatch, readings=READINGS, published=""):
     (here / "provsel.toml").write_text("")
     monkeypatch.setenv("PROVSEL_PROJECT", str(here))
     monkeypatch.chdir(here)
-    for known in (artefact_layout, artefact_datasets):  # of the same names in another test
-        known.cache_clear()
+    artefact_layout.cache_clear()  # of the same names in another test
     return room

@@ -21,7 +21,7 @@ import pandas as pd
 
 from provlab.claims import INCONCLUSIVE, NOT_CONTRADICTED, NOT_RUN, VERDICTS, ClaimFile, Evidence, verdict_frame
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
-from provlab.claims.ranking import RankingResult, draw_rankings, ranking_frame
+from provlab.claims.ranking import draw_rankings, ranked
 from provlab.claims.schema import all_claim_files, claim_files, claims_about
 from provlab.claims.verdicts import judge_files
 from provlab.datasets import MissingDataError, source_names
@@ -248,9 +248,9 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
         keys = sorted({key for part in parts.values() for key in part["sample"]})
         TrialStore(folder / SAMPLE).append([sample[key] for key in keys])
         ids = [claim.id for file in files for claim in file.claims]
-        ranked = [ranking.artefact for file in files for ranking in file.rankings]
+        order = [ranking.artefact for file in files for ranking in file.rankings]
         lines = joined(reference.verdicts, verdict_frame(verdicts), "id", ids)
-        lines_of_rankings = joined(reference.rankings, ranking_frame(rankings), "artefact", ranked)
+        lines_of_rankings = joined(reference.rankings, ranked(rankings), "artefact", order)
         _finish(replace(reference, verdicts=lines, rankings=lines_of_rankings), results, names)
     return target
 
@@ -392,7 +392,7 @@ def _complete(
     return found
 
 
-def _write_files(folder: Path, artefact: Artefact, store: TrialReader, rankings: Sequence[RankingResult]) -> list[str]:
+def _write_files(folder: Path, artefact: Artefact, store: TrialReader, rankings: pd.DataFrame) -> list[str]:
     """Write tables and figures of an artefact and of its rankings, and return their paths below the folder."""
     recipe, name = load_recipe(artefact.name), artefact.name
     with TemporaryDirectory(prefix=".part-", dir=folder) as temporary:
@@ -400,7 +400,7 @@ def _write_files(folder: Path, artefact: Artefact, store: TrialReader, rankings:
         with only_formats("svg"):
             frame = recipe.frame(artefact, store)
             recipe.write(artefact, store, frame, here / "tables" / name, here / "figures" / name)
-        draw_rankings([each for each in rankings if each.artefact == name], here / "figures")
+        draw_rankings(rankings[rankings["artefact"] == name], here / "figures")
         written = [path.relative_to(here) for path in sorted(here.rglob("*")) if path.suffix in KEPT and path.is_file()]
         for path in written:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

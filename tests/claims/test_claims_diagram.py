@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from provlab.claims.ranking import rank_methods
+from provlab.claims.ranking import nemenyi, rank_methods
 from provlab.figures.ranks import draw_critical_difference, groups
 from small_runs import run_python
 
@@ -21,34 +21,38 @@ def made_errors():
     return pd.DataFrame(30 + rng.normal(0, 1.5, (30, 7)) + shift, columns=METHODS)
 
 
-def draw(folder, name="diagram"):
+def ranked():
     ranking = rank_methods(made_errors())
-    return ranking, draw_critical_difference(
-        ranking.ranks, ranking.pairs, folder / name, "Synthetic data", difference=ranking.critical_difference
-    )
+    ranks = ranking.set_index("method")["rank"]
+    return ranks, nemenyi(ranks, 30), ranking["critical_difference"][0]
+
+
+def draw(folder, name="diagram"):
+    ranks, pairs, difference = ranked()
+    return draw_critical_difference(ranks, pairs, folder / name, "Synthetic data", difference=difference)
 
 
 def test_files_and_labels(tmp_path):
-    ranking, paths = draw(tmp_path)
+    (ranks, _, difference), paths = ranked(), draw(tmp_path)
     assert [path.suffix for path in paths] == [".pdf", ".png", ".svg"]
     texts = re.findall(r">([^<>]+)</text>", paths[-1].read_text())
-    for method, rank in ranking.ranks.items():
+    for method, rank in ranks.items():
         assert any(method in text and f"({rank:.2f})" in text for text in texts)
-    assert any(f"critical difference {ranking.critical_difference:.2f}" in text for text in texts)
+    assert any(f"critical difference {difference:.2f}" in text for text in texts)
     assert any("Synthetic data" in text for text in texts)
 
 
 def test_groups_are_the_largest_of_those_without_a_significant_difference():
-    ranking = rank_methods(made_errors())
+    ranks, pairs, _ = ranked()
     together = {
         frozenset(some)
         for size in range(2, len(METHODS) + 1)
         for some in combinations(METHODS, size)
-        if (ranking.pairs.loc[list(some), list(some)] >= 0.05).all(axis=None)
+        if (pairs.loc[list(some), list(some)] >= 0.05).all(axis=None)
     }
     largest = {some for some in together if not any(some < other for other in together)}
-    order = list(ranking.ranks.index)
-    found = groups(ranking.ranks, ranking.pairs)
+    order = list(ranks.index)
+    found = groups(ranks, pairs)
     assert {frozenset(order[order.index(first) : order.index(last) + 1]) for first, last in found} == largest
     assert len(found) == len(largest) == 3
 

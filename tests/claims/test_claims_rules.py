@@ -24,7 +24,7 @@ from provlab.claims import (
     verdict_frame,
 )
 from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
-from provlab.claims.ranking import draw_rankings, ranking_frame
+from provlab.claims.ranking import draw_rankings, ranked
 from provlab.claims.schema import RULES
 from provlab.datasets import MissingDataError, load_dataset
 
@@ -765,9 +765,8 @@ def test_rankings(made, tmp_path):
     for row, mean in (("A", -3.0), ("B", 0.0), ("C", 3.0)):
         put(made, row, mean)
     results = rank([RankingRequest(FIGURE, ("A", "B", "C", "D"), tuple(COLUMNS))], made.evidence())
-    assert [made.note for made in results] == ["nothing stored for D", "nothing stored for A, B, C, D"]
-    assert results[1].ranking is None
-    frame = ranking_frame(results)
+    assert results["note"].tolist() == ["nothing stored for D"] * 3 + ["nothing stored for A, B, C, D"]
+    frame = ranked(results)
     assert frame["method"].tolist() == ["A", "B", "C"]
     assert frame["rank"].tolist() == [1.0, 2.0, 3.0]
     assert frame["friedman_p"].max() < 1e-6

@@ -6,9 +6,10 @@ import pytest
 import yaml
 
 from provlab.claims import load_claims
+from provlab.claims.evidence import Layout
 from small_runs import REPO
 
-LAYOUT = (("BSS", "Lvg"), ("r=30", "r=40"))
+LAYOUT = Layout(("BSS", "Lvg"), ("r=30", "r=40"), {})
 CLAIM = {
     "id": "made.one",
     "where": "Table 1",

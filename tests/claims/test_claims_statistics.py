@@ -24,7 +24,7 @@ from provlab.claims.paired_tests import (
     observations_needed,
     sums_of_signed,
 )
-from provlab.claims.ranking import rank_methods
+from provlab.claims.ranking import nemenyi, rank_methods
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -236,24 +236,26 @@ def errors_of_methods(n=20, k=4, seed=9):
 @pytest.mark.parametrize("decimals", [8, 0])  # all differ; ties
 def test_ranking_as_in_scipy_and_posthocs(decimals):
     errors = errors_of_methods().round(decimals)
-    ranking = rank_methods(errors)
+    ranking = rank_methods(errors).set_index("method")
+    best, [difference] = ranking.index[0], ranking["critical_difference"].unique()
     mean = stats.rankdata(errors, axis=1).mean(axis=0)
-    np.testing.assert_allclose(ranking.ranks[list("abcd")], mean)
-    assert ranking.p_value == pytest.approx(stats.friedmanchisquare(*errors.to_numpy().T).pvalue)
+    np.testing.assert_allclose(ranking.loc[list("abcd"), "rank"], mean)
+    np.testing.assert_allclose(ranking["friedman_p"], stats.friedmanchisquare(*errors.to_numpy().T).pvalue)
     # Demsar (2006), Table 5: q at 0.05 for four classifiers is 2.569
-    assert ranking.critical_difference == pytest.approx(2.569 * math.sqrt(4 * 5 / (6 * 20)), rel=1e-3)
-    significant = np.abs(np.subtract.outer(mean, mean)) > ranking.critical_difference
-    np.testing.assert_array_equal(ranking.pairs.loc[list("abcd"), list("abcd")].to_numpy() < 0.05, significant)
-    np.testing.assert_allclose(ranking.pairs, scikit_posthocs.posthoc_nemenyi_friedman(errors), atol=1e-12)
+    assert difference == pytest.approx(2.569 * math.sqrt(4 * 5 / (6 * 20)), rel=1e-3)
+    pairs = nemenyi(ranking["rank"][list("abcd")], 20)
+    np.testing.assert_array_equal(pairs < 0.05, np.abs(np.subtract.outer(mean, mean)) > difference)
+    np.testing.assert_allclose(pairs, scikit_posthocs.posthoc_nemenyi_friedman(errors), atol=1e-12)
+    np.testing.assert_allclose(ranking["p_against_best"][list("abcd")], pairs[best])
 
 
 def test_what_is_ranked():
     errors = errors_of_methods()
     errors.iloc[3, 1] = np.nan
-    assert rank_methods(errors).n == len(errors) - 1
-    assert [rank_methods(errors_of_methods(n=n, k=k)) for n, k in ((1, 4), (20, 2), (0, 3))] == [None] * 3
+    assert {*rank_methods(errors)["n"]} == {len(errors) - 1}
+    assert [len(rank_methods(errors_of_methods(n=n, k=k))) for n, k in ((1, 4), (20, 2), (0, 3))] == [0] * 3
     ties = rank_methods(pd.DataFrame(np.ones((5, 3)), columns=list("abc")))
-    assert (ties.p_value, set(ties.ranks)) == (1.0, {2.0})
+    assert ({*ties["friedman_p"]}, {*ties["rank"]}) == ({1.0}, {2.0})
 
 
 def test_a_binomial_p_value_is_that_of_scipy():

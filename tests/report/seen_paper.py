@@ -2,7 +2,7 @@
 
 import json
 
-from provlab.claims.stored import artefact_datasets, artefact_layout
+from provlab.claims.stored import artefact_layout
 from provlab.cli import main
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;{{ 7*7 }}</script><!-- ]]> ünï ✓ 数 "
@@ -108,8 +108,7 @@ def enter(here, monkeypatch):
     """Enter a project: there may be two with the same names."""
     monkeypatch.chdir(here)
     monkeypatch.setenv("PROVSEL_PROJECT", str(here))
-    for known in (artefact_layout, artefact_datasets):
-        known.cache_clear()
+    artefact_layout.cache_clear()
 
 
 def seen_report(here, monkeypatch, *, evil=False):

@@ -1,6 +1,6 @@
 """Executable claims: each claim of a paper is an entry with a rule, and `provsel verify` gives its verdict."""
 
-from provlab.claims.ranking import RankingResult, rank
+from provlab.claims.ranking import rank
 from provlab.claims.rules import (
     CONTRADICTED,
     DECIDED,
@@ -23,5 +23,5 @@ from provlab.claims.verdicts import Verdict, judge, verdict_frame
 __all__ = [
     "CONTRADICTED", "DECIDED", "DEPENDS", "DEPENDS_ON_READING", "INCONCLUSIVE", "NOT_CONTRADICTED", "NOT_RUN",
     "NOT_TESTABLE", "NO_DIFFERENCE", "REPLICATED", "VACUOUS", "VERDICTS", "Claim", "ClaimFile", "Evidence", "Finding",
-    "RankingRequest", "RankingResult", "Verdict", "judge", "load_claims", "rank", "verdict_frame",
+    "RankingRequest", "Verdict", "judge", "load_claims", "rank", "verdict_frame",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -41,6 +41,14 @@ SAME = 0.02
 
 class UnavailableError(Exception):
     """Evidence that cannot be had now; the message says why. It makes a claim "not run", and never fails a command."""
+
+
+class Layout(NamedTuple):
+    """What claims on an artefact can be about: rows, columns, and the columns of those data sets that it lists."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    datasets: Mapping[str, tuple[str, ...]]
 
 
 class Folds(NamedTuple):

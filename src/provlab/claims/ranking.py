@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,46 +13,29 @@ import pandas as pd
 from provlab.claims.evidence import AbstractEvidence, UnavailableError
 from provlab.claims.schema import RankingRequest
 
-RANKING_COLUMNS = [
-    "artefact", "column", "method", "rank", "n", "friedman_p", "critical_difference", "p_against_best", "note",
-]  # fmt: skip
-"""Columns of results/rankings.csv."""
+TESTED = ["method", "rank", "n", "friedman_p", "critical_difference", "p_against_best"]
+"""Columns of `rank_methods`."""
+
+COLUMNS = ["artefact", "column", *TESTED, "note"]
+"""Columns of results/rankings.csv, one line a method and ranking."""
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """Average ranks and their tests.
-
-    Attributes
-    ----------
-    ranks : Series
-        Average rank of each method, 1 is the lowest error; sorted.
-    n : int
-        Data sets that all methods have.
-    p_value : float
-        Friedman's test that all methods are the same.
-    pairs : DataFrame
-        Nemenyi's p-value of each pair.
-    critical_difference : float
-        Two methods whose ranks differ by less have no significant difference.
-    """
-
-    ranks: pd.Series
-    n: int
-    p_value: float
-    pairs: pd.DataFrame
-    critical_difference: float
-
-
-def rank_methods(errors: pd.DataFrame, *, alpha: float = 0.05) -> Ranking | None:
-    """Rank methods over data sets; None with fewer than three methods or two data sets, where there is no test.
+def rank_methods(errors: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+    """Rank methods over data sets.
 
     Parameters
     ----------
     errors : DataFrame of shape (data sets, methods)
         Lower is better; rows with a NaN are left out.
     alpha : float
-        Level of the critical difference.
+        Level of the critical difference: two methods whose ranks differ by less have no significant difference.
+
+    Returns
+    -------
+    DataFrame
+        `TESTED`: average rank of each method, the best (lowest) first; n data sets that all methods have; Friedman's
+        p-value that all are the same; Nemenyi's against the first. Empty with fewer than three methods or two data
+        sets, where there is no test.
 
     References
     ----------
@@ -65,73 +46,72 @@ def rank_methods(errors: pd.DataFrame, *, alpha: float = 0.05) -> Ranking | None
     whole = errors.dropna()
     n, k = whole.shape
     if n < 2 or k < 3:
-        return None
+        return pd.DataFrame(columns=TESTED)
     each = whole.rank(axis=1)
-    ranks, differ = each.mean(), bool((each != (k + 1) / 2).any(axis=None))
+    ranks, differ = each.mean().sort_values(kind="stable"), bool((each != (k + 1) / 2).any(axis=None))
     p_value = float(friedmanchisquare(*whole.to_numpy().T).pvalue) if differ else 1.0
-    # Nemenyi: a difference of two average ranks has this standard deviation, times the root of 2
-    sd = math.sqrt(k * (k + 1) / (6 * n))
-    apart = np.abs(np.subtract.outer(ranks.to_numpy(), ranks.to_numpy())) / sd * math.sqrt(2)
-    pairs = pd.DataFrame(np.clip(studentized_range.sf(apart, k, np.inf), 0, 1), whole.columns, whole.columns)
-    difference = float(studentized_range.ppf(1 - alpha, k, np.inf)) / math.sqrt(2) * sd
-    return Ranking(ranks.sort_values(kind="stable"), n, p_value, pairs, difference)
+    difference = float(studentized_range.ppf(1 - alpha, k, np.inf)) / math.sqrt(2) * _spread(n, k)
+    against_best = nemenyi(ranks, n).iloc[:, 0].to_numpy()
+    lines = {"method": ranks.index, "rank": ranks.to_numpy(), "n": n, "friedman_p": p_value}
+    return pd.DataFrame({**lines, "critical_difference": difference, "p_against_best": against_best})
 
 
-class RankingResult(NamedTuple):
-    """The ranking of methods in a column of an artefact; None with the reason where there is none."""
+def nemenyi(ranks: pd.Series, n: int) -> pd.DataFrame:
+    """Return Nemenyi's p-value of each pair of methods, from their average ranks over n data sets."""
+    from scipy.stats import studentized_range
 
-    artefact: str
-    column: str
-    ranking: Ranking | None
-    note: str
+    values, k = ranks.to_numpy(), len(ranks)
+    apart = np.abs(np.subtract.outer(values, values)) / _spread(n, k) * math.sqrt(2)
+    return pd.DataFrame(np.clip(studentized_range.sf(apart, k, np.inf), 0, 1), ranks.index, ranks.index)
 
 
-def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> list[RankingResult]:
-    """Return Friedman's and Nemenyi's tests for each column of each request."""
-    results = []
+def _spread(n: int, k: int) -> float:
+    """Return the standard deviation of a difference of two average ranks, over the root of 2."""
+    return math.sqrt(k * (k + 1) / (6 * n))
+
+
+def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.DataFrame:
+    """Return `COLUMNS` of each column of each request; one line, with no method and the reason, where there is no test.
+
+    `ranked` takes these lines away.
+    """
+    lines = []
     for request in requests:
         for column in request.columns:
             try:
                 errors = evidence.dataset_errors(request.artefact, request.rows, column)
+                absent = [row for row in request.rows if row not in errors]
+                note = f"nothing stored for {', '.join(absent)}" if absent else ""
             except UnavailableError as reason:
-                results.append(RankingResult(request.artefact, column, None, str(reason)))
-                continue
-            ranking = rank_methods(errors)
-            absent = [row for row in request.rows if row not in errors]
-            note = f"nothing stored for {', '.join(absent)}" if absent else ""
-            if ranking is None:
-                note = note or f"needs at least 2 data sets and 3 methods, found {len(errors)} and {errors.shape[1]}"
-            results.append(RankingResult(request.artefact, column, ranking, note))
-    return results
-
-
-def ranking_frame(results: Iterable[RankingResult]) -> pd.DataFrame:
-    """Return one line a method and ranking, with Nemenyi's p-value against the best-ranked method."""
-    lines = []
-    for made in results:
-        if made.ranking is not None:
-            best = made.ranking.ranks.index[0]
-            shared = (made.ranking.n, made.ranking.p_value, made.ranking.critical_difference)
+                errors, note = pd.DataFrame(), str(reason)
+            found = rank_methods(errors).to_dict("records")
+            note = note or (
+                "" if found else f"needs at least 2 data sets and 3 methods, found {len(errors)} and {errors.shape[1]}"
+            )
             lines += [
-                (made.artefact, made.column, method, rank, *shared, made.ranking.pairs.loc[method, best], made.note)
-                for method, rank in made.ranking.ranks.items()
+                {"artefact": request.artefact, "column": column, **line, "note": note}
+                for line in found or [{"method": "", "n": 0}]
             ]
-    return pd.DataFrame(lines, columns=RANKING_COLUMNS)
+    return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def draw_rankings(results: Iterable[RankingResult], figures: Path) -> list[Path]:
+def ranked(rankings: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of methods that were ranked."""
+    return rankings[rankings["method"] != ""]
+
+
+def draw_rankings(rankings: pd.DataFrame, figures: Path) -> list[Path]:
     """Draw a critical-difference diagram of each ranking below `figures`/<paper>/."""
     from provlab.figures.ranks import draw_critical_difference  # Matplotlib is needed only here
 
     paths = []
-    for made in results:
-        if made.ranking is not None:
-            paper, artefact = made.artefact.split("/")
-            stem = figures / paper / f"critical_difference_{artefact}_{re.sub(r'[^A-Za-z0-9]+', '', made.column)}"
-            ranking = made.ranking
-            title = f"{made.artefact}, {made.column}: average rank over {ranking.n} data sets"
-            title += f", Friedman p = {ranking.p_value:.2g}" + (f"; {made.note}" if made.note else "")
-            paths += draw_critical_difference(
-                ranking.ranks, ranking.pairs, stem, title, difference=ranking.critical_difference
-            )
+    for (name, column), found in ranked(rankings).groupby(["artefact", "column"], sort=False):
+        paper, artefact = name.split("/")
+        stem = figures / paper / f"critical_difference_{artefact}_{re.sub(r'[^A-Za-z0-9]+', '', column)}"
+        ranks, first = found.set_index("method")["rank"], found.iloc[0]
+        title = f"{name}, {column}: average rank over {first['n']} data sets, Friedman p = {first['friedman_p']:.2g}"
+        title += f"; {first['note']}" if first["note"] else ""
+        paths += draw_critical_difference(
+            ranks, nemenyi(ranks, first["n"]), stem, title, difference=first["critical_difference"]
+        )
     return paths

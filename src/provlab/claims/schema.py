@@ -34,8 +34,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from provlab.claims import bounds, comparison, features, growth
+from provlab.claims.evidence import Layout
 from provlab.claims.rules import AbstractRule, check_one_of
-from provlab.claims.stored import FOLD_COLUMNS, artefact_datasets, artefact_layout
+from provlab.claims.stored import FOLD_COLUMNS, artefact_layout
 from provlab.documents import Line, about, read_record
 from provlab.messages import did_you_mean
 from provlab.project import current_project, papers
@@ -47,12 +48,6 @@ RULES: dict[str, type[AbstractRule]] = {
     if isinstance(rule, type) and issubclass(rule, AbstractRule) and not name.startswith("Abstract")
 }
 """The rules by what a claim's `test` calls them, such as `better_somewhere`."""
-
-Layout = Callable[[str], tuple[Sequence[str], Sequence[str]]]
-"""Rows and columns of an artefact; ValueError where there is none of that name."""
-
-DataSets = Callable[[str], Mapping[str, Sequence[str]]]
-"""The data sets that an artefact lists, and the columns of each; none where it lists none."""
 
 
 @dataclass(frozen=True)
@@ -144,14 +139,6 @@ class ClaimFile:
     claims: tuple[Claim, ...]
     rankings: tuple[RankingRequest, ...] = ()
 
-    def named(self, texts: Sequence[str]) -> list[Claim]:
-        """Return the claims with one of some texts in their id; all where there are no texts."""
-        return [claim for claim in self.claims if not texts or any(text in claim.id for text in texts)]
-
-    def about(self, artefacts: Collection[str]) -> list[Claim]:
-        """Return the claims that rest on some artefacts, alone or with others."""
-        return [claim for claim in self.claims if claim.artefacts & {*artefacts}]
-
 
 def all_claim_files() -> list[ClaimFile]:
     """Return the claims of all papers; none outside a project."""
@@ -178,7 +165,7 @@ def claim_files(paper: str | None = None) -> list[ClaimFile]:
 
 def claims_about(names: Collection[str], files: Iterable[ClaimFile]) -> list[Claim]:
     """Return the claims of some files that rest on some artefacts, alone or with others."""
-    return [claim for file in files for claim in file.about(names)]
+    return [claim for file in files for claim in file.claims if claim.artefacts & {*names}]
 
 
 def columns_read(claims: Iterable[Claim]) -> set[str]:
@@ -191,14 +178,15 @@ def _paths() -> dict[str, Path]:
     return {name: path for name, path in sorted(files.items()) if path.is_file()}
 
 
-def load_claims(path: Path, layout: Layout = artefact_layout, datasets: DataSets = artefact_datasets) -> ClaimFile:
+def load_claims(path: Path, layout: Callable[[str], Layout] = artefact_layout) -> ClaimFile:
     """Read and check a file of claims.
 
     Parameters
     ----------
     path : Path
-    layout, datasets : callable
-        What the claims can be about: by default the artefacts of the project.
+    layout : callable
+        What claims on an artefact can be about, with a ValueError where there is none of a name; by default the
+        artefacts of the project.
 
     Raises
     ------
@@ -213,7 +201,7 @@ def load_claims(path: Path, layout: Layout = artefact_layout, datasets: DataSets
             if entry.id in claims:
                 raise ValueError("expected each id once, got it twice.")
             claim = _claim(content.paper, entry, content.margins)
-            _check_places(claim.rule, layout, datasets)
+            _check_places(claim.rule, layout)
         claims[claim.id] = claim
     for claim in claims.values():
         if claim.repeats and (claim.repeats not in claims or claims[claim.repeats].repeats):
@@ -223,7 +211,7 @@ def load_claims(path: Path, layout: Layout = artefact_layout, datasets: DataSets
             )
     for number, ranking in enumerate(content.rankings, 1):
         with about(f"{path}: rankings: {number}"):
-            _check_names(ranking.artefact, ranking.rows, ranking.columns, layout)
+            _check_names(ranking.artefact, ranking.rows, ranking.columns, layout(ranking.artefact))
     return ClaimFile(content.paper, tuple(claims.values()), content.rankings)
 
 
@@ -252,10 +240,10 @@ def _claim(paper: str, entry: ClaimEntry, margins: Mapping[str, Margin]) -> Clai
     return Claim(entry.id, paper, entry.where, entry.claim, rule, entry.origin, entry.certain, entry.repeats, why)
 
 
-def _check_places(rule: AbstractRule, layout: Layout, datasets: DataSets) -> None:
+def _check_places(rule: AbstractRule, layout: Callable[[str], Layout]) -> None:
     for artefact, row, column in rule.places():
-        _check_names(artefact, (row,), (column,), layout)
-    listed = datasets(rule.artefact) if rule.dataset else {}
+        _check_names(artefact, (row,), (column,), layout(artefact))
+    listed = layout(rule.artefact).datasets if rule.dataset else {}
     if listed and not set(rule.columns) <= set(listed.get(rule.dataset, ())):
         raise ValueError(
             f"expected a data set of {rule.artefact} and columns that it has, of {listed}, "
@@ -264,8 +252,7 @@ def _check_places(rule: AbstractRule, layout: Layout, datasets: DataSets) -> Non
 
 
 def _check_names(artefact: str, rows: Sequence[str], columns: Sequence[str], layout: Layout) -> None:
-    known_rows, known_columns = layout(artefact)
-    for kind, names, known in (("row", rows, known_rows), ("column", columns, known_columns)):
+    for kind, names, known in (("row", rows, layout.rows), ("column", columns, layout.columns)):
         for name in names:
             if name not in known:
                 raise ValueError(

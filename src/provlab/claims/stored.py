@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from provlab.claims.evidence import AbstractEvidence, Ints, Place, Selections, UnavailableError
+from provlab.claims.evidence import AbstractEvidence, Ints, Layout, Place, Selections, UnavailableError
 from provlab.datasets import MissingDataError
 from provlab.frames import planned_trials
 from provlab.plan import Artefact, Entry, artefact_part, compose_artefact
@@ -159,21 +159,16 @@ def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefa
 
 
 @cache
-def artefact_layout(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return rows and columns of an artefact; needs no data."""
+def artefact_layout(name: str) -> Layout:
+    """Return rows, columns, and the data sets that an artefact lists itself; needs no data."""
     paper_of(name)  # which it must be of
     stated = artefact_part(name)
-    return tuple(map(str, stated["rows"])), tuple(map(str, stated["columns"]))
-
-
-@cache
-def artefact_datasets(name: str) -> dict[str, tuple[str, ...]]:
-    """Return the data sets that an artefact lists itself, and the columns of each; needs no data."""
-    stated = artefact_part(name)
-    return {
-        str(label): tuple(map(str, chosen.get("columns", stated["columns"])))
+    columns = tuple(map(str, stated["columns"]))
+    listed = {
+        str(label): tuple(map(str, chosen.get("columns", columns)))
         for label, chosen in stated.get("datasets", {}).items()
     }
+    return Layout(tuple(map(str, stated["rows"])), columns, listed)
 
 
 @cache

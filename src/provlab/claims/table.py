@@ -30,7 +30,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from provlab.claims.evidence import LIMIT, POINTS, AbstractEvidence, Floats, Ints, Place
-from provlab.claims.ranking import RankingResult
+from provlab.claims.evidence import LIMIT, POINTS, AbstractEvidence, Floats, Ints, Layout, Place
 from provlab.claims.schema import Content, load_claims
 from provlab.claims.verdicts import Verdict, judge_files
 from provlab.documents import one_line, read_record
@@ -64,7 +63,7 @@ MISSING = ("", "na", "n/a", "nan", "null", "none")
 """Texts that stand for no number, in any case of letters."""
 
 
-def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[list[Verdict], list[RankingResult]]:
+def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[list[Verdict], pd.DataFrame]:
     """Judge a file of claims on a table of results, of any origin.
 
     Parameters
@@ -81,7 +80,7 @@ def judge_table(results: Path, claims: Path, roles: Mapping[str, Any]) -> tuple[
         When either file is not as it should be, or they do not fit each other.
     """
     table = TableEvidence(results, {**read_record(claims, Content).results, **roles})
-    file = load_claims(claims, table.layout, table.datasets)
+    file = load_claims(claims, table.layout)
     about = {place[0] for claim in file.claims for place in claim.rule.places(claim.rule.columns)}
     if len(about) > 1 and "artefact" not in table.roles:
         raise ValueError(
@@ -145,18 +144,14 @@ class TableEvidence(AbstractEvidence):
         for role in LEVELS:
             self.lines[role] = _codes(self.lines[role])
 
-    def layout(self, artefact: str) -> tuple[Sequence[str], Sequence[str]]:
-        """Return rows and columns of an artefact."""
+    def layout(self, artefact: str) -> Layout:
+        """Return rows, columns and data sets of an artefact."""
         lines = self.lines[self._is_of(artefact)]
         if lines.empty:
             known = ", ".join(self.lines["artefact"].unique())
             raise ValueError(f"artefact: expected one of {known} in {self.path}, got {artefact!r:.80}.")
-        return tuple(lines["row"].unique()), tuple(lines["column"].unique())
-
-    def datasets(self, artefact: str) -> dict[str, Sequence[str]]:
-        """Return the data sets of an artefact, and the columns of each."""
-        groups = self.lines[self._is_of(artefact)].groupby("dataset", sort=False)["column"]
-        return {str(name): tuple(columns.unique()) for name, columns in groups}
+        datasets = {name: tuple(found.unique()) for name, found in lines.groupby("dataset", sort=False)["column"]}
+        return Layout(tuple(lines["row"].unique()), tuple(lines["column"].unique()), datasets)
 
     def find(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
         """See the base class."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from provlab.claims.evidence import AbstractEvidence, UnavailableError
-from provlab.claims.ranking import RankingResult, rank, ranking_frame
+from provlab.claims.ranking import rank, ranked
 from provlab.claims.rules import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -149,26 +149,24 @@ def judge(claims: Sequence[Claim], evidence: AbstractEvidence, family: Sequence[
 
 
 def judge_files(
-    files: Iterable[ClaimFile], evidence: AbstractEvidence, about: Collection[str] | None = None
-) -> tuple[list[Verdict], list[RankingResult]]:
-    """Judge the claims and rank the methods of some papers, on what is stored or on a table of results.
+    files: Sequence[ClaimFile], evidence: AbstractEvidence, about: Collection[str] | None = None
+) -> tuple[list[Verdict], pd.DataFrame]:
+    """Judge the claims and rank the methods of some papers, on what is stored or on a table of results, see `rank`.
 
     Parameters
     ----------
-    files : iterable of ClaimFile
+    files : sequence of ClaimFile
     evidence : AbstractEvidence
     about : collection of str, optional
         Artefacts: only claims that rest on one of these, and only rankings of these. Corrections for many comparisons
         refer to all claims even so.
     """
-    chosen = [(file, file.claims if about is None else file.about(about)) for file in files]
-    _read_selections([claim for _, claims in chosen for claim in claims], evidence)
-    verdicts: list[Verdict] = []
-    rankings: list[RankingResult] = []
-    for file, claims in chosen:
-        verdicts += judge(claims, evidence, file.claims)
-        rankings += rank([each for each in file.rankings if about is None or each.artefact in about], evidence)
-    return verdicts, rankings
+    family = [claim for file in files for claim in file.claims]  # papers share no artefact, and so no correction
+    requests = [ranking for file in files for ranking in file.rankings]
+    if about is None:
+        return judge(family, evidence), rank(requests, evidence)
+    chosen = [claim for claim in family if claim.artefacts & {*about}]
+    return judge(chosen, evidence, family), rank([each for each in requests if each.artefact in about], evidence)
 
 
 def _read_selections(claims: Iterable[Claim], evidence: AbstractEvidence) -> None:
@@ -206,7 +204,7 @@ def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def write_verdicts(folder: Path, verdicts: Iterable[Verdict], rankings: Iterable[RankingResult]) -> None:
+def write_verdicts(folder: Path, verdicts: Iterable[Verdict], rankings: pd.DataFrame) -> None:
     """Write verdicts.csv and rankings.csv."""
     write_frame(verdict_frame(verdicts), folder / "verdicts.csv")
-    write_frame(ranking_frame(rankings), folder / "rankings.csv")
+    write_frame(ranked(rankings), folder / "rankings.csv")

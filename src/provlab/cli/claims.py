@@ -17,7 +17,9 @@ from provlab.cli.commands import DEFAULT_RESULTS, add_json, add_store_arguments
 from provlab.terminal import PlainConsole, print_json, table
 
 if TYPE_CHECKING:
-    from provlab.claims import RankingResult, Verdict
+    import pandas as pd
+
+    from provlab.claims import Verdict
     from provlab.readings.robustness import Robustness
 
 TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results. The section results of
@@ -56,7 +58,7 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
 def call_verify(options: argparse.Namespace) -> int:
     """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
     from provlab.claims import verdict_frame
-    from provlab.claims.verdicts import ranking_frame
+    from provlab.claims.ranking import ranked
     from provlab.readings.robustness import counted, stored_robustness
 
     on_table = options.claims is not None or Path(options.results).is_file()
@@ -65,7 +67,7 @@ def call_verify(options: argparse.Namespace) -> int:
     if options.json:
         judged = verdict_frame(verdicts)
         judged["under_readings"] = [counted(made.claim.id, made.verdict, asked) for made in verdicts]
-        frames = {"claims": judged, "rankings": ranking_frame(rankings)}
+        frames = {"claims": judged, "rankings": ranked(rankings)}
         print_json({name: frame.to_dict("records") for name, frame in frames.items()})
         return exit_status(verdicts) if on_table else 0
     console = PlainConsole()
@@ -75,8 +77,9 @@ def call_verify(options: argparse.Namespace) -> int:
             console.print(f"{made.claim.id}: {made.claim.text} [{made.claim.where}]")
             for line in made.lines:
                 console.print(f"    {line}")
-    if rankings:
-        console.print(table([_ranking_line(made) for made in rankings]))
+    if len(rankings):
+        groups = rankings.groupby(["artefact", "column"], sort=False)
+        console.print(table([_ranking_line(f"{name}, {column}", found) for (name, column), found in groups]))
     settings = f" (with {' '.join(options.overrides)})" if options.overrides else ""
     console.print(_totals(verdicts, None if on_table else asked) + settings)
     return exit_status(verdicts) if on_table else 0
@@ -92,7 +95,7 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
     return OPEN if found - {REPLICATED} else 0
 
 
-def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], list[RankingResult]]:
+def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
     from provlab.claims import Evidence
     from provlab.claims.ranking import draw_rankings
     from provlab.claims.schema import claim_files, columns_read
@@ -119,7 +122,7 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], list[Ranki
     return verdicts, rankings
 
 
-def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], list[RankingResult]]:
+def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
     from provlab.claims import verdict_frame
     from provlab.claims.table import judge_table
     from provlab.tables import write_frame
@@ -173,19 +176,17 @@ def _line(made: Verdict, asked: Mapping[str, Robustness]) -> dict[str, object]:
     }
 
 
-def _ranking_line(made: RankingResult) -> dict[str, object]:
+def _ranking_line(name: str, found: pd.DataFrame) -> dict[str, object]:
     """Return Friedman's p-value, the critical difference, and the methods by average rank."""
-    found, name = made.ranking, f"{made.artefact}, {made.column}"
-    if found is None:
-        empty = dict.fromkeys(("Friedman p", "critical difference", "n"), "")
-        return {"ranking": name, **empty, "methods by average rank": made.note}
-    ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in found.ranks.items())
+    first, note = found.iloc[0], found["note"].iloc[0]
+    ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in zip(found["method"], found["rank"], strict=True))
+    is_tested = bool(first["method"])
     return {
         "ranking": name,
-        "Friedman p": f"{found.p_value:.2g}",
-        "critical difference": f"{found.critical_difference:.2f}",
-        "n": found.n,
-        "methods by average rank": f"{ranks} ({made.note})" if made.note else ranks,
+        "Friedman p": f"{first['friedman_p']:.2g}" if is_tested else "",
+        "critical difference": f"{first['critical_difference']:.2f}" if is_tested else "",
+        "n": first["n"] if is_tested else "",
+        "methods by average rank": (f"{ranks} ({note})" if note else ranks) if is_tested else note,
     }
 
 

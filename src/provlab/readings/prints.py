@@ -38,7 +38,7 @@ def printed_rows(artefact: str) -> list[str]:
     if recipe is None or {*TIMES} & {*recipe.columns}:
         return []
     named = {*recipe.printed()["row"]}
-    return [row for row in artefact_layout(artefact)[0] if row in named]
+    return [row for row in artefact_layout(artefact).rows if row in named]
 
 
 def printed_effect(claim: Claim) -> float | None:

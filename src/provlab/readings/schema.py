@@ -108,7 +108,7 @@ def _options(stated: Mapping[str, Any]) -> tuple[Option, ...]:
 def _rows(touched: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
     rows = {}
     for artefact, chosen in touched.items():
-        known, _ = artefact_layout(artefact)
+        known = artefact_layout(artefact).rows
         if chosen != "all" and (not isinstance(chosen, list) or not chosen or any(row not in known for row in chosen)):
             raise ValueError(f"expected all or a list of rows of {artefact} ({'; '.join(known)}), got {chosen}.")
         rows[artefact] = known if chosen == "all" else tuple(chosen)

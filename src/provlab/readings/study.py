@@ -90,7 +90,8 @@ def asked(
     readings = paper_readings(paper)
     [file] = claim_files(paper)
     about = {full_name(name) for name in artefacts} or {name for place in readings.places for name in place.touches}
-    chosen = [claim for claim in file.named(claims) if claim.rule.artefact in about]
+    named = [claim for claim in file.claims if not claims or any(text in claim.id for text in claims)]
+    chosen = [claim for claim in named if claim.rule.artefact in about]
     if not chosen:
         raise ValueError(
             f"readings of {paper}: expected claims about {', '.join(sorted(about))} with "

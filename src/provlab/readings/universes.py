@@ -186,7 +186,7 @@ class Multiverse:
     def artefact(self, name: str, universe: Universe, rows: Iterable[str] | None = None) -> Artefact:
         """Return an artefact in a universe: those of its rows that were composed, or some of them."""
         found: list[Entry] = []
-        for row in artefact_layout(name)[0] if rows is None else rows:
+        for row in artefact_layout(name).rows if rows is None else rows:
             found += self.entries.get((name, row, self.restricted(universe, name, row)), ())
         touching = [k for k, place in enumerate(self.readings.places) if name in place.touches]
         summary = [text for option in self.chosen(universe, touching) for text in option.of_summary]
