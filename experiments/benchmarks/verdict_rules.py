@@ -165,7 +165,7 @@ class Drawn(AbstractEvidence):
         if kept:
             self.columns["n_selected"] = np.concatenate([kept[place] for place in numbers])
 
-    def find(self, artefact, column):
+    def results(self, artefact, column):
         """See the base class."""
         return [(row, data, rows) for (row, name, data), rows in self.ranges.items() if name == column]
 

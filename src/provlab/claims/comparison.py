@@ -151,21 +151,21 @@ class AbstractLocation(AbstractRule, ABC):
 
     def p_values(self, evidence: AbstractEvidence) -> list[dict[str, float | None]]:
         """Return the uncorrected p-values of each criterion, by column; `untested` where there is none."""
-        columns = [*self.columns, *self.also]
-        return evidence.once(
-            lambda: [
-                {column: self._p_value(criterion, column, evidence) for column in columns}
+        key = evidence.dataset, self
+        if key not in evidence.memory:
+            evidence.memory[key] = [
+                {column: self._p_value(criterion, column, evidence) for column in (*self.columns, *self.also)}
                 for criterion in self.criteria
-            ],
-            self,
-        )
+            ]
+        found: list[dict[str, float | None]] = evidence.memory[key]
+        return found
 
     def _p_value(self, criterion: Criterion, column: str, evidence: AbstractEvidence) -> float | None:
-        sample = self.compared(column), self.sampling, self.measured
         try:
-            return criterion.p_value(lambda bound: evidence.p_value(*sample, bound.at, bound.alternative))
+            test = evidence.test(self.compared(column), self.sampling, self.measured)
         except UnavailableError:
             return self.untested
+        return criterion.p_value(lambda bound: test.p_value(bound.at, bound.alternative))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,21 +8,23 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Self, TypeVar
+from functools import wraps
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from provlab.claims.paired_tests import AbstractPairedTest, CorrectedT, DisjointT, DyadicT, Floats, Side, SignedRank
+from provlab.claims.paired_tests import AbstractPairedTest, CorrectedT, DisjointT, DyadicT, Floats, SignedRank
 from provlab.plan import MAX_COUNT, Artefact, Entry
 
 Ints = NDArray[np.int64]
 Selections = list[NDArray[np.int32]]
 """The features that trials selected."""
 
-T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 Place = tuple[str, str, str]
 """Artefact, row, column."""
@@ -60,8 +62,8 @@ class Folds(NamedTuple):
         Number of each (artefact, row).
     names : list of str
         Data sets, sorted.
-    dataset, repeat, fold : ndarray of shape (n_folds,)
-        What each is; `dataset` counts in `names`.
+    places : ndarray of shape (3, n_folds)
+        Data set, which counts in `names`, repeat and fold.
     results : ndarray of shape (n,)
         Rows of the source.
     cell : ndarray of shape (n,)
@@ -70,11 +72,33 @@ class Folds(NamedTuple):
 
     rows: dict[tuple[str, str], int]
     names: list[str]
-    dataset: Ints
-    repeat: Ints
-    fold: Ints
+    places: Ints
     results: Ints
     cell: Ints
+
+    def by_fold(self, values: Floats, known: Any = slice(None)) -> dict[tuple[str, int, int], float]:
+        """Return the values of those folds that are known, by data set, repeat and fold."""
+        numbers = zip(*self.places[:, known].tolist(), values.tolist(), strict=True)
+        return {(self.names[k], repeat, fold): value for k, repeat, fold, value in numbers}
+
+    def by_dataset(self, values: Floats, known: Any) -> Sample:
+        """Return the mean of each data set over the folds that are known."""
+        found, of = np.unique(self.places[0, known], return_inverse=True)
+        means = np.bincount(of, values) / np.bincount(of)
+        return dict(zip([self.names[k] for k in found], means.tolist(), strict=True))
+
+
+def remembered(method: Method) -> Method:
+    """Compute once what a method of evidence gives for a data set: families of claims ask again and again."""
+
+    @wraps(method)
+    def found(self: AbstractEvidence, *arguments: Any) -> Any:
+        key = self.dataset, method.__name__, *(tuple(each) if isinstance(each, list) else each for each in arguments)
+        if key not in self.memory:
+            self.memory[key] = method(self, *arguments)
+        return self.memory[key]
+
+    return cast(Method, found)
 
 
 class AbstractEvidence(ABC):
@@ -88,16 +112,23 @@ class AbstractEvidence(ABC):
         From the column `error` to `unit`.
     unit : str
         Of errors and their differences.
+
+    Attributes
+    ----------
+    dataset : str
+        The only data set that is looked at; "" for all.
+    memory : dict
+        What was computed, by data set and question.
     """
 
     def __init__(self, overrides: Sequence[str] = (), *, scale: float = 100.0, unit: str = POINTS) -> None:
         self.overrides = list(overrides)
         self.scale, self.unit = scale, unit
         self.dataset = ""
-        self._memory: dict[tuple[Any, ...], Any] = {}
+        self.memory: dict[tuple[Any, ...], Any] = {}
 
     @abstractmethod
-    def find(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
+    def results(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
         """Return row, data set and results of each number in a column; of `dataset` alone, where that is given."""
 
     @abstractmethod
@@ -115,9 +146,18 @@ class AbstractEvidence(ABC):
             f"does not have; leave it out, or compute it: provsel reproduce, provsel verify."
         )
 
+    @remembered
+    def by_column(self, artefact: str) -> dict[str, list[Entry]]:
+        """Return the entries of each column of an artefact; errors as `artefact`."""
+        found: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.artefact(artefact).entries:
+            if self.dataset in ("", entry.dataset):
+                found[entry.column].append(entry)
+        return found
+
     def entries(self, place: Place) -> list[Entry]:
         """Return the entries of a number of an artefact, one a data set; errors as `artefact`."""
-        return [entry for entry in self.artefact(place[0]).entries if (entry.row, entry.column) == place[1:]]
+        return [entry for entry in self.by_column(place[0])[place[2]] if entry.row == place[1]]
 
     def selections(self, places: Sequence[Place]) -> dict[Place, Selections]:
         """Return the features that were selected behind some numbers; errors as `artefact`."""
@@ -136,17 +176,6 @@ class AbstractEvidence(ABC):
         part.dataset = dataset
         return part
 
-    def once(self, make: Callable[[], T], *key: Any) -> T:
-        """Return what `make` gives, computed once for a key and data set: families of claims ask again and again."""
-        found = (self.dataset, *key)
-        if found not in self._memory:
-            self._memory[found] = make()
-        return self._memory[found]
-
-    def results(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
-        """Return `find`, remembered."""
-        return self.once(lambda: self.find(artefact, column), "find", artefact, column)
-
     def trials(self, place: Place, columns: Sequence[str]) -> pd.DataFrame:
         """Return what is behind a number of an artefact, line by line: `dataset`, and `columns`."""
         found = [each for each in self.results(place[0], place[2]) if each[0] == place[1]]
@@ -161,15 +190,22 @@ class AbstractEvidence(ABC):
     def by_fold(self, places: Sequence[Place], quantity: str = "error") -> Sample:
         """Return means over the draws of each fold, or the differences of two numbers; errors in `unit`."""
         folds, known, values = self._common(places[:2], quantity, places[2:])
-        parts = (
-            each.tolist() for each in (folds.dataset[known], folds.repeat[known], folds.fold[known], _less(values))
-        )
-        return {f"{folds.names[k]}, repeat {repeat}, fold {fold}": x for k, repeat, fold, x in zip(*parts, strict=True)}
+        found = folds.by_fold(_less(values), known)
+        return {f"{name}, repeat {repeat}, fold {fold}": x for (name, repeat, fold), x in found.items()}
 
+    @remembered
     def sample(self, places: Sequence[Place], over: str, quantity: str = "error") -> Sample:
         """Return what `test` is over; errors in `unit`."""
-        return self.once(lambda: self._sample(places, over, quantity), "sample", *places, over, quantity)
+        if over == "draws":
+            return self._by_draw(*places)
+        folds, known, values = self._common(places[:2], quantity, places[2:])
+        if over != "folds":
+            return folds.by_dataset(_less(values), known)
+        if (n_sets := np.unique(folds.places[0, known]).size) > 1:
+            raise ValueError(f"over: expected datasets for an artefact with {n_sets} data sets, got folds.")
+        return self.by_fold(places, quantity)
 
+    @remembered
     def test(self, places: Sequence[Place], over: str, quantity: str = "error") -> AbstractPairedTest:
         """Return the test of the mean of a quantity, or of error(first) - error(second) on the folds that both have.
 
@@ -190,42 +226,6 @@ class AbstractEvidence(ABC):
         UnavailableError
             With fewer than two values.
         """
-        return self.once(lambda: self._test(places, over, quantity), "test", *places, over, quantity)
-
-    def p_value(self, places: Sequence[Place], over: str, quantity: str, shift: float, side: Side) -> float:
-        """Return a p-value of `test`."""
-        key = "p", *places, over, quantity, shift, side
-        return self.once(lambda: self.test(places, over, quantity).p_value(shift, side), *key)
-
-    def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
-        """Return mean errors in `unit`, data sets x those rows that have any, on the folds that these all have."""
-        places = [(name, row, column) for row in rows if self.has((name, row, column))]
-        if not places:
-            return pd.DataFrame()
-        folds, known, values = self._common(places)
-        means = [_data_set_means(folds, known, line) for line in values]
-        return pd.DataFrame({place[1]: pd.Series(found) for place, found in zip(places, means, strict=True)})
-
-    def _sample(self, places: Sequence[Place], over: str, quantity: str) -> Sample:
-        if over == "draws":
-            return self._by_draw(*places)
-        folds, known, values = self._common(places[:2], quantity, places[2:])
-        if over != "folds":
-            return _data_set_means(folds, known, _less(values))
-        if (n_sets := np.unique(folds.dataset[known]).size) > 1:
-            raise ValueError(f"over: expected datasets for an artefact with {n_sets} data sets, got folds.")
-        return self.by_fold(places, quantity)
-
-    def _by_draw(self, place: Place, other: Place) -> Sample:
-        own, against = (self.trials(each, ["error", "fold", "draw"]).dropna() for each in (place, other))
-        if (n_sets := own["dataset"].nunique()) > 1:
-            raise ValueError(f"over: expected datasets for an artefact with {n_sets} data sets, got draws.")
-        if len(against) != 1 or own["fold"].nunique() != 1:
-            raise UnavailableError(f"needs draws on one fold, and one trial of {other[1]}, found {len(against)}")
-        differences = self.scale * own["error"] - self.scale * against["error"].iloc[0]
-        return {f"draw {draw:.0f}": float(value) for draw, value in zip(own["draw"], differences, strict=True)}
-
-    def _test(self, places: Sequence[Place], over: str, quantity: str) -> AbstractPairedTest:
         sample = self.sample(places, over, quantity)
         if len(sample) < 2:
             what = "data sets" if over in ("datasets", "dyadic") else over
@@ -238,7 +238,7 @@ class AbstractEvidence(ABC):
             return CorrectedT(values, ratio=0.0) if is_count or over != "datasets" else SignedRank(values)
         folds, known, means = self._common(places[:2], quantity, places[2:])
         row = folds.rows[places[0][:2]]
-        n_train, n_test = (self._fold_means(places, name)[row, known] for name in ("n_train", "n_test"))
+        n_train, n_test = (self._fold_means(*_column(places), name)[row, known] for name in ("n_train", "n_test"))
         if self.inverse_folds(places[0]):
             if quantity not in ("error", "n_selected"):
                 raise UnavailableError(
@@ -249,13 +249,32 @@ class AbstractEvidence(ABC):
             first, second = (float(each.mean()) for each in means)
             variance = max(0.0, 100 * (first + second) - (first - second) ** 2)
             shared = variance / float((n_train + n_test).mean())
-            return DisjointT(values, n_folds=np.unique(folds.fold[known]).size, shared=shared)
+            return DisjointT(values, n_folds=np.unique(folds.places[2, known]).size, shared=shared)
         overlap = float((n_test / n_train).mean())
         if math.isnan(overlap):
             raise UnavailableError(
                 "not all trials say n_train and n_test, which a test over folds needs, as these overlap"
             )
         return CorrectedT(values, ratio=overlap)
+
+    def dataset_errors(self, name: str, rows: Sequence[str], column: str) -> pd.DataFrame:
+        """Return mean errors in `unit`, data sets x those rows that have any, on the folds that these all have."""
+        places = [(name, row, column) for row in rows if self.has((name, row, column))]
+        if not places:
+            return pd.DataFrame()
+        folds, known, values = self._common(places)
+        return pd.DataFrame(
+            {row: pd.Series(folds.by_dataset(line, known)) for (_, row, _), line in zip(places, values, strict=True)}
+        )
+
+    def _by_draw(self, place: Place, other: Place) -> Sample:
+        own, against = (self.trials(each, ["error", "fold", "draw"]).dropna() for each in (place, other))
+        if (n_sets := own["dataset"].nunique()) > 1:
+            raise ValueError(f"over: expected datasets for an artefact with {n_sets} data sets, got draws.")
+        if len(against) != 1 or own["fold"].nunique() != 1:
+            raise UnavailableError(f"needs draws on one fold, and one trial of {other[1]}, found {len(against)}")
+        differences = self.scale * own["error"] - self.scale * against["error"].iloc[0]
+        return {f"draw {draw:.0f}": float(value) for draw, value in zip(own["draw"], differences, strict=True)}
 
     def _common(
         self, places: Sequence[Place], quantity: str = "error", knots: Sequence[Place] = ()
@@ -264,13 +283,15 @@ class AbstractEvidence(ABC):
 
         With knots the second number is what `_at_kept` says.
         """
-        folds = self._folds(places)
-        values = self._fold_means(places, quantity)[[folds.rows.get(place[:2], -1) for place in places]]
+        column = _column(places)
+        folds = self._folds(*column)
+        values = self._fold_means(*column, quantity)[[folds.rows.get(place[:2], -1) for place in places]]
         if knots:
-            values[1] = self.once(lambda: self._at_kept(places, knots, quantity), "kept", *places, *knots, quantity)
+            values[1] = self._at_kept(places, knots, quantity)
         known = np.asarray(~np.isnan(values).any(axis=0))
         return folds, known, (self.scale if quantity == "error" else 1.0) * values[:, known]
 
+    @remembered
     def _at_kept(self, places: Sequence[Place], knots: Sequence[Place], quantity: str) -> Floats:
         """Return on each fold what the second of two numbers is at as many features as the first keeps.
 
@@ -299,12 +320,11 @@ class AbstractEvidence(ABC):
 
     def _line(self, place: Place, quantity: str, places: Sequence[Place]) -> dict[tuple[str, int, int], float]:
         """Return the means of a quantity on the folds of some numbers, by data set, repeat and fold."""
-        folds = self._folds(places)
-        values = self._fold_means(places, quantity)[folds.rows.get(place[:2], -1)]
-        numbers = (each.tolist() for each in (folds.dataset, folds.repeat, folds.fold, values))
-        return {(folds.names[k], repeat, fold): value for k, repeat, fold, value in zip(*numbers, strict=True)}
+        folds = self._folds(*_column(places))
+        return folds.by_fold(self._fold_means(*_column(places), quantity)[folds.rows.get(place[:2], -1)])
 
-    def _fold_means(self, places: Sequence[Place], quantity: str) -> Floats:
+    @remembered
+    def _fold_means(self, artefacts: tuple[str, ...], column: str, quantity: str) -> Floats:
         """Return the mean of a quantity over the draws of each fold, NaN where there is none.
 
         Returns
@@ -312,38 +332,30 @@ class AbstractEvidence(ABC):
         ndarray of shape (n_rows + 1, n_folds)
             The rows of `Folds`, and one without results.
         """
+        folds = self._folds(artefacts, column)
+        values = self.values(quantity, folds.results)
+        known, shape = ~np.isnan(values), (len(folds.rows) + 1, folds.places.shape[1])
+        n = np.bincount(folds.cell[known], minlength=shape[0] * shape[1])
+        with np.errstate(invalid="ignore"):
+            return (np.bincount(folds.cell[known], values[known], n.size) / n).reshape(shape)
 
-        def find() -> Floats:
-            folds = self._folds(places)
-            values = self.values(quantity, folds.results)
-            known, shape = ~np.isnan(values), (len(folds.rows) + 1, folds.fold.size)
-            n = np.bincount(folds.cell[known], minlength=shape[0] * shape[1])
-            with np.errstate(invalid="ignore"):
-                return (np.bincount(folds.cell[known], values[known], n.size) / n).reshape(shape)
-
-        return self.once(find, "means", *_column(places), quantity)
-
-    def _folds(self, places: Sequence[Place]) -> Folds:
-        artefacts, column = _column(places)
-
-        def find() -> Folds:
-            found = [
-                ((name, row), dataset, results)
-                for name in artefacts
-                for row, dataset, results in self.results(name, column)
-            ]
-            rows = {label: k for k, label in enumerate(dict.fromkeys(label for label, *_ in found))}
-            names = sorted({dataset for _, dataset, _ in found})
-            places = {name: k for k, name in enumerate(names)}
-            results = np.concatenate([np.empty(0, np.int64), *(each for *_, each in found)])
-            numbers = np.array([(rows[label], places[name]) for label, name, _ in found], np.int64).reshape(-1, 2)
-            row, dataset = np.repeat(numbers, [each.size for *_, each in found], axis=0).T
-            repeat, fold = (self.values(name, results).astype(np.int64) for name in ("repeat", "fold"))
-            codes, of = np.unique((dataset * LIMIT + repeat) * LIMIT + fold, return_inverse=True)
-            parts = codes // LIMIT**2, codes // LIMIT % LIMIT, codes % LIMIT
-            return Folds(rows, names, *parts, results, row * codes.size + of)
-
-        return self.once(find, "folds", artefacts, column)
+    @remembered
+    def _folds(self, artefacts: tuple[str, ...], column: str) -> Folds:
+        found = [
+            ((name, row), dataset, results)
+            for name in artefacts
+            for row, dataset, results in self.results(name, column)
+        ]
+        rows = {label: k for k, label in enumerate(dict.fromkeys(label for label, *_ in found))}
+        names = sorted({dataset for _, dataset, _ in found})
+        places = {name: k for k, name in enumerate(names)}
+        results = np.concatenate([np.empty(0, np.int64), *(each for *_, each in found)])
+        numbers = np.array([(rows[label], places[name]) for label, name, _ in found], np.int64).reshape(-1, 2)
+        row, dataset = np.repeat(numbers, [each.size for *_, each in found], axis=0).T
+        repeat, fold = (self.values(name, results).astype(np.int64) for name in ("repeat", "fold"))
+        codes, of = np.unique((dataset * LIMIT + repeat) * LIMIT + fold, return_inverse=True)
+        parts = np.array([codes // LIMIT**2, codes // LIMIT % LIMIT, codes % LIMIT])
+        return Folds(rows, names, parts, results, row * codes.size + of)
 
 
 def _less(values: Floats) -> Floats:
@@ -390,10 +402,3 @@ def _interpolated(numbers: Floats, sizes: Floats, values: Floats) -> Floats:
 def _column(places: Sequence[Place]) -> tuple[tuple[str, ...], str]:
     """Return the artefacts of some numbers, and the column of all of them."""
     return tuple(dict.fromkeys(place[0] for place in places)), places[0][2]
-
-
-def _data_set_means(folds: Folds, known: NDArray[np.bool_], values: Floats) -> Sample:
-    """Return the mean of each data set over some folds."""
-    found, of = np.unique(folds.dataset[known], return_inverse=True)
-    means = np.bincount(of, values) / np.bincount(of)
-    return dict(zip([folds.names[k] for k in found], means.tolist(), strict=True))

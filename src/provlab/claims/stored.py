@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from provlab.claims.evidence import AbstractEvidence, Ints, Layout, Place, Selections, UnavailableError
+from provlab.claims.evidence import AbstractEvidence, Ints, Layout, Place, Selections, UnavailableError, remembered
 from provlab.datasets import MissingDataError
 from provlab.frames import planned_trials
-from provlab.plan import Artefact, Entry, artefact_part, compose_artefact
+from provlab.plan import Artefact, artefact_part, compose_artefact
 from provlab.project import paper_of
 from provlab.project.components import component_class
 from provlab.protocols import InverseKFold
@@ -91,16 +90,10 @@ class Evidence(AbstractEvidence):
         if self._unfitting and len(self._unfitting) == len(self._artefacts):
             raise self._unfitting[0]
 
-    def entries(self, place: Place) -> list[Entry]:
+    @remembered
+    def results(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
         """See the base class."""
-        name, row, column = place
-        found = self.once(lambda: self._by_column(name), "entries", name)[column]
-        return [entry for entry in found if entry.row == row]
-
-    def find(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
-        """See the base class."""
-        entries = self.once(lambda: self._by_column(artefact), "entries", artefact)[column]
-        return [(entry.row, entry.dataset, self.store.rows(entry.cell)) for entry in entries]
+        return [(e.row, e.dataset, self.store.rows(e.cell)) for e in self.by_column(artefact)[column]]
 
     def values(self, name: str, results: Ints) -> Any:
         """See the base class."""
@@ -138,13 +131,6 @@ class Evidence(AbstractEvidence):
     def inverse_folds(self, place: Place) -> bool:
         """See the base class."""
         return any(entry.cell.protocol["split"] == InverseKFold.name for entry in self.entries(place))
-
-    def _by_column(self, artefact: str) -> dict[str, list[Entry]]:
-        found: dict[str, list[Entry]] = defaultdict(list)
-        for entry in self.artefact(artefact).entries:
-            if self.dataset in ("", entry.dataset):
-                found[entry.column].append(entry)
-        return found
 
 
 def composed(names: Iterable[str], overrides: Sequence[str]) -> dict[str, Artefact | str]:

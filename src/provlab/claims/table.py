@@ -39,7 +39,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from provlab.claims.evidence import LIMIT, POINTS, AbstractEvidence, Floats, Ints, Layout, Place
+from provlab.claims.evidence import LIMIT, POINTS, AbstractEvidence, Floats, Ints, Layout, Place, remembered
 from provlab.claims.schema import Content, load_claims
 from provlab.claims.verdicts import Verdict, judge_files
 from provlab.documents import one_line, read_record
@@ -153,7 +153,8 @@ class TableEvidence(AbstractEvidence):
         datasets = {name: tuple(found.unique()) for name, found in lines.groupby("dataset", sort=False)["column"]}
         return Layout(tuple(lines["row"].unique()), tuple(lines["column"].unique()), datasets)
 
-    def find(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
+    @remembered
+    def results(self, artefact: str, column: str) -> list[tuple[str, str, Ints]]:
         """See the base class."""
         lines = self.lines.reset_index(drop=True)
         chosen = self._is_of(artefact) & (lines["column"] == column)
