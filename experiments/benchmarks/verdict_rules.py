@@ -42,6 +42,10 @@ TABLE = Path(__file__).parents[2] / "results" / "reference" / "tables" / "paul20
 FIELDS = ["what", "rule", "n", "expected", "share", "share without the correction"]
 
 
+def criteria(rule, margin):
+    return rule(artefact="", columns=(), row="", than="", over="datasets", margin=margin).criteria
+
+
 def plain(values):
     return CorrectedT(values, ratio=0.0)
 
@@ -103,7 +107,7 @@ def verdict(test, rule, alpha=ALPHA):
 def false_verdicts(n_samples, rng):
     """Return the rows of the table about wrong verdicts."""
     directed, pairs = (REPLICATED, CONTRADICTED), techtc_pairs()
-    tiny = Better.criteria_at(1e-9)
+    tiny = criteria(Better, 1e-9)
 
     def on_folds():
         values = folds(rng, 0.0)
@@ -123,13 +127,13 @@ def false_verdicts(n_samples, rng):
     def on_columns():
         tests = columns_at(rng, MARGIN)
         return tuple(
-            wrong_somewhere(tests, NotWorse.criteria_at(MARGIN), CONTRADICTED, corrected) for corrected in (True, False)
+            wrong_somewhere(tests, criteria(NotWorse, MARGIN), CONTRADICTED, corrected) for corrected in (True, False)
         )
 
     def same_on_columns():
         tests = columns_at(rng, MARGIN)
         return tuple(
-            wrong_somewhere(tests, Better.criteria_at(MARGIN), NO_DIFFERENCE, corrected) for corrected in (True, False)
+            wrong_somewhere(tests, criteria(Better, MARGIN), NO_DIFFERENCE, corrected) for corrected in (True, False)
         )
 
     cases = [
@@ -139,9 +143,9 @@ def false_verdicts(n_samples, rng):
         ("no difference, data sets", "better, signed rank", 80, one(SignedRank, 80, 0.0, tiny, *directed), ALPHA),
         ("no difference, TechTC's pairs", "better, dyadic-robust t", len(pairs), on_pairs, ALPHA),
         ("at the margin, seeds", "comparable, TOST (t)", 10,
-         one(plain, 10, MARGIN, Comparable.criteria_at(MARGIN), REPLICATED), ALPHA),
+         one(plain, 10, MARGIN, criteria(Comparable, MARGIN), REPLICATED), ALPHA),
         ("at the margin, data sets", "comparable, TOST (signed rank)", 80,
-         one(SignedRank, 80, MARGIN, Comparable.criteria_at(MARGIN), REPLICATED), ALPHA),
+         one(SignedRank, 80, MARGIN, criteria(Comparable, MARGIN), REPLICATED), ALPHA),
         ("at the margin, 7 columns", "not worse, t, contradicted in one column", 20, on_columns, ALPHA),
         ("at the margin, 7 columns", "better, TOST (t), no difference in one column", 20, same_on_columns, ALPHA),
     ]  # fmt: skip
@@ -228,7 +232,7 @@ def of_claims(n_samples, rng):
         numbers["than", "c", ""] = np.zeros(20)
         shared = {"than": "than", "over": "folds", "margin": MARGIN}
         rows = [f"row {k}" for k in range(len(means))]
-        alone = [Comparable.criteria_at(MARGIN)[1] for _ in rows]
+        alone = [criteria(Comparable, MARGIN)[1] for _ in rows]
         tests = [plain(numbers[row, "c", ""]) for row in rows]
         uncorrected = min(p_value(test, each) for test, each in zip(tests, alone, strict=True)) < ALPHA
         found = judged("all_comparable", numbers, rows=rows, **shared)
@@ -302,10 +306,10 @@ def is_decided(rng, make, n, mean, rule):
 def decided(n_samples, rng):
     """Return the rows of the table about the number of observations that is promised to decide."""
     cases = [
-        ("a difference of 0.3 sd", "better, t", plain, 0.3, Better.criteria_at(0.01)),
-        ("a difference of 0.3 sd", "better, signed rank", SignedRank, 0.3, Better.criteria_at(0.01)),
-        ("none, margin of 0.25 sd", "comparable, TOST (t)", plain, 0.0, Comparable.criteria_at(0.25)),
-        ("none, margin of 0.25 sd", "comparable, TOST (signed rank)", SignedRank, 0.0, Comparable.criteria_at(0.25)),
+        ("a difference of 0.3 sd", "better, t", plain, 0.3, criteria(Better, 0.01)),
+        ("a difference of 0.3 sd", "better, signed rank", SignedRank, 0.3, criteria(Better, 0.01)),
+        ("none, margin of 0.25 sd", "comparable, TOST (t)", plain, 0.0, criteria(Comparable, 0.25)),
+        ("none, margin of 0.25 sd", "comparable, TOST (signed rank)", SignedRank, 0.0, criteria(Comparable, 0.25)),
     ]
     for what, rule_name, make, mean, rule in cases:
         # As an inconclusive finding says it: the smallest n over the criteria, from a large pilot.

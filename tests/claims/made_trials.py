@@ -11,6 +11,11 @@ from provlab.store import TrialStore
 from small_runs import UNIFORM, small_cell
 
 
+def criteria(rule, margin):
+    """Return how a rule with a margin decides on errors."""
+    return rule(artefact="", columns=(), row="", than="", over="datasets", margin=margin).criteria
+
+
 class MadeArtefacts:
     """Artefacts by name, and a store of their trials."""
 

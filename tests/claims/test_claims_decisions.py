@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from made_trials import criteria
 
 from provlab.claims import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, NOT_RUN, REPLICATED, VACUOUS, Finding
 from provlab.claims.comparison import Better, Comparable, NotWorse
@@ -35,7 +36,7 @@ MANY = [0.9] * 30
 )
 def test_each_criterion_is_corrected_for_its_own_family(mean, margin, families, verdict):
     test = SignedRank(differences(mean, 1.3))
-    found = decide("r", test, Better.criteria_at(margin), families, alpha=0.05)
+    found = decide("r", test, criteria(Better, margin), families, alpha=0.05)
     assert found.verdict == verdict
     if families == [MANY, [], []] and mean < 0:
         assert found.p_value == pytest.approx(31 * 2 * test.p_value(0.0, "less"))
@@ -45,7 +46,7 @@ def test_each_criterion_is_corrected_for_its_own_family(mean, margin, families, 
 def test_the_interval_shown_is_the_one_that_decides():
     for mean in np.linspace(0.5, 1.5, 21):
         test = CorrectedT(differences(mean, 1.0), ratio=1 / 9)
-        finding = decide("r", test, Comparable.criteria_at(1.0), alpha=0.05)
+        finding = decide("r", test, criteria(Comparable, 1.0), alpha=0.05)
         inside = finding.low > -1.0 and finding.high < 1.0
         outside = finding.low > 1.0 or finding.high < -1.0
         assert finding.verdict == (REPLICATED if inside else CONTRADICTED if outside else INCONCLUSIVE)
@@ -59,13 +60,13 @@ def test_the_interval_shown_is_the_one_that_decides():
 )
 def test_the_smallest_margin_is_where_the_verdict_turns(make, rule, verdict):
     test = make(differences(0.1, 1.0))
-    margin = decide("r", test, rule.criteria_at(1.0), alpha=0.01).smallest_margin
-    assert decide("r", test, rule.criteria_at(margin * 1.02), alpha=0.01).verdict == verdict
-    assert decide("r", test, rule.criteria_at(margin * 0.98), alpha=0.01).verdict == INCONCLUSIVE
+    margin = decide("r", test, criteria(rule, 1.0), alpha=0.01).smallest_margin
+    assert decide("r", test, criteria(rule, margin * 1.02), alpha=0.01).verdict == verdict
+    assert decide("r", test, criteria(rule, margin * 0.98), alpha=0.01).verdict == INCONCLUSIVE
 
 
 def test_an_inconclusive_finding_says_the_number_that_would_decide():
-    values, better = differences(-0.3, 3.0), Better.criteria_at(0.1)
+    values, better = differences(-0.3, 3.0), criteria(Better, 0.1)
     test = CorrectedT(values, ratio=0.0)
     finding = decide("r", test, better, alpha=0.05)
     assert finding.verdict == INCONCLUSIVE

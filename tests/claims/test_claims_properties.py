@@ -5,6 +5,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_trials import criteria
 
 from provlab.claims import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED
 from provlab.claims.comparison import Better, Comparable, NotWorse
@@ -96,13 +97,13 @@ tests = st.sampled_from([SignedRank, lambda values: CorrectedT(values, ratio=1 /
 @given(differences, tests, st.floats(0.01, 4), st.floats(0, 4), st.sampled_from([Comparable, NotWorse]))
 def test_a_wider_margin_loses_no_replication(values, make, margin, more, rule):
     test = make(values)
-    if decide("r", test, rule.criteria_at(margin), alpha=0.05).verdict == REPLICATED:
-        assert decide("r", test, rule.criteria_at(margin + more), alpha=0.05).verdict == REPLICATED
+    if decide("r", test, criteria(rule, margin), alpha=0.05).verdict == REPLICATED:
+        assert decide("r", test, criteria(rule, margin + more), alpha=0.05).verdict == REPLICATED
 
 
 @given(differences, tests, st.floats(0.01, 4), st.lists(st.floats(0, 1), max_size=9))
 def test_a_larger_family_makes_no_verdict_easier(values, make, margin, others):
-    better = Better.criteria_at(margin)
+    better = criteria(Better, margin)
     alone = decide("r", make(values), better, alpha=0.05)
     among = decide("r", make(values), better, [others] * 3, alpha=0.05)
     assert among.verdict in (alone.verdict, NO_DIFFERENCE, INCONCLUSIVE)
@@ -111,19 +112,20 @@ def test_a_larger_family_makes_no_verdict_easier(values, make, margin, others):
 
 @pytest.mark.parametrize("make", [SignedRank, lambda values: CorrectedT(values, ratio=0.0)])
 @pytest.mark.parametrize(
-    ("mean", "criteria", "verdict"),
+    ("mean", "rule", "margin", "verdict"),
     [
-        (0.0, Better.criteria_at(1e-9), REPLICATED),
-        (0.0, Better.criteria_at(1e-9), CONTRADICTED),
-        (1.0, Comparable.criteria_at(1.0), REPLICATED),
+        (0.0, Better, 1e-9, REPLICATED),
+        (0.0, Better, 1e-9, CONTRADICTED),
+        (1.0, Comparable, 1.0, REPLICATED),
     ],
 )
-def test_without_an_effect_claims_are_wrong_at_most_at_their_level(make, mean, criteria, verdict):
+def test_without_an_effect_claims_are_wrong_at_most_at_their_level(make, mean, rule, margin, verdict):
     """The control: an effect of one standard deviation, which is found."""
 
     def share(mean, verdict):
         samples = mean + np.random.default_rng(0).standard_normal((400, 20))
-        return np.mean([decide("r", make(values), criteria, alpha=0.05).verdict == verdict for values in samples])
+        found = [decide("r", make(values), criteria(rule, margin), alpha=0.05).verdict for values in samples]
+        return np.mean([each == verdict for each in found])
 
     assert share(mean, verdict) <= 0.08
     assert share(-1.0 if mean == 0 else 0.0, REPLICATED) > 0.9

@@ -119,10 +119,10 @@ class AbstractLocation(AbstractRule, ABC):
         unit = {"error": evidence.unit, "n_selected": "features"}.get(self.measured, self.measured)
         found = decide(column, test, self.criteria, self.others(column, evidence, peers), alpha=self.alpha, unit=unit)
         sample = evidence.sample(compared, self.sampling, self.measured)
-        found = replace(found, margins=self.margins, sample=tuple(sample.items()))
         n = len(evidence.sample(places, self.sampling, self.measured))
         lost = f"{n - len(sample)} of {n} left out, without an equal number of features" if len(sample) < n else ""
-        return replace(found, note="; ".join(filter(None, (found.note, lost))))
+        note = "; ".join(filter(None, (found.note, lost)))
+        return replace(found, margins=self.margins, sample=tuple(sample.items()), note=note)
 
     def compared(self, column: str) -> list[Place]:
         """Return the numbers whose difference is tested in a column, see `AbstractEvidence.test`."""
@@ -238,11 +238,17 @@ class AbstractComparison(AbstractLocation):
         in_measure = f" in {self.quantity}" if self.quantity else ""
         return {"measure": self.measured, "in_measure": in_measure, **(LESS if self.sign == 1 else MORE)}
 
-    def oriented(self, criteria: Criteria) -> Criteria:
-        """Return criteria of a measure of which less is better, for that of the rule."""
+    @property
+    @abstractmethod
+    def of_error(self) -> Criteria:
+        """The criteria of a measure of which less is better."""
+
+    @property
+    def criteria(self) -> Criteria:
+        """See the base class."""
         if self.sign == 1:
-            return criteria
-        return tuple(replace(each, bounds=tuple(bound.mirrored() for bound in each.bounds)) for each in criteria)
+            return self.of_error
+        return tuple(replace(each, bounds=tuple(bound.mirrored() for bound in each.bounds)) for each in self.of_error)
 
     def places(self, columns: Sequence[str] | None = None) -> list[Place]:
         """See the base class."""
@@ -281,16 +287,6 @@ class AbstractWithMargin(AbstractComparison):
 
     margin: float
 
-    @property
-    def criteria(self) -> Criteria:
-        """See the base class."""
-        return self.oriented(self.criteria_at(self.margin))
-
-    @staticmethod
-    @abstractmethod
-    def criteria_at(margin: float) -> Criteria:
-        """Return the criteria with a margin, for a measure of which less is better."""
-
 
 class Better(AbstractWithMargin):
     """`row` has a lower error than `than`."""
@@ -299,13 +295,13 @@ class Better(AbstractWithMargin):
         column. Contradicted: significantly {worse} in one. No difference: in one shown to be the same within the margin
         of {margin} (TOST), where it is neither."""
 
-    @staticmethod
-    def criteria_at(margin: float) -> Criteria:
+    @property
+    def of_error(self) -> Criteria:
         """See the base class."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0, 2),), all_columns=True),
             Criterion(CONTRADICTED, (Bound("above", 0.0, 2),)),
-            Criterion(NO_DIFFERENCE, inside(-margin, margin)),
+            Criterion(NO_DIFFERENCE, inside(-self.margin, self.margin)),
         )
 
 
@@ -316,13 +312,13 @@ class BetterSomewhere(AbstractWithMargin):
         one, one-sided. No difference: shown to be the same within the margin of {margin} in every column (TOST).
         Contradicted: in every column shown to be {better} by less than the margin, if at all."""
 
-    @staticmethod
-    def criteria_at(margin: float) -> Criteria:
+    @property
+    def of_error(self) -> Criteria:
         """See the base class."""
         return (
             Criterion(REPLICATED, (Bound("below", 0.0),)),
-            Criterion(NO_DIFFERENCE, inside(-margin, margin), all_columns=True),
-            Criterion(CONTRADICTED, (Bound("above", -margin),), all_columns=True),
+            Criterion(NO_DIFFERENCE, inside(-self.margin, self.margin), all_columns=True),
+            Criterion(CONTRADICTED, (Bound("above", -self.margin),), all_columns=True),
         )
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
@@ -352,10 +348,10 @@ class Comparable(AbstractWithMargin):
         margin in every column (TOST). Contradicted: shown to differ by more in one, which is where the interval lies
         wholly outside."""
 
-    @staticmethod
-    def criteria_at(margin: float) -> Criteria:
+    @property
+    def of_error(self) -> Criteria:
         """See the base class."""
-        return near(-margin, margin)
+        return near(-self.margin, self.margin)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -404,12 +400,12 @@ class NotWorse(AbstractWithMargin):
     words = """The {measure} of {row} is less than {margin} {bad} that of {than}. Replicated: shown to be so in every
         column. Contradicted: shown to be more {bad} in one."""
 
-    @staticmethod
-    def criteria_at(margin: float) -> Criteria:
+    @property
+    def of_error(self) -> Criteria:
         """See the base class."""
         return (
-            Criterion(REPLICATED, (Bound("below", margin),), all_columns=True),
-            Criterion(CONTRADICTED, (Bound("above", margin),)),
+            Criterion(REPLICATED, (Bound("below", self.margin),), all_columns=True),
+            Criterion(CONTRADICTED, (Bound("above", self.margin),)),
         )
 
 
@@ -430,14 +426,12 @@ class SlightlyWorse(AbstractComparison):
         significantly {bad} {minus}{most}, two-sided, in one."""
 
     @property
-    def criteria(self) -> Criteria:
+    def of_error(self) -> Criteria:
         """See the base class."""
-        return self.oriented(
-            (
-                Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", self.most)), all_columns=True),
-                Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),
-                Criterion(CONTRADICTED, (Bound("above", self.most, 2),)),
-            )
+        return (
+            Criterion(REPLICATED, (Bound("above", 0.0, 2), Bound("below", self.most)), all_columns=True),
+            Criterion(CONTRADICTED, (Bound("below", 0.0, 2),)),
+            Criterion(CONTRADICTED, (Bound("above", self.most, 2),)),
         )
 
 

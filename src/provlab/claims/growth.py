@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from provlab.claims.evidence import AbstractEvidence, Floats, Place
+from provlab.claims.evidence import AbstractEvidence, Floats
 from provlab.claims.paired_tests import holm, observations_for_p
 from provlab.claims.rules import (
     ALPHA,
@@ -89,15 +89,14 @@ class Falls(AbstractRule):
             for name, found in samples.items()
             for before, after in pairwise(found)
         ]
-        highest = dict.fromkeys(samples, 1.0)
-        for (name, _), p_value in zip(steps, holm([p_value for _, p_value in steps]), strict=True):
-            highest[name] = min(highest[name], p_value)
+        corrected = pd.Series(holm([p_value for _, p_value in steps]), [name for name, _ in steps], dtype=float)
+        highest = corrected.groupby(level=0).min()
         findings = []
         for name, found in numbers.items():
             part = f"{next(iter(found))} to {[*found][-1]}"
             part = part if len(numbers) == 1 else f"{name}, {part}"
             if name in samples:
-                findings.append(self._finding(part, samples[name], highest[name]))
+                findings.append(self._finding(part, samples[name], float(highest.get(name, 1.0))))
             else:
                 empty = [column for column, values in found.items() if not values.size]
                 findings.append(nothing_stored(part, self.row, *empty))
@@ -230,7 +229,11 @@ class Faster(AbstractRule):
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding."""
-        seconds = {place[1:]: self._logarithms(place, evidence) for place in self.places(columns)}
+        seconds: dict[tuple[str, str], dict[str, Floats]] = {}  # their logarithms, by row, column and data set
+        for place in self.places(columns):
+            trials = evidence.trials(place, self.reads)
+            groups = np.log(selection_seconds(trials)).groupby(trials["dataset"])
+            seconds[place[1:]] = {str(name): found.to_numpy(float) for name, found in groups}
         pairs: dict[str, dict[str, Interval]] = {}
         for column in columns:
             own = seconds[self.row, column]
@@ -266,13 +269,6 @@ class Faster(AbstractRule):
             return CONTRADICTED
         without = counts[FASTER] + counts[OPEN] <= enough
         return DEPENDS if without and counts[FASTER] + counts[EITHER] > enough else INCONCLUSIVE
-
-    def _logarithms(self, place: Place, evidence: AbstractEvidence) -> dict[str, Floats]:
-        trials = evidence.trials(place, self.reads)
-        if trials.empty:
-            return {}
-        logarithms = np.log(selection_seconds(trials))
-        return {str(name): found.to_numpy(float) for name, found in logarithms.groupby(trials["dataset"])}
 
 
 def _outcome(ratios: Iterable[Interval]) -> str:
