@@ -18,8 +18,6 @@ from .own_text import TableError, is_number, some
 FEW = 20
 """Different numbers that may be classes. What more whole ones are is asked; more real ones are a regression."""
 
-SHOWN = 5
-
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}[- .][A-Za-z]{3,9}[- .,]+\d{2,4})"
     r"([ T]\d{1,2}:\d.*)?|\d{1,2}:\d{2}(:\d{2})?(\.\d+)?|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
@@ -33,102 +31,81 @@ LIKE_NUMBER = re.compile(
 def features_of(
     table: Table, kept: list[int], missing: Sequence[str] = ()
 ) -> tuple[Any, list[int], dict[str, np.ndarray], list[str]]:
-    """Return the columns that are features as numbers.
+    """Return the columns that are features as numbers, which these are, names of categories, and notes for people.
 
-    Parameters
-    ----------
-    table : Table
-    kept : list of int
-        Columns that may be features.
-    missing : sequence of str
-        Texts that stand for missing values.
-
-    Returns
-    -------
-    X : ndarray or csr_array of shape (n, d)
-        Texts are numbers of categories, missing values NaN.
-    kept : list of int
-        The d columns; dates, and texts that differ from row to row, are left out.
-    categories : dict of str to ndarray of str
-        Their names, by the name of the column.
-    notes : list of str
-        What people should know before the run.
+    X, an ndarray or csr_array of shape (n, d), has NaN for missing values, which texts in `missing` are as well, and
+    numbers for texts: `categories` are theirs by the name of the column. Of the columns `kept` those of dates, and of
+    texts that differ from row to row, are left out.
 
     Raises
     ------
     ValueError
         Texts among numbers, columns without values, infinite values: quotes the first.
     """
-    if not hasattr(table.columns, "iloc"):
-        X = table.columns[:, kept] if len(kept) < len(table.names) else table.columns
+    frame = table.columns
+    if not hasattr(frame, "iloc"):
+        X = frame[:, kept] if len(kept) < len(table.names) else frame
         _check_finite(table, X, kept)
         return X, kept, {}, []
-    frame, at = table.columns, {k: place for place, k in enumerate(kept)}
-    numbers = [k for k in kept if frame.dtypes.iloc[k].kind in "iufb"]
-    X = np.empty((len(frame), len(kept)))
-    X[:, [at[k] for k in numbers]] = frame.iloc[:, numbers].to_numpy(dtype=np.float64, na_value=np.nan)
+    kinds = [kind.kind for kind in frame.dtypes]
+    numbers = [k for k in kept if kinds[k] in "iufb"]
+    X = np.empty(frame.shape)
+    X[:, numbers] = frame.iloc[:, numbers].to_numpy(dtype=np.float64, na_value=np.nan)
     categories: dict[str, np.ndarray] = {}
     dates, free = [], []
     for k in sorted({*kept} - {*numbers}):
-        name, found = table.names[k], _column_of_texts(table, k, missing)
-        if found is None:
+        if (found := _column_of_texts(table, k, missing)) is None:
             dates.append(k)
             continue
         codes, known = found
         n_known = int(np.count_nonzero(codes >= 0))
-        _check_numbers(table, f"column {name:.80}", codes, known)
+        _check_numbers(table, f"column {table.names[k]:.80}", codes, known)
         if all(map(is_number, known)) and not any(re.match(r"0\d", text) for text in known):
-            X[:, at[k]] = np.array([*map(float, known), np.nan])[codes]
+            X[:, k] = np.array([*map(float, known), np.nan])[codes]
         elif len(known) == n_known or len(known) > max(FEW, n_known // 2):
             free.append(k)
         else:
-            X[:, at[k]] = np.where(codes >= 0, codes, np.nan)
-            categories[name] = np.array(known, dtype=object)
+            X[:, k] = np.where(codes >= 0, codes, np.nan)
+            categories[table.names[k]] = np.array(known, dtype=object)
     kept = [k for k in kept if k not in {*dates, *free}]
-    X = X[:, [at[k] for k in kept]]
     if not kept:
         raise TableError(
             f"expected at least one feature, got only dates and texts that differ from row to row, in "
             f"{some([table.names[k] for k in (*dates, *free)])}; write some of them as numbers."
         )
+    X = X[:, kept]
     names = np.array([table.names[k] for k in kept], dtype=object)
     if (empty := np.isnan(X).all(axis=0)).any():
         raise TableError(
             f"expected values in each column, got none in {some(names[empty])}; leave these columns out: "
-            f"dataset.left_out=[{','.join(names[empty][:SHOWN]):.200}]."
+            f"dataset.left_out=[{','.join(names[empty][:5]):.200}]."
         )
     _check_finite(table, X, kept)
+    ids = np.array([kinds[k] in "iu" and len(np.unique(x)) == len(x) > 2 for k, x in zip(kept, X.T, strict=True)])
+    ids &= 2 * np.count_nonzero(ids) <= max(2, ids.size)  # where most columns have whole numbers, these are counts
     constant = np.nanmin(X, axis=0) == np.nanmax(X, axis=0)
-    whole = np.isin(kept, [k for k in numbers if frame.dtypes.iloc[k].kind in "iu"])
-    # whole numbers that differ in most columns are counts
-    ids = whole & np.array([len(np.unique(column)) == column.size > 2 for column in X.T])
-    ids &= 2 * np.count_nonzero(ids) <= max(2, ids.size)
-    said = {
-        "dates, in {}, are left out; to use them, write them as numbers, such as days": [table.names[k] for k in dates],
-        "text that differs in every row, in {}, is left out": [table.names[k] for k in free],
-        "whole numbers that differ in every row, in {0}; if they number the rows, set dataset.left_out=[{0}]": names[
-            ids
-        ],
-        "constant columns: {}": names[constant],
-    }
-    return X, kept, categories, [note.format(some(found)) for note, found in said.items() if len(found)]
+    said = (
+        ("dates, in {}, are left out; to use them, write them as numbers, such as days", dates),
+        ("text that differs in every row, in {}, is left out", free),
+        (
+            "whole numbers that differ in every row, in {0}; if they number the rows, set dataset.left_out=[{0}]",
+            np.array(kept)[ids],
+        ),
+        ("constant columns: {}", np.array(kept)[constant]),
+    )
+    return (
+        X,
+        kept,
+        categories,
+        [note.format(some([table.names[k] for k in found])) for note, found in said if len(found)],
+    )
 
 
 def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the target, and the names of its classes; None for a regression.
+    """Return the target, shape (n,), and the names of its classes; None for a regression.
 
-    Parameters
-    ----------
-    table : Table
-    place : int or None
-        Its column; None where the format has labels apart.
-    task : {"auto", "classification", "regression"}
-
-    Returns
-    -------
-    y : ndarray of shape (n,), int64 or float64
-        -1 and +1 for two classes, 0, 1, ... for more, in the order of their names.
-    class_names : ndarray of str, or None
+    It is column `place`, or apart where that is None. Two classes are -1 and +1, more 0, 1, ..., in the order of their
+    names; `task` is "auto", "classification" or "regression".
 
     Raises
     ------
@@ -144,20 +121,19 @@ def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, n
     if kind not in "iuf":
         values = (labels if kind == "O" else labels.astype(str)).tolist()
         texts = [value.decode() if isinstance(value, bytes) else str(value) for value in values]
-        number = {text: k for k, text in enumerate(sorted({*texts}))}
         # objects: one long text would blow up an array of fixed width
-        classes, codes = np.array([*number], dtype=object), np.array([number[text] for text in texts])
+        classes = np.array(sorted({*texts}), dtype=object)
+        codes = np.searchsorted(classes, np.array(texts, dtype=object))
         if classes.size > FEW:
             _check_numbers(table, name, codes, classes.tolist())
         if task == "regression" or (task == "auto" and classes.size > max(FEW, n // 2)):
-            expected = "numbers" if task == "regression" else "classes"
             raise TableError(
-                f"expected {expected} in {name}, got {classes.size} different texts in {n} rows, such as "
-                f"{classes[0]!r:.40}; choose another column as dataset.target."
+                f"expected {'numbers' if task == 'regression' else 'classes'} in {name}, got {classes.size} different "
+                f"texts in {n} rows, such as {classes[0]!r:.40}; choose another column as dataset.target."
             )
     else:
-        if not np.isfinite(labels).all():
-            row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        if not (finite := np.isfinite(labels)).all():
+            row = int(np.argmin(finite))
             raise TableError(
                 f"expected finite numbers in {name}, got {labels[row]} in {table.where(row)}; leave this row out."
             )
@@ -194,23 +170,23 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
     import pandas as pd
 
     values = pd.Series(np.asarray(table.vectors[role] if place is None else _column(table, place)))
-    name = f"dataset.{role}"
-    lacking = values.isna().to_numpy()
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
     if role == "groups":
-        fault, expected = lacking, "a group in each row"
+        fault, expected = values.isna().to_numpy(), "a group in each row"
     elif role == "sample_weight":
         fault, expected = ~(np.isfinite(numbers) & (numbers >= 0)), "weights, which are numbers from 0 on"
     else:
         fault, expected = ~((numbers == np.floor(numbers)) & (numbers >= -1)), "numbers of folds, from 0 on, or -1"
     if fault.any():
-        row = int(np.flatnonzero(fault)[0])
-        raise TableError(f"{name}: expected {expected}, got {values[row]!s:.40} in {table.where(row)}; correct it.")
+        row = int(np.argmax(fault))
+        raise TableError(
+            f"dataset.{role}: expected {expected}, got {values[row]!s:.40} in {table.where(row)}; correct it."
+        )
     if role == "groups":
         codes, _ = pd.factorize(values if values.dtype.kind in "iufb" else values.astype(str), sort=True)
         return codes.astype(np.int64)
     if role == "sample_weight" and not numbers.any():
-        raise TableError(f"{name}: expected some weight above 0, got zeros only; choose another column.")
+        raise TableError(f"dataset.{role}: expected some weight above 0, got zeros only; choose another column.")
     return numbers if role == "sample_weight" else numbers.astype(np.int64)
 
 
@@ -250,17 +226,15 @@ def _column(table: Table, k: int) -> Any:
 
 def _labels(table: Table, k: int) -> Any:
     """Return a column of labels, of which None and NA may be names, and 01 may be another class than 1."""
-    if not hasattr(table.columns, "iloc"):
+    if table.texts is None:
         return _column(table, k)
     column = table.columns.iloc[:, k]
-    numeric, missing = column.dtype.kind in "iufb", column.isna()
-    if table.texts is not None and (column.dtype.kind in "iu" or not numeric or missing.all()):
+    is_text = column.dtype.kind not in "iufb" or column.isna().all()
+    if is_text or column.dtype.kind in "iu":
         texts = table.texts(k)
-        if not numeric or missing.all() or texts.str.match(r"[+-]?0\d").any():
+        if is_text or texts.str.match(r"[+-]?0\d").any():
             return texts.mask(texts == "").to_numpy(dtype=object)
-    if hasattr(column, "cat"):  # pandas would write each row's text out
-        return np.append(column.cat.categories.to_numpy(dtype=object), [None])[column.cat.codes]
-    return column.to_numpy() if not missing.any() else column.to_numpy(dtype=object)
+    return column.to_numpy()
 
 
 def _column_of_texts(table: Table, k: int, missing: Sequence[str]) -> tuple[np.ndarray, list[str]] | None:
@@ -283,9 +257,9 @@ def _column_of_texts(table: Table, k: int, missing: Sequence[str]) -> tuple[np.n
         ) from None
     texts = [value.decode(errors="replace") if isinstance(value, bytes) else str(value).strip() for value in values]
     known = sorted({*texts} - {*missing, ""})
-    number = {text: place for place, text in enumerate(known)}
     if known and all(map(DATE.fullmatch, known)) and not all(map(is_number, known)):
         return None
+    number = {text: place for place, text in enumerate(known)}
     return np.array([*(number.get(text, -1) for text in texts), -1])[codes], known
 
 
@@ -295,34 +269,36 @@ def _check_numbers(table: Table, name: str, codes: np.ndarray, known: list[str])
     alike = np.array([is_number(text) or bool(LIKE_NUMBER.fullmatch(text)) for text in known] + [False])
     if plain.all() or 2 * np.count_nonzero(alike[codes]) <= np.count_nonzero(codes >= 0):
         return
-    row = int(np.flatnonzero(~plain[codes])[0])
+    row = int(np.argmin(plain[codes]))
     text = known[codes[row]]
-    said = re.sub(r"[\d\s+-]", "", text)
-    if LIKE_NUMBER.fullmatch(text) and said in (",", "."):
-        step = f"say whether it is 'dataset.decimal=\"{said}\"' or 'dataset.thousands=\"{said}\"'"
-    elif LIKE_NUMBER.fullmatch(text):
-        step = "write plain numbers, or say dataset.thousands and dataset.decimal of these"
-    else:
+    sign = re.sub(r"[\d\s+-]", "", text)
+    if not LIKE_NUMBER.fullmatch(text):
         word = text if re.fullmatch(r"[\w?./-]+", text) else f'"{text:.40}"'
         step = f"where it stands for a missing value, say 'dataset.na_values=[{word:.40}]'"
+    elif sign in (",", "."):
+        step = f"say whether it is 'dataset.decimal=\"{sign}\"' or 'dataset.thousands=\"{sign}\"'"
+    else:
+        step = "write plain numbers, or say dataset.thousands and dataset.decimal of these"
     raise TableError(f"expected numbers in {name}, as in most rows, got {text!r:.40} in {table.where(row)}; {step}.")
 
 
 def _check_finite(table: Table, X: Any, kept: Sequence[int]) -> None:
     """Raise for the first infinite value, or for NaN in a sparse matrix."""
-    entries = sparse.coo_array(X) if sparse.issparse(X) else None
-    values = X if entries is None else entries.data
-    if values.dtype.kind != "f":
+    if X.dtype.kind != "f":
         return
-    wrong = np.isinf(values) if entries is None else ~np.isfinite(values)
-    if not wrong.any():
+    if sparse.issparse(X):
+        entries = sparse.coo_array(X)
+        wrong = np.transpose(entries.coords)[~np.isfinite(entries.data)]
+    else:
+        wrong = np.argwhere(np.isinf(X))
+    if not len(wrong):
         return
-    row, k = np.argwhere(wrong)[0] if entries is None else np.transpose(entries.coords)[wrong][0]
+    row, k = wrong[0].tolist()
     shown, step = f"{X[row, k]}", ""
     if table.texts is not None:
         shown = table.texts(kept[k]).iloc[row]
         step = f", or say that it is missing: dataset.na_values=[{shown:.40}]"
     raise TableError(
         f"expected finite numbers of 64 bits, got {shown:.40} in column {table.names[kept[k]]!r:.80}, "
-        f"{table.where(int(row))}; correct it{step}."
+        f"{table.where(row)}; correct it{step}."
     )

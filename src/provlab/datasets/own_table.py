@@ -22,7 +22,7 @@ from provsel.streams.memory import MemoryLimitError, check_memory, within_memory
 from provsel.streams.npz import COMPRESSED, compressed, npz_bytes, npz_headers, read_npz
 from provsel.streams.svmlight_rows import SvmlightRows, query_ids
 
-from .own_text import PACKED, TEXTS, Layout, Reading, TableError, layout_of, line_of, opened, read_frame, some
+from .own_text import PACKED, TEXTS, Reading, TableError, layout_of, line_of, opened, read_frame, some
 
 T = TypeVar("T")
 
@@ -48,30 +48,17 @@ TAKES: dict[str, tuple[str, ...]] = {
 OF_A_ROW, OF_A_COLUMN = 64, 256
 """Bytes that loading takes beside the numbers: labels as Python objects, and names with their suffixes."""
 
-
-MAT_NUMBERS = frozenset(
-    {"double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
-)
+_MAT_NUMBERS = {"double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 """Classes of variables that are matrices of real numbers, as `scipy.io.whosmat` calls them."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """What a file holds.
+    """What a file holds: `columns`, a DataFrame, ndarray or csr_array of shape (n, d), and their `names`.
 
-    Parameters
-    ----------
-    columns : DataFrame, ndarray or csr_array of shape (n, d)
-    names : list of str
-        Of the columns: "1", "2", ... where the file has none.
-    vectors : mapping of str to ndarray of shape (n,)
-        By their roles, such as "target", what formats have beside the columns.
-    where : callable
-        Tells where a row stands in the file, as people see it.
-    texts : callable, default=None
-        Returns a column by its number as it is written; None where the file has types.
-    notes : list of str
-        What people should know before the run.
+    `vectors` are, by roles such as "target", what formats have beside the columns, of shape (n,). `where` tells where a
+    row stands in the file, as people see it. `texts` returns a column by its number as it is written; it is None where
+    the file has types. `notes` are what people should know before the run.
     """
 
     columns: Any
@@ -92,54 +79,24 @@ def faults_of(file: Path) -> Iterator[None]:
             raise ValueError(f"data set {file.name}: {error}") from error
 
 
-def read_table(file: Path, how: Reading) -> Table:
-    """Return what a file holds.
-
-    Raises
-    ------
-    ValueError
-        For a damaged file, and one without what its format needs; MemoryLimitError for contents that are too large.
-    """
-    return _sound(file, READERS[format_of(file)], how)
-
-
-def column_names(file: Path, how: Reading) -> list[str]:
-    """Return the names of the columns of a file, read once while it stays as it is."""
-    return _once(file, file.stat().st_mtime_ns, file.stat().st_size, _read_names, how)
-
-
-def found_layout(file: Path, how: Reading) -> Layout:
-    """Return the layout of a table of text, see `layout_of`, found once while the file stays as it is."""
-    return _once(file, file.stat().st_mtime_ns, file.stat().st_size, layout_of, how)
-
-
 def format_of(file: Path) -> str:
     """Return the ending that says the format, such as ".csv" of a.csv.gz, or the last one where it is not known."""
-    endings = [ending.lower() for ending in file.suffixes[-2:]]
-    if len(endings) == 2 and endings[1] in PACKED:
-        packed = TEXTS if endings[1] == ".zip" else (*TEXTS, *SVMLIGHT)
-        return endings[0] if endings[0] in packed else endings[1]
-    return endings[-1] if endings else ""
+    *before, last = ["", *(ending.lower() for ending in file.suffixes[-2:])]
+    packed = (*TEXTS, *(() if last == ".zip" else SVMLIGHT))
+    return before[-1] if last in PACKED and before[-1] in packed else last
+
+
+def once(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
+    """Return what `sound` does, read once while the file stays as it is."""
+    return _once(read, file, file.stat().st_mtime_ns, how)
 
 
 @lru_cache(maxsize=64)
-def _once(file: Path, changed: int, size: int, read: Callable[[Path, Reading], Any], how: Reading) -> Any:
-    return _sound(file, read, how)
+def _once(read: Callable[[Path, Reading], Any], file: Path, changed: int, how: Reading) -> Any:
+    return sound(read, file, how)
 
 
-def _read_names(file: Path, how: Reading) -> list[str]:
-    ending = format_of(file)
-    if ending in TEXTS:
-        layout = found_layout(file, how)
-        return list(read_frame(file, how, layout, nrows=1).columns[: layout.width])
-    if ending == ".parquet":
-        from pyarrow.parquet import read_schema
-
-        return [str(name) for name in read_schema(file).empty_table().to_pandas().columns]
-    return READERS[ending](file, how).names
-
-
-def _sound(file: Path, read: Callable[[Path, Reading], T], how: Reading) -> T:
+def sound(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
     """Read a file, or say that it is damaged: on damage SciPy raises nearly anything, UnboundLocalError among it."""
     try:
         return read(file, how)
@@ -154,15 +111,25 @@ def _sound(file: Path, read: Callable[[Path, Reading], T], how: Reading) -> T:
         ) from error
 
 
-def _check_size(file: Path, shape: Sequence[int], stored: int | None = None, more: int = 0) -> None:
-    """Raise where d columns of n numbers, or the `stored` ones with an index each, and `more` bytes are too much."""
+def column_names(file: Path, how: Reading) -> list[str]:
+    """Return the names of the columns of a file."""
+    if format_of(file) in TEXTS:
+        layout = once(layout_of, file, how)
+        return list(read_frame(file, how, layout, nrows=1).columns[: layout.width])
+    if format_of(file) == ".parquet":
+        from pyarrow.parquet import read_schema
+
+        return [str(name) for name in read_schema(file).empty_table().to_pandas().columns]
+    return READERS[format_of(file)](file, how).names
+
+
+def _check_size(file: Path, shape: Sequence[int], numbers: int | None = None) -> None:
+    """Raise where rows and columns take too much memory, of `numbers` bytes, by default eight for each."""
     if len(shape) != 2:
         raise TableError(f"expected rows and columns, got shape {tuple(shape)}.")
     n, d = shape
-    numbers = 8 * n * d if stored is None else 16 * stored
-    check_memory(
-        f"data set {file.name}", numbers + OF_A_ROW * n + OF_A_COLUMN * d + more, f"{n:,} rows of {d:,} columns"
-    )
+    needed = (8 * n * d if numbers is None else numbers) + OF_A_ROW * n + OF_A_COLUMN * d
+    check_memory(f"data set {file.name}", needed, f"{n:,} rows of {d:,} columns")
 
 
 def _numbered(X: Any) -> list[str]:
@@ -170,27 +137,25 @@ def _numbered(X: Any) -> list[str]:
 
 
 def _read_text(file: Path, how: Reading) -> Table:
-    layout = found_layout(file, how)
+    layout = once(layout_of, file, how)
     lines = size = 0
     with opened(file, how) as binary:
         for block in iter(lambda: binary.read(1 << 20), b""):
             lines += block.count(b"\n") + block.count(b"\r")
             size += len(block) if file.suffix.lower() in PACKED else 0
             # a row may be shorter than the first line, and is filled up; a packed text may be longer than its numbers
-            _check_size(file, (lines, layout.width), more=max(0, size - 8 * lines * layout.width))
+            _check_size(file, (lines, layout.width), max(8 * lines * layout.width, size))
     frame = read_frame(file, how, layout).reset_index(drop=True)
     notes = ["the first fields of the rows, which have no name, are left out"] * layout.row_names
 
     def where(row: int) -> str:
         return f"line {line_of(file, how, layout, int(frame.index[row]))}"
 
-    def written(**place: Any) -> Any:
-        as_texts = read_frame(file, replace(how, keep_default_na=False), layout, dtype=str, **place)
-        return as_texts.iloc[frame.index]
-
-    def texts(k: int) -> Any:
-        column = written().iloc[:, k] if layout.row_names else written(usecols=[k]).iloc[:, 0]
-        return column.str.strip()
+    def texts(k: int | None = None) -> Any:
+        alone = k is not None and not layout.row_names
+        plain = replace(how, keep_default_na=False)
+        found = read_frame(file, plain, layout, dtype=str, usecols=[k] if alone else None).iloc[frame.index]
+        return found if k is None else found.iloc[:, 0 if alone else k].str.strip()
 
     beside = frame.iloc[:, layout.width :].notna().to_numpy()
     if beside.any():
@@ -201,9 +166,7 @@ def _read_text(file: Path, how: Reading) -> Table:
         )
     frame = frame.iloc[:, : layout.width]
     empty = frame.isna().all(axis=1).to_numpy()
-    if empty.any():  # and no label is called NA there
-        empty = empty & (written().fillna("") == "").all(axis=1).to_numpy()
-    if empty.any():
+    if empty.any() and (empty := empty & (texts().fillna("") == "").all(axis=1).to_numpy()).any():  # not NA as a label
         frame = frame[~empty]
         notes.append(f"{np.count_nonzero(empty)} rows without any value are left out")
     return Table(frame, [*frame.columns], where=where, texts=texts, notes=notes)
@@ -211,38 +174,25 @@ def _read_text(file: Path, how: Reading) -> Table:
 
 def _read_parquet(file: Path, how: Reading) -> Table:
     import pandas as pd
-    import pyarrow.parquet as pq
+    from pyarrow.parquet import read_metadata
 
-    with pq.ParquetFile(file) as opened:
-        about, columns = opened.metadata, [opened.schema.column(k) for k in range(len(opened.schema))]
+    about = read_metadata(file)
+    chunks = [
+        about.row_group(group).column(k) for group in range(about.num_row_groups) for k in range(about.num_columns)
+    ]
     # a column of lists has more values than rows; texts are as long as they say
-    longer = [k for k, each in enumerate(columns) if each.max_repetition_level or each.physical_type == "BYTE_ARRAY"]
-    chunks = [about.row_group(group).column(k) for group in range(about.num_row_groups) for k in longer]
-    wide = sum(max(each.length or 0, 8) - 8 for each in columns)
-    more = sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks) + about.num_rows * wide
-    _check_size(file, (about.num_rows, len(columns)), more=more)
-    # texts stay dictionaries where the file has them so: one of a megabyte may stand in each row
-    texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
-    frame = pd.read_parquet(file, engine="pyarrow", read_dictionary=texts)
+    texts = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.physical_type == "BYTE_ARRAY")
+    _check_size(file, (about.num_rows, about.num_columns), 8 * sum(chunk.num_values for chunk in chunks) + texts)
+    frame = pd.read_parquet(file, engine="pyarrow")
     index = [str(name) for name in frame.index.names if name is not None]
     notes = [f"the index of the frame, {some(index)}, is left out"] if index else []
-    names = [str(name) for name in frame.columns]
-    return Table(frame.reset_index(drop=True), names, notes=notes)
+    return Table(frame.reset_index(drop=True), [str(name) for name in frame.columns], notes=notes)
 
 
-def _chosen(
-    file: Path, how: Reading, usual: Sequence[str], numbers: Collection[str], listed: Sequence[tuple[str, Any, Any]]
-) -> dict[str, str]:
+def _chosen(how: Reading, usual: Sequence[str], numbers: Collection[str], listed: Sequence[Any]) -> dict[str, str]:
     """Return the names of the variables by their roles, of which X is one.
 
-    Parameters
-    ----------
-    usual : sequence of str
-        Default name of the labels.
-    numbers : collection of str
-        Variables that are numbers, or texts where the format can have them.
-    listed : sequence of (name, shape, type)
-        All variables, for a message.
+    `usual` are names of the labels, `numbers` the variables that can be read, `listed` name, shape and type of all.
     """
     found = {}
     for role, said in (("X", how.X or "X"), *how.vectors):
@@ -258,7 +208,7 @@ def _chosen(
     return found
 
 
-def _apart(file: Path, X: Any, chosen: Mapping[str, str], arrays: Mapping[str, Any]) -> Table:
+def _apart(X: Any, chosen: Mapping[str, str], arrays: Mapping[str, Any]) -> Table:
     """Return a matrix with the vectors beside it."""
     names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else _numbered(X)
     if len(names) != X.shape[1]:
@@ -277,14 +227,15 @@ def _read_npz(file: Path, how: Reading) -> Table:
     headers = npz_headers(file)
     is_sparse = how.X is None and headers.keys() >= COMPRESSED
     listed = [(name, *header) for name, header in headers.items()]
-    chosen = _chosen(file, how, ["y", "Y"], {*headers, *["X"] * is_sparse}, listed)
+    chosen = _chosen(how, ["y", "Y"], {*headers, *["X"] * is_sparse}, listed)
     kept = {*chosen.values(), "feature_names", "format", *(COMPRESSED if is_sparse else ())}
-    _check_size(file, (0, 0) if is_sparse else headers[chosen["X"]][0], more=npz_bytes(headers, kept))
+    shape = (0, 0) if is_sparse else headers[chosen["X"]][0]
+    _check_size(file, shape, 8 * math.prod(shape) + npz_bytes(headers, kept))
     arrays = read_npz(file, kept)
     X: Any = compressed(arrays) if is_sparse else arrays[chosen["X"]]
     if is_sparse:
-        _check_size(file, X.shape, X.nnz)
-    return _apart(file, X, chosen, arrays)
+        _check_size(file, X.shape, 16 * X.nnz)
+    return _apart(X, chosen, arrays)
 
 
 def _read_npy(file: Path, how: Reading) -> Table:
@@ -300,22 +251,19 @@ def _read_mat(file: Path, how: Reading) -> Table:
         listed = whosmat(str(file), appendmat=False)
     except NotImplementedError as error:
         raise TableError("expected format 4 to 7, got format 7.3, which is HDF5; save it with -v7.") from error
-    shapes = {name: shape for name, shape, kind in listed if kind in MAT_NUMBERS}
-    chosen = _chosen(file, how, ["Y", "y"], shapes, listed)
-    beside = sum(math.prod(shapes[name]) for role, name in chosen.items() if role != "X")
-    _check_size(file, shapes[chosen["X"]], more=OF_A_ROW * beside)
+    shapes = {name: shape for name, shape, kind in listed if kind in _MAT_NUMBERS}
+    chosen = _chosen(how, ["Y", "y"], shapes, listed)
+    _check_size(file, shapes[chosen["X"]], 8 * sum(math.prod(shapes[name]) for name in chosen.values()))
     arrays = loadmat(str(file), variable_names=[*chosen.values()], appendmat=False)
-    return _apart(file, arrays[chosen["X"]], chosen, arrays)
+    return _apart(arrays[chosen["X"]], chosen, arrays)
 
 
 def _read_svmlight(file: Path, how: Reading) -> Table:
     rows = SvmlightRows(file, how.n_features, how.zero_based)
-    # a value takes 16 bytes, and about as many characters
-    _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size // 16)
+    _check_size(file, (rows.n_samples or 0, rows.n_features), file.stat().st_size)  # 16 bytes or characters a value
     chunks = [*rows.chunks(4096)]
     X = sparse.vstack([X for X, _ in chunks], format="csr")
-    vectors, queries = {"target": np.concatenate([y for _, y in chunks])}, query_ids(file)
-    notes = []
+    vectors, queries, notes = {"target": np.concatenate([y for _, y in chunks])}, query_ids(file), []
     if "groups" not in dict(how.vectors):
         notes = ["rows have qid: dataset.groups=qid puts equal ones into one fold"] * (queries is not None)
     elif queries is None:

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from provlab.messages import to_install
 from provsel.streams.memory import check_memory
@@ -29,11 +29,11 @@ TEXTS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".data": ",", ".
 
 PACKED = (*OPEN, ".zip")
 
-SPELLED = {"tab": "\t", "\\t": "\t", "space": "\\s+"}
-"""Separators that are hard to write on a command line."""
-
 SPACES = "\\s+"
 """What pandas calls any white space as separator."""
+
+SPELLED = {"tab": "\t", "\\t": "\t", "space": SPACES}
+"""Separators that are hard to write on a command line."""
 
 BOMS = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -43,8 +43,6 @@ BOMS = {
 }
 
 MISSING = {"", "?", "-", ".", "na", "n/a", "nan", "null", "none"}
-WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-WITH_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 ATTRIBUTE = re.compile(r"""\s*@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)""", re.IGNORECASE)
 
@@ -79,25 +77,12 @@ class Reading:
     vectors: tuple[tuple[str, str | None], ...] = ()
 
 
-@dataclass(frozen=True)
-class Layout:
-    """What the first lines of a file tell, where the user has not said it.
+class Layout(NamedTuple):
+    """What the first lines of a file tell, where the user has not said it, in the words of pandas.
 
-    Parameters
-    ----------
-    encoding, sep, decimal, quote : str
-    comment : str or None
-        As pandas takes them.
-    skip : int
-        Lines before the table: the attributes of ARFF, or what Excel writes about the separator.
-    header : int or None
-        Row with the names, None where there is none.
-    names : list of str or None
-        Of ARFF.
-    width : int
-        Columns, without empty ones at the end.
-    row_names : bool
-        Rows have one field more than there are names: R writes their names so.
+    `skip` lines stand before the table: attributes of ARFF, whose `names` they tell, or what Excel writes about the
+    separator. `header` is the row with the names, `width` the columns without empty ones at the end. `row_names`: rows
+    have one field more than there are names, as R writes them.
     """
 
     encoding: str
@@ -115,7 +100,7 @@ class Layout:
 def opened(file: Path, how: Reading) -> Any:
     """Return a table of text, unpacked, as a file of bytes; of Excel a sheet, written as CSV."""
     if file.suffix.lower() == ".xlsx":
-        return io.BytesIO(_sheet(file, file.stat().st_mtime_ns, file.stat().st_size, how.sheet_name))
+        return io.BytesIO(_sheet(file, file.stat().st_mtime_ns, how.sheet_name))
     if file.suffix.lower() != ".zip":
         return OPEN.get(file.suffix.lower(), open)(file, "rb")
     archive = zipfile.ZipFile(file)
@@ -126,14 +111,13 @@ def opened(file: Path, how: Reading) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _sheet(file: Path, changed: int, size: int, name: str | int | None) -> bytes:
+def _sheet(file: Path, changed: int, name: str | int | None) -> bytes:
     """Return a sheet as CSV, a line for each of its rows, so that what reads text reads it."""
     import pandas as pd
 
-    subject = f"data set {file.name}"
     with zipfile.ZipFile(file) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
-    check_memory(subject, 8 * unpacked, f"{unpacked:,} bytes of cells")
+    check_memory(f"data set {file.name}", 8 * unpacked, f"{unpacked:,} bytes of cells")
     try:
         book = pd.ExcelFile(file, engine="openpyxl")
     except ImportError as error:
@@ -171,24 +155,29 @@ def layout_of(file: Path, how: Reading) -> Layout:
     ValueError
         Where that is not certain: names the setting.
     """
-    is_arff = file.suffix.lower() == ".arff"
+    ending = file.suffix.lower()
     with opened(file, how) as binary:
         first = binary.read(4)
     encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
-    with _as_text(file, how, encoding) as text:
-        names, skip = _attributes(text) if is_arff else (None, 0)
-        lines = _head(file, how, text)
-    quote, sep, comment = '"', "," if file.suffix.lower() == ".xlsx" else how.sep, how.comment
-    if names is not None and lines and lines[0].startswith("{"):
-        raise TableError(
-            f"expected full rows after @data, got sparse ones, {lines[0].strip()!r:.40}; write them in full, or as "
-            "svmlight."
-        )
+    try:
+        with _as_text(file, how, encoding) as text:
+            names, skip = _attributes(text) if ending == ".arff" else (None, 0)
+            lines = text.readlines(HEAD)[:HEAD_LINES]
+        if any("\0" in line for line in lines):
+            raise UnicodeError("zero bytes")
+    except UnicodeError as error:
+        raise _other_encoding(file, how, encoding) from error
+    quote, sep, comment = '"', "," if ending == ".xlsx" else SPELLED.get(how.sep or "", how.sep), how.comment
     if names is not None:
+        if lines and lines[0].startswith("{"):
+            raise TableError(
+                f"expected full rows after @data, got sparse ones, {lines[0].strip()!r:.40}; write them in full, or as "
+                "svmlight."
+            )
         sep, comment, quote = ",", "%", "'" if "'" in "".join(lines) and '"' not in "".join(lines) else '"'
     elif lines and (said := re.fullmatch(r'"?sep=(.)"?', lines[0].strip())):
         skip, sep, lines = 1, sep or said[1], lines[1:]
-    sep = SPELLED.get(sep or "", sep) or _separator(file, lines, how)
+    sep = sep or _separator(file, lines, how)
     rows = [fields for _, fields in records(lines, sep, quote, comment)]
     at = _names_at(rows, how) if names is None else None
     body = rows if at is None else rows[at + 1 :]
@@ -199,8 +188,7 @@ def layout_of(file: Path, how: Reading) -> Layout:
     width = len(header)
     while at is not None and width > 1 and not any(row[width - 1] for row in whole):
         width -= 1
-    decimal = how.decimal or _decimal(body, sep)
-    return Layout(encoding, sep, decimal, quote, comment, skip, at, names, width, row_names)
+    return Layout(encoding, sep, how.decimal or _decimal(body, sep), quote, comment, skip, at, names, width, row_names)
 
 
 def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
@@ -213,12 +201,7 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
     """
     import pandas as pd
 
-    said: dict[str, Any] = {
-        "thousands": how.thousands,
-        "keep_default_na": how.keep_default_na,
-        "comment": layout.comment,
-    }
-    said["na_values"] = [*how.na_values, *(["?"] if layout.names else [])]
+    said: dict[str, Any] = {"keep_default_na": how.keep_default_na, **options}
     with _as_text(file, how, layout.encoding, layout.skip) as text, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
@@ -226,13 +209,16 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
                 text,
                 sep=layout.sep,
                 decimal=layout.decimal,
+                thousands=how.thousands,
+                comment=layout.comment,
                 quotechar=layout.quote,
                 header=layout.header,
                 names=layout.names,
                 index_col=None if layout.row_names else False,
                 skipinitialspace=True,
                 low_memory=False,  # a column has one type, wherever its first text stands
-                **{**said, **options},
+                na_values=[*how.na_values, *(["?"] if layout.names else [])],
+                **said,
             )
         except pd.errors.ParserWarning as warning:
             raise TableError(
@@ -241,13 +227,13 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
                 f"{layout.sep!r}."
             ) from warning
         except UnicodeError as error:
-            raise other_encoding(file, how, layout.encoding) from error
+            raise _other_encoding(file, how, layout.encoding) from error
     if layout.header is None and layout.names is None:
         frame.columns = range(1, frame.shape[1] + 1)
     return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
 
 
-def other_encoding(file: Path, how: Reading, encoding: str) -> TableError:
+def _other_encoding(file: Path, how: Reading, encoding: str) -> TableError:
     """Return the error of a file that is not written in an encoding: which byte, in which line, and what to say."""
     place = "zero bytes"
     with opened(file, how) as binary:
@@ -266,11 +252,11 @@ def other_encoding(file: Path, how: Reading, encoding: str) -> TableError:
 
 def records(lines: Iterable[str], sep: str, quote: str, comment: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the last line, from 1, and the fields of each row: pandas passes over empty lines, too."""
-    spaced = sep == SPACES
-    plain = (line.split(comment, 1)[0] + "\n" if comment and comment in line else line for line in lines)
-    if spaced:
-        plain = (re.sub(r"[ \t]+", " ", line).strip(" ") for line in plain)
-    reader = csv.reader(plain, delimiter=" " if spaced else sep, quotechar=quote, skipinitialspace=True)
+    if comment:
+        lines = (line.split(comment, 1)[0] + "\n" if comment in line else line for line in lines)
+    if sep == SPACES:
+        sep, lines = " ", (re.sub(r"[ \t]+", " ", line).strip(" ") for line in lines)
+    reader = csv.reader(lines, delimiter=sep, quotechar=quote, skipinitialspace=True)
     for fields in reader:
         if len(fields) > 1 or (fields and fields[0].strip()):
             yield reader.line_num, [field.strip() for field in fields]
@@ -278,10 +264,10 @@ def records(lines: Iterable[str], sep: str, quote: str, comment: str | None) -> 
 
 def line_of(file: Path, how: Reading, layout: Layout, row: int) -> int:
     """Return the line of the file, from 1, that a row ends in."""
-    before = 0 if layout.header is None else layout.header + 1
+    place = row + (0 if layout.header is None else layout.header + 1)
     with _as_text(file, how, layout.encoding, layout.skip) as text:
         found = records(text, layout.sep, layout.quote, layout.comment)
-        return next((line for k, (line, _) in enumerate(found) if k == row + before), 0) + layout.skip
+        return next((line for k, (line, _) in enumerate(found) if k == place), 0) + layout.skip
 
 
 def is_number(text: str, comma: bool = False) -> bool:
@@ -297,22 +283,6 @@ def some(names: Any, shown: int = 5) -> str:
     """Return the first of some names for a message, and how many more there are."""
     more = f" and {len(names) - shown} more" if len(names) > shown else ""
     return f"{', '.join(f'{name!s:.40}' for name in names[:shown])}{more}"
-
-
-def _head(file: Path, how: Reading, text: Any) -> list[str]:
-    """Return the first lines, of which some are enough."""
-    lines: list[str] = []
-    size = 0
-    try:
-        for line in islice(text, HEAD_LINES):
-            if "\0" in line:
-                raise UnicodeError("zero bytes")
-            lines.append(line)
-            if (size := size + len(line)) >= HEAD:
-                break
-    except UnicodeError as error:
-        raise other_encoding(file, how, text.encoding) from error
-    return lines
 
 
 def _attributes(text: Any) -> tuple[list[str], int]:
@@ -331,24 +301,22 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
     """Return the one separator that splits the first lines into equally many fields, or that of the format."""
     if lines and re.match(r"\S+( (qid|\d+):\S+)+\s*$", lines[0]):
         raise TableError("expected a table, got rows of svmlight; call the file NAME.svm.")
-    splits = {}
+    splits = []
     for sep in (",", ";", "\t", "|", SPACES):
-        rows = [fields for _, fields in records(lines, sep, '"', how.comment)][: -1 if len(lines) > 2 else None]
-        widths = {len(row) for row in rows[1:]}
-        known = len(rows[0]) if rows else 0
+        fields = [len(row) for _, row in records(lines, sep, '"', how.comment)]
+        first, widths = next(iter(fields), 0), {*fields[1 : -1 if len(lines) > 2 else None]}  # the last may be cut
         # one field more: row names, or a separator at the end
-        if len(widths) <= 1 and known > 1 and widths <= {known, known + 1}:
-            splits[sep] = known
-    if len(splits) > 1:
-        splits.pop(SPACES, None)  # texts have spaces
+        if len(widths) <= 1 and first > 1 and widths <= {first, first + 1}:
+            splits.append(sep)
+    if len(splits) > 1 and splits[-1] == SPACES:
+        splits.pop()  # texts have spaces
     if len(splits) == 1:
-        return next(iter(splits))
+        return splits[0]
     own = next(TEXTS[end.lower()] for end in reversed(file.suffixes) if end.lower() in TEXTS)
-    others = [sep for sep in (";", "\t", "|") if lines and sep in lines[0] and own not in lines[0]]
-    if splits or others:
+    if found := splits or [sep for sep in (";", "\t", "|") if lines and sep in lines[0] and own not in lines[0]]:
         raise TableError(
-            f"expected one separator that splits all lines alike, got {' and '.join(map(repr, splits or others))}; say "
-            f"which, such as 'dataset.sep=\"{next(iter(splits or others))}\"', tab or space."
+            f"expected one separator that splits all lines alike, got {' and '.join(map(repr, found))}; say "
+            f"which, such as 'dataset.sep=\"{found[0]}\"', tab or space."
         )
     if lines and lines[0][0] in "#%" and how.comment is None:
         raise TableError(
@@ -360,10 +328,8 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
 
 def _names_at(rows: list[list[str]], how: Reading) -> int | None:
     """Return the row that has the names of the columns, None where the user says that there is none."""
-    if how.header in (None, "none"):
-        return None
     if how.header != "infer":
-        return int(how.header)
+        return None if how.header == "none" else int(how.header or 0)
     if not rows:
         raise TableError("expected names of columns and rows, got an empty file.")
     first, body = rows[0], rows[1:]
@@ -384,11 +350,10 @@ def _names_at(rows: list[list[str]], how: Reading) -> int | None:
 def _decimal(body: list[list[str]], sep: str) -> str:
     """Return a comma where some column is certainly of numbers with decimal commas, and none has decimal points."""
     columns = [[cell for cell in column if cell.lower() not in MISSING] for column in zip(*body, strict=False)]
-    if sep == "," or any(WITH_POINT.fullmatch(cell) for column in columns for cell in column):
+    if sep == "," or any("." in cell and is_number(cell) for column in columns for cell in column):
         return "."
     for column in columns:
-        commas = [cell for cell in column if "," in cell]
-        numbers = all(WITH_COMMA.fullmatch(cell) or is_number(cell, comma=True) for cell in column)
-        if numbers and not all(map(THOUSANDS.fullmatch, commas)):
+        certain = not all(THOUSANDS.fullmatch(cell) for cell in column if "," in cell)
+        if certain and all(is_number(cell, comma=True) for cell in column):
             return ","
     return "."

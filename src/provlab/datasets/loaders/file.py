@@ -6,6 +6,7 @@ import codecs
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,10 @@ from provlab.datasets.own_table import (
     column_names,
     faults_of,
     format_of,
-    found_layout,
-    read_table,
+    once,
+    sound,
 )
-from provlab.datasets.own_text import MISSING, PACKED, SPACES, SPELLED, TEXTS, Reading, TableError, some
+from provlab.datasets.own_text import MISSING, PACKED, SPACES, SPELLED, TEXTS, Reading, TableError, layout_of, some
 from provlab.project import current_project
 
 VERSION = 1
@@ -37,18 +38,32 @@ TARGETS = ("label", "target", "class", "y")
 SETTINGS = tuple(each.name for each in fields(Reading) if each.name != "vectors")
 BESIDE = ("groups", "sample_weight", "fold")
 ROLES = ("target", *BESIDE)
-USUAL = ("target", None)
 LATER = ("index_col", *BESIDE, "task", *SETTINGS)
 CHOICES = {"task": ("auto", "classification", "regression")}
+
+
+def _is_place(value: Any) -> bool:
+    return value is None or (isinstance(value, str | int) and not isinstance(value, bool))
+
+
+def _is_encoding(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(codecs.lookup(value))
+    except LookupError:
+        return False
+
+
 VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(("index", "index_col", *ROLES), (_is_place, "a column's name or number")),
+    "left_out": (
+        lambda value: isinstance(value, Sequence) and not isinstance(value, str),
+        "a list of columns such as [id, date]",
+    ),
     **dict.fromkeys(
         ("sep", "decimal", "thousands", "comment"),
         (lambda value: isinstance(value, str) and (len(value) == 1 or value == SPACES), "one character"),
     ),
-    "encoding": (
-        lambda value: isinstance(value, str) and _is_known(value),
-        "one of Python, such as cp1252, utf-16",
-    ),
+    "encoding": (_is_encoding, "one of Python, such as cp1252, utf-16"),
     "header": (lambda value: value == "none" or (type(value) is int and value >= 0), "infer, none or a row from 0"),
     "keep_default_na": (lambda value: isinstance(value, bool), "true or false"),
     "sheet_name": (lambda value: isinstance(value, str) or type(value) is int, "a name or a number from 0"),
@@ -56,7 +71,7 @@ VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "zero_based": (lambda value: isinstance(value, bool), "true, false or null"),
     "n_features": (lambda value: type(value) is int and value >= 1, "a whole number from 1"),
 }
-"""By setting, what tells a right value, and its description."""
+"""By parameter, what tells a right value where it is not the default, and its description."""
 
 
 def load(
@@ -138,7 +153,7 @@ def load(
     [file] = files(path=path)
     with faults_of(file):
         how = _reading(file, given)
-        table = read_table(file, how)
+        table = sound(READERS[format_of(file)], file, how)
         if not table.columns.shape[0]:
             raise TableError(f"expected rows, got none below {some(table.names)}; write some.")
         roles, out = _places(file, table.names, given)
@@ -146,16 +161,13 @@ def load(
         if not kept:
             raise TableError("expected at least one feature, got none beside labels and what is left out.")
         y, class_names = target_of(table, roles["target"], task)
-        beside = {role: column_beside(table, role, roles[role]) for role in BESIDE}
+        beside = [column_beside(table, role, roles[role]) for role in BESIDE]
         values, kept, categories, notes = features_of(table, kept, how.na_values)
-        odd = [] if class_names is None else [each for each in class_names if each.lower() in MISSING]
+        odd = [] if class_names is None else [repr(each) for each in class_names if each.lower() in MISSING]
         if odd:
-            notes = [
-                f"classes are called {some([*map(repr, odd)])}; where that means no label, say dataset.na_values",
-                *notes,
-            ]
-        if UNNAMED.fullmatch(table.names[0]) and 0 in out:
-            notes = [f"column {table.names[0]!r}, which only numbers the rows, is left out", *notes]
+            notes.insert(0, f"classes are called {some(odd)}; where that means no label, say dataset.na_values")
+        if UNNAMED.fullmatch(table.names[0]):
+            notes.insert(0, f"column {table.names[0]!r}, which only numbers the rows, is left out")
         for note in [*table.notes, *notes]:
             warnings.warn(f"data set {file.name}: {note}.", stacklevel=2)
         return make_dataset(
@@ -168,9 +180,7 @@ def load(
             regression=class_names is None,
             missing=not sparse.issparse(values),
             categories=categories,
-            groups=beside["groups"],
-            sample_weight=beside["sample_weight"],
-            folds=beside["fold"],
+            **dict(zip(("groups", "sample_weight", "folds"), beside, strict=True)),
         )
 
 
@@ -178,44 +188,28 @@ def checked(**given: Any) -> dict[str, Any]:
     """Check the parameters of `load`; return columns by their names, and by numbers from 0 where several share one.
 
     An index is no more than a column that is left out, so the first of all these is written as it. What would be found
-    without a setting is not written.
+    without a setting is not written, nor what came later than the first keys at its default.
     """
-    for name in ("index", "index_col", *ROLES):
-        value = given[name]
-        if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
-            raise ValueError(f"dataset.{name}: expected a column's name or number, got {value!r:.80}.")
-    left_out = given["left_out"]
-    if isinstance(left_out, str) or not isinstance(left_out, Sequence):
-        raise ValueError(f"dataset.left_out: expected a list of columns such as [id, date], got {left_out!r:.80}.")
     [file] = files(path=given["path"])
     with faults_of(file):
         how = _reading(file, given)
-        found: dict[str, Any] = {name: getattr(how, name) for name in SETTINGS}
         if format_of(file) in TEXTS:
-            layout = found_layout(file, how)
+            layout = once(layout_of, file, how)
             for name in ("sep", "decimal", "encoding", "header"):
                 without = replace(how, **{name: getattr(Reading, name)})
-                if how != without and _same_layout(file, without, layout):
-                    how, found[name] = without, getattr(Reading, name)
-        found["na_values"] = [*how.na_values] or ()
-        by_name = left_out or given["index"] is not None or given["index_col"] is not None
-        if format_of(file) in APART and not by_name and not any(isinstance(given[name], int) for name in ROLES):
-            _places(file, [], given)
-            return _stated({**given, **found, "left_out": [], "index": None, "index_col": None})
-        names = column_names(file, how)
+                with suppress(ValueError):  # it has to be said
+                    how = without if once(layout_of, file, without) == layout else how
+        apart = format_of(file) in APART  # where names are those of variables, and columns may need none
+        by_name = [*given["left_out"], *(name for name in ("index", "index_col") if given[name] is not None)]
+        by_name += [role for role in ROLES if isinstance(given[role], int)]
+        names = once(column_names, file, how) if by_name or not apart else []
         roles, out = _places(file, names, given)
         spelled = {k: name if names.count(name) == 1 else k for k, name in enumerate(names)}
         beside = [spelled[k] for k in sorted(out - {*roles.values()})]
-        apart = format_of(file) in APART  # where names are those of variables
-        written = {
-            role: given[role] if place is None else place if apart else spelled[place] for role, place in roles.items()
-        }
-        first = beside[0] if beside else None
-        return _stated({**given, **found, **written, "left_out": beside[1:], "index": first, "index_col": None})
-
-
-def _stated(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters without those of `LATER` at their defaults, which identities of earlier trials do not have."""
+        written = {role: given[role] if k is None else k if apart else spelled[k] for role, k in roles.items()}
+        found = {name: getattr(how, name) for name in SETTINGS} | {"na_values": [*how.na_values] or ()}
+        left_out = {"left_out": beside[1:], "index": next(iter(beside), None), "index_col": None}
+        parameters = {**given, **found, **written, **left_out}
     defaults = inspect.signature(load).parameters
     return {name: value for name, value in parameters.items() if name not in LATER or value != defaults[name].default}
 
@@ -239,26 +233,12 @@ def files(*, path: str, **_: Any) -> list[Path]:
     return [file]
 
 
-def _is_known(encoding: str) -> bool:
-    try:
-        return bool(codecs.lookup(encoding))
-    except LookupError:
-        return False
-
-
-def _same_layout(file: Path, how: Reading, layout: Any) -> bool:
-    try:
-        return found_layout(file, how) == layout
-    except ValueError:  # it has to be said
-        return False
-
-
 def _reading(file: Path, given: Mapping[str, Any]) -> Reading:
     """Return how the file is read, with all settings checked and in one spelling."""
     found: dict[str, Any] = {name: given[name] for name in SETTINGS}
-    many = isinstance(found["na_values"], Sequence) and not isinstance(found["na_values"], str)
-    missing = found["na_values"] if many else [found["na_values"]]
-    found["na_values"] = tuple(sorted({"null" if each is None else str(each) for each in missing}))
+    missing = found["na_values"]
+    many = missing if isinstance(missing, Sequence) and not isinstance(missing, str) else [missing]
+    found["na_values"] = tuple(sorted({"null" if each is None else str(each) for each in many}))
     found["header"] = "none" if found["header"] is None else found["header"]
     found["sep"] = SPELLED.get(found["sep"], found["sep"]) if isinstance(found["sep"], str) else found["sep"]
     ending = format_of(file)
@@ -269,40 +249,40 @@ def _reading(file: Path, given: Mapping[str, Any]) -> Reading:
                 f"dataset.{name}: expected settings of {ending} files, {takes}, got {value!r:.80}; leave it out."
             )
     for name, (is_right, expected) in VALUES.items():
-        if found[name] != getattr(Reading, name) and not is_right(found[name]):
-            raise ValueError(f"dataset.{name}: expected {expected}, got {found[name]!r:.80}.")
-    apart = [(role, given[role]) for role in ROLES if isinstance(given[role], str) or (role, given[role]) == USUAL]
-    return Reading(**found, vectors=tuple(apart) if ending in APART else ())
+        value = {**given, **found}[name]
+        if value != getattr(Reading, name, None) and not is_right(value):
+            raise ValueError(f"dataset.{name}: expected {expected}, got {value!r:.80}.")
+    # the usual labels of variables are found by their names, too
+    named = [
+        (role, given[role]) for role in ROLES if isinstance(given[role], str) or (role, given[role]) == ("target", None)
+    ]
+    return Reading(**found, vectors=tuple(named) if ending in APART else ())
 
 
 def _places(file: Path, names: list[str], given: Mapping[str, Any]) -> tuple[dict[str, int | None], set[int]]:
     """Return the columns of the target and of what stands beside it, None where they are apart, and all no features."""
-    apart = format_of(file) in APART
-    out = {_place("left_out", names, column) for column in given["left_out"]}
-    out |= {_place(name, names, given[name]) for name in ("index", "index_col") if given[name] is not None}
+    apart, is_svmlight = format_of(file) in APART, format_of(file) in SVMLIGHT
+    left_out = [("left_out", column) for column in given["left_out"]]
+    left_out += [(name, given[name]) for name in ("index", "index_col") if given[name] is not None]
+    out = {_place(name, names, column) for name, column in left_out}
     if names and UNNAMED.fullmatch(names[0]):
         out.add(0)
     roles: dict[str, int | None] = {}
     for role in ROLES:
         column = given[role]
-        if format_of(file) in SVMLIGHT and column is not None and (role, column) != ("groups", "qid"):
+        if is_svmlight and column is not None and (role, column) != ("groups", "qid"):
             raise TableError(
                 f"expected no {role}, as svmlight has labels and qid only, got {column!r:.80}; leave it out."
             )
-        if apart and not isinstance(column, int):
-            roles[role] = None
-        elif column is not None:
-            roles[role] = _place(role, names, column)
-        elif role != "target":
-            roles[role] = None
-        else:
-            usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
+        usual = [k for k, name in enumerate(names) if name.lower() in TARGETS]
+        if column is None and role == "target" and not apart:
             if len(usual) != 1:
                 raise TableError(
                     f"expected one column of labels called {', '.join(TARGETS)}, got {len(usual)} among "
                     f"{some(names)}; say which: dataset.target=NAME, or a number from 0, -1 for the last."
                 )
-            [roles[role]] = usual
+            column = usual[0]
+        roles[role] = None if column is None or (apart and isinstance(column, str)) else _place(role, names, column)
     return roles, out | {place for place in roles.values() if place is not None}
 
 
