@@ -67,6 +67,12 @@ class Dataset:
     sample_weight: np.ndarray | None = None
     folds: np.ndarray | None = None
 
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What X consists of, by name: itself when it is dense."""
+        X = self.X
+        return {"dense": X} if isinstance(X, np.ndarray) else {k: getattr(X, k) for k in ("indptr", "indices", "data")}
+
     @cached_property
     def content(self) -> str:
         """SHA-256 of what the data set holds, independent of byte order and index width; what is None leaves no trace.
@@ -74,10 +80,8 @@ class Dataset:
         It tells where data differ in bits, as generated ones may between processors, and is no name: see
         `dataset_identity`.
         """
-        X, digest = self.X, hashlib.sha256(_FINGERPRINT_FORMAT)
-        digest.update(f"|{X.shape[0]}x{X.shape[1]}|".encode())
-        parts = {"dense": X} if isinstance(X, np.ndarray) else {k: getattr(X, k) for k in ("indptr", "indices", "data")}
-        parts |= {name: getattr(self, name) for name in ("y", "groups", "sample_weight", "folds")}
+        digest = hashlib.sha256(_FINGERPRINT_FORMAT + "|{}x{}|".format(*self.X.shape).encode())
+        parts = self.arrays | {name: getattr(self, name) for name in ("y", "groups", "sample_weight", "folds")}
         for label, array in parts.items():
             if array is not None:
                 dtype = f"<{array.dtype.kind}8"
@@ -143,13 +147,9 @@ def make_dataset(
     name: str,
     source: str,
     official_train: Iterable[bool] | np.ndarray | None = None,
-    class_names: np.ndarray | None = None,
     regression: bool = False,
     missing: bool = False,
-    categories: Mapping[str, np.ndarray] | None = None,
-    groups: np.ndarray | None = None,
-    sample_weight: np.ndarray | None = None,
-    folds: np.ndarray | None = None,
+    **others: Any,
 ) -> Dataset:
     """Bring arrays to canonical form and validate them.
 
@@ -165,14 +165,12 @@ def make_dataset(
         See `Dataset`.
     official_train : array-like of shape (n,), bool, or None, default=None
         Official split with rows of both kinds: True for training, False for testing.
-    class_names : ndarray of str, default=None
-        See `Dataset`.
     regression : bool, default=False
         Whether y are real numbers to be predicted, and no classes.
     missing : bool, default=False
         Whether X may have NaN.
-    categories, groups, sample_weight, folds
-        See `Dataset`.
+    **others
+        Further parameters of `Dataset`.
 
     Returns
     -------
@@ -203,11 +201,7 @@ def make_dataset(
     if names.shape != (d,) or len(set(names)) != d:
         raise ValueError(f"data set {name!r}: expected {d} distinct feature names, got {len(set(names))}")
     split = None if official_train is None else np.array(official_train, dtype=bool)
-    beside: dict[str, Any] = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
-    for kind, array in beside.items():
-        if array is not None and np.shape(array) != (n,):
-            raise ValueError(f"data set {name!r}: expected {n} {kind}, one a row, got shape {np.shape(array)}")
-    return Dataset(X, labels, names, name, source, split, class_names, categories or {}, **beside)
+    return Dataset(X, labels, names, name, source, split, **others)
 
 
 def _canonical(name: str, X: np.ndarray | sparse.sparray | sparse.spmatrix) -> np.ndarray | sparse.csr_array:
@@ -274,17 +268,8 @@ def prepared(dataset: Dataset, *, unit_rows: bool, shuffle_columns: int | None) 
 def sampled(dataset: Dataset, *, sample_rows: int | None, sample_classes: int | None, sample_seed: int) -> Dataset:
     """Return some rows of a data set in their order, of each class the same share.
 
-    Sparse columns that have no entry in these rows are left out.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    sample_rows : int or None
-        Number of rows, None for all.
-    sample_classes : int or None
-        Only the classes with the most rows, of equally many the first. Two get the labels -1 and +1, more keep theirs.
-    sample_seed : int
-        Of the draw.
+    Of the classes only the `sample_classes` with the most rows are taken, of equally many the first: two get the labels
+    -1 and +1, more keep theirs. None is all. Sparse columns that have no entry in these rows are left out.
 
     Raises
     ------

@@ -14,8 +14,7 @@ import os
 import pickle
 import runpy
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,14 +118,15 @@ class _Fetch:
             if not file.fetchable or (mirror is not None and (mirror / file.path).is_file()):
                 raise
             _log.warning("%s is damaged: fetching it again", data_dir() / file.path)
-        with _scratch() as scratch:
-            fresh = scratch / Path(file.path).name
+        data_dir().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=data_dir(), prefix=".fetching-") as scratch:
+            fresh = Path(scratch) / Path(file.path).name
             try:
                 self._download(file, fresh)
             except FetchError:
                 if not file.made_from:
                     raise
-                self._make(file, fresh, scratch)
+                self._make(file, fresh)
             (folder / file.path).parent.mkdir(parents=True, exist_ok=True)
             os.replace(fresh, folder / file.path)
         return folder / file.path
@@ -178,12 +178,12 @@ class _Fetch:
                 if output.tell() > limit:
                     raise FetchError(f"it sends more than the registered {limit} bytes of {file.path}")
 
-    def _make(self, file: SourceFile, fresh: Path, scratch: Path) -> None:
+    def _make(self, file: SourceFile, fresh: Path) -> None:
         """Make a file from others by its converter, and verify it."""
         make, inputs = converter(str(file.converter)), []
         for name in file.made_from:
             # Raw files are many times as large as the converted ones, and are not read again.
-            folder = scratch if name.startswith(RAW) and not self._keep_raw else data_dir()
+            folder = fresh.parent if name.startswith(RAW) and not self._keep_raw else data_dir()
             part = self._source.find(name)
             assert part is not None
             inputs.append(self._obtain(part, folder))
@@ -194,15 +194,6 @@ class _Fetch:
                 f"{file.path}: the converter {file.converter} made another file of {', '.join(file.made_from[:3])}"
                 f": {differs}. Nothing was kept"
             )
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """Yield a temporary folder inside of the data folder."""
-    folder = data_dir()
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".fetching-") as scratch:
-        yield Path(scratch)
 
 
 # ---- converters
@@ -218,8 +209,7 @@ def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
     """
     if name in CONVERTERS:
         return CONVERTERS[name]
-    script = SCRIPTS / f"{name}.py"
-    if not script.is_file():
+    if not (script := SCRIPTS / f"{name}.py").is_file():
         raise FetchError(
             f"expected the converter data_scripts/{name}.py, got an installation without; fetch in a checkout of the "
             "repository, which has it, or put the file into the mirror folder"

@@ -10,7 +10,6 @@ import hashlib
 import lzma
 import os
 import tarfile
-import time
 import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
@@ -21,9 +20,6 @@ from .registry import SourceFile
 
 MIRROR_VARIABLE = "PROVSEL_DATA_MIRROR"
 DATA_VARIABLE = "PROVSEL_DATA"
-
-_SETTLED = 2.0
-"""Seconds since the last change after which a hash is remembered: some file systems count time in steps of two."""
 
 
 class MissingDataError(FileNotFoundError):
@@ -102,12 +98,11 @@ def difference(file: SourceFile, path: Path) -> str:
     Its size and SHA-256 decide, or else the content of a packed file.
     """
     size = path.stat().st_size
+    expected, got = f"{file.size} bytes", f"{size} bytes"
     if file.sha256 is not None and file.size in (None, size):
         expected, got = f"SHA-256 {file.sha256}", f"SHA-256 {file_sha256(path)}"
-    else:
-        expected, got = f"{file.size} bytes", f"{size} bytes"
-    if file.sha256 is not None and expected == got:
-        return ""
+        if expected == got:
+            return ""
     if file.content_sha256 is not None:
         try:
             content = file_sha256(path, file.format)
@@ -141,11 +136,11 @@ def file_sha256(path: Path, packed: str = "") -> str:
     """
     status = path.stat()
     state = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-    compute = _remembered if time.time() - max(status.st_mtime, status.st_ctime) > _SETTLED else _computed
-    return compute(path.absolute(), packed, state)
+    return _hashed(path.absolute(), packed, state)
 
 
-def _computed(path: Path, packed: str, state: object) -> str:
+@lru_cache(maxsize=4096)
+def _hashed(path: Path, packed: str, state: object) -> str:
     openers: dict[str, Any] = {"": open, "gz": gzip.open, "xz": lzma.open}
     if packed in openers:
         with openers[packed](path, "rb") as stream:
@@ -158,9 +153,6 @@ def _computed(path: Path, packed: str, state: object) -> str:
     for name in sorted(hashes):  # one prefix less changes no order
         digest.update(name.removeprefix(top).encode("utf-8", "surrogateescape") + b"\0" + hashes[name])
     return digest.hexdigest()
-
-
-_remembered = lru_cache(maxsize=4096)(_computed)
 
 
 def _members(path: Path, kind: str) -> Iterator[tuple[str, IO[bytes]]]:

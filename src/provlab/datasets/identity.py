@@ -10,7 +10,7 @@ there are any:
 - `checked(**parameters)` refuses bad ones, and returns them in the one spelling of all that give equal data.
 - `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
 - `files(**parameters)` returns what `load` reads; without it that is all that its source has.
-- `members()` of a collection are the parts that `set: all` means.
+- `members()` of a collection are the parts that `set: all` means, by default the choices of its parameter `set`.
 - `LATER` names parameters that keys leave out at their defaults, as they came later.
 - `LICENCE` is that of data without a registered source which are not generated.
 """
@@ -66,7 +66,7 @@ def dataset_members(name: str) -> list[str]:
     They are the same on every machine, whatever is downloaded there.
     """
     members = getattr(loader(name), "members", None)
-    return [] if members is None else members()
+    return [*getattr(loader(name), "CHOICES", {}).get("set", ())] if members is None else members()
 
 
 def dataset_identity(name: str, /, **params: Any) -> str:

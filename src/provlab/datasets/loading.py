@@ -99,19 +99,14 @@ def _parsed(name: str, parameters: Mapping[str, Any], sample: Mapping[str, Any])
 
 
 def _write(path: Path, dataset: Dataset) -> None:
-    X = dataset.X
-    if isinstance(X, np.ndarray):
-        parts = {"dense": X}
-    else:
-        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+    parts = {**dataset.arrays, "y": dataset.y}
     if dataset.official_train is not None:
         parts["official_train"] = dataset.official_train
     # Names as one text: an array would take the longest word's width for each, and a TechTC "word" has 3757 letters.
-    names = dataset.feature_names.tolist()
-    meta = {"name": dataset.name, "source": dataset.source, "content": dataset.content, "feature_names": names}
-    text = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+    meta = {"name": dataset.name, "source": dataset.source, "content": dataset.content}
+    text = json.dumps({**meta, "feature_names": dataset.feature_names.tolist()})
     with replacing(path) as temporary, temporary.open("xb") as file:
-        np.savez(file, allow_pickle=False, y=dataset.y, meta=text, **parts)
+        np.savez(file, allow_pickle=False, meta=np.frombuffer(text.encode(), dtype=np.uint8), **parts)
 
 
 def _read(path: Path) -> Dataset:
@@ -119,12 +114,9 @@ def _read(path: Path) -> Dataset:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
         meta = json.loads(parts["meta"].tobytes())
         names = np.array(meta["feature_names"], dtype=object)
-        if "dense" in parts:
-            X = parts["dense"]
-        else:
-            X = sparse.csr_array(
-                (parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"].tolist())
-            )
+        entries = [parts[name] for name in ("data", "indices", "indptr") if name in parts]
+        shape = parts["y"].size, names.size
+        X = sparse.csr_array(tuple(entries), shape) if entries else parts["dense"]
         y, split = parts["y"], parts.get("official_train")
     dataset = Dataset(X, y, names, meta["name"], meta["source"], split)
     if dataset.content != meta["content"]:

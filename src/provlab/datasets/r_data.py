@@ -26,15 +26,10 @@ _HAS_ATTRIBUTES = 0x200
 
 @dataclass(frozen=True)
 class RVector:
-    """A vector or list of R; `vector[name]` is an entry.
+    """A vector or list of R, with attributes such as names, levels and class; `vector[name]` is an entry.
 
-    Parameters
-    ----------
-    values : ndarray or list
-        int32 for integers and logicals, where the smallest number is NA; float64 for doubles; lists of str or None for
-        texts, of objects for lists.
-    attributes : dict
-        Such as names, levels and class, by name.
+    `values` are int32 for integers and logicals, where the smallest number is NA; float64 for doubles; lists of str or
+    None for texts, of objects for lists.
     """
 
     values: Any
@@ -45,17 +40,9 @@ class RVector:
 
 
 def read_r_data(path: Path, *, doubles: Callable[[np.ndarray], Any] = np.asarray) -> dict[str, Any]:
-    """Return the objects of an R data file by name.
+    """Return the objects of an R data file by name: RVector, dict (pair lists) or None.
 
-    Parameters
-    ----------
-    path : Path
-    doubles : callable, default=numpy.asarray
-        Called with each vector of doubles, shape (n,), as it is read; what it returns is kept in its place.
-
-    Returns
-    -------
-    dict of str to RVector, dict (pair lists) or None
+    `doubles` is called with each vector of doubles, shape (n,), as it is read; what it returns is kept in its place.
 
     Raises
     ------
@@ -91,7 +78,7 @@ class _Reader:
         return values.astype(kind)
 
     def _item(self) -> Any:
-        """Read one object; symbols and texts come as str, pair lists as dict."""
+        """Read one object; symbols and texts come as str, pair lists, whose pairs all have names, as dict."""
         flags = self._integer()
         kind = flags & 0xFF
         if kind == _NULL:
@@ -105,24 +92,16 @@ class _Reader:
             length = self._integer()
             return None if length == -1 else self._stream.read(length).decode("latin-1")
         if kind == _PAIRS:
-            return self._pairs(flags)
-        values = self._values(kind)
-        return RVector(values, self._item() if flags & _HAS_ATTRIBUTES else {})
-
-    def _values(self, kind: int) -> Any:
+            pairs = {self._item(): self._item()}
+            while self._integer() & 0xFF == _PAIRS:
+                pairs |= {self._item(): self._item()}
+            return pairs
         if kind == _DOUBLES:
-            return self._doubles(self._numbers("f8"))
-        if kind in (_INTEGERS, _LOGICALS):
-            return self._numbers("i4")
-        if kind not in (_TEXTS, _LIST):
+            values: Any = self._doubles(self._numbers("f8"))
+        elif kind in (_INTEGERS, _LOGICALS):
+            values = self._numbers("i4")
+        elif kind in (_TEXTS, _LIST):
+            values = [self._item() for _ in range(self._integer())]
+        else:
             raise ValueError(f"expected R data of vectors and lists, got an R object of type {kind}")
-        return [self._item() for _ in range(self._integer())]
-
-    def _pairs(self, flags: int) -> dict[str, Any]:
-        """Read a pair list, whose pairs all have names; its tail is read in a loop, however long it is."""
-        pairs: dict[str, Any] = {}
-        while flags & 0xFF == _PAIRS:
-            name = self._item()
-            pairs[name] = self._item()
-            flags = self._integer()
-        return pairs
+        return RVector(values, self._item() if flags & _HAS_ATTRIBUTES else {})

@@ -39,8 +39,3 @@ def load(*, set: str = "breast_cancer") -> Dataset:
     source = f"scikit-learn's load_{set}: {_CITATIONS[set]}, UCI Machine Learning Repository"
     names = [str(name) for name in bunch.feature_names]
     return make_dataset(bunch.data, y, names, name=set, source=source, class_names=bunch.target_names)
-
-
-def members() -> list[str]:
-    """Return the names of the tables."""
-    return [*CHOICES["set"]]

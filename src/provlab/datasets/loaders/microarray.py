@@ -58,8 +58,3 @@ def load(paths: list[Path], digest: str, *, set: str = "alon") -> Dataset:
 def files(*, set: str) -> list[SourceFile]:
     """Return the file that `load` reads."""
     return registered("microarray", [f"microarray/{set}.RData"])
-
-
-def members() -> list[str]:
-    """Return the names of the sets."""
-    return [*CHOICES["set"]]
