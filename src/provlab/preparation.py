@@ -124,9 +124,8 @@ def table_of(dataset: Dataset) -> pd.DataFrame | sparse.csr_array:
         return dataset.X
     table = pd.DataFrame(dataset.X, columns=dataset.feature_names)
     for column, names in dataset.categories.items():
-        codes = table[column].to_numpy()
-        texts = np.array([*names, np.nan], dtype=object)
-        table[column] = pd.Series(texts[np.where(np.isnan(codes), len(names), codes).astype(int)], dtype=object)
+        codes = table[column].fillna(-1).astype(int)
+        table[column] = pd.Series(pd.Categorical.from_codes(codes, names), dtype=object)
     return table
 
 
@@ -135,20 +134,8 @@ def prepared_rows(
 ) -> tuple[Any, Any, NDArray[np.object_]]:
     """Return training rows, test rows and names of columns after a transformer that has seen the training rows only.
 
-    Parameters
-    ----------
-    config : mapping
-        Of the transformer.
-    dataset : Dataset
-    train, test : ndarray of int
-        Numbers of rows.
-    seed : int
-        Of a transformer that draws and has no seed of its own.
-
-    Returns
-    -------
-    X_train, X_test : ndarray or csr_array, float64
-    names : ndarray of str
+    `config` is that of the transformer, `train` and `test` are numbers of rows, and `seed` is for a transformer that
+    draws and has none of its own. What is returned is float64, dense or CSR.
 
     Raises
     ------
@@ -158,23 +145,22 @@ def prepared_rows(
     transformer, table = build("preparation", config), table_of(dataset)
     reducers.seed(transformer, seed)
     subject = f"data set {dataset.name}: preparation"
-    whole: Any = table if sparse.issparse(table) else table.iloc
+    rows: Any = table if sparse.issparse(table) else table.iloc
     try:
-        parts = [transformer.fit_transform(whole[train], dataset.y[train])]
-        parts.append(transformer.transform(whole[test]) if test.size else parts[0][:0])
+        parts = [transformer.fit_transform(rows[train], dataset.y[train])]
+        parts.append(transformer.transform(rows[test]) if test.size else parts[0][:0])
     except Exception as error:  # of a class that may raise anything
         text = str(error).removeprefix("preparation: ")
         raise ValueError(f"{subject}: expected rows that {type(transformer).__name__} takes: {text}") from error
-    made = [each.tocsr().astype(float) if sparse.issparse(each) else np.asarray(each, dtype=float) for each in parts]
-    values = [each.data if sparse.issparse(each) else each for each in made]
-    if any(each.ndim != 2 for each in made) or not all(np.isfinite(each).all() for each in values):
+    X, X_test = (sparse.csr_array(x, dtype=float) if sparse.issparse(x) else np.asarray(x, dtype=float) for x in parts)
+    if X.ndim != 2 or not all(np.isfinite(x.data if sparse.issparse(x) else x).all() for x in (X, X_test)):
         raise ValueError(
-            f"{subject}: expected a table of finite numbers, got {made[0].shape} with NaN or infinite values; add a "
+            f"{subject}: expected a table of finite numbers, got {X.shape} with NaN or infinite values; add a "
             f"step that fills them, or choose preparation=impute."
         )
     try:
         names = np.asarray(transformer.get_feature_names_out(), dtype=object)
     except (AttributeError, ValueError):  # such as a function, which cannot name what it gives
-        same = made[0].shape[1] == dataset.X.shape[1]
-        names = dataset.feature_names if same else np.array([f"{k}" for k in range(1, made[0].shape[1] + 1)], object)
-    return sparse.csr_array(made[0]) if sparse.issparse(made[0]) else made[0], made[1], names
+        same = X.shape[1] == dataset.X.shape[1]
+        names = dataset.feature_names if same else np.array([f"{k}" for k in range(1, X.shape[1] + 1)], dtype=object)
+    return X, X_test, names

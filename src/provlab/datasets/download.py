@@ -22,7 +22,7 @@ import numpy as np
 
 from .files import DataIntegrityError, MissingDataError, data_dir, difference, locate, mirror_dir
 from .identity import dataset_names
-from .registry import RAW, Source, SourceFile, read_source, source_names
+from .registry import RAW, Source, SourceFile, read_source, registered, source_names
 
 SCRIPTS = Path(__file__).parents[3] / "data_scripts"
 """Of a checkout: converters that hardly anybody needs, each in a file of its name."""
@@ -50,15 +50,8 @@ def fetch(
 ) -> dict[str, list[Obtained]]:
     """Fetch several data sets into `$PROVSEL_DATA`, and continue after a file that cannot be had.
 
-    Parameters
-    ----------
-    names : sequence of str
-    keep_raw : bool, default=False
-        Keep the downloads that other files are made from.
-    progress : bool, default=False
-        Show on the standard error output what is going on.
-    retries : int, default=2
-        Attempts after the first, for each address.
+    `keep_raw` keeps the downloads that other files are made from, `progress` shows on the standard error output what is
+    going on, and `retries` are attempts after the first, for each address.
 
     Returns
     -------
@@ -70,20 +63,15 @@ def fetch(
     ValueError
         For an unknown name, before anything is fetched.
     """
-    without_files = {*dataset_names()} - {*source_names()}
-    sources = {name: None if name in without_files else read_source(name) for name in names}
-    return {
-        name: _Fetch(source, keep_raw, progress, retries).all_files() if source else []
-        for name, source in sources.items()
-    }
+    without = {*dataset_names()} - {*source_names()}
+    fetches = {name: name not in without and _Fetch(read_source(name), keep_raw, progress, retries) for name in names}
+    return {name: each.all_files() if each else [] for name, each in fetches.items()}
 
 
 def usable(obtained: Sequence[Obtained]) -> bool:
     """Tell whether the loader finds all that it needs: the files of one form."""
-    if not obtained:
-        return True
     there = {item.file.path for item in obtained if item.path is not None}
-    forms = read_source(obtained[0].file.source).forms
+    forms = read_source(obtained[0].file.source).forms if obtained else {"": []}
     return any(all(file.path in there for file in files) for files in forms.values())
 
 
@@ -184,8 +172,7 @@ class _Fetch:
         for name in file.made_from:
             # Raw files are many times as large as the converted ones, and are not read again.
             folder = fresh.parent if name.startswith(RAW) and not self._keep_raw else data_dir()
-            part = self._source.find(name)
-            assert part is not None
+            [part] = registered(self._source.name, [name])
             inputs.append(self._obtain(part, folder))
         self._console.print(f"make {file.path}", soft_wrap=True)
         make(inputs, fresh)

@@ -65,28 +65,16 @@ def dataset_members(name: str) -> list[str]:
 
     They are the same on every machine, whatever is downloaded there.
     """
-    members = getattr(loader(name), "members", None)
-    return [*getattr(loader(name), "CHOICES", {}).get("set", ())] if members is None else members()
+    choices = getattr(loader(name), "CHOICES", {}).get("set", ())
+    return getattr(loader(name), "members", lambda: [*choices])()
 
 
 def dataset_identity(name: str, /, **params: Any) -> str:
     """Return the identity of a data set: SHA-256 of its loader, the loader's version, parameters, and files.
 
-    Nothing is loaded, and nothing that was computed in floating point is part of it. Parameters that are not given
-    have the loader's defaults. Of a registered file the registry knows the SHA-256, so that it may be missing; other
-    files are hashed.
-
-    Parameters
-    ----------
-    name : str
-        One of `dataset_names()`.
-    **params
-        As for `load_dataset`.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
+    Nothing is loaded, and nothing that was computed in floating point is part of it. Parameters, which are those of
+    `load_dataset`, have the loader's defaults where they are not given. Of a registered file the registry knows the
+    SHA-256, so that it may be missing; other files are hashed.
 
     Raises
     ------
@@ -141,9 +129,7 @@ def keyed_parameters(name: str, /, **params: Any) -> dict[str, Any]:
 
 def checked_parameters(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the loader's of some parameters, checked, completed, and with what "auto" stands for here."""
-    parameters = _spelled(name, params)
-    settle = getattr(loader(name), "settled", None)
-    return parameters if settle is None else settle(**parameters)
+    return getattr(loader(name), "settled", dict)(**_spelled(name, params))
 
 
 def _spelled(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,16 +143,14 @@ def _spelled(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     parameters = {**defaults, **own}
     for parameter, choices in getattr(loader(name), "CHOICES", {}).items():
         check_choice(name, parameter, parameters[parameter], choices)
-    if (check := getattr(loader(name), "checked", None)) is not None:
-        parameters = check(**parameters)
+    parameters = getattr(loader(name), "checked", dict)(**parameters)
     return parameters | {key: float(parameters[key]) for key, value in defaults.items() if isinstance(value, float)}
 
 
 def files_of(name: str, parameters: Mapping[str, Any]) -> list[FileOfData]:
     """Return what the loader's `files` says; of a loader without it all that its source publishes."""
-    choose = getattr(loader(name), "files", None)
-    if choose is not None:
-        return list(choose(**parameters))
+    if hasattr(loader(name), "files"):
+        return list(loader(name).files(**parameters))
     return list(read_source(name).published()) if name in source_names() else []
 
 

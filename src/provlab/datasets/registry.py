@@ -130,8 +130,7 @@ def read_source(name: str) -> Source:
     ValueError
         For an unknown name. What an entry must have is tested of all of them.
     """
-    known = source_names()
-    if name not in known:
+    if name not in (known := source_names()):
         raise ValueError(
             f"no source named {name!r}; registered sources are {', '.join(known)}{did_you_mean(name, known)}"
         )
@@ -159,21 +158,9 @@ def mat_loader(
     """Return the loader of a data set that the section `mat` of its source describes: what a module would have.
 
     Of two labels the smaller becomes -1 and the larger +1; more are kept as they are. The features are named "1", "2",
-    ... .
-
-    Parameters
-    ----------
-    name : str
-    version : int
-        Raised when the same file gives other data.
-    holds, about : str
-        What is in the file, after "Load", and what labels and features mean: the docstring.
-    citation : str
-        For `Dataset.source`, which records have.
-    variables : (str, str), default=("X", "Y")
-        Names of the matrix and of the labels.
-    columns_are_samples : bool, default=False
-        The matrix is stored with one sample a column, in place of one a row.
+    ... . `holds` and `about` say what is in the file, after "Load", and what labels and features mean; `citation` is
+    for `Dataset.source`; `variables` are the matrix, with a sample a row unless `columns_are_samples`, and the labels.
+    `version` is raised when the same file gives other data.
     """
 
     def load(paths: list[Path], digest: str) -> Dataset:

@@ -51,13 +51,7 @@ def checked(*, classes: Sequence[int] | None) -> dict[str, Any]:
 def keep_classes(name: str, y: np.ndarray, kept: Sequence[int] | None) -> tuple[Any, np.ndarray, str]:
     """Return which rows belong to the classes `kept`, their labels, and the name of that part.
 
-    Parameters
-    ----------
-    name : str
-        Of the whole.
-    y : ndarray of shape (n,), int64
-    kept : sequence of int, or None for all
-        Of exactly two the first gets the label -1, the second +1; more keep theirs.
+    `name` is that of the whole. Of exactly two classes the first gets the label -1, the second +1; more keep theirs.
     """
     if kept is None:
         return slice(None), y, name

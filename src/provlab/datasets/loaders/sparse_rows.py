@@ -84,11 +84,8 @@ def load(
     else:
         k, others = nonzeros, n_features - n_relevant
         relevant = max(1, min((n_relevant + 1) // 2, k // 2), k - others)
-        parts = (
-            _one_of_each(n, relevant, 0, n_relevant, rng),
-            _one_of_each(n, k - relevant, n_relevant, n_features, rng),
-        )
-        columns = np.hstack(parts)
+        ranges = (relevant, 0, n_relevant), (k - relevant, n_relevant, n_features)
+        columns = np.hstack([_one_of_each(n, *each, rng) for each in ranges])
     values = rng.standard_normal((n, k))
     if relevant < k:
         values[:, :relevant] *= np.sqrt(signal / (1.0 - signal) * (k - relevant) / relevant)
@@ -104,21 +101,19 @@ def load(
         )
         n = n_samples + n_test
     X = values if dense else sparse.csr_array((values.ravel(), columns.ravel(), np.arange(n + 1) * k), (n, n_features))
-    return make_dataset(
-        X,
-        y,
-        name="sparse_rows_dense" if dense else "sparse_rows",
-        source=_SOURCE,
-        official_train=np.arange(n) < n_samples,
-    )
+    name, split = "sparse_rows_dense" if dense else "sparse_rows", np.arange(n) < n_samples
+    return make_dataset(X, y, name=name, source=_SOURCE, official_train=split)
 
 
 def checked(**given: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
     check_integers("sparse_rows", given, n_samples=1, n_features=1, nonzeros=1, n_relevant=1, n_test=1, seed=0)
     check_at_most("sparse_rows", given, "n_relevant", "n_features")
-    _check_number("signal", given["signal"], 0 < _number(given["signal"]) < 1, "between 0 and 1")
-    _check_number("noise", given["noise"], 0 <= _number(given["noise"]) < np.inf, "of at least 0")
+    for parameter, most, words in (("signal", 1, "between 0 and 1"), ("noise", np.inf, "of at least 0")):
+        value = given[parameter]
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if not is_number or not 0 <= value < most or (parameter == "signal" and value == 0):
+            raise ValueError(f"sparse_rows: {parameter} must be a number {words}, got {value!r}")
     for parameter in ("dense", "mirrored"):
         if not isinstance(given[parameter], bool):
             raise ValueError(f"sparse_rows: {parameter} must be true or false, got {given[parameter]!r}")
@@ -134,12 +129,3 @@ def _one_of_each(n: int, k: int, start: int, stop: int, rng: np.random.Generator
     """Return n rows of one number of each of k consecutive ranges of start, ..., stop - 1: distinct and increasing."""
     edges = start + np.arange(k + 1) * (stop - start) // max(k, 1)
     return rng.integers(edges[:-1], edges[1:], size=(n, k))
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
-
-
-def _check_number(parameter: str, value: object, good: bool, expected: str) -> None:
-    if not good:
-        raise ValueError(f"sparse_rows: {parameter} must be a number {expected}, got {value!r}")

@@ -104,18 +104,8 @@ def members() -> list[str]:
 def read_tokens(path: Path) -> tuple[list[int], list[list[str]]]:
     """Read a token list: label, a letter a or b that is no token, then the words, one document a line.
 
-    Parameters
-    ----------
-    path : Path
-        Packed with xz. The text is latin-1, split at the byte 0x20 only: other white space, such as a non-breaking
-        space, belongs to the words.
-
-    Returns
-    -------
-    labels : list of int
-        -1 or +1.
-    documents : list of list of str
-        Their words; a document may have none.
+    It is packed with xz. The text is latin-1, split at the byte 0x20 only: other white space, such as a non-breaking
+    space, belongs to the words. Labels are -1 or +1; a document may have no words.
     """
     lines = lzma.decompress(path.read_bytes()).decode("latin-1").removesuffix("\n").split("\n")
     rows = [line.split(" ") for line in lines]
