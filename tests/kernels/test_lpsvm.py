@@ -133,6 +133,19 @@ def test_units_of_the_columns_do_not_matter(factor):
     np.testing.assert_array_equal(scaled != 0, w != 0)
 
 
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("nu", [1e-12, 1e-10, 1e-8, 1e-6, 1e3, 1e5])
+def test_every_price_of_slack_is_solved(name, unit, nu):
+    """A search for a number of features tries them all; HiGHS's absolute tolerances lose the smallest."""
+    X, y, _ = PROBLEMS[name]
+    w, found = solve("highs", unit * X, y, nu / unit)
+    assert found.gap <= 1e-6
+    if nu <= 1e-6:  # no feature pays, and the rows of the smaller class are wrong
+        assert not w.any()
+        assert found.objective == pytest.approx(2 * min((y > 0).sum(), (y < 0).sum()) * nu / unit, rel=1e-12)
+
+
 def slow_distinct(X):
     """Every column against all others."""
     kept = []

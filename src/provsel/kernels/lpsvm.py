@@ -22,6 +22,10 @@ NEGLIGIBLE = 1e-9
 """A weight whose column contributes at most this fraction of the largest contribution is rounding, not a choice."""
 
 
+EXACT = 1e-6
+"""A solution with a larger relative duality gap is no optimum, and the program is solved again in other units."""
+
+
 @dataclass(frozen=True)
 class LPSolution:
     """A feasible pair of the primal and the dual.
@@ -107,25 +111,36 @@ def lpsvm_highs(A: Any, y: Array, nu: float, *, max_iter: int = 1_000_000, max_s
     unit = 2.0 ** np.round(np.log2(np.median(peaks[peaks > 0]))) if (peaks > 0).any() else 1.0
     scaled = A / unit
     constraints = sparse.hstack([-scaled, scaled, y[:, None], -sparse.eye_array(n)], format="csc")
-    cost = np.concatenate([np.ones(2 * d), [0.0], np.full(n, nu * unit)])
     bounds = np.tile([0.0, np.inf], (2 * d + 1 + n, 1))
     bounds[2 * d, 0] = -np.inf
-    steps = 0
-    for presolve in (True, False):  # presolve is faster, and rarely leaves an answer that it cannot map back
-        found = linprog(
-            cost,
-            A_ub=constraints,
-            b_ub=-np.ones(n),
-            bounds=bounds,
-            method="highs-ds",
-            options={"presolve": presolve, "maxiter": max_iter, "time_limit": max_seconds},
-        )
-        steps += int(found.nit)
-        if found.status in (0, 1):
+    solutions, steps = list[LPSolution](), 0
+    # Costs below its tolerances are none to HiGHS: where a price of slack was lost, both are multiplied.
+    for factor in (1.0, float(2.0 ** -np.round(np.log2(nu * unit)))):
+        cost = factor * np.concatenate([np.ones(2 * d), [0.0], np.full(n, nu * unit)])
+        for presolve in (True, False):  # presolve is faster, and rarely leaves an answer that it cannot map back
+            found = linprog(
+                cost,
+                A_ub=constraints,
+                b_ub=-np.ones(n),
+                bounds=bounds,
+                method="highs-ds",
+                options={"presolve": presolve, "maxiter": max_iter, "time_limit": max_seconds},
+            )
+            steps += int(found.nit)
+            if found.status in (0, 1):
+                break
+        solutions.append(_certified(A, y, nu, found, unit, factor, steps))
+        if solutions[-1].gap <= EXACT or found.status == 1:
             break
+    return min(solutions, key=lambda each: each.gap)
+
+
+def _certified(A: Any, y: Array, nu: float, found: Any, unit: float, factor: float, steps: int) -> LPSolution:
+    """Return what HiGHS found for columns divided by `unit` and costs multiplied by `factor`; zero where it failed."""
+    n, d = A.shape
     if found.x is None:
         return lpsvm_certified(A, y, nu, np.zeros(d), -1.0 if (y > 0).sum() * 2 >= n else 1.0, np.zeros(n), steps)
     marginals = found.ineqlin.marginals
-    u = np.zeros(n) if marginals is None else -np.asarray(marginals)
+    u = np.zeros(n) if marginals is None else -np.asarray(marginals) / factor
     w = without_negligible(A, (found.x[:d] - found.x[d : 2 * d]) / unit)
     return lpsvm_certified(A, y, nu, w, found.x[2 * d], u / unit, steps)
