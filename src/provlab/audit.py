@@ -40,7 +40,7 @@ from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import some, stored_folder
 from provlab.benchmark.stored import cells_of_table, read_table, unpacked
 from provlab.datasets import MissingDataError
-from provlab.identity.cell import Cell, cell_of
+from provlab.identity.cell import ID_DIGITS, Cell, cell_of
 from provlab.identity.keys import trial_key
 from provlab.plan import Task, files_missing, identity_of, make_tasks, trials_of
 from provlab.run.environment import environment, git_revision
@@ -303,7 +303,7 @@ def run_panel_audit(
         TrialStore(Path(temporary) / "store").add(unpacked(table, cells))
         run, _ = run_audit(Path(temporary), **how)
     names = table.drop_duplicates("cell").set_index("cell")[["dataset", "method", "size", "model"]]
-    about = names.loc[run.trials["cell"]]
+    about = names.loc[run.trials["cell"].str[:ID_DIGITS]]
     selector = [f"{line.method}, {line.size} features, {line.model}" for line in about.itertuples()]
     run = replace(run, trials=run.trials.assign(dataset=about["dataset"].to_numpy(), selector=selector))
     return run, run.write(results)

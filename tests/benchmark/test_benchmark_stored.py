@@ -59,7 +59,7 @@ def test_anybodys_pandas_reads_what_the_frame_has(computed):
 def test_keys_follow_from_cells_and_numbers(computed):
     stored = pd.read_parquet(computed / PANEL)
     cells = panel_cells({"F-test": panel_methods()["F-test"]}, {"wine": panel_datasets()["wine"]})
-    planned = {each.cell.id: {key for *_, key in trials_of(each.cell)} for each in cells}
+    planned = {each.cell.short_id: {key for *_, key in trials_of(each.cell)} for each in cells}
     assert {*stored.loc[stored["method"] == "F-test", "cell"]} == {*planned}
     keys = TrialStore(computed / "results" / "store").keys()
     assert set.union(*planned.values()) <= keys

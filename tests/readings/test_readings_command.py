@@ -11,10 +11,11 @@ import pytest
 from provlab.claims import DEPENDS_ON_READING
 from provlab.claims.provenance import Provenance
 from provlab.cli import main
+from provlab.identity.cell import ID_DIGITS
 from provlab.readings.letter import write_letter
 from provlab.readings.prints import printed_rows
 from provlab.readings.schema import Part
-from provlab.readings.study import ID_DIGITS, asked, readings_changes, stored_outcome
+from provlab.readings.study import asked, readings_changes, stored_outcome
 from provlab.recipe import load_recipe
 from provlab.store import TrialStore
 from provlab.tables import write_frame

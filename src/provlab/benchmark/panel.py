@@ -20,7 +20,7 @@ from provlab.benchmark.methods import PanelMethod, panel_methods
 from provlab.datasets import MissingDataError
 from provlab.documents import read_as, read_plain_yaml, read_record, with_known_keys
 from provlab.frames import planned_trials
-from provlab.identity.cell import Cell
+from provlab.identity.cell import ID_DIGITS, Cell
 from provlab.messages import did_you_mean
 from provlab.plan import Composer, cells_of, files_missing, load_from, places_of_first
 from provlab.store import TrialReader
@@ -230,6 +230,7 @@ def panel_frame(
     read = [*READ, "select_cpu", "shared_cpu", "features", "n_features", *WHERE]
     found = planned_trials(store, [each.cell for each in cells], read).rename(columns=READ)
     found["select_cpu"] += found["shared_cpu"]
+    found["cell"] = found["cell"].str[:ID_DIGITS]
     trials = found.join(names_of(cells), on="place")
     # both models have the same selection, but for what draws: that of one of them is told
     first = trials[trials["model"] == trials.groupby(KEY)["model"].transform("max")]

@@ -1,7 +1,7 @@
 """The stored panel: one Parquet file a method, which pandas or DuckDB read as one table, a few megabytes for all.
 
 A file has a line a trial, with the columns of `provlab.benchmark.frame`. The key of a trial follows from its cell, of
-which the id stands there, and from its numbers, see `provlab.identity.keys`.
+which the short id stands there, and from its numbers, see `provlab.identity.keys`.
 """
 
 from __future__ import annotations
@@ -147,15 +147,15 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
 
 
 def cells_of_table(table: pd.DataFrame) -> dict[str, PanelCell]:
-    """Return by id the cells of the panel as it is now, of the methods and data sets of a table that it has."""
+    """Return by short id the cells of the panel as it is now, of the methods and data sets of a table that it has."""
     methods, sets = panel_methods(), panel_datasets()
     named = {name: sets[name] for name in table["dataset"].unique() if name in sets}
     cells = panel_cells({name: methods[name] for name in table["method"].unique() if name in methods}, named)
-    return {each.cell.id: each for each in cells}
+    return {each.cell.short_id: each for each in cells}
 
 
 def check_table(table: pd.DataFrame, subject: str) -> dict[str, PanelCell]:
-    """Return the cells of somebody's table, by id, after comparing each with the panel as it is here.
+    """Return the cells of somebody's table, by short id, after comparing each with the panel as it is here.
 
     Raises
     ------
@@ -204,7 +204,8 @@ def unpacked(table: pd.DataFrame, cells: Mapping[str, PanelCell], *, named: bool
     numbers = zip(text, *(table[name] for name in NUMBERS), strict=True)
     keys = [trial_key(*each) if isinstance(each[0], str) else None for each in numbers]
     found = table.rename(columns={new: old for old, new in READ.items()})
-    found = found.assign(key=keys, config=text.astype("category"), selector=table["method"])
+    whole = table["cell"].map({key: each.cell.id for key, each in cells.items()}).fillna(table["cell"])
+    found = found.assign(cell=whole, key=keys, config=text.astype("category"), selector=table["method"])
     names = ("key", "cell", "config", *NUMBERS, *READ, "n_features", *WHERE)
     arrays = {}
     for name in (*names, *(("dataset", "selector") if named else ())):

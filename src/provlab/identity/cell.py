@@ -25,6 +25,9 @@ from provlab.project.components import (
 from provlab.protocols import COLUMNS, AbstractProtocol, Method, protocol_named
 from provsel.certificates import Measure
 
+ID_DIGITS = 20
+"""Hexadecimal digits of a cell's id in committed files: 80 bits tell cells apart, and whole ids fill a file."""
+
 STREAMS = ("per_trial", "restarted")
 """Each trial has random numbers of its own, or one stream begins anew in every fold."""
 
@@ -159,6 +162,11 @@ class Cell:
     def id(self) -> str:
         """SHA-256 of the identity."""
         return digest_of(self.json)
+
+    @property
+    def short_id(self) -> str:
+        """The first `ID_DIGITS` of the id."""
+        return self.id[:ID_DIGITS]
 
     @cached_property
     def seeding(self) -> str:

@@ -28,6 +28,7 @@ from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_tria
 from provlab.claims.schema import claim_files, columns_read
 from provlab.documents import read_json
 from provlab.frames import columns_with_sizes
+from provlab.identity.cell import ID_DIGITS
 from provlab.messages import did_you_mean
 from provlab.plan import unique_cells
 from provlab.project import full_name, paper_of
@@ -47,9 +48,6 @@ UNIVERSES, ROBUSTNESS, MADE = "universes.csv", "robustness.csv", "made.json"
 
 NAMES = ("cell", *NUMBERS)
 """Columns that say which trial a packed one is."""
-
-ID_DIGITS = 20
-"""Hexadecimal digits of a cell's id in packed trials: 80 bits tell cells apart, and whole ids are most of a file."""
 
 EFFECTS = ["effect", "low", "high", "p_value", "mean_effect"]
 
@@ -108,7 +106,7 @@ def read_store(multiverse: Multiverse, store: TrialStore, packed: Iterable[Path]
 
     Of the packed trials of these folders only those are taken whose cells are planned.
     """
-    read, ids = columns_to_read(multiverse), {cell.id[:ID_DIGITS]: cell.id for cell in multiverse.cells}
+    read, ids = columns_to_read(multiverse), {cell.short_id: cell.id for cell in multiverse.cells}
     tables = [_with_cells(_packed(each, [*NAMES, *read]), ids.get) for each in packed]
     return StoreSnapshot.take(store, read, beside=[table.filter(table["cell"].is_valid()) for table in tables])
 
