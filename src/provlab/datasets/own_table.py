@@ -34,9 +34,9 @@ APART = (".npz", ".mat", *SVMLIGHT)
 UNNAMED = re.compile(r"Unnamed: 0(\.\d+)?|__index_level_0__")
 """What pandas calls a first column without a name: it numbers the rows."""
 
-_TEXT = ("sep", "decimal", "thousands", "encoding", "header", "comment", "na_values", "keep_default_na")
+OF_TEXT = ("sep", "decimal", "thousands", "encoding", "header", "comment", "na_values", "keep_default_na")
 TAKES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(TEXTS, _TEXT),
+    **dict.fromkeys(TEXTS, OF_TEXT),
     ".arff": ("encoding", "na_values", "keep_default_na"),
     ".xlsx": ("sheet_name", "header", "decimal", "thousands", "na_values", "keep_default_na"),
     ".parquet": ("na_values",),
@@ -115,7 +115,7 @@ def column_names(file: Path, how: Reading) -> list[str]:
     """Return the names of the columns of a file."""
     if format_of(file) in TEXTS:
         layout = once(layout_of, file, how)
-        return list(read_frame(file, how, layout, nrows=1).columns[: layout.width])
+        return list(read_frame(file, layout, nrows=1).columns[: layout.width])
     if format_of(file) == ".parquet":
         from pyarrow.parquet import read_schema
 
@@ -145,16 +145,16 @@ def _read_text(file: Path, how: Reading) -> Table:
             size += len(block) if file.suffix.lower() in PACKED else 0
             # a row may be shorter than the first line, and is filled up; a packed text may be longer than its numbers
             _check_size(file, (lines, layout.width), max(8 * lines * layout.width, size))
-    frame = read_frame(file, how, layout).reset_index(drop=True)
+    frame = read_frame(file, layout).reset_index(drop=True)
     notes = ["the first fields of the rows, which have no name, are left out"] * layout.row_names
 
     def where(row: int) -> str:
-        return f"line {line_of(file, how, layout, int(frame.index[row]))}"
+        return f"line {line_of(file, layout, int(frame.index[row]))}"
 
     def texts(k: int | None = None) -> Any:
         alone = k is not None and not layout.row_names
-        plain = replace(how, keep_default_na=False)
-        found = read_frame(file, plain, layout, dtype=str, usecols=[k] if alone else None).iloc[frame.index]
+        plain = replace(layout, keep_default_na=False)
+        found = read_frame(file, plain, dtype=str, usecols=[k] if alone else None).iloc[frame.index]
         return found if k is None else found.iloc[:, 0 if alone else k].str.strip()
 
     beside = frame.iloc[:, layout.width :].notna().to_numpy()

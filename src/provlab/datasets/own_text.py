@@ -14,11 +14,11 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from provlab.messages import to_install
 from provsel.streams.memory import check_memory
@@ -56,10 +56,13 @@ class TableError(ValueError):
 
 @dataclass(frozen=True)
 class Reading:
-    """What a user says about a file, in the words of `pandas.read_csv` and of `load_svmlight_file`.
+    """How a file is read, in the words of `pandas.read_csv` and of `load_svmlight_file`.
 
-    See `provlab.datasets.loaders.file.load`. Of formats that keep variables apart, `vectors` are pairs of a role, such
-    as "target", and the name of the variable that has it, None for the usual one.
+    See `provlab.datasets.loaders.file.load` for what a user can say. Of formats that keep variables apart, `vectors`
+    are pairs of a role, such as "target", and the name of the variable that has it, None for the usual one. Of text
+    `layout_of` finds what the user has not said, and the rest: `skip` lines stand before the table, such as attributes
+    of ARFF, whose `names` they tell; of `width` columns none at the end is empty; `row_names` tells whether rows have
+    one field more than there are names, as R writes them.
     """
 
     sep: str | None = None
@@ -75,26 +78,11 @@ class Reading:
     zero_based: bool | None = None
     n_features: int | None = None
     vectors: tuple[tuple[str, str | None], ...] = ()
-
-
-class Layout(NamedTuple):
-    """What the first lines of a file tell, where the user has not said it, in the words of pandas.
-
-    `skip` lines stand before the table: attributes of ARFF, whose `names` they tell, or what Excel writes about the
-    separator. `header` is the row with the names, `width` the columns without empty ones at the end. `row_names`: rows
-    have one field more than there are names, as R writes them.
-    """
-
-    encoding: str
-    sep: str
-    decimal: str
-    quote: str
-    comment: str | None
-    skip: int
-    header: int | None
-    names: list[str] | None
-    width: int
-    row_names: bool
+    quotechar: str = '"'
+    skip: int = 0
+    names: tuple[str, ...] | None = None
+    width: int = 0
+    row_names: bool = False
 
 
 def opened(file: Path, how: Reading) -> Any:
@@ -138,16 +126,16 @@ def _sheet(file: Path, changed: int, name: str | int | None) -> bytes:
 
 
 @contextmanager
-def _as_text(file: Path, how: Reading, encoding: str, skip: int = 0) -> Iterator[io.TextIOWrapper]:
+def _as_text(file: Path, how: Reading) -> Iterator[io.TextIOWrapper]:
     """Yield a table of text after some lines: pandas' own skiprows takes quotes in those for its own."""
     with opened(file, how) as binary:
-        text = io.TextIOWrapper(binary, encoding=encoding, newline="")
-        for _ in range(skip):
+        text = io.TextIOWrapper(binary, encoding=how.encoding, newline="")
+        for _ in range(how.skip):
             text.readline()
         yield text
 
 
-def layout_of(file: Path, how: Reading) -> Layout:
+def layout_of(file: Path, how: Reading) -> Reading:
     """Return how the columns of a file are separated and named, of what the user says and what its first lines are.
 
     Raises
@@ -159,39 +147,41 @@ def layout_of(file: Path, how: Reading) -> Layout:
     with opened(file, how) as binary:
         first = binary.read(4)
     encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
+    sep = "," if ending == ".xlsx" else SPELLED.get(how.sep or "", how.sep)
+    how = replace(how, encoding=encoding, sep=sep)
     try:
-        with _as_text(file, how, encoding) as text:
+        with _as_text(file, how) as text:
             names, skip = _attributes(text) if ending == ".arff" else (None, 0)
             lines = text.readlines(HEAD)[:HEAD_LINES]
         if any("\0" in line for line in lines):
             raise UnicodeError("zero bytes")
     except UnicodeError as error:
-        raise _other_encoding(file, how, encoding) from error
-    quote, sep, comment = '"', "," if ending == ".xlsx" else SPELLED.get(how.sep or "", how.sep), how.comment
+        raise _other_encoding(file, how) from error
     if names is not None:
         if lines and lines[0].startswith("{"):
             raise TableError(
                 f"expected full rows after @data, got sparse ones, {lines[0].strip()!r:.40}; write them in full, or as "
                 "svmlight."
             )
-        sep, comment, quote = ",", "%", "'" if "'" in "".join(lines) and '"' not in "".join(lines) else '"'
+        quote = "'" if "'" in "".join(lines) and '"' not in "".join(lines) else '"'
+        how = replace(how, sep=",", comment="%", quotechar=quote, names=names, skip=skip, header=None)
     elif lines and (said := re.fullmatch(r'"?sep=(.)"?', lines[0].strip())):
-        skip, sep, lines = 1, sep or said[1], lines[1:]
-    sep = sep or _separator(file, lines, how)
-    rows = [fields for _, fields in records(lines, sep, quote, comment)]
+        how, lines = replace(how, sep=sep or said[1], skip=1), lines[1:]
+    how = how if how.sep else replace(how, sep=_separator(file, lines, how))
+    rows = [fields for _, fields in records(lines, how)]
     at = _names_at(rows, how) if names is None else None
     body = rows if at is None else rows[at + 1 :]
     header = names or (rows[at] if at is not None and at < len(rows) else next(iter(rows), []))
     longer = bool(body) and all(len(row) == len(header) + 1 for row in body)
-    row_names = longer and any(row[-1] for row in body)
     whole = [row for row in (header if at is not None else [], *body) if len(row) == len(header)]
     width = len(header)
     while at is not None and width > 1 and not any(row[width - 1] for row in whole):
         width -= 1
-    return Layout(encoding, sep, how.decimal or _decimal(body, sep), quote, comment, skip, at, names, width, row_names)
+    decimal = how.decimal or _decimal(body, how)
+    return replace(how, header=at, decimal=decimal, width=width, row_names=longer and any(row[-1] for row in body))
 
 
-def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
+def read_frame(file: Path, layout: Reading, **options: Any) -> Any:
     """Return what pandas reads of the file, with texts as names of the columns and numbers of rows as index.
 
     Raises
@@ -201,24 +191,18 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
     """
     import pandas as pd
 
-    said: dict[str, Any] = {"keep_default_na": how.keep_default_na, **options}
-    with _as_text(file, how, layout.encoding, layout.skip) as text, warnings.catch_warnings():
+    of_pandas = ("sep", "decimal", "thousands", "quotechar", "header", "names", "comment", "keep_default_na")
+    with _as_text(file, layout) as text, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
             frame = pd.read_csv(
                 text,
-                sep=layout.sep,
-                decimal=layout.decimal,
-                thousands=how.thousands,
-                comment=layout.comment,
-                quotechar=layout.quote,
-                header=layout.header,
-                names=layout.names,
                 index_col=None if layout.row_names else False,
                 skipinitialspace=True,
                 low_memory=False,  # a column has one type, wherever its first text stands
-                na_values=[*how.na_values, *(["?"] if layout.names else [])],
-                **said,
+                na_values=[*layout.na_values, *(["?"] if layout.names else [])],
+                **{name: getattr(layout, name) for name in of_pandas},
+                **options,
             )
         except pd.errors.ParserWarning as warning:
             raise TableError(
@@ -227,47 +211,47 @@ def read_frame(file: Path, how: Reading, layout: Layout, **options: Any) -> Any:
                 f"{layout.sep!r}."
             ) from warning
         except UnicodeError as error:
-            raise _other_encoding(file, how, layout.encoding) from error
+            raise _other_encoding(file, layout) from error
     if layout.header is None and layout.names is None:
         frame.columns = range(1, frame.shape[1] + 1)
     return frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
 
 
-def _other_encoding(file: Path, how: Reading, encoding: str) -> TableError:
+def _other_encoding(file: Path, how: Reading) -> TableError:
     """Return the error of a file that is not written in an encoding: which byte, in which line, and what to say."""
     place = "zero bytes"
     with opened(file, how) as binary:
         for number, line in enumerate(binary, 1):
             try:
-                line.decode(encoding)
+                line.decode(how.encoding)
             except UnicodeError as error:
                 at = getattr(error, "start", 0)
                 place = f"the byte 0x{line[at : at + 1].hex()} in line {number}, {line[max(0, at - 10) : at + 10]!r}"
                 break
     return TableError(
-        f"expected text in {encoding}, got {place}; say what it is written in: "
+        f"expected text in {how.encoding}, got {place}; say what it is written in: "
         f"dataset.encoding=cp1252 (Windows, Western Europe), latin-1, utf-16, utf-16-le, ...."
     )
 
 
-def records(lines: Iterable[str], sep: str, quote: str, comment: str | None) -> Iterator[tuple[int, list[str]]]:
+def records(lines: Iterable[str], how: Reading) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the last line, from 1, and the fields of each row: pandas passes over empty lines, too."""
+    sep, comment = how.sep or "", how.comment
     if comment:
         lines = (line.split(comment, 1)[0] + "\n" if comment in line else line for line in lines)
     if sep == SPACES:
         sep, lines = " ", (re.sub(r"[ \t]+", " ", line).strip(" ") for line in lines)
-    reader = csv.reader(lines, delimiter=sep, quotechar=quote, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=sep, quotechar=how.quotechar, skipinitialspace=True)
     for fields in reader:
         if len(fields) > 1 or (fields and fields[0].strip()):
             yield reader.line_num, [field.strip() for field in fields]
 
 
-def line_of(file: Path, how: Reading, layout: Layout, row: int) -> int:
+def line_of(file: Path, layout: Reading, row: int) -> int:
     """Return the line of the file, from 1, that a row ends in."""
-    place = row + (0 if layout.header is None else layout.header + 1)
-    with _as_text(file, how, layout.encoding, layout.skip) as text:
-        found = records(text, layout.sep, layout.quote, layout.comment)
-        return next((line for k, (line, _) in enumerate(found) if k == place), 0) + layout.skip
+    place = row + (0 if layout.header is None else int(layout.header) + 1)
+    with _as_text(file, layout) as text:
+        return next((line for k, (line, _) in enumerate(records(text, layout)) if k == place), 0) + layout.skip
 
 
 def is_number(text: str, comma: bool = False) -> bool:
@@ -285,12 +269,12 @@ def some(names: Any, shown: int = 5) -> str:
     return f"{', '.join(f'{name!s:.40}' for name in names[:shown])}{more}"
 
 
-def _attributes(text: Any) -> tuple[list[str], int]:
+def _attributes(text: Any) -> tuple[tuple[str, ...], int]:
     """Return the names of the attributes of an ARFF file, and how many lines they take."""
     names: list[str] = []
     for number, line in enumerate(iter(text.readline, ""), 1):
         if line.strip().lower() == "@data":
-            return names, number
+            return tuple(names), number
         if found := ATTRIBUTE.match(line):
             name = found[1]
             names.append(re.sub(r"\\(.)", r"\1", name[1:-1]) if name[0] in "'\"" else name)
@@ -303,7 +287,7 @@ def _separator(file: Path, lines: list[str], how: Reading) -> str:
         raise TableError("expected a table, got rows of svmlight; call the file NAME.svm.")
     splits = []
     for sep in (",", ";", "\t", "|", SPACES):
-        fields = [len(row) for _, row in records(lines, sep, '"', how.comment)]
+        fields = [len(row) for _, row in records(lines, replace(how, sep=sep))]
         first, widths = next(iter(fields), 0), {*fields[1 : -1 if len(lines) > 2 else None]}  # the last may be cut
         # one field more: row names, or a separator at the end
         if len(widths) <= 1 and first > 1 and widths <= {first, first + 1}:
@@ -347,10 +331,10 @@ def _names_at(rows: list[list[str]], how: Reading) -> int | None:
     return 0
 
 
-def _decimal(body: list[list[str]], sep: str) -> str:
+def _decimal(body: list[list[str]], how: Reading) -> str:
     """Return a comma where some column is certainly of numbers with decimal commas, and none has decimal points."""
     columns = [[cell for cell in column if cell.lower() not in MISSING] for column in zip(*body, strict=False)]
-    if sep == "," or any("." in cell and is_number(cell) for column in columns for cell in column):
+    if how.sep == "," or any("." in cell and is_number(cell) for column in columns for cell in column):
         return "."
     for column in columns:
         certain = not all(THOUSANDS.fullmatch(cell) for cell in column if "," in cell)

@@ -7,7 +7,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.own_columns import column_beside, features_of, target_of
 from provlab.datasets.own_table import (
     APART,
+    OF_TEXT,
     READERS,
     SVMLIGHT,
     TAKES,
@@ -35,7 +36,7 @@ VERSION = 1
 TARGETS = ("label", "target", "class", "y")
 """Names of the column of labels that need not be said."""
 
-SETTINGS = tuple(each.name for each in fields(Reading) if each.name != "vectors")
+SETTINGS = (*OF_TEXT, "sheet_name", "X", "zero_based", "n_features")
 BESIDE = ("groups", "sample_weight", "fold")
 ROLES = ("target", *BESIDE)
 LATER = ("index_col", *BESIDE, "task", *SETTINGS)
