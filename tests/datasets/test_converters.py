@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from provlab.datasets import FetchError, load_dataset, read_source
+from provlab.datasets import FetchError, read_source
 from provlab.datasets.download import converter
 from provlab.datasets.files import difference
 from provlab.datasets.r_data import read_r_data
@@ -160,27 +160,3 @@ def test_objects_with_their_attributes(pack, version, tmp_path):
     path.write_bytes(pack(head + integer(3)))
     with pytest.raises(ValueError, match="expected R data of vectors and lists, got an R object of type 3"):
         read_r_data(path)
-
-
-SHAPES = {"alon": (62, 2000, 2), "christensen": (217, 1413, 3), "golub": (72, 7129, 2), "gravier": (168, 2905, 2),
-          "sorlie": (85, 456, 5), "su": (102, 5565, 4)}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_published_microarrays(name, real_mirror):
-    path = real_mirror / "microarray" / f"{name}.RData"
-    if not path.is_file():
-        pytest.skip(f"needs real data: the mirror has no {path.name}")
-    n, d, classes = SHAPES[name]
-    x, y = (read_r_data(path)[name][part] for part in ("x", "y"))
-    shape = x.attributes["dim"].values if "dim" in x.attributes else (x.values[0].values.size, len(x.values))
-    assert (*shape, len(y.attributes["levels"].values)) == (n, d, classes)
-    assert np.unique(y.values).tolist() == [*range(1, classes + 1)]
-    values = np.concatenate([column.values for column in x.values]) if isinstance(x.values, list) else x.values
-    assert values.shape == (n * d,)
-    assert np.isfinite(values).all()
-    if name == "alon":  # is colon, which others have discretised in a MATLAB file
-        colon = load_dataset("colon")
-        np.testing.assert_array_equal(np.where(y.values == 1, 1, -1), colon.y)
-        logs = np.log(values.reshape(n, d, order="F"))
-        assert min(np.corrcoef(logs[:, j], colon.X[:, j])[0, 1] for j in range(0, d, 100)) > 0.7

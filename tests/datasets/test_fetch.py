@@ -3,7 +3,6 @@
 import hashlib
 import http.server
 import lzma
-import resource
 import runpy
 import signal
 import socket
@@ -158,18 +157,6 @@ def test_what_is_not_the_file_leaves_nothing(write, server, data_folder, path, c
         run("thing")
     assert server.url(path) in str(caught.value)
     assert "Nothing was kept. Try again later" in str(caught.value)
-    assert everything(data_folder) == []
-
-
-def test_a_disk_without_space_leaves_nothing(write, server, data_folder):
-    write("thing", plain(server.url("/good")))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(GOOD) // 2, limits[1]))
-    try:
-        with pytest.raises(OSError, match="too large"):
-            run("thing")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert everything(data_folder) == []
 
 

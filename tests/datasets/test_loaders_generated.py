@@ -23,15 +23,6 @@ def test_synthetic_has_the_papers_shape_and_moments():
     assert np.abs((data.y[:, None] * data.X).std(axis=0) - 1).max() < 5 / np.sqrt(8000)
 
 
-def test_synthetic_defaults_and_seeds():
-    data = load_dataset("synthetic")
-    assert data.X.shape == (200, 1000)
-    assert load_dataset("synthetic").content == data.content
-    assert load_dataset("synthetic", seed=1).content != data.content
-    assert load_dataset("synthetic", n_relevant=50).content != data.content
-    assert "Bhattacharyya (2004)" in data.source
-
-
 def clusters(**params):
     return load_dataset("gaussian_clusters", **params)
 
@@ -49,15 +40,18 @@ def test_gaussian_clusters_have_means_and_noise_of_unit_variance():
     assert np.abs(np.corrcoef(means) - np.eye(4)).max() < 5 / np.sqrt(5000)
 
 
-def test_gaussian_clusters_defaults_seeds_and_names():
-    data = clusters()
-    assert data.X.shape == (20, 20000)
-    assert clusters().content == data.content
-    assert clusters(seed=1).content != data.content
-    assert data.name == "gaussian_clusters"
-    assert clusters(columns="growing").name == "gaussian_clusters_growing"
+def test_defaults_seeds_and_names():
+    defaults = {"synthetic": (200, 1000), "gaussian_clusters": (20, 20000), "sparse_rows": (3000, 100_000)}
+    for name, shape in defaults.items():
+        data = load_dataset(name)
+        assert data.X.shape == shape
+        assert load_from(compose_config([f"dataset={name}"])["dataset"]).content == data.content
+        assert load_dataset(name, seed=1).content != data.content
+    assert load_dataset("synthetic", n_relevant=50).content != load_dataset("synthetic").content
+    assert "Bhattacharyya (2004)" in load_dataset("synthetic").source
+    assert [clusters(columns=columns).name[17:] for columns in ("gaussian", "growing")] == ["", "_growing"]
     assert set(clusters(n_classes=2, n_features=3).y.tolist()) == {-1, 1}
-    np.testing.assert_array_equal(clusters(scale=0.001).X, 0.001 * data.X)
+    np.testing.assert_array_equal(clusters(scale=0.001).X, 0.001 * clusters().X)
 
 
 def test_kinds_of_columns_are_factors_of_the_same_draw():
@@ -154,13 +148,6 @@ def test_dense_rows_are_gaussian_of_length_one():
     shares = (data.X**2).mean(axis=0)
     np.testing.assert_allclose(shares[:20].sum(), 0.5, atol=0.03)
     assert np.abs(shares[20:] * 400 - 0.5 * 400 / 380).max() < 0.2
-
-
-def test_seeds_and_defaults():
-    assert made().content == made().content
-    assert made().content != made(seed=1).content
-    config = compose_config(["dataset=sparse_rows"])["dataset"]
-    assert load_from(config).content == load_dataset("sparse_rows").content
 
 
 @pytest.mark.parametrize(

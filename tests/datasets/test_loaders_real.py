@@ -105,14 +105,6 @@ def test_matlab_sets_have_the_values_of_their_file_and_the_published_classes(rea
     assert data.official_train is None
 
 
-def test_pixels_of_ar_go_down_the_columns_of_the_image(real_mirror):
-    needs(real_mirror, "ar/AR_55_40.mat")
-    X = load_dataset("ar").X
-    # Neighbouring pixels are alike in the right shape only.
-    steps = [np.abs(np.diff(X.reshape(-1, *shape), axis=1)).mean() for shape in ((40, 55), (55, 40))]
-    assert steps[0] < steps[1] / 3
-
-
 def test_usps_has_the_digits_of_the_literature_upright(real_mirror):
     needs(real_mirror, "usps/usps.mat")
     data, train = load_dataset("usps"), load_dataset("usps", part="train")
@@ -125,13 +117,6 @@ def test_usps_has_the_digits_of_the_literature_upright(real_mirror):
     mean = np.zeros((16, 16))
     mean[names[:, 0], names[:, 1]] = data.X[data.y == 1].mean(axis=0)
     assert mean.mean(axis=0).std() > 3 * mean.mean(axis=1).std()
-
-
-def test_mnist_of_two_digits(real_mirror):
-    needs(real_mirror, "mnist/train-images-idx3-ubyte.gz")
-    data = load_dataset("mnist", part="train", classes=[3, 8])
-    assert counts(data.y) == {-1: 6131, 1: 5851}
-    assert (data.X.min(), data.X.max()) == (0, 255)
 
 
 def test_gist_of_real_pictures_has_512_features(real_mirror):

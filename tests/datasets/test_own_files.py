@@ -5,13 +5,11 @@ import csv
 import gzip
 import io
 import lzma
-import os
 import re
 import warnings
 import zipfile
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,7 +27,6 @@ from provlab.plan import cells_of, compose_config
 from provlab.run.runner import run_cells
 from provlab.store import TrialStore
 
-CASES = Path(os.environ.get("PROVSEL_DATA_MIRROR", ".")).parent / "cases"
 RNG = np.random.default_rng(0)
 VALUES = RNG.normal(size=(40, 5)).round(3)
 VALUES[3, 1], VALUES[0, 0] = -0.544, 0.126
@@ -105,19 +102,15 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture(params=["made here", "collected"])
-def case(request, tmp_path):
-    """Return what gives the path of a case: of those made here, or of the collection that a mirror of data has."""
-    if request.param == "collected" and not CASES.is_dir():
-        pytest.skip("needs the folder cases beside that of PROVSEL_DATA_MIRROR")
+@pytest.fixture
+def case(tmp_path):
+    """Return what gives the path of a case that is made here."""
 
     def path_of(name):
         if name.endswith(".xlsx"):
             pytest.importorskip("openpyxl", reason="needs the extra excel")
-        if request.param == "made here":
-            MADE[name](tmp_path / name)
-            return tmp_path / name
-        return CASES / name
+        MADE[name](tmp_path / name)
+        return tmp_path / name
 
     return path_of
 
@@ -128,12 +121,6 @@ def read(path, **options):
         warnings.simplefilter("always")
         found = load_dataset("file", path=str(path), **options)
     return found, [str(each.message) for each in said]
-
-
-def test_every_case_is_tried_and_made():
-    """No case of the collection is left out here."""
-    if CASES.is_dir():
-        assert {path.name for path in CASES.iterdir()} - {"README.md"} <= {*MADE}
 
 
 READ = [

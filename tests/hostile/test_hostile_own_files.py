@@ -98,11 +98,8 @@ def test_indices_are_checked_before_they_are_places_in_memory(form, changes):
     ("changes", "message"),
     [
         ({"indices": np.r_[-7, parts()["indices"][1:]]}, "indices from -7 to 3 where 0 to 3 are possible"),
-        ({"indices": np.r_[parts()["indices"][:-1], 11]}, "indices from 0 to 11 where 0 to 3 are possible"),
         ({"indices": parts()["indices"] + 0.5}, "indices of float64 where int32 or int64 is needed"),
-        ({"indptr": parts()["indptr"].astype(complex)}, "indptr of complex128 where int32 or int64 is needed"),
         ({"data": np.ones((16, 1))}, r"data of shape \(16, 1\) where an array of 1 dimension is needed"),
-        ({"data": np.ones(15)}, "16 entries in indices where data has 15"),
         ({"shape": np.array([5, 4])}, "7 entries in indptr where the shape has 6"),
         ({"shape": np.array(6)}, "a shape of int64"),
         ({"data": np.ones(16) * 1j}, "data of complex128, where real numbers are right"),
@@ -155,7 +152,6 @@ def longer_than_its_bytes(path):
 CLAIMS = {
     "zeros.csv.gz": (lambda path: path.write_bytes(gzip.compress(b"a,y\n" + b"0,1\n" * 9_000_000)), "2 columns"),
     "index.svm": (lambda path: path.write_bytes(b"1 16777216:1\n0 1:1\n"), "2 rows of 16,777,216 columns"),
-    "largest.svm": (lambda path: path.write_bytes(b"1 2147483647:1\n0 1:1\n"), "2 rows of 2,147,483,647 columns"),
     "zeros.npz": (
         lambda path: np.savez_compressed(path, X=np.zeros((2000, 5000), np.int8), y=np.arange(2000) % 2),
         "2,000 rows of 5,000 columns",
@@ -169,7 +165,6 @@ CLAIMS = {
         lambda path: path.write_text("c," * 3000 + "y\n" + "1\n" * 9000),
         "9,001 rows of 3,001 columns",
     ),
-    "short.tsv": (lambda path: path.write_text('"a\n\tb"\t' + "c\t" * 3000 + "y\n" + "1\r" * 9000), "3,002 columns"),
     "equal.parquet": (equal_rows, "2,000,000 rows of 2 columns"),
     "lists.parquet": (lists, "2,000 rows of 2 columns"),
     "texts.parquet": (texts, "800 rows of 2 columns"),
