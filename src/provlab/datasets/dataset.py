@@ -194,10 +194,9 @@ def make_dataset(
         raise ValueError(f"data set {name!r}: expected {n} labels for {n} samples, got shape {given.shape}")
     with np.errstate(invalid="ignore"):  # NaN becomes some number, which it is not equal to
         labels = given.astype(np.float64 if regression else np.int64)
-    if regression and not np.isfinite(labels).all():
-        raise ValueError(f"data set {name!r}: expected {n} finite numbers as the target, got {given!r:.80}")
-    if not regression and (labels != given).any():
-        raise ValueError(f"data set {name!r}: expected {n} labels that are whole numbers, got {given!r:.80}")
+    if (labels != given).any() or not np.isfinite(labels).all():
+        kind = "finite numbers as the target" if regression else "labels that are whole numbers"
+        raise ValueError(f"data set {name!r}: expected {n} {kind}, got {given!r:.80}")
     if names.shape != (d,) or len(set(names)) != d:
         raise ValueError(f"data set {name!r}: expected {d} distinct feature names, got {len(set(names))}")
     split = None if official_train is None else np.array(official_train, dtype=bool)

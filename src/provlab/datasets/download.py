@@ -8,6 +8,7 @@ once do no harm.
 from __future__ import annotations
 
 import gzip
+import io
 import logging
 import lzma
 import os
@@ -194,8 +195,13 @@ def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
     FetchError
         For one of a checkout in an installation without.
     """
+
+    def convert(sources: Sequence[Path], target: Path) -> None:
+        [source] = sources
+        target.write_bytes(CONVERTERS[name](source.read_bytes()))
+
     if name in CONVERTERS:
-        return CONVERTERS[name]
+        return convert
     if not (script := SCRIPTS / f"{name}.py").is_file():
         raise FetchError(
             f"expected the converter data_scripts/{name}.py, got an installation without; fetch in a checkout of the "
@@ -203,18 +209,6 @@ def converter(name: str) -> Callable[[Sequence[Path], Path], None]:
         )
     function: Callable[[Sequence[Path], Path], None] = runpy.run_path(str(script))[name]
     return function
-
-
-def pack_gz(sources: Sequence[Path], target: Path) -> None:
-    """Pack one file with gzip, without a date."""
-    [source] = sources
-    target.write_bytes(gzip.compress(source.read_bytes(), 6, mtime=0))
-
-
-def pack_xz(sources: Sequence[Path], target: Path) -> None:
-    """Pack one file with xz."""
-    [source] = sources
-    target.write_bytes(lzma.compress(source.read_bytes(), preset=6))
 
 
 class _TokenUnpickler(pickle.Unpickler):
@@ -227,24 +221,24 @@ class _TokenUnpickler(pickle.Unpickler):
         return known[name]
 
 
-def techtc_tokens(sources: Sequence[Path], target: Path) -> None:
-    """Write the documents of one pickle as a token list, see `loaders.techtc.read_tokens`, packed with xz.
+def techtc_tokens(content: bytes) -> bytes:
+    """Return the documents of one pickle as a token list, see `loaders.techtc.read_tokens`, packed with xz.
 
     The pickle, of Python 2, holds two halves, each a pair of documents (lists of texts) and labels (0 or 1). Its maker
     dealt the documents out to the halves in turn, so they are taken from both in turn.
     """
-    [source] = sources
-    with source.open("rb") as file:
-        halves = _TokenUnpickler(file, encoding="bytes").load()
+    halves = _TokenUnpickler(io.BytesIO(content), encoding="bytes").load()
     pairs = [[*zip(labels.tolist(), documents, strict=True)] for documents, labels in halves]
     lines = []
     for k in range(sum(map(len, pairs))):
         label, tokens = pairs[k % 2][k // 2]
         lines.append(b" ".join([b"+1" if label else b"-1", (b"a", b"b")[k % 2], *tokens]) + b"\n")
     # preset 1: an eighth larger than 6 (18 MB all in all), in a sixth of the time
-    target.write_bytes(lzma.compress(b"".join(lines), preset=1))
+    return lzma.compress(b"".join(lines), preset=1)
 
 
-CONVERTERS: dict[str, Callable[[Sequence[Path], Path], None]] = {
-    each.__name__: each for each in (pack_gz, pack_xz, techtc_tokens)
+CONVERTERS: dict[str, Callable[[bytes], bytes]] = {
+    "pack_gz": lambda content: gzip.compress(content, 6, mtime=0),  # without a date
+    "pack_xz": lambda content: lzma.compress(content, preset=6),
+    "techtc_tokens": techtc_tokens,
 }

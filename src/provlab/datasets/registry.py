@@ -27,47 +27,21 @@ RAW = "raw/"
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of a source.
+    """One file of a source, as its YAML file says it."""
 
-    Parameters
-    ----------
-    path : str
-        Relative POSIX path in the mirror and in the data folder.
-    format : str
-        What it is, in a word: "xz", "npz", "mat", ...
-    urls : sequence of str
-        Addresses, tried in order; empty for a file that is made, or that only a mirror has.
-    sha256 : str or None
-        None where only `content_sha256` is known.
-    content_sha256 : str or None
-        Of what a packed file holds, where other bytes of the same content are as good: liblzma and zlib pack the same
-        content to other bytes in other versions.
-    size : int or None
-        Bytes, None when not known.
-    max_size : int or None
-        Largest download in bytes, in place of `size`.
-    made_from : sequence of str
-        Paths of the files of this source that `converter` makes it from; empty for a file that is published as it is.
-    converter : str or None
-        Name of one of the converters, see `provlab.datasets.download.converter`.
-    forms : sequence of str or None
-        Where files of a source stand in for each other: the forms that need this one. None: every form does. Empty:
-        none does, only an option of the loader.
-    source : str
-        Name of the source, for messages.
-    """
-
-    path: str
-    format: str
-    urls: Sequence[str] = ()
-    sha256: str | None = None
+    path: str  # relative POSIX path in the mirror and in the data folder
+    format: str  # in a word: "xz", "npz", "mat", ...
+    urls: Sequence[str] = ()  # tried in order; empty for a file that is made, or that only a mirror has
+    sha256: str | None = None  # None where only `content_sha256` is known
+    # of what a packed file holds, where liblzma and zlib pack the same content to other bytes in other versions
     content_sha256: str | None = None
-    size: int | None = None
-    max_size: int | None = None
-    made_from: Sequence[str] = ()
-    converter: str | None = None
+    size: int | None = None  # in bytes
+    max_size: int | None = None  # largest download, in place of `size`
+    made_from: Sequence[str] = ()  # paths of the files of this source that `converter` makes it from
+    converter: str | None = None  # see `provlab.datasets.download.converter`
+    # where files stand in for each other: the forms that need this one; None: all do, empty: only an option of a loader
     forms: Sequence[str] | None = None
-    source: str = ""
+    source: str = ""  # its name, for messages
 
     @property
     def fetchable(self) -> bool:
@@ -82,15 +56,7 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Source:
-    """A data set's entry in the registry: citation, licence and files.
-
-    Parameters
-    ----------
-    name, title, citation, licence, homepage : str
-    files : list of SourceFile
-    mat : dict or None
-        For a data set that is one MATLAB file, and has no module of its own: the arguments of `mat_loader`.
-    """
+    """A data set's entry in the registry: citation, licence and files; `mat` are arguments of `mat_loader`, if any."""
 
     name: str
     title: str
