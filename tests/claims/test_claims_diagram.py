@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import scikit_posthocs
 
-from provlab.claims.ranking import nemenyi, rank_methods
+from provlab.claims.ranking import rank_methods
 from provlab.figures.ranks import draw_critical_difference, groups
 from small_runs import run_python
 
@@ -23,17 +24,16 @@ def made_errors():
 
 def ranked():
     ranking = rank_methods(made_errors())
-    ranks = ranking.set_index("method")["rank"]
-    return ranks, nemenyi(ranks, 30), ranking["critical_difference"][0]
+    return ranking.set_index("method")["rank"], ranking["critical_difference"][0]
 
 
 def draw(folder, name="diagram"):
-    ranks, pairs, difference = ranked()
-    return draw_critical_difference(ranks, pairs, folder / name, "Synthetic data", difference=difference)
+    ranks, difference = ranked()
+    return draw_critical_difference(ranks, folder / name, "Synthetic data", difference=difference)
 
 
 def test_files_and_labels(tmp_path):
-    (ranks, _, difference), paths = ranked(), draw(tmp_path)
+    (ranks, difference), paths = ranked(), draw(tmp_path)
     assert [path.suffix for path in paths] == [".pdf", ".png", ".svg"]
     texts = re.findall(r">([^<>]+)</text>", paths[-1].read_text())
     for method, rank in ranks.items():
@@ -43,7 +43,8 @@ def test_files_and_labels(tmp_path):
 
 
 def test_groups_are_the_largest_of_those_without_a_significant_difference():
-    ranks, pairs, _ = ranked()
+    ranks, difference = ranked()
+    pairs = scikit_posthocs.posthoc_nemenyi_friedman(made_errors())
     together = {
         frozenset(some)
         for size in range(2, len(METHODS) + 1)
@@ -52,7 +53,7 @@ def test_groups_are_the_largest_of_those_without_a_significant_difference():
     }
     largest = {some for some in together if not any(some < other for other in together)}
     order = list(ranks.index)
-    found = groups(ranks, pairs)
+    found = groups(ranks, difference)
     assert {frozenset(order[order.index(first) : order.index(last) + 1]) for first, last in found} == largest
     assert len(found) == len(largest) == 3
 

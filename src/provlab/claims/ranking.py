@@ -1,4 +1,4 @@
-"""Ranks of methods over data sets, Friedman's test that all are the same, and Nemenyi's of each pair."""
+"""Ranks of methods over data sets, Friedman's test that all are the same, and Nemenyi's against the best."""
 
 from __future__ import annotations
 
@@ -50,24 +50,12 @@ def rank_methods(errors: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     each = whole.rank(axis=1)
     ranks, differ = each.mean().sort_values(kind="stable"), bool((each != (k + 1) / 2).any(axis=None))
     p_value = float(friedmanchisquare(*whole.to_numpy().T).pvalue) if differ else 1.0
-    difference = float(studentized_range.ppf(1 - alpha, k, np.inf)) / math.sqrt(2) * _spread(n, k)
-    against_best = nemenyi(ranks, n).iloc[:, 0].to_numpy()
+    sd = math.sqrt(k * (k + 1) / (6 * n))  # of a difference of two average ranks, over the root of 2
+    difference = float(studentized_range.ppf(1 - alpha, k, np.inf)) / math.sqrt(2) * sd
+    from_best = (ranks - ranks.iloc[0]).to_numpy() / sd * math.sqrt(2)
+    against_best = np.clip(studentized_range.sf(from_best, k, np.inf), 0, 1)
     lines = {"method": ranks.index, "rank": ranks.to_numpy(), "n": n, "friedman_p": p_value}
     return pd.DataFrame({**lines, "critical_difference": difference, "p_against_best": against_best})
-
-
-def nemenyi(ranks: pd.Series, n: int) -> pd.DataFrame:
-    """Return Nemenyi's p-value of each pair of methods, from their average ranks over n data sets."""
-    from scipy.stats import studentized_range
-
-    values, k = ranks.to_numpy(), len(ranks)
-    apart = np.abs(np.subtract.outer(values, values)) / _spread(n, k) * math.sqrt(2)
-    return pd.DataFrame(np.clip(studentized_range.sf(apart, k, np.inf), 0, 1), ranks.index, ranks.index)
-
-
-def _spread(n: int, k: int) -> float:
-    """Return the standard deviation of a difference of two average ranks, over the root of 2."""
-    return math.sqrt(k * (k + 1) / (6 * n))
 
 
 def rank(requests: Iterable[RankingRequest], evidence: AbstractEvidence) -> pd.DataFrame:
@@ -111,7 +99,5 @@ def draw_rankings(rankings: pd.DataFrame, figures: Path) -> list[Path]:
         ranks, first = found.set_index("method")["rank"], found.iloc[0]
         title = f"{name}, {column}: average rank over {first['n']} data sets, Friedman p = {first['friedman_p']:.2g}"
         title += f"; {first['note']}" if first["note"] else ""
-        paths += draw_critical_difference(
-            ranks, nemenyi(ranks, first["n"]), stem, title, difference=first["critical_difference"]
-        )
+        paths += draw_critical_difference(ranks, stem, title, difference=first["critical_difference"])
     return paths

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,23 +16,18 @@ MARGIN = 0.15
 """Ranks between the outermost method and the names beside the axis."""
 
 
-def draw_critical_difference(
-    ranks: pd.Series, pairs: pd.DataFrame, stem: Path, title: str, *, difference: float, alpha: float = 0.05
-) -> list[Path]:
+def draw_critical_difference(ranks: pd.Series, stem: Path, title: str, *, difference: float) -> list[Path]:
     """Draw average ranks, and a bar over each group of methods with no significant difference among them.
 
     Parameters
     ----------
     ranks : Series
-        Average rank of each method, 1 is best.
-    pairs : DataFrame
-        p-value of each pair of methods.
+        Average rank of each method, 1 is best; sorted.
     stem : path
         Where the files go, without suffix.
     title : str
     difference : float
         Critical difference, drawn as a scale above the numbers of the axis.
-    alpha : float
 
     Returns
     -------
@@ -42,8 +38,7 @@ def draw_critical_difference(
     ----------
     Demsar (2006), JMLR 7, section 3.2.4.
     """
-    methods = looks(pairs.index)
-    ranks = ranks.sort_values(kind="stable")
+    methods = looks(ranks.index)
     half = (len(ranks) + 1) // 2
     with style():
         figure = Figure(figsize=(ONE_COLUMN, 0.9 + 0.2 * len(ranks)), layout="constrained")
@@ -53,7 +48,7 @@ def draw_critical_difference(
         axes.spines["top"].set_visible(True)
         axes.spines["top"].set_position("zero")
         axes.xaxis.set_ticks_position("top")
-        below = _draw_bars(axes, ranks, groups(ranks, pairs, alpha))
+        below = _draw_bars(axes, ranks, groups(ranks, difference))
         # names stand below each other, the outermost method first, each with a line to its rank on the axis
         for side, x, text, align in (
             (ranks.iloc[:half], ranks.iloc[0] - MARGIN, "{name} ({rank:.2f}) ", "right"),
@@ -70,26 +65,19 @@ def draw_critical_difference(
         return save_figure(figure, stem, title)
 
 
-def groups(ranks: pd.Series, pairs: pd.DataFrame, alpha: float = 0.05) -> list[tuple[str, str]]:
-    """Return first and last of each largest group of two or more neighbours in rank without a significant difference.
-
-    Nemenyi's p-value of a pair falls with the distance of their ranks, so that first and last speak for all between.
+def groups(ranks: pd.Series, difference: float) -> list[tuple[str, str]]:
+    """Return first and last of each largest group of two or more neighbours without a significant difference.
 
     Parameters
     ----------
     ranks : Series
         Average rank of each method, sorted.
-    pairs : DataFrame
-        Nemenyi's p-value of each pair.
-    alpha : float
+    difference : float
+        Critical difference.
     """
-    names, found, reached = list(ranks.index), [], 0
-    for i, first in enumerate(names):
-        last = max(j for j in range(i, len(names)) if j == i or pairs.loc[first, names[j]] >= alpha)
-        if last > max(i, reached):
-            found.append((first, names[last]))
-            reached = last
-    return found
+    last = np.searchsorted(ranks, ranks + difference, side="right") - 1
+    begins = np.flatnonzero((last > np.arange(len(ranks))) & (np.diff(last, prepend=-1) > 0))
+    return [(ranks.index[k], ranks.index[last[k]]) for k in begins]
 
 
 def _draw_bars(axes: Axes, ranks: pd.Series, found: list[tuple[str, str]]) -> float:
