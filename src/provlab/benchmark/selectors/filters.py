@@ -15,7 +15,7 @@ from sklearn.linear_model import lars_path_gram
 from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import minmax_scale, scale
 
-from provlab.benchmark.selectors.ranked import Ranked, Ranking, by_entry, by_scores, completed, f_statistics
+from provlab.benchmark.selectors.ranked import Ranked, Ranking, by_entry, by_scores, completed, f_statistics, followed
 
 
 class FTest(Ranked):
@@ -24,7 +24,6 @@ class FTest(Ranked):
     Source: Fisher (1925); scikit-learn.
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
     takes_sparse = True
 
@@ -38,7 +37,6 @@ class RankTest(Ranked):
     Source: Kruskal, Wallis (1952).
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
@@ -51,7 +49,6 @@ class ChiSquared(Ranked):
     Source: Liu, Setiono (1995); scikit-learn.
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
@@ -63,8 +60,6 @@ class MutualInformation(Ranked):
 
     Source: Ross (2014); scikit-learn.
     """
-
-    algorithm_version = 1
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
         noise = np.random.RandomState(0).standard_normal(X.shape)  # scikit-learn's, which tells equal values apart
@@ -95,7 +90,6 @@ class ShrunkenCentroids(Ranked):
     Source: Tibshirani, Hastie, Narasimhan, Chu (2002); scikit-learn's `NearestCentroid`.
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
@@ -112,8 +106,6 @@ class ReliefF(Ranked):
 
     Source: Kononenko (1994); Robnik-Šikonja, Kononenko (2003).
     """
-
-    algorithm_version = 1
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
         X, distances = _scaled_distances(X)
@@ -134,8 +126,6 @@ class MultiSURF(Ranked):
 
     Source: Urbanowicz, Olson, Schmitt, Meeker, Moore (2018).
     """
-
-    algorithm_version = 1
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
         X, distances = _scaled_distances(X)
@@ -161,8 +151,6 @@ class MRMR(Ranked):
     Source: Ding, Peng (2005); the quotient of Zhao, Anand, Wang (2019).
     """
 
-    algorithm_version = 1
-
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
         relevance = np.nan_to_num(f_statistics(X, y))
         Z, chosen, redundancy = scale(X) / np.sqrt(len(X)), [int(np.argmax(relevance))], np.zeros(X.shape[1])
@@ -171,7 +159,7 @@ class MRMR(Ranked):
             gain = relevance / np.maximum(redundancy / len(chosen), 1e-3)
             gain[chosen] = -1
             chosen.append(int(np.argmax(gain)))
-        return completed(np.array(chosen), X, y)
+        return completed(chosen, X, y)
 
 
 class JMI(Ranked):
@@ -179,8 +167,6 @@ class JMI(Ranked):
 
     Source: Yang, Moody (1999); Brown, Pocock, Zhao, Luján (2012).
     """
-
-    algorithm_version = 1
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
         bins = np.minimum(3 * stats.rankdata(X, axis=0) // (len(X) + 1), 2)
@@ -194,7 +180,7 @@ class JMI(Ranked):
             total += _information(classes, one_hot, before)
             total[chosen] = -np.inf
             chosen.append(int(np.argmax(total)))
-        return completed(np.array(chosen), X, y)
+        return completed(chosen, X, y)
 
 
 def _information(
@@ -219,8 +205,6 @@ class HSIC(Ranked):
     Source: Yamada, Jitkrittum, Sigal, Xing, Sugiyama (2014); blocks: Climente-González, Azencott, Kaski, Yamada (2019).
     """
 
-    algorithm_version = 1
-
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
         order = np.random.default_rng(0).permutation(len(X))
         size = min(20, len(X))
@@ -230,8 +214,7 @@ class HSIC(Ranked):
         Z, d = scale(X), X.shape[1]
         parts = np.array_split(np.arange(d), max(1, blocks.size * size * d // 10_000_000))
         relevance = np.concatenate([target @ _kernels(Z[:, part], blocks) for part in parts])
-        first = by_scores(relevance).order
-        kept = first[: max(1000, most)]
+        kept = by_scores(relevance).order[: max(1000, most)]
         kernels = _kernels(Z[:, kept], blocks)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the path ends early where the kernels are exhausted
@@ -244,8 +227,7 @@ class HSIC(Ranked):
                 max_iter=most,
             )
         entered = by_entry(path.T, X[:, kept], y)
-        chosen = kept[entered.order[: np.count_nonzero(path.any(axis=1))]]
-        return Ranking(np.concatenate([chosen, first[~np.isin(first, chosen)]]))
+        return followed(kept[entered.order[: np.count_nonzero(path.any(axis=1))]], relevance)
 
 
 def _kernels(Z: NDArray[np.float64], blocks: NDArray[np.int64]) -> NDArray[np.float64]:

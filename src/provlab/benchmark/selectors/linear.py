@@ -30,7 +30,6 @@ class SVMWeights(Ranked):
     Source: Guyon, Weston, Barnhill, Vapnik (2002), without the recursion.
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
     takes_sparse = True
 
@@ -47,7 +46,6 @@ class L1LogisticPath(Ranked):
     Source: Tibshirani (1996); Ng (2004); scikit-learn's `LogisticRegression`.
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
     takes_sparse = True
 
@@ -72,7 +70,6 @@ class MCP(Ranked):
     Source: Zhang (2010); Bertrand, Klopfenstein, Bannier, Gidel, Massias (2022), skglm.
     """
 
-    algorithm_version = 1
     package = "skglm"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
@@ -95,7 +92,6 @@ class LeastAngles(Ranked):
     Source: Efron, Hastie, Johnstone, Tibshirani (2004); scikit-learn's `lars_path`.
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
@@ -124,7 +120,6 @@ class StabilitySelection(Ranked):
     Source: Meinshausen, Bühlmann (2010), Theorem 1; complementary halves: Shah, Samworth (2013).
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
@@ -150,8 +145,6 @@ class ForwardRidge(Ranked):
     Source: Pahikkala, Airola, Salakoski (2010), greedy RLS.
     """
 
-    algorithm_version = 1
-
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
         X = scale(X)
         T = one_against_rest(y).T - one_against_rest(y).mean(axis=1)
@@ -167,7 +160,7 @@ class ForwardRidge(Ranked):
             u, v, chosen = U[:, best].copy(), X[:, best], [*chosen, best]
             diagonal, duals = left[:, best].copy(), duals - np.outer(u, v @ duals)
             C -= np.outer(u, v @ C)
-        return completed(np.array(chosen), X, y)
+        return completed(chosen, X, y)
 
 
 class FastCan(Ranked):
@@ -176,7 +169,6 @@ class FastCan(Ranked):
     Source: Zhang, Wang, Worden, Cross (2025), fastcan.
     """
 
-    algorithm_version = 1
     package = "fastcan"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:

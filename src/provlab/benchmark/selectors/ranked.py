@@ -45,6 +45,7 @@ class Ranked(BaseSelector, ABC):
         and `fit` refuses another one. None takes any.
     """
 
+    algorithm_version = 1
     package: ClassVar[str] = "provsel"
     needs_labels = True
     classes_only = True
@@ -65,7 +66,9 @@ class Ranked(BaseSelector, ABC):
         most = min(max(r or 0, MOST), d)
 
         def compute() -> Ranking:
-            X = view.X if self.takes_sparse else np.asfortranarray(_dense(view.X), dtype=np.float64)
+            X = view.X
+            if not self.takes_sparse:
+                X = np.asfortranarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
             y = LabelEncoder().fit_transform(view.y) if self.needs_labels else np.empty(0, dtype=np.int64)
             return self._ranking(X, y, most)
 
@@ -93,15 +96,20 @@ def check_version(subject: str, package: str, stated: str | None) -> None:
         )
 
 
-def by_scores(scores: NDArray[np.float64], own: int | None = None) -> Ranking:
+def by_scores(scores: NDArray[np.float64]) -> Ranking:
     """Return the order of decreasing scores, the first of equal ones first; what has no score comes last."""
     scores = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf)
-    return Ranking(np.argsort(-scores, kind="stable").astype(np.int64), scores, own)
+    return Ranking(np.argsort(-scores, kind="stable").astype(np.int64), scores)
 
 
-def completed(first: NDArray[np.int64], X: Any, y: NDArray[np.int64]) -> Ranking:
+def completed(first: Any, X: Any, y: NDArray[np.int64]) -> Ranking:
     """Return an order that begins with some features; the others follow by their F statistic."""
-    others = by_scores(f_statistics(X, y)).order
+    return followed(first, f_statistics(X, y))
+
+
+def followed(first: Any, scores: NDArray[np.float64]) -> Ranking:
+    """Return an order that begins with some features; the others follow by their scores."""
+    others = by_scores(scores).order
     return Ranking(np.concatenate([first, others[~np.isin(others, first)]]).astype(np.int64))
 
 
@@ -127,7 +135,3 @@ def one_against_rest(y: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return 0/1 targets, shape (n_targets, n): one of two classes, else one a class."""
     classes = np.arange(int(y.max()) + 1)
     return y[None, :] if classes.size == 2 else (y == classes[:, None]).astype(np.int64)
-
-
-def _dense(X: Any) -> NDArray[np.float64]:
-    return X.toarray() if sparse.issparse(X) else X

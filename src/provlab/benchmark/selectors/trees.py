@@ -19,7 +19,6 @@ class ExtraTrees(Ranked):
     Source: Geurts, Ernst, Wehenkel (2006); scikit-learn's `ExtraTreesClassifier`.
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
     takes_sparse = True
 
@@ -35,7 +34,6 @@ class PermutationImportance(Ranked):
     Source: Breiman (2001); scikit-learn's `permutation_importance`.
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
@@ -56,7 +54,6 @@ class ForestRFE(Ranked):
     Source: Granitto, Furlanello, Biasioli, Gasperi (2006).
     """
 
-    algorithm_version = 1
     package = "scikit-learn"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
@@ -79,7 +76,6 @@ class Boruta(Ranked):
     Source: Kursa, Rudnicki (2010); boruta.
     """
 
-    algorithm_version = 1
     package = "boruta"
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from provlab.benchmark.selectors.ranked import Ranked, Ranking, by_scores
+from provlab.benchmark.selectors.ranked import Ranked, Ranking, followed
 
 
-class Unlabelled(Ranked, ABC):
-    """A ranking that takes no labels."""
-
-    needs_labels = False
-    classes_only = False
-
-
-class CUR(Unlabelled):
+class CUR(Ranked):
     """Largest entry of the leading right singular vector, of what the features chosen before leave of X.
 
     Source: Imbalzano, Anelli, Giofré, Klees, Behler, Ceriotti (2018); Mahoney, Drineas (2009).
     """
 
-    algorithm_version = 1
+    needs_labels = classes_only = False
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
         X, chosen = _of_few_rows(X), list[int]()
@@ -43,16 +35,16 @@ class CUR(Unlabelled):
             basis = np.column_stack([basis, column])
             gram = gram - np.outer(column, column @ gram)
             gram = gram - np.outer(gram @ column, column)
-        return _by_norm_after(chosen, X)
+        return followed(chosen, (X**2).sum(axis=0))
 
 
-class FarthestPoints(Unlabelled):
+class FarthestPoints(Ranked):
     """The column farthest from those chosen before; the first is the farthest from the mean column.
 
     Source: Eldar, Lindenbaum, Porat, Zeevi (1997); Imbalzano, Anelli, Giofré, Klees, Behler, Ceriotti (2018).
     """
 
-    algorithm_version = 1
+    needs_labels = classes_only = False
 
     def _ranking(self, X: Any, y: NDArray[np.int64], most: int) -> Ranking:
         X = _of_few_rows(X)
@@ -64,14 +56,9 @@ class FarthestPoints(Unlabelled):
             last = squares + squares[chosen[-1]] - 2 * (X[:, chosen[-1]] @ X)
             distances = last if len(chosen) == 1 else np.minimum(distances, last)
             distances[chosen] = -np.inf
-        return _by_norm_after(chosen, X)
+        return followed(chosen, (X**2).sum(axis=0))
 
 
 def _of_few_rows(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return at most d rows with the same products of columns."""
     return np.linalg.qr(X)[1] if len(X) > X.shape[1] else X
-
-
-def _by_norm_after(chosen: list[int], X: NDArray[np.float64]) -> Ranking:
-    others = by_scores((X**2).sum(axis=0)).order
-    return Ranking(np.concatenate([np.array(chosen, dtype=np.int64), others[~np.isin(others, chosen)]]))
