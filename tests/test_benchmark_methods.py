@@ -18,7 +18,7 @@ from sklearn.preprocessing import minmax_scale, scale
 from sklearn.svm import LinearSVC, l1_min_c
 
 from provlab.benchmark import selectors
-from provlab.benchmark.methods import methods_table, panel_methods
+from provlab.benchmark.methods import panel_methods
 from provlab.plan import cells_of, compose_config
 from provlab.project.components import component_class
 from provsel.reducers import is_random, seed
@@ -56,27 +56,15 @@ def test_a_method_selects_as_many_as_asked_and_what_was_planted(name):
             assert 0 < len({*few}) <= (3 if method.sizes == "at most" else 30)
         if method.adapter and method.sizes == "fixed":
             assert more[:3] == few
-        if method.uses_labels:
+        if method.selector().needs_labels:
             assert {*more} >= PLANTED or (method.sizes != "fixed" and {*more} <= PLANTED)
 
 
 def test_the_panel_has_methods_of_each_kind():
     assert len(METHODS) >= 35
     assert {method.kind for method in METHODS.values()} == {"control", "embedded", "filter", "subset", "wrapper"}
-    assert {method.needs for method in METHODS.values()} == {None, "boruta", "fastcan", "skglm"}
+    assert {method.source for method in METHODS.values()} == {"provsel", "scikit-learn", "boruta", "fastcan", "skglm"}
     assert {*ADAPTERS} == {*selectors.__all__}
-
-
-def test_the_table_of_methods_says_of_each_what_its_class_says():
-    found = methods_table().set_index("method")
-    assert [*found.index] == [*METHODS]
-    assert (found.drop(columns=["guarantee", "reference"]) != "").all(axis=None)
-    assert [*found.index[found["reference"] == ""]] == ["all features"]
-    assert found.loc["JMI"].tolist()[:6] == ["filter", "provsel", "fixed", "yes", "any", ""]
-    assert found.loc["JMI", "reference"] == "Yang, Moody (1999); Brown, Pocock, Zhao, Luján (2012)."
-    assert found.loc["strong RRQR", "guarantee"] == "subset"
-    assert found.loc[["BSS", "leverage", "leverage, largest"], "guarantee"].tolist() == ["budget", "budget", ""]
-    assert found.loc["LPSVM", "what"].startswith("Keep the features to which a linear-programming SVM gives weight")
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
@@ -313,7 +301,6 @@ def test_another_version_has_another_key_and_is_no_failure_of_the_method():
     assert one.id != two.id
     with pytest.raises(ImportError, match=r"FTest: expected scikit-learn 0\.1, got 1\..*selector\.version=1\."):
         selectors.FTest(2, version="0.1").fit(*table())
-    assert any("selector.version='1.9." in each for each in METHODS["F-test"].overrides(5, installed=True))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 
 import provsel
 from forking import run_forked, run_forked_text
+from provlab.benchmark.methods import panel_methods
 from provsel.certificates import THEOREMS
 from small_runs import PROVSEL, REPO, run_python
 
@@ -167,9 +168,29 @@ def test_the_table_of_a_page_gets_the_verdicts_it_promises(tmp_path, monkeypatch
     assert "2 claims: 2 replicated" in done.stdout
 
 
-def test_numbers_and_theorems_are_read():
-    measured = importlib.util.module_from_spec(MEASURED)
-    MEASURED.loader.exec_module(measured)
+@pytest.fixture(scope="module")
+def measured():
+    module = importlib.util.module_from_spec(MEASURED)
+    MEASURED.loader.exec_module(module)
+    return module
+
+
+def test_the_table_of_methods_says_of_each_what_its_class_says(measured):
+    (header, _, *rows, _), _ = measured.panel_lines()
+    names = header.strip("| ").split(" | ")
+    found = [dict(zip(names, row[2:-2].split(" | "), strict=True)) for row in rows]
+    assert [each.pop("method") for each in found] == [*panel_methods()]
+    of = dict(zip(panel_methods(), found, strict=True))
+    assert all(each[name] for each in found for name in ("kind", "source", "sizes", "labels", "classes", "what"))
+    assert [name for name, each in of.items() if not each["reference"]] == ["all features"]
+    assert [*of["JMI"].values()][:6] == ["filter", "provsel", "fixed", "yes", "any", ""]
+    assert of["JMI"]["reference"] == "Yang, Moody (1999); Brown, Pocock, Zhao, Luján (2012)."
+    guarantees = {"strong RRQR": "subset", "BSS": "budget", "leverage": "budget", "leverage, largest": ""}
+    assert {name: of[name]["guarantee"] for name in guarantees} == guarantees
+    assert of["LPSVM"]["what"].startswith("Keep the features to which a linear-programming SVM gives weight")
+
+
+def test_numbers_and_theorems_are_read(measured):
     assert measured.theorems()[: len(THEOREMS)] == list(THEOREMS)
     for theorem in measured.theorems():
         text = "\n".join(measured.theorem_lines(theorem))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from collections import Counter
@@ -18,7 +19,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import provlab.benchmark.methods
 import provsel.certificates
-from provlab.benchmark.methods import methods_table
+from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import stored_folder
 from provlab.benchmark.ranking import ALL, against_all, front, leaderboard, of_slice, pairs_of, scores
 from provlab.benchmark.stored import read_panel
@@ -263,11 +264,31 @@ def claims_of_theorems() -> tuple[list[str], list[Path]]:
     return [line for each in theorems() for line in theorem_lines(each)], [REFERENCE / "verdicts.csv", SUBSETS]
 
 
+PROMISES = {"budget": "budget", "subset": "subset_promise"}
+"""Guarantees by their names, and the method of a class that has one."""
+
+
 def panel_lines() -> tuple[list[str], list[Path]]:
-    """Return the methods of the benchmark, as their classes and `methods.yaml` say."""
-    table = methods_table()
-    rows = [[cell.replace("|", "\\|") for cell in line] for line in table.to_numpy().tolist()]
-    return table_lines([*table.columns], rows), [Path(provlab.benchmark.methods.__file__).with_name("methods.yaml")]
+    """Return the methods of the benchmark, as their classes and `methods.yaml` say.
+
+    A guarantee is "budget", where the class tells how many features a theorem asks for, or "subset", where it bounds
+    the error of the columns kept; the theorems on draws are not about the largest scores.
+    """
+    rows = []
+    for name, method in panel_methods().items():
+        selector = method.selector()
+        of = type(getattr(selector, "selector", selector))
+        text = inspect.getdoc(of) or ""
+        _, _, reference = text.replace("References\n----------\n", "Source: ").partition("Source: ")
+        promises = {} if getattr(selector, "strategy", "") == "top" else PROMISES
+        row = [
+            name, method.kind, method.source, method.sizes, "yes" if selector.needs_labels else "no",
+            "any" if method.multiclass else "two", ", ".join(kind for kind in promises if hasattr(of, promises[kind])),
+            *(" ".join(part.split()) for part in (text.partition("\n\n")[0], reference)),
+        ]  # fmt: skip
+        rows.append([cell.replace("|", "\\|") for cell in row])
+    header = ["method", "kind", "source", "sizes", "labels", "classes", "guarantee", "what", "reference"]
+    return table_lines(header, rows), [Path(provlab.benchmark.methods.__file__).with_name("methods.yaml")]
 
 
 def format_of(module: ModuleType) -> tuple[list[str], list[Path]]:
