@@ -16,11 +16,7 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for kind in ("dataset", "method"):
         parser.add_argument(
-            f"--{kind}",
-            action="append",
-            default=[],
-            metavar="NAME",
-            help="of the panel; may be repeated (default: all)",
+            f"--{kind}", action="append", default=[], metavar="NAME", help="may be repeated (default: all)"
         )
     parser.add_argument("--plan", action="store_true", help="compute nothing, count what is stored")
     add_store_arguments(parser, "executor=serial")
@@ -28,13 +24,12 @@ def panel_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_panel(options: argparse.Namespace) -> int:
     """Compute what is missing, and return 1 where a trial could not be computed here."""
-    import numpy as np
-    import pyarrow as pa
+    import pandas as pd
 
     from provlab.benchmark.methods import panel_methods
-    from provlab.benchmark.panel import check_here, panel_cells, panel_datasets, some
+    from provlab.benchmark.panel import check_here, names_of, panel_cells, panel_datasets, some
+    from provlab.frames import planned_trials
     from provlab.run.runner import run_cells
-    from provlab.snapshot import StoreSnapshot
     from provlab.store import TrialStore
 
     why = "all else is the same for everybody: choose by --dataset and --method"
@@ -48,16 +43,14 @@ def call_panel(options: argparse.Namespace) -> int:
         report = run_cells([each.cell for each in cells], store, executor, label="panel")
         print(report.summary())
         status = 1 if report.failures else 0
-    snapshot, lines, hours = StoreSnapshot.take(store, ["task_cpu", "failure"]), [], 0.0
-    for name in datasets:
-        own = [each.cell for each in cells if each.dataset == name]
-        rows = np.concatenate([np.empty(0, np.int64), *(snapshot.rows(cell) for cell in own)])
-        part = snapshot.table.take(pa.array(rows)).to_pandas()
-        spent, n_failed = float(part["task_cpu"].astype(float).sum()), int((part["failure"].fillna("") != "").sum())
-        planned = sum(cell.n_trials for cell in own)
-        lines.append(
-            {"data set": name, "trials": planned, "stored": len(part), "failed": n_failed, "CPU s": round(spent)}
-        )
-        hours += spent / 3600
+    names, planned = names_of(cells)["dataset"], [each.cell.n_trials for each in cells]
+    found = planned_trials(store, [each.cell for each in cells], ["task_cpu", "failure"]).join(names, on="place")
+    found["failed"] = found["failure"].fillna("") != ""
+    counts = found.groupby("dataset").agg(
+        stored=("place", "size"), failed=("failed", "sum"), **{"CPU s": ("task_cpu", "sum")}
+    )
+    shown = pd.DataFrame({"trials": planned}).groupby(names).sum().reindex([*datasets]).join(counts).fillna(0)
+    lines = shown.round().astype(int).rename_axis("data set").reset_index().to_dict("records")
+    hours = counts["CPU s"].sum() / 3600
     PlainConsole().print(table(lines, caption=f"{hours:.2f} CPU hours; what failed is a result, and is ranked last"))
     return status
