@@ -12,7 +12,7 @@ import json
 import logging
 import shutil
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -242,7 +242,7 @@ def write_reference(results: Path, overrides: Sequence[str] = (), artefacts: Seq
             made = Provenance.of(Versions.of_artefact(artefact, claims_about([name], files)), trials, overrides)
             written = _write_files(folder, artefact, store, rankings)
             counts = certificate_counts(trials)
-            parts[name] = made.as_json() | {"certificates": counts, "files": written, "sample": sorted(records)}
+            parts[name] = asdict(made) | {"certificates": counts, "files": written, "sample": sorted(records)}
             sample |= records
         shutil.rmtree(folder / SAMPLE, ignore_errors=True)
         keys = sorted({key for part in parts.values() for key in part["sample"]})
@@ -297,7 +297,7 @@ def _finish(reference: Reference, results: Path, names: Sequence[str]) -> None:
     for path in sorted((results / READINGS).glob("*/made.json")):
         new = {name: each for name, each in stored_made(path.parent).items() if not names or name in names}
         if new and path.parent.name in files:
-            reference.readings.update({name: made.as_json() for name, made in new.items()})
+            reference.readings.update({name: asdict(made) for name, made in new.items()})
             _add_readings(reference, path.parent, new, files[path.parent.name])
     reference.write()
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -21,7 +21,8 @@ from provlab.plan import Artefact, Entry, unique_cells
 from provlab.plan.overrides import ELSEWHERE, setting
 from provlab.project.components import component_class
 from provlab.snapshot import StoreSnapshot
-from provlab.summaries import value_counts, versions
+from provlab.summaries import value_counts
+from provlab.summaries import versions as text_versions
 from provsel import __version__
 
 COLUMNS = ("task_cpu", "environment", "git_revision")
@@ -122,18 +123,17 @@ class Provenance:
     def of(cls, versions: Versions, trials: pd.DataFrame, settings: Sequence[str] = ()) -> Self:
         """Return it for trials with `COLUMNS`, as of today, and settings, without those of where trials are run."""
         settings = [text for text in settings if setting(text).partition(".")[0] not in ELSEWHERE]
-        today, hours = datetime.now(UTC).date().isoformat(), float(trials["task_cpu"].sum()) / 3600
-        return cls(today, __version__, tuple(settings), versions, len(trials), round(hours, 4), *computed_with(trials))
+        today, hours = datetime.now(UTC).date().isoformat(), round(float(trials["task_cpu"].sum()) / 3600, 4)
+        environments = [{**text_versions(text), "trials": n} for text, n in value_counts(trials["environment"])]
+        revisions = [{"revision": text, "trials": n} for text, n in value_counts(trials["git_revision"])]
+        made = tuple(settings), versions, len(trials), hours
+        return cls(today, __version__, *made, tuple(environments), tuple(revisions))
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any], subject: str) -> Self:
-        """Return what `as_json` gave, of a mapping that may have more; ValueError where a part is missing."""
+        """Return what `asdict` gave, of a mapping that may have more; ValueError where a part is missing."""
         provenance: Self = read_as(cls, with_known_keys(cls, found), subject)
         return provenance
-
-    def as_json(self) -> dict[str, Any]:
-        """Return a JSON object."""
-        return asdict(self)
 
     def changes(self, now: Versions) -> list[str]:
         """Return what is not as it is by default and now, in words."""
@@ -151,15 +151,6 @@ def stored_trials(
     # an environment is a thousand letters long: millions of trials share one object, as Arrow's texts would not
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
     return frame, sum(cell.n_trials for cell in chosen)
-
-
-def computed_with(trials: pd.DataFrame) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
-    """Return environments and git revisions, the most frequent first, each with its number of trials."""
-    environments, revisions = value_counts(trials["environment"]), value_counts(trials["git_revision"])
-    return (
-        tuple({**versions(text), "trials": n} for text, n in environments),
-        tuple({"revision": text, "trials": n} for text, n in revisions),
-    )
 
 
 def _stated(rule: AbstractRule) -> dict[str, Any]:

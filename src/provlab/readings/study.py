@@ -12,7 +12,7 @@ import logging
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
@@ -236,7 +236,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
         write_frame(lines, folder / name)
     for name, frame in outcome.prints.items():
         write_frame(frame, _print_file(folder, name))
-    stated = {name: each.as_json() for name, each in sorted((outcome.made | made).items())}
+    stated = {name: asdict(each) for name, each in sorted((outcome.made | made).items())}
     write_text(folder / MADE, json.dumps(stated, indent=1, ensure_ascii=False) + "\n")
 
 
