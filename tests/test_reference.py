@@ -14,9 +14,8 @@ import pandas as pd
 import pytest
 
 from made_paper import ARTEFACT, SCRIPT, made_paper
-from provlab.claims import VERDICTS
 from provlab.claims.provenance import Versions
-from provlab.claims.rules import RULES_VERSION
+from provlab.claims.rules import RULES_VERSION, VERDICTS
 from provlab.claims.schema import all_claim_files, claims_about
 from provlab.cli import main
 from provlab.plan import compose_artefact, trials_of, unique_cells

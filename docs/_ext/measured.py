@@ -23,8 +23,9 @@ from provlab.benchmark.methods import panel_methods
 from provlab.benchmark.panel import stored_folder
 from provlab.benchmark.ranking import ALL, against_all, front, leaderboard, of_slice, pairs_of, scores
 from provlab.benchmark.stored import read_panel
-from provlab.claims import VERDICTS, Claim, table
-from provlab.claims.schema import all_claim_files
+from provlab.claims import table
+from provlab.claims.rules import VERDICTS
+from provlab.claims.schema import Claim, all_claim_files
 from provlab.project import papers
 from provlab.readings import schema
 from provlab.readings.robustness import count_text

@@ -28,9 +28,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
 from provlab import frames
-from provlab.claims import Evidence
 from provlab.claims.evidence import UnavailableError
 from provlab.claims.schema import all_claim_files
+from provlab.claims.stored import Evidence
 from provlab.claims.verdicts import judge_files, write_verdicts
 from provlab.datasets import is_place, read_source, source_names
 from provlab.features import data_names

@@ -19,11 +19,12 @@ from typing import Any, Self
 
 import pandas as pd
 
-from provlab.claims import INCONCLUSIVE, NOT_CONTRADICTED, NOT_RUN, VERDICTS, ClaimFile, Evidence, verdict_frame
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
 from provlab.claims.ranking import draw_rankings, ranked
-from provlab.claims.schema import all_claim_files, claim_files, claims_about
-from provlab.claims.verdicts import judge_files
+from provlab.claims.rules import INCONCLUSIVE, NOT_CONTRADICTED, NOT_RUN, VERDICTS
+from provlab.claims.schema import ClaimFile, all_claim_files, claim_files, claims_about
+from provlab.claims.stored import Evidence
+from provlab.claims.verdicts import judge_files, verdict_frame
 from provlab.datasets import MissingDataError, source_names
 from provlab.documents import read_json
 from provlab.figures.style import only_formats

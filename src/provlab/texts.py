@@ -29,7 +29,7 @@ from typing import Any
 
 import pandas as pd
 
-from provlab.claims import VERDICTS
+from provlab.claims.rules import VERDICTS
 from provlab.documents import read_json
 from provlab.project import current_project, papers
 from provlab.tables import aligned, escape_markdown, write_text

@@ -4,7 +4,7 @@ from itertools import count
 
 import numpy as np
 
-from provlab.claims import Evidence
+from provlab.claims.stored import Evidence
 from provlab.plan import Artefact, Entry
 from provlab.snapshot import StoreSnapshot
 from provlab.store import TrialStore

@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 from made_trials import criteria
 
-from provlab.claims import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, NOT_RUN, REPLICATED, VACUOUS, Finding
 from provlab.claims.comparison import Better, Comparable, NotWorse
 from provlab.claims.paired_tests import CorrectedT, SignedRank
-from provlab.claims.rules import decide
+from provlab.claims.rules import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NO_DIFFERENCE,
+    NOT_RUN,
+    REPLICATED,
+    VACUOUS,
+    Finding,
+    decide,
+)
 from provlab.claims.verdicts import headline, verdict_of
 
 

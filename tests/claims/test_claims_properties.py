@@ -7,10 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_trials import criteria
 
-from provlab.claims import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED
 from provlab.claims.comparison import Better, Comparable, NotWorse
 from provlab.claims.paired_tests import CorrectedT, SignedRank
-from provlab.claims.rules import decide
+from provlab.claims.rules import CONTRADICTED, INCONCLUSIVE, NO_DIFFERENCE, REPLICATED, decide
 from provlab.claims.table import judge_table
 
 SWAPPED = {REPLICATED: CONTRADICTED, CONTRADICTED: REPLICATED}

@@ -7,7 +7,9 @@ import pytest
 from made_trials import MadeArtefacts
 from scipy.stats import binom, binomtest
 
-from provlab.claims import (
+from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
+from provlab.claims.ranking import draw_rankings, rank, ranked
+from provlab.claims.rules import (
     CONTRADICTED,
     DEPENDS,
     INCONCLUSIVE,
@@ -17,15 +19,9 @@ from provlab.claims import (
     NOT_TESTABLE,
     REPLICATED,
     VACUOUS,
-    Claim,
-    RankingRequest,
-    judge,
-    rank,
-    verdict_frame,
 )
-from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
-from provlab.claims.ranking import draw_rankings, ranked
-from provlab.claims.schema import RULES
+from provlab.claims.schema import RULES, Claim, RankingRequest
+from provlab.claims.verdicts import judge, verdict_frame
 from provlab.datasets import MissingDataError, load_dataset
 
 SETS = [f"set{k}" for k in range(20)]

@@ -9,7 +9,7 @@ import pytest
 from hostile_bytes import bounded
 from test_fuzz_readers import BILLION_LAUGHS
 
-from provlab.claims import load_claims
+from provlab.claims.schema import load_claims
 from provlab.cli import main
 from provlab.cli.project import listing
 from provlab.plan import cells_of, compose_artefact, compose_config

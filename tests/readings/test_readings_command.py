@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from provlab.claims import DEPENDS_ON_READING
 from provlab.claims.provenance import Provenance
+from provlab.claims.rules import DEPENDS_ON_READING
 from provlab.cli import main
 from provlab.identity.cell import ID_DIGITS
 from provlab.readings.letter import write_letter

@@ -10,7 +10,7 @@ claims:
     where: Section 6.3.2, Figure 1
     claim: BSS has the lower error.               # our words
     artefact: smith2020/figure1
-    test: better                                  # a rule: its class in provlab.claims, in small letters
+    test: better                                  # a rule: its class in a module of provlab.claims
     origin: paper           # whose statement: the paper's (default), an alternative of ours, or a control that it lacks
     certain: false          # true: mathematics forces it, so that only a bug could contradict it
     repeats: smith2020.x    # it is the same statement as that claim, asked at another place

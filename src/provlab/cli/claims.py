@@ -19,7 +19,7 @@ from provlab.terminal import PlainConsole, print_json, table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from provlab.claims import Verdict
+    from provlab.claims.verdicts import Verdict
     from provlab.readings.robustness import Robustness
 
 TABLE_HELP = """With --claims, --results is a CSV, TSV or Parquet file of results. The section results of
@@ -57,8 +57,8 @@ def verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 def call_verify(options: argparse.Namespace) -> int:
     """Judge claims, and print verdicts and rankings; those of a project are written to results/ as well."""
-    from provlab.claims import verdict_frame
     from provlab.claims.ranking import ranked
+    from provlab.claims.verdicts import verdict_frame
     from provlab.readings.robustness import counted, stored_robustness
 
     on_table = options.claims is not None or Path(options.results).is_file()
@@ -87,7 +87,7 @@ def call_verify(options: argparse.Namespace) -> int:
 
 def exit_status(verdicts: Sequence[Verdict]) -> int:
     """Return what a check of a table ends with: see `TABLE_HELP`."""
-    from provlab.claims import CONTRADICTED, NO_DIFFERENCE, REPLICATED
+    from provlab.claims.rules import CONTRADICTED, NO_DIFFERENCE, REPLICATED
 
     found = {made.verdict for made in verdicts}
     if found & {CONTRADICTED, NO_DIFFERENCE}:
@@ -96,10 +96,9 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
 
 
 def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
-    from provlab.claims import Evidence
     from provlab.claims.ranking import draw_rankings
     from provlab.claims.schema import claim_files, columns_read
-    from provlab.claims.stored import composed
+    from provlab.claims.stored import Evidence, composed
     from provlab.claims.verdicts import judge_files, write_verdicts
     from provlab.snapshot import StoreSnapshot
     from provlab.store import TrialStore
@@ -123,8 +122,8 @@ def _judge_store(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 
 
 def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFrame]:
-    from provlab.claims import verdict_frame
     from provlab.claims.table import judge_table
+    from provlab.claims.verdicts import verdict_frame
     from provlab.tables import write_frame
 
     results = Path(options.results)
@@ -155,7 +154,7 @@ def _judge_table(options: argparse.Namespace) -> tuple[list[Verdict], pd.DataFra
 
 def _line(made: Verdict, asked: Mapping[str, Robustness]) -> dict[str, object]:
     """Return what is printed of a claim; n needed is that of a power of 0.9 at the observed effect."""
-    from provlab.claims import NOT_RUN
+    from provlab.claims.rules import NOT_RUN
     from provlab.readings.robustness import counted, under_readings
 
     verdict = counted(made.claim.id, made.verdict, asked)
@@ -195,7 +194,7 @@ def _totals(verdicts: Sequence[Verdict], asked: Mapping[str, Robustness] | None)
 
     `asked` is what became of claims under readings; None where there are none, as of a table of results.
     """
-    from provlab.claims import DECIDED, VERDICTS
+    from provlab.claims.rules import DECIDED, VERDICTS
     from provlab.readings.robustness import counted
 
     papers = [made for made in verdicts if made.claim.kind == "paper"]

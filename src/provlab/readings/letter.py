@@ -17,7 +17,8 @@ import pandas as pd
 from rich.table import Column, Table
 from rich.text import Text
 
-from provlab.claims import CONTRADICTED, DEPENDS_ON_READING, NO_DIFFERENCE, NOT_CONTRADICTED, REPLICATED, Claim
+from provlab.claims.rules import CONTRADICTED, DEPENDS_ON_READING, NO_DIFFERENCE, NOT_CONTRADICTED, REPLICATED
+from provlab.claims.schema import Claim
 from provlab.project import papers
 from provlab.readings.prints import nearest
 from provlab.readings.robustness import count_text, robustness_frame

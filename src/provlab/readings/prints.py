@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
-from provlab.claims import Claim
 from provlab.claims.comparison import AbstractComparison
+from provlab.claims.schema import Claim
 from provlab.claims.stored import artefact_layout
 from provlab.frames import TIMES
 from provlab.project import artefact_file

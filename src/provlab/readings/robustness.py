@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from provlab.claims import DECIDED, DEPENDS_ON_READING, NOT_CONTRADICTED, NOT_RUN, REPLICATED, VERDICTS
+from provlab.claims.rules import DECIDED, DEPENDS_ON_READING, NOT_CONTRADICTED, NOT_RUN, REPLICATED, VERDICTS
 from provlab.readings.schema import Readings
 
 COLUMNS = [

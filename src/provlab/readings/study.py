@@ -23,9 +23,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from provlab.claims import Claim, ClaimFile
 from provlab.claims.provenance import COLUMNS, Provenance, Versions, stored_trials
-from provlab.claims.schema import claim_files, columns_read
+from provlab.claims.schema import Claim, ClaimFile, claim_files, columns_read
 from provlab.documents import read_json
 from provlab.frames import columns_with_sizes
 from provlab.identity.cell import ID_DIGITS

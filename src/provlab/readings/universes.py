@@ -17,8 +17,9 @@ from math import prod
 import numpy as np
 import pandas as pd
 
-from provlab.claims import Claim, Evidence, Verdict, judge
-from provlab.claims.stored import artefact_layout
+from provlab.claims.schema import Claim
+from provlab.claims.stored import Evidence, artefact_layout
+from provlab.claims.verdicts import Verdict, judge
 from provlab.identity.cell import Cell
 from provlab.plan import (
     Artefact,

@@ -17,9 +17,10 @@ import pandas as pd
 import pyarrow as pa
 from markupsafe import Markup
 
-from provlab.claims import ClaimFile, Evidence, Verdict, judge
 from provlab.claims.rules import Finding
-from provlab.claims.schema import Claim
+from provlab.claims.schema import Claim, ClaimFile
+from provlab.claims.stored import Evidence
+from provlab.claims.verdicts import Verdict, judge
 from provlab.datasets import MissingDataError
 from provlab.documents import read_json
 from provlab.figures.specification import by_effect, specification_curve

@@ -19,8 +19,9 @@ from provlab.audit import AuditRun, read_audits
 from provlab.benchmark.panel import stored_folder
 from provlab.benchmark.ranking import scores
 from provlab.benchmark.stored import read_panel
-from provlab.claims import NOT_RUN, Verdict
+from provlab.claims.rules import NOT_RUN
 from provlab.claims.schema import all_claim_files
+from provlab.claims.verdicts import Verdict
 from provlab.doctor import INSTALLATION, OK, STORE, examine
 from provlab.features import AT_ONCE
 from provlab.own_runs import read_runs

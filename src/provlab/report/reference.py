@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from provlab.claims import ClaimFile
 from provlab.claims.provenance import Provenance
+from provlab.claims.schema import ClaimFile
 from provlab.project import current_project
 from provlab.readings.robustness import counted, stored_robustness, tallied
 from provlab.reference import FOLDER, Reference
