@@ -193,10 +193,8 @@ def test_what_is_missing_is_partial_and_left_out_on_both_sides(here):
 )
 def test_exit_status(here, parameters, status, verdict, capsys):
     written(here, changed(parameters=parameters))
-    assert (
-        main(["verify", "--results", "bench.csv", "--claims", "claims.yaml", "--output", "out.csv", "--detail"])
-        == status
-    )
+    command = ["verify", "--results", "bench.csv", "--claims", "claims.yaml", "--output", "out.csv", "--detail"]
+    assert main(command) == status
     out = capsys.readouterr().out
     assert verdict in out
     assert "\n1 claim: " in out
@@ -209,9 +207,8 @@ def test_columns_by_options_go_before_the_file(here):
     written(here, changed(rankings=[], results={"row": "wrong", "error": "*"}, parameters=PAIR), LONG)
     command = ["verify", "--results", "bench.csv", "--claims", "claims.yaml"]
     assert main([*command, "--column", "dataset=d", "--column", "row=*", "--column", "error=*(*"]) == 2
-    assert (
-        main([*command, "--column", "row=m", "--column", "dataset=d", "--column", "error=e"]) == 3
-    )  # of two data sets
+    of_two_sets = ["--column", "row=m", "--column", "dataset=d", "--column", "error=e"]
+    assert main([*command, *of_two_sets]) == 3
 
 
 LONG = "m,d,e\nA,one,0.1\nB,one,0.2\nA,two,0.1\nB,two,0.2\n"
@@ -254,12 +251,9 @@ def test_messages(here, table, results, parameters, message, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+FOLDS = {"over": "folds", "dataset": "one", "margin": "usual"}
 NEEDS = [
-    (
-        "better",
-        {**PAIR, "over": "folds", "dataset": "one", "margin": "usual"},
-        r"expected a column n_train, got none; .*",
-    ),
+    ("better", {**PAIR, **FOLDS}, r"expected a column n_train, got none; .*"),
     (
         "count_above",
         {"row": "A", "over": "folds", "above": 1.0},
