@@ -179,9 +179,10 @@ class FastCan(Ranked):
             try:
                 found = fastcan.FastCan(count, verbose=0).fit(X, one_against_rest(y).T)
             except RuntimeError as error:  # the columns are exhausted; the message tells when
-                fewer = re.search(r"with the (\d+) selected", str(error))
-                if fewer is None or not 0 < int(fewer[1]) < count:
+                told = re.search(r"with the (\d+) selected|selecting the (\d+)", str(error))
+                fewer = 0 if told is None else int(told[1] or int(told[2]) - 1)
+                if not 0 < fewer < count:
                     raise
-                count = int(fewer[1])
+                count = fewer
             else:
                 return completed(found.indices_, X, y)
