@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 ENDS = 5
 """Data sets that are named at both ends."""
 
-_SHARED = {"stability": ("stability", ".2f"), "seconds": ("seconds", ".3g")}
+_SHARED = {"stability": (".2f", "stability"), "seconds": (".3g", "seconds")}
 
 BOARD = {
-    "rank": ("rank", ".1f"), "95 % interval": ("interval", ".1f"), "win rate": ("win_rate", ".0%"),
-    "loss": ("loss", "+.1f"), **_SHARED,
+    "rank": (".1f", "rank"), "95 % interval": (".1f", "low", "high"), "win rate": (".0%", "win_rate"),
+    "loss": ("+.1f", "loss"), **_SHARED, "sets": (".0f", "sets"), "failed": (".0f", "failed"),
 }  # fmt: skip
-"""Columns of a leaderboard by what they are called, with their formats."""
+"""Columns of a leaderboard by what they are called: their formats, and one number or both ends of an interval."""
 
 ON_DATA = {
-    "rank": ("rank", ".1f"), "balanced error (%)": ("balanced_error", ".1f"), "difference": ("difference", "+.1f"),
-    "95 % interval": ("interval", "+.1f"), **_SHARED, "in the panel": ("panel", ".1f"),
+    "rank": (".1f", "rank"), "balanced error (%)": (".1f", "balanced_error"), "difference": ("+.1f", "difference"),
+    "95 % interval": ("+.1f", "low", "high"), **_SHARED, "in the panel": (".1f", "panel"),
 }  # fmt: skip
 
 
@@ -90,15 +90,11 @@ def call_rank(options: argparse.Namespace) -> int:
 def described(found: Standing) -> Iterator[RenderableType]:
     """Yield the leaderboard, the pairs and both ends of the data sets as parts for a terminal."""
     own, sets = found.name, found.sets
-    board = found.leaderboard.join(found.pairs[["difference", "verdict"]].add_prefix("beside "))
-    lines = _lines(board, {**BOARD, "sets": ("sets", ".0f"), "failed": ("failed", ".0f")})
-    for name, line in zip(board.index, lines, strict=True):
-        beside = board.loc[name]
-        line[f"{own} beside it"] = _number(beside["beside difference"], "+.1f")
-        line["verdict"] = "" if name == own else str(beside["beside verdict"])
-    shown = [
-        {key: Text(text, "bold" if name == own else "") for key, text in line.items()}
-        for name, line in zip(board.index, lines, strict=True)
+    board = found.leaderboard.join(found.pairs[["difference", "verdict"]]).fillna({"verdict": ""})
+    beside = {f"{own} beside it": ("+.1f", "difference"), "verdict": ("", "verdict")}
+    lines = [
+        {name: Text(text, "bold" if line["method"] == own else "") for name, text in line.items()}
+        for line in _lines(board, BOARD | beside)
     ]
     caption = (
         f"Loss to all features, and {own} beside each other method: points of balanced error, negative is better. The "
@@ -106,22 +102,22 @@ def described(found: Standing) -> Iterator[RenderableType]:
         f"difference of {found.pairs['detectable'].median():.1f} points nine times in ten. "
         f"Seconds of the others may be another machine's."
     )
-    yield table(shown, f"{own} among {len(board) - 1} methods", caption)
+    yield table(lines, f"{own} among {len(board) - 1} methods", caption)
     for title, part in (("strongest", sets[:ENDS]), ("weakest", sets[::-1][:ENDS])):
         names = "; ".join(f"{row.dataset} (rank {row.rank:.1f}, {row.loss:+.1f})" for row in part.itertuples())
         yield Text(f"{title}: {names}")
 
 
-def _lines(board: pd.DataFrame, shown: Mapping[str, tuple[str, str]]) -> list[dict[str, str]]:
-    """Return a line a method: columns of a leaderboard by what they are called, each with its format."""
-    lines = []
-    for name, row in board.iterrows():
-        line = {"method": str(name)}
-        for title, (column, form) in shown.items():
-            ends = [_number(row[end], form) for end in ("low", "high")]
-            line[title] = " to ".join(ends) if column == "interval" else _number(row[column], form)
-        lines.append(line)
-    return lines
+def _lines(board: pd.DataFrame, shown: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
+    """Return a line a method: columns of a leaderboard as `shown` has them, without the numbers that are not there."""
+    return [
+        {"method": str(name)}
+        | {
+            title: " to ".join("" if row[each] != row[each] else format(row[each], form) for each in names)
+            for title, (form, *names) in shown.items()
+        }
+        for name, row in board.iterrows()
+    ]
 
 
 def _on_data(
@@ -149,7 +145,3 @@ def _on_data(
     run = own_run(command, [each.cell for each in found.cells], methods, [name] * len(methods))
     RunTable.of(run, store).write(results / FOLDER / run.name, formats=("svg",))
     return found.write(results, name, command)
-
-
-def _number(value: float, form: str) -> str:
-    return "" if value != value else format(value, form)
