@@ -91,33 +91,32 @@ def _draw_bars(axes: Axes, ranks: pd.Series, found: list[tuple[str, str]]) -> fl
 
 
 def draw_front(
-    points: pd.DataFrame, x: str, y: str, best: list[str], stem: Path, title: str, *, labels: tuple[str, str],
-    log: bool = False,
-) -> list[Path]:  # fmt: skip
-    """Draw a point a method, with the names and a line of those that no other one beats in both numbers.
+    board: pd.DataFrame, measure: str, best: list[str], stem: Path, label: str, *, log: bool = False
+) -> list[Path]:
+    """Draw a measure and the loss of each method, with names and a line where no other one beats both numbers.
 
     Parameters
     ----------
-    points : DataFrame
-        Index: the methods.
-    x, y : str
-        Columns.
+    board : DataFrame
+        Index: the methods; with the column loss.
+    measure : str
+        Column that goes across.
     best : list of str
         Methods of the front.
-    stem, title
+    stem : path
         As `save_figure`.
-    labels : (str, str)
-        Of both axes.
+    label : str
+        Of the measure.
     log : bool, optional
-        Make the axis of x logarithmic.
+        Make its axis logarithmic.
     """
-    known = points[[x, y]].dropna()
-    chosen = known.loc[best].sort_values([x, y])
+    known = board[[measure, "loss"]].dropna()
+    chosen = known.loc[best].sort_values([measure, "loss"])
     with style():
         figure = Figure(figsize=(TWO_COLUMNS, 3.6), layout="constrained")
         axes = figure.subplots()
-        axes.plot(known[x], known[y], "o", color=GREY, markersize=3, alpha=0.7)
-        axes.plot(chosen[x], chosen[y], color="0.6", zorder=0)
+        axes.plot(known[measure], known["loss"], "o", color=GREY, markersize=3, alpha=0.7)
+        axes.plot(chosen[measure], chosen["loss"], color="0.6", zorder=0)
         for turn, (name, (across, up)) in enumerate(chosen.iterrows()):
             axes.plot(across, up, "o", color=PALETTE[0], markersize=4)
             above = 5 if turn % 2 else -9  # neighbours on the line are near each other
@@ -125,7 +124,7 @@ def draw_front(
         if log:
             axes.set_xscale("log")
         axes.margins(x=0.15)
-        axes.set_xlabel(labels[0])
-        axes.set_ylabel(labels[1])
+        axes.set_xlabel(label)
+        axes.set_ylabel("points of balanced error more than all features, mean")
         axes.grid(axis="y")
-        return save_figure(figure, stem, title)
+        return save_figure(figure, stem, "")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from provlab.benchmark.frame import ALL_FEATURES, OWN_SIZE
@@ -18,8 +19,6 @@ from provlab.benchmark.ranking import (
     front,
     leaderboard,
     of_slice,
-    over_domains,
-    ranks,
     sets_of,
     sizes_of,
     win_rates,
@@ -35,9 +34,10 @@ EVERY = {"domain": "all domains", "size": "all sizes", "model": "both models"}
 IN_SLICES = (HEADLINE, "stability", "support_f1", "seconds")
 
 FRONTS = {
-    "seconds": ("CPU seconds of a selection, median over data sets", "time"),
+    "seconds": ("time", "CPU seconds of a selection, median over data sets"),
     "stability": ("stability", "stability"),
 }
+"""Measures beside the loss: name of the figure, and what its axis says."""
 
 VERDICTS = ("better", "same", "worse", "inconclusive")
 
@@ -63,24 +63,27 @@ def write_benchmark(
     """
     board, beside = leaderboard(lines), against_all(lines)
     ordered = [*board.index.drop(ALL), *beside.index.unique("method").difference(board.index)]
-    sizes, models = sizes_of(lines), [*lines["model"].unique()]
+    sizes = sizes_of(lines)
     domains = lines.groupby("domain")["dataset"].nunique().sort_values(ascending=False)
     hrefs = {name: f"benchmark/{slug('m', name, digest(name)[:8])}.html" for name in [*board.index, *lines["method"]]}
     folder = site.folder / "benchmark"
     folder.mkdir(parents=True, exist_ok=True)
     figures = []
     with only_formats("svg"):
-        for name, (label, stem) in FRONTS.items():
-            text = "points of balanced error more than all features, mean"
-            figures += draw_front(
-                board, name, "loss", front(board, name), folder / stem, "", labels=(label, text), log=name == "seconds"
-            )
+        for name, (stem, label) in FRONTS.items():
+            figures += draw_front(board, name, front(board, name), folder / stem, label, log=name == "seconds")
+    slices = _slices(lines, [*domains.index], sizes)
+
+    def ranks_by(name: str, values: Iterable[str]) -> pd.DataFrame:
+        chosen = [slices[other] == text for other, text in EVERY.items() if other != name]
+        return slices[np.logical_and(*chosen)].pivot(index="method", columns=name, values="rank")[[*values]]
+
+    of_measures = {each.label: leaderboard(lines, name, shown=())["rank"] for name, each in MEASURES.items()}
     by = {
-        "measure": {each.label: leaderboard(lines, name, shown=())["rank"] for name, each in MEASURES.items()},
-        "size": {size_text(size): over_domains(ranks(of_slice(lines, size=size))).mean() for size in sizes},
-        "domain": {name: ranks(of_slice(lines[lines["domain"] == name])).mean() for name in domains.index},
+        "measure": pd.DataFrame(of_measures),
+        "size": ranks_by("size", map(size_text, sizes)),
+        "domain": ranks_by("domain", domains.index),
     }
-    slices = pd.concat(_slices(lines, [*domains.index], sizes, models))
     files = {
         "leaderboard.csv": (board.rename_axis("method").reset_index(), "all numbers of the leaderboard"),
         "slices.csv": (slices, "leaderboards by domain, size and model"),
@@ -90,18 +93,13 @@ def write_benchmark(
     for name, (frame, _) in files.items():
         write_frame(frame, folder / name)
     shared: dict[str, Any] = {
-        "measures": MEASURES,
-        "mine": mine,
-        "all": ALL,
-        "hrefs": hrefs,
-        "size_text": size_text,
-        "in_slices": IN_SLICES,
-    }
+        "measures": MEASURES, "mine": mine, "all": ALL, "hrefs": hrefs, "size_text": size_text, "in_slices": IN_SLICES
+    }  # fmt: skip
     href = index or "benchmark/index.html"
     site.write(
         href, "benchmark.html", title, "benchmark", "" if index else title, board=board, beside=beside, pairs=pairs,
         sets=sets, ordered=ordered, sizes=sizes, domains=domains, verdicts=VERDICTS, slices=slices, margin=MARGIN,
-        by={name: pd.DataFrame(table).reindex(board.index) for name, table in by.items()},
+        by={name: table.reindex(board.index) for name, table in by.items()},
         n_trials=int(lines["trials"].sum()), files={f"benchmark/{name}": text for name, (_, text) in files.items()},
         figures=[path.relative_to(site.folder).as_posix() for path in figures], **shared,
     )  # fmt: skip
@@ -120,21 +118,17 @@ def size_text(size: int) -> str:
     return {ALL_FEATURES: "all features", OWN_SIZE: "its own"}.get(size, str(size))
 
 
-def _slices(
-    lines: pd.DataFrame, domains: Sequence[str], sizes: Sequence[int], models: Sequence[str]
-) -> Iterator[pd.DataFrame]:
-    """Yield leaderboards of everything and of each domain, and of each size, with each model and with both."""
+def _slices(lines: pd.DataFrame, domains: Sequence[str], sizes: Sequence[int]) -> pd.DataFrame:
+    """Return leaderboards of everything, of each size and of each domain, with each model and with both."""
+    found, models = {}, {EVERY["model"]: None, **{name: name for name in lines["model"].unique()}}
     parts: list[tuple[str, int | None]] = [
         ("", None),
         *(("", size) for size in sizes),
         *((name, None) for name in domains),
     ]
-    for (domain, size), model in product(parts, (None, *models)):
-        own = lines if not domain else lines[lines["domain"] == domain]
-        if of_slice(own, size=size, model=model).empty:
-            continue
-        found = leaderboard(own, size=size, model=model, shown=IN_SLICES).rename_axis("method").reset_index()
-        names = {"domain": domain, "size": size_text(size) if size is not None else "", "model": model}
-        for name, text in reversed(names.items()):
-            found.insert(0, name, text or EVERY[name])
-        yield found
+    for (domain, size), (model_text, model) in product(parts, models.items()):
+        own = lines[lines["domain"] == domain] if domain else lines
+        place = domain or EVERY["domain"], EVERY["size"] if size is None else size_text(size), model_text
+        if not of_slice(own, size=size, model=model).empty:
+            found[place] = leaderboard(own, size=size, model=model, shown=IN_SLICES)
+    return pd.concat(found, names=[*EVERY, "method"]).reset_index()
