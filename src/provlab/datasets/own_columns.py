@@ -68,11 +68,6 @@ def features_of(
             X[:, k] = np.where(codes >= 0, codes, np.nan)
             categories[table.names[k]] = np.array(known, dtype=object)
     kept = [k for k in kept if k not in {*dates, *free}]
-    if not kept:
-        raise TableError(
-            f"expected at least one feature, got only dates and texts that differ from row to row, in "
-            f"{some([table.names[k] for k in (*dates, *free)])}; write some of them as numbers."
-        )
     X = X[:, kept]
     names = np.array([table.names[k] for k in kept], dtype=object)
     if (empty := np.isnan(X).all(axis=0)).any():
@@ -81,7 +76,8 @@ def features_of(
             f"dataset.left_out=[{','.join(names[empty][:5]):.200}]."
         )
     _check_finite(table, X, kept)
-    ids = np.array([kinds[k] in "iu" and len(np.unique(x)) == len(x) > 2 for k, x in zip(kept, X.T, strict=True)])
+    unique = [kinds[k] in "iu" and len(np.unique(x)) == len(x) > 2 for k, x in zip(kept, X.T, strict=True)]
+    ids = np.array(unique, dtype=bool)
     ids &= 2 * np.count_nonzero(ids) <= max(2, ids.size)  # where most columns have whole numbers, these are counts
     constant = np.nanmin(X, axis=0) == np.nanmax(X, axis=0)
     said = (
@@ -93,12 +89,8 @@ def features_of(
         ),
         ("constant columns: {}", np.array(kept)[constant]),
     )
-    return (
-        X,
-        kept,
-        categories,
-        [note.format(some([table.names[k] for k in found])) for note, found in said if len(found)],
-    )
+    notes = [note.format(some([table.names[k] for k in found])) for note, found in said if len(found)]
+    return X, kept, categories, notes
 
 
 def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -113,11 +105,8 @@ def target_of(table: Table, place: int | None, task: str) -> tuple[np.ndarray, n
         Missing values, a single class, texts of a regression, and numbers that may be classes or not.
     """
     name = "the target" if place is None else f"the target {table.names[place]!r:.80}"
-    found = table.vectors["target"] if place is None else _labels(table, place)
-    labels = known_labels(name, np.asarray(found), table.where)
+    labels = known_labels(name, _labels(table, place), table.where)
     n, kind = labels.size, labels.dtype.kind
-    if kind == "c":
-        raise TableError(f"expected labels as texts or real numbers, got {labels.dtype}; convert them.")
     if kind not in "iuf":
         values = (labels if kind == "O" else labels.astype(str)).tolist()
         texts = [value.decode() if isinstance(value, bytes) else str(value) for value in values]
@@ -169,7 +158,7 @@ def column_beside(table: Table, role: str, place: int | None) -> np.ndarray | No
         return None
     import pandas as pd
 
-    values = pd.Series(np.asarray(table.vectors[role] if place is None else _column(table, place)))
+    values = pd.Series(_values(table, role, place))
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
     if role == "groups":
         fault, expected = values.isna().to_numpy(), "a group in each row"
@@ -217,21 +206,24 @@ def known_labels(subject: str, y: Any, where: Callable[[int], str] = "row {} fro
     return labels
 
 
-def _column(table: Table, k: int) -> Any:
+def _values(table: Table, role: str, place: int | None) -> Any:
+    """Return a column, or what the format has for a role beside the columns."""
+    if place is None:
+        return np.asarray(table.vectors[role])
     if hasattr(table.columns, "iloc"):
-        return table.columns.iloc[:, k].to_numpy()
-    column = table.columns[:, [k]]
+        return table.columns.iloc[:, place].to_numpy()
+    column = table.columns[:, [place]]
     return (column.toarray() if sparse.issparse(column) else column).ravel()
 
 
-def _labels(table: Table, k: int) -> Any:
-    """Return a column of labels, of which None and NA may be names, and 01 may be another class than 1."""
-    if table.texts is None:
-        return _column(table, k)
-    column = table.columns.iloc[:, k]
+def _labels(table: Table, place: int | None) -> Any:
+    """Return the labels, of which None and NA may be names, and 01 may be another class than 1."""
+    if place is None or table.texts is None:
+        return _values(table, "target", place)
+    column = table.columns.iloc[:, place]
     is_text = column.dtype.kind not in "iufb" or column.isna().all()
     if is_text or column.dtype.kind in "iu":
-        texts = table.texts(k)
+        texts = table.texts(place)
         if is_text or texts.str.match(r"[+-]?0\d").any():
             return texts.mask(texts == "").to_numpy(dtype=object)
     return column.to_numpy()

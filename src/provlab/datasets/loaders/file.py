@@ -158,12 +158,13 @@ def load(
         if not table.columns.shape[0]:
             raise TableError(f"expected rows, got none below {some(table.names)}; write some.")
         roles, out = _places(file, table.names, given)
-        kept = [k for k in range(len(table.names)) if k not in out]
-        if not kept:
-            raise TableError("expected at least one feature, got none beside labels and what is left out.")
         y, class_names = target_of(table, roles["target"], task)
         beside = [column_beside(table, role, roles[role]) for role in BESIDE]
+        kept = [k for k in range(len(table.names)) if k not in out]
         values, kept, categories, notes = features_of(table, kept, how.na_values)
+        if not kept:
+            what = "; ".join(["expected at least one feature, got none beside labels and what is left out", *notes])
+            raise TableError(f"{what}.")
         odd = [] if class_names is None else [repr(each) for each in class_names if each.lower() in MISSING]
         if odd:
             notes.insert(0, f"classes are called {some(odd)}; where that means no label, say dataset.na_values")
