@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .files import DataIntegrityError, MissingDataError, data_dir, difference, locate, mirror_dir
+from .files import DataIntegrityError, MissingDataError, data_dir, difference, found, locate
 from .identity import dataset_names
 from .registry import RAW, Source, SourceFile, read_source, registered, source_names
 
@@ -86,27 +86,25 @@ class _Fetch:
         self._console = PlainConsole(stderr=True, quiet=not progress)
 
     def all_files(self) -> list[Obtained]:
-        found = []
+        obtained = []
         for file in self._source.published():
             try:
-                found.append(Obtained(file, self._obtain(file, data_dir()), None))
+                obtained.append(Obtained(file, self._obtain(file, data_dir()), None))
             except (ValueError, OSError) as error:
-                found.append(Obtained(file, None, error))
-        return found
+                obtained.append(Obtained(file, None, error))
+        return obtained
 
     def _obtain(self, file: SourceFile, folder: Path) -> Path:
         """Return a verified file: where it was found, or below `folder` when it is downloaded or made."""
+        path = found(file.path)
         try:
             return locate(file)
-        except MissingDataError:
-            if not file.fetchable:
-                raise
-        except DataIntegrityError:
-            mirror = mirror_dir()
+        except (MissingDataError, DataIntegrityError):
             # A mirror is the user's own folder: say what is wrong with it. Our file can be had again.
-            if not file.fetchable or (mirror is not None and (mirror / file.path).is_file()):
+            if not file.fetchable or path not in (None, data_dir() / file.path):
                 raise
-            _log.warning("%s is damaged: fetching it again", data_dir() / file.path)
+        if path is not None:
+            _log.warning("%s is damaged: fetching it again", path)
         data_dir().mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=data_dir(), prefix=".fetching-") as scratch:
             fresh = Path(scratch) / Path(file.path).name

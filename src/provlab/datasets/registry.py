@@ -107,8 +107,7 @@ def read_source(name: str) -> Source:
 
 def registered(source: str, paths: Sequence[str]) -> list[SourceFile]:
     """Return the files that the registry of `source` has under some paths, in their order."""
-    files = {file.path: file for file in read_source(source).files}
-    return [files[path] for path in paths]
+    return [file for path in paths for file in read_source(source).files if file.path == path]
 
 
 def mat_loader(
