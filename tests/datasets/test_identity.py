@@ -146,7 +146,7 @@ CLASSES = [
         ("synthetic", {"n_features": 10, "n_relevant": 11}, "n_relevant must be at most n_features=10, got 11"),
         ("synthetic", {"seed": -1}, "seed must be an integer of at least 0, got -1"),
         ("gaussian_clusters", {"n_classes": 1}, "n_classes must be an integer of at least 2, got 1"),
-        ("gaussian_clusters", {"n_samples": 4, "n_classes": 5}, "n_samples must be at least n_classes=5, got 4. Raise"),
+        ("gaussian_clusters", {"n_samples": 4, "n_classes": 5}, "n_classes must be at most n_samples=4, got 5. Lower"),
         ("gaussian_clusters", {"columns": "cauchy"}, "columns must be one of gaussian, lognormal, disjoint, growing"),
         *(
             ("gaussian_clusters", {"scale": scale}, "gaussian_clusters: expected a positive, finite scale, got ")

@@ -6,7 +6,8 @@ there are any:
 - `load(*, ...)` returns the `Dataset`; it is called with checked parameters. Of a data set with a source it is
   `load(paths, digest, *, ...)`: the verified files, and one SHA-256 for all of them, which goes into `Dataset.source`.
 - `VERSION` is raised when the same files and parameters give other data; stored trials of the old one no longer count.
-- `CHOICES` names parameters that have a few values, with these values.
+- `CHOICES` names parameters that have a few values, with these values; `AT_LEAST` names whole numbers, with the
+  smallest, and `AT_MOST` those that are at most another one.
 - `checked(**parameters)` refuses bad ones, and returns them in the one spelling of all that give equal data.
 - `settled(**parameters)` returns them with the form of the files that "auto" stands for on this machine.
 - `files(**parameters)` returns what `load` reads; without it that is all that its source has.
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from provlab.identity.keys import digest
-from provsel.checks import check_choice
+from provsel.checks import check_at_most, check_choice, check_integers
 
 from . import loaders
 from .dataset import NOTHING, separated
@@ -143,6 +144,9 @@ def _spelled(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     parameters = {**defaults, **own}
     for parameter, choices in getattr(loader(name), "CHOICES", {}).items():
         check_choice(name, parameter, parameters[parameter], choices)
+    check_integers(name, parameters, **getattr(loader(name), "AT_LEAST", {}))
+    for parameter, limit in getattr(loader(name), "AT_MOST", {}).items():
+        check_at_most(name, parameters, parameter, limit)
     parameters = getattr(loader(name), "checked", dict)(**parameters)
     return parameters | {key: float(parameters[key]) for key, value in defaults.items() if isinstance(value, float)}
 

@@ -1,14 +1,14 @@
 """Designs: generated classes with known relevant features, each difficult in its own way."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provsel.checks import check_at_most, check_integers
 
 VERSION = 1
+AT_LEAST = {"n_samples": 4, "n_features": 2, "n_relevant": 2, "seed": 0}
+AT_MOST = {"n_relevant": "n_features"}
 
 _DECIMALS = 6
 """The logarithms inside of NumPy's normal variables vary in the last bit between processors: rounded, data do not."""
@@ -50,13 +50,6 @@ def load(
     rng = np.random.default_rng([seed, *kind.encode()])  # designs of one seed share no numbers
     X, y = DESIGNS[kind](rng, n_samples, n_features, n_relevant)
     return make_dataset(X.round(_DECIMALS), y, name=f"design_{kind}", source=f"generated: {DESIGNS[kind].__doc__}")
-
-
-def checked(**given: Any) -> dict[str, Any]:
-    """Check the parameters of `load`."""
-    check_integers("design", given, n_samples=4, n_features=2, n_relevant=2, seed=0)
-    check_at_most("design", given, "n_relevant", "n_features")
-    return given
 
 
 # ---- each design draws X, shape (n, d), whose first k columns are relevant, and y

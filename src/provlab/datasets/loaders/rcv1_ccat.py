@@ -15,6 +15,7 @@ from provsel.checks import check_integer
 
 VERSION = 1
 LATER = ("names",)
+AT_LEAST = {"n_train": 1}
 CHOICES = {
     "form": ("auto", "subsets", "official"),
     "part": ("train", "all"),
@@ -92,7 +93,6 @@ def load(
 
 def checked(*, form: str, part: str, n_train: int, topic: str, sample: int | None, names: str) -> dict[str, Any]:
     """Check the parameters of `load`; identities from before do not have topic and sample at their defaults."""
-    check_integer("rcv1_ccat", "n_train", n_train, minimum=1)
     if form == "official" and n_train != _OFFICIAL_TRAIN:
         raise ValueError(
             f"rcv1_ccat: form='official' has {_OFFICIAL_TRAIN} training documents, got n_train={n_train}. "

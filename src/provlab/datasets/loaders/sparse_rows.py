@@ -9,9 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provsel.checks import check_at_most, check_integers
+from provsel.checks import check_at_most
 
 VERSION = 1
+AT_LEAST = {**dict.fromkeys(("n_samples", "n_features", "nonzeros", "n_relevant", "n_test"), 1), "seed": 0}
+AT_MOST = {"n_relevant": "n_features"}
 
 _SOURCE = (
     "generated: for the guarantees of Giesen, Laue, Mueller (2013), Compressing support vector machines, which take "
@@ -107,8 +109,6 @@ def load(
 
 def checked(**given: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
-    check_integers("sparse_rows", given, n_samples=1, n_features=1, nonzeros=1, n_relevant=1, n_test=1, seed=0)
-    check_at_most("sparse_rows", given, "n_relevant", "n_features")
     for parameter, most, words in (("signal", 1, "between 0 and 1"), ("noise", np.inf, "of at least 0")):
         value = given[parameter]
         is_number = isinstance(value, Real) and not isinstance(value, bool)

@@ -1,13 +1,12 @@
 """The synthetic two-class data of Table 1, made from a seed."""
 
-from typing import Any
-
 import numpy as np
 
 from provlab.datasets.dataset import Dataset, make_dataset
-from provsel.checks import check_at_most, check_integers
 
 VERSION = 1
+AT_LEAST = {"n_samples": 1, "n_features": 1, "n_relevant": 1, "seed": 0}
+AT_MOST = {"n_relevant": "n_features"}
 
 _SOURCE = (
     "generated: Bhattacharyya (2004), Second order cone programming formulations for feature selection, "
@@ -47,10 +46,3 @@ def load(*, n_samples: int = 200, n_features: int = 1000, n_relevant: int = 40, 
     X = rng.standard_normal((n_samples, n_features))
     X[:, :n_relevant] -= np.outer(y, np.arange(1, n_relevant + 1))
     return make_dataset(X, y, name="synthetic", source=_SOURCE)
-
-
-def checked(**given: Any) -> dict[str, Any]:
-    """Check the parameters of `load`."""
-    check_integers("synthetic", given, n_samples=1, n_features=1, n_relevant=1, seed=0)
-    check_at_most("synthetic", given, "n_relevant", "n_features")
-    return given

@@ -13,10 +13,10 @@ from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.files import MIRROR_VARIABLE, MissingDataError, describe_roots, found
 from provlab.datasets.identity import FileOfData
 from provlab.datasets.registry import read_source
-from provsel.checks import check_integer
 
 VERSION = 1
 LATER = ("form",)
+AT_LEAST = {"min_word_length": 1}
 CHOICES = {"form": ("auto", "tokens"), "weighting": ("counts", "binary", "log", "l2", "log_l2", "tfidf_l2")}
 
 _TOKENS = "techtc100/tokens"
@@ -70,12 +70,11 @@ def load(
     return make_dataset(weigh(counts, weighting), labels, counted.get_feature_names_out(), name=set, source=source)
 
 
-def checked(*, set: str, min_word_length: int, **others: str) -> dict[str, Any]:
+def checked(*, set: str, **others: Any) -> dict[str, Any]:
     """Check the parameters of `load`."""
     if not isinstance(set, str) or not _SET.fullmatch(set):
         raise ValueError(f"techtc: set must look like 'Exp_10341_10755', got {set!r}")
-    check_integer("techtc", "min_word_length", min_word_length, minimum=1)
-    return {"set": set, "min_word_length": min_word_length, **others}
+    return {"set": set, **others}
 
 
 def settled(**parameters: Any) -> dict[str, Any]:
