@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from provlab.cli import main
-from provlab.datasets import DataIntegrityError, FetchError, MissingDataError, fetch, locate, read_source, usable
+from provlab.datasets import DataIntegrityError, FetchError, fetch, locate, read_source, usable
 
 GOOD = bytes(range(256)) * 500
 SHA = hashlib.sha256(GOOD).hexdigest()
@@ -176,13 +176,6 @@ def test_a_transfer_that_breaks_is_tried_again(write, server):
     write("thing", plain(server.url("/flaky")))
     run("thing", retries=1)
     assert server.requests == ["/flaky"] * 2
-
-
-def test_without_any_address_only_a_mirror_helps(write, data_folder):
-    write("thing", plain())
-    with pytest.raises(MissingDataError, match=r"file set/file.bin is missing.*set PROVSEL_DATA_MIRROR to a folder"):
-        run("thing")
-    assert not data_folder.exists()
 
 
 def test_forms_stand_in_for_each_other(write, server):

@@ -35,12 +35,7 @@ SPACES = "\\s+"
 SPELLED = {"tab": "\t", "\\t": "\t", "space": SPACES}
 """Separators that are hard to write on a command line."""
 
-BOMS = {
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 MISSING = {"", "?", "-", ".", "na", "n/a", "nan", "null", "none"}
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
@@ -145,10 +140,9 @@ def layout_of(file: Path, how: Reading) -> Reading:
     """
     ending = file.suffix.lower()
     with opened(file, how) as binary:
-        first = binary.read(4)
+        first = binary.read(3)
     encoding = how.encoding or next((name for bom, name in BOMS.items() if first.startswith(bom)), "utf-8")
-    sep = "," if ending == ".xlsx" else SPELLED.get(how.sep or "", how.sep)
-    how = replace(how, encoding=encoding, sep=sep)
+    how = replace(how, encoding=encoding, sep="," if ending == ".xlsx" else how.sep)
     try:
         with _as_text(file, how) as text:
             names, skip = _attributes(text) if ending == ".arff" else (None, 0)
@@ -166,7 +160,7 @@ def layout_of(file: Path, how: Reading) -> Reading:
         quote = "'" if "'" in "".join(lines) and '"' not in "".join(lines) else '"'
         how = replace(how, sep=",", comment="%", quotechar=quote, names=names, skip=skip, header=None)
     elif lines and (said := re.fullmatch(r'"?sep=(.)"?', lines[0].strip())):
-        how, lines = replace(how, sep=sep or said[1], skip=1), lines[1:]
+        how, lines = replace(how, sep=how.sep or said[1], skip=1), lines[1:]
     how = how if how.sep else replace(how, sep=_separator(file, lines, how))
     rows = [fields for _, fields in records(lines, how)]
     at = _names_at(rows, how) if names is None else None
@@ -174,9 +168,8 @@ def layout_of(file: Path, how: Reading) -> Reading:
     header = names or (rows[at] if at is not None and at < len(rows) else next(iter(rows), []))
     longer = bool(body) and all(len(row) == len(header) + 1 for row in body)
     whole = [row for row in (header if at is not None else [], *body) if len(row) == len(header)]
-    width = len(header)
-    while at is not None and width > 1 and not any(row[width - 1] for row in whole):
-        width -= 1
+    used = (k + 1 for k in range(len(header)) if at is None or any(row[k] for row in whole))
+    width = max(used, default=min(1, len(header)))
     decimal = how.decimal or _decimal(body, how)
     return replace(how, header=at, decimal=decimal, width=width, row_names=longer and any(row[-1] for row in body))
 

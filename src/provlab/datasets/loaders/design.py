@@ -41,11 +41,6 @@ def load(
     -------
     Dataset
         Dense X of shape (n_samples, n_features), rounded to six decimals; the features are named "1", "2", ... .
-
-    Raises
-    ------
-    ValueError
-        When a parameter is out of its range.
     """
     rng = np.random.default_rng([seed, *kind.encode()])  # designs of one seed share no numbers
     X, y = DESIGNS[kind](rng, n_samples, n_features, n_relevant)

@@ -30,11 +30,6 @@ def load(*, classes: Sequence[int] | None = None) -> Dataset:
     -------
     Dataset
         Dense X of shape (n, 64); the features are named "pixel_<row>_<column>".
-
-    Raises
-    ------
-    ValueError
-        When `classes` does not hold at least two distinct digits.
     """
     from sklearn.datasets import load_digits  # its identity is known without
 

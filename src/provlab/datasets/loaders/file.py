@@ -172,18 +172,11 @@ def load(
             notes.insert(0, f"column {table.names[0]!r}, which only numbers the rows, is left out")
         for note in [*table.notes, *notes]:
             warnings.warn(f"data set {file.name}: {note}.", stacklevel=2)
-        return make_dataset(
-            values,
-            y,
-            [table.names[k] for k in kept],
-            name=file.name[: file.name.lower().rindex(format_of(file))],
-            source=path,
-            class_names=class_names,
-            regression=class_names is None,
-            missing=not sparse.issparse(values),
-            categories=categories,
-            **dict(zip(("groups", "sample_weight", "folds"), beside, strict=True)),
-        )
+        others: dict[str, Any] = dict(zip(("groups", "sample_weight", "folds"), beside, strict=True))
+        others |= {"class_names": class_names, "regression": class_names is None, "categories": categories}
+        others["missing"] = not sparse.issparse(values)
+        name = file.name[: file.name.lower().rindex(format_of(file))]
+        return make_dataset(values, y, [table.names[k] for k in kept], name=name, source=path, **others)
 
 
 def checked(**given: Any) -> dict[str, Any]:

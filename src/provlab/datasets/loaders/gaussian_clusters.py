@@ -56,11 +56,6 @@ def load(
     -------
     Dataset
         Dense X of shape (n_samples, n_features).
-
-    Raises
-    ------
-    ValueError
-        When a parameter is out of its range.
     """
     rng = np.random.default_rng(seed)
     codes = np.arange(n_samples) % n_classes

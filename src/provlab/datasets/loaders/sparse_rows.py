@@ -72,11 +72,6 @@ def load(
     -------
     Dataset
         X of shape (n_samples + n_test, n_features), CSR or dense, with an official split.
-
-    Raises
-    ------
-    ValueError
-        When a parameter is out of its range.
     """
     rng = np.random.default_rng(seed)
     n = (n_samples // 2 if mirrored else n_samples) + n_test

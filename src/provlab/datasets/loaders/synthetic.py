@@ -35,11 +35,6 @@ def load(*, n_samples: int = 200, n_features: int = 1000, n_relevant: int = 40, 
     -------
     Dataset
         Dense X of shape (n_samples, n_features).
-
-    Raises
-    ------
-    ValueError
-        When a parameter is no whole number in its range.
     """
     rng = np.random.default_rng(seed)
     y = 2 * rng.integers(0, 2, size=n_samples) - 1
