@@ -6,7 +6,7 @@ import pytest
 
 from provlab.cli import main
 from provlab.datasets import MissingDataError
-from provlab.plan import identity_of, make_tasks
+from provlab.plan import cells_of, compose_config, identity_of, make_tasks
 from provlab.run.runner import check_data, run_cells
 from provlab.store import TrialStore
 from small_runs import UNIFORM, small_cell
@@ -50,6 +50,13 @@ def test_those_that_are_there_are_named(nothing_here):
     (folder / f"{SETS[1]}.txt.xz").write_bytes(b"whatever it is: this is about being there")
     with pytest.raises(MissingDataError, match=rf"1 of 2 .*choose present ones: dataset\.set=\[{SETS[1]}\]\."):
         check_data(make_tasks(map(techtc, SETS)), {"name": "serial"})
+
+
+def test_one_command_gets_all_that_is_missing(nothing_here):
+    [other] = cells_of(compose_config(["dataset=arcene"]))
+    with pytest.raises(MissingDataError, match=r"2 of 2 .*run provsel fetch techtc arcene\.$") as refused:
+        check_data(make_tasks([techtc(SETS[0]), other]), {"name": "serial"})
+    assert refused.value.dataset == "techtc arcene"
 
 
 def test_workers_elsewhere_have_their_own_files(nothing_here):

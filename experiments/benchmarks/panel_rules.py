@@ -17,7 +17,7 @@ import pandas as pd
 from scipy import stats
 from timing import report, rules_table
 
-from provlab.benchmark.ranking import ALL, interval, over_domains, pairs
+from provlab.benchmark.ranking import ALL, MARGIN, interval, over_domains, pairs
 from provlab.claims.paired_tests import DyadicT, holm
 
 BENCH = {
@@ -28,7 +28,7 @@ BENCH = {
 }
 
 SIZES = (24, 17, 10, 3, 2, 2, 2, 1, 1, 1)
-METHODS, ALPHA, MARGIN = 35, 0.05, 1.0
+METHODS, ALPHA = 35, 0.05
 INDEX = pd.MultiIndex.from_tuples(
     [(f"d{g}", f"d{g} s{k}", 20, "linear") for g, n in enumerate(SIZES) for k in range(n)],
     names=["domain", "dataset", "size", "model"],
@@ -52,7 +52,7 @@ def panel(rng, means, *, domains=2.0, sets=3.0, heavy=False):
 
 
 def compared(differences):
-    return pairs(differences.assign(**{ALL: 0.0}), margin=MARGIN)
+    return pairs(differences.assign(**{ALL: 0.0}))
 
 
 def by_sets(differences):

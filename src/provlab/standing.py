@@ -19,7 +19,6 @@ from provlab.benchmark.methods import PanelMethod, panel_methods
 from provlab.benchmark.panel import (
     PanelCell,
     PanelDataset,
-    check_here,
     panel_cells,
     panel_datasets,
     panel_frame,
@@ -185,7 +184,6 @@ def standing(
             f"reference --panel stores them."
         )
     datasets = some("data set", found, panel_datasets())
-    check_here(datasets)
     own = computed(panel_cells({name: method}, datasets), datasets, store, executor, console)
     beside = stored["method"].isin([*others]) | (stored["size"] == ALL_FEATURES)
     lines = scores(pd.concat([stored[beside & stored["dataset"].isin([*datasets])], own], ignore_index=True))

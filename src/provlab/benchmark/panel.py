@@ -17,12 +17,11 @@ import pandas as pd
 
 from provlab.benchmark.frame import ALL_FEATURES, KEY, OWN_SIZE, WHERE, as_panel
 from provlab.benchmark.methods import PanelMethod, panel_methods
-from provlab.datasets import MissingDataError
-from provlab.documents import read_as, read_plain_yaml, read_record, with_known_keys
+from provlab.documents import read_as, read_plain_yaml, read_record
 from provlab.frames import planned_trials
 from provlab.identity.cell import ID_DIGITS, Cell
 from provlab.messages import did_you_mean
-from provlab.plan import Composer, cells_of, files_missing, load_from, places_of_first
+from provlab.plan import Composer, cells_of, load_from, places_of_first
 from provlab.store import TrialReader
 from provsel.stability import stability
 
@@ -82,8 +81,7 @@ class PanelCell(NamedTuple):
 def panel_datasets() -> Mapping[str, PanelDataset]:
     """Return the data sets of the panel by name."""
     path = Path(__file__).with_name("datasets.yaml")
-    entries = {name: with_known_keys(PanelDataset, each) for name, each in read_plain_yaml(path).items()}
-    found: Mapping[str, PanelDataset] = read_as(Mapping[str, PanelDataset], entries, str(path))
+    found: Mapping[str, PanelDataset] = read_as(Mapping[str, PanelDataset], read_plain_yaml(path), str(path))
     return found
 
 
@@ -115,19 +113,6 @@ def some(kind: str, names: Iterable[str], known: Mapping[str, Entry]) -> dict[st
                 f"{did_you_mean(name, known) or '; choose one of these'}."
             )
     return {name: each for name, each in known.items() if name in names or not names}
-
-
-def check_here(datasets: Mapping[str, PanelDataset]) -> None:
-    """Raise MissingDataError where files of some data sets are not here, with one command that gets them all."""
-    cells = {name: base_cell(each) for name, each in datasets.items()}
-    missing = {name: str(cell.dataset["name"]) for name, cell in cells.items() if files_missing(cell.dataset)}
-    if missing:
-        sources = " ".join(dict.fromkeys(missing.values()))
-        raise MissingDataError(
-            f"panel: expected the files of {len(datasets)} data sets, found none of {', '.join(missing)}; run provsel "
-            f"fetch {sources}, or choose others by --dataset.",
-            sources,
-        )
 
 
 def panel_cells(

@@ -142,8 +142,8 @@ def filled(errors: pd.DataFrame) -> pd.DataFrame:
     return errors.mask(errors == np.inf, errors.where(errors < np.inf).max(axis=1), axis=0)
 
 
-def interval(frame: pd.DataFrame, *, level: float = 0.95, seed: int = 0) -> pd.DataFrame:
-    """Return the mean over domains of each column with both ends of its interval, by resampling.
+def interval(frame: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
+    """Return the mean over domains of each column with both ends of its 95 % interval, by resampling.
 
     Domains are drawn with replacement, then sets of each drawn domain; of one domain, its sets only.
 
@@ -151,7 +151,6 @@ def interval(frame: pd.DataFrame, *, level: float = 0.95, seed: int = 0) -> pd.D
     ----------
     frame : DataFrame
         Without NaN, index as of `over_sets`.
-    level : float
     seed : int
 
     Returns
@@ -167,16 +166,14 @@ def interval(frame: pd.DataFrame, *, level: float = 0.95, seed: int = 0) -> pd.D
         for place, part in enumerate(parts):
             rows, n = np.flatnonzero(chosen == place), len(part)
             drawn[rows] += rng.multinomial(n, np.full(n, 1 / n), size=len(rows)) @ part / n
-    low, high = np.quantile(drawn / len(parts), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.quantile(drawn / len(parts), [0.025, 0.975], axis=0)
     return pd.DataFrame({"mean": over_domains(frame).mean(), "low": low, "high": high}, index=sets.columns)
 
 
 # ---- pairs
 
 
-def pairs(
-    errors: pd.DataFrame, reference: str = ALL, *, turned: bool = False, margin: float = MARGIN, family: int = 0
-) -> pd.DataFrame:
+def pairs(errors: pd.DataFrame, reference: str = ALL, *, turned: bool = False, family: int = 0) -> pd.DataFrame:
     """Compare each method with a reference, by Student's t over the means of their difference in each domain.
 
     The t-test of the means of groups holds its level whatever the groups' variances are, for levels up to 8.3 %.
@@ -189,8 +186,6 @@ def pairs(
         A column of these.
     turned : bool
         Say in the line of each method what the reference is beside it.
-    margin : float
-        Differences below are the same in practice.
     family : int, optional
         Comparisons that `detectable` is for; by default as many as there are methods.
 
@@ -198,9 +193,10 @@ def pairs(
     -------
     DataFrame
         Index: the other methods. difference to the reference, negative is better, from low to high, its own 95 %
-        interval; p_better, p_worse and p_same, one-sided and unadjusted; verdict, by Holm's correction of each of these
-        over all methods at the level `ALPHA`; wins, the share of places where the error is smaller, ties a half;
-        detectable, the smallest difference that the first step of Holm shows with a power of 0.9; domains and sets.
+        interval; p_better, p_worse and p_same, which is within `MARGIN`, one-sided and unadjusted; verdict, by Holm's
+        correction of each of these over all methods at the level `ALPHA`; wins, the share of places where the error is
+        smaller, ties a half; detectable, the smallest difference that the first step of Holm shows with a power of 0.9;
+        domains and sets.
 
     References
     ----------
@@ -210,7 +206,7 @@ def pairs(
     difference = whole.drop(columns=reference).sub(whole[reference], axis=0) * (-1 if turned else 1)
     won = ((difference < 0) + 0.5 * (difference == 0)).where(difference.notna())
     found = pd.DataFrame(
-        [_of_means(means.dropna().to_numpy(), margin, ALPHA / (family or difference.shape[1]))
+        [_of_means(means.dropna().to_numpy(), ALPHA / (family or difference.shape[1]))
          for _, means in over_domains(difference).items()],
         index=difference.columns,
     )  # fmt: skip
@@ -244,7 +240,7 @@ def pairs_of(errors: pd.DataFrame, name: str) -> pd.DataFrame:
     return pairs(errors, name, turned=True).sort_values("difference", kind="stable")
 
 
-def _of_means(means: NDArray[np.float64], margin: float, level: float) -> dict[str, float]:
+def _of_means(means: NDArray[np.float64], level: float) -> dict[str, float]:
     """Return the tests of the mean differences of domains; NaN with fewer than two."""
     if len(means) < 2:
         names = ("low", "high", "p_better", "p_worse", "p_same", "detectable")
@@ -254,7 +250,7 @@ def _of_means(means: NDArray[np.float64], margin: float, level: float) -> dict[s
     return {
         "difference": test.estimate, "low": low, "high": high, "p_better": test.p_value(0.0, "less"),
         "p_worse": test.p_value(0.0, "greater"),
-        "p_same": max(test.p_value(margin, "less"), test.p_value(-margin, "greater")),
+        "p_same": max(test.p_value(MARGIN, "less"), test.p_value(-MARGIN, "greater")),
         "detectable": test.detectable(level, "less"), "domains": len(means),
     }  # fmt: skip
 

@@ -21,7 +21,6 @@ from provlab.benchmark.panel import (
     READ,
     PanelCell,
     base_cell,
-    check_here,
     names_of,
     panel_cells,
     panel_datasets,
@@ -119,14 +118,11 @@ def pack_panel(store: TrialStore, folder: Path) -> dict[str, int]:
 
     Raises
     ------
-    MissingDataError
-        Data sets of stored trials are not here.
     ValueError
         More bytes than `MAX_BYTES`; what was there stays.
     """
     known = {*pc.unique(store.read(["data"])["data"]).to_pylist()}
     sets = {name: each for name, each in panel_datasets().items() if base_cell(each).data in known}
-    check_here(sets)
     cells = panel_cells(datasets=sets)
     counts = planned_trials(store, [each.cell for each in cells], []).groupby("place").size()
     about = names_of(cells)

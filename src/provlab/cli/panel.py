@@ -27,7 +27,7 @@ def call_panel(options: argparse.Namespace) -> int:
     import pandas as pd
 
     from provlab.benchmark.methods import panel_methods
-    from provlab.benchmark.panel import check_here, names_of, panel_cells, panel_datasets, some
+    from provlab.benchmark.panel import names_of, panel_cells, panel_datasets, some
     from provlab.frames import planned_trials
     from provlab.run.runner import run_cells
     from provlab.store import TrialStore
@@ -36,7 +36,6 @@ def call_panel(options: argparse.Namespace) -> int:
     executor = only_executor("panel", options, "executor=serial", why)
     datasets = some("data set", options.dataset, panel_datasets())
     methods = some("method", options.method, panel_methods())
-    check_here(datasets)
     cells, store = panel_cells(methods, datasets), TrialStore(Path(options.results) / "store")
     status = 0
     if not options.plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 from collections.abc import Iterator, Mapping
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 RANK = 5
 """Of the approximation that `subset_ratio` compares with: the same at all sizes, which all data have."""
 
-
 ROUNDING = 1e-12
 """Share of ||X||_F^2 that is taken for nothing."""
+
+NUMBER = re.compile(r"(?<=:)-?\d[^,}]*")
+"""A number in a config: without these, the same method has the same text at all sizes."""
 
 
 class OutOfTimeError(Exception):
@@ -79,7 +82,7 @@ class BenchmarkFolds(KFold):
         view, limit = fold.view, float(method.limit or np.inf)
         assert isinstance(view, MeasuredView)
         cut_off: dict[str, str] = view.shared("cut off", dict)
-        asked = canonical_json(_without_numbers(method.selector))
+        asked = NUMBER.sub("", canonical_json(method.selector))
         try:
             if asked in cut_off:
                 raise OutOfTimeError(cut_off[asked])
@@ -98,17 +101,6 @@ class BenchmarkFolds(KFold):
             return {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]}
         record |= {name: float(np.float32(record[name])) for name in ("error", "subset_ratio", *method.scoring)}
         return record | {"peak_memory": peak, "failure": "", "feature_names": None, "coefficients": None}
-
-
-def _without_numbers(config: Any) -> Any:
-    """Return a config without its numbers: what the same method has in common at all sizes."""
-    if isinstance(config, Mapping):
-        return {name: _without_numbers(value) for name, value in config.items() if not _is_number(value)}
-    return config
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def subset_ratio(fitted: Fitted) -> float:

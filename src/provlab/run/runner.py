@@ -211,12 +211,15 @@ def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
     if not missing:
         return
     dataset, [file, *_] = missing[0]
+    sources = " ".join(dict.fromkeys(each["name"] for each, _ in missing))
     names = [str(each["set"]) for each in datasets if "set" in each and not files_missing(each)]
-    choice = f"; or choose present ones: dataset.set=[{','.join(names[:SHOWN])}]" if names else ""
+    is_one = len({each["name"] for each in datasets}) == 1
+    choice = f"; or choose present ones: dataset.set=[{','.join(names[:SHOWN])}]" if names and is_one else ""
     raise MissingDataError(
         f"{len(missing)} of {len(datasets)} data sets of this run are missing, such as {dataset['name']} "
         f"{dataset.get('set', '')}: expected {file} in {describe_roots()}, found none; run provsel fetch "
-        f"{dataset['name']}{choice}."
+        f"{sources}{choice}.",
+        sources,
     )
 
 
