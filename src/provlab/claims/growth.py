@@ -245,7 +245,10 @@ class Faster(AbstractRule):
             return [nothing_stored("CPU time", f"{self.row} and {', '.join(self.than)}")]
         outcomes = {name: _outcome(ratios.values()) for name, ratios in sorted(pairs.items())}
         counts, n = Counter(outcomes.values()), len(pairs)
-        won, possible = counts[FASTER], n - counts[SLOWER]
+        won, possible, enough = counts[FASTER], n - counts[SLOWER], self.share * n
+        verdict = REPLICATED if won > enough else CONTRADICTED if possible <= enough else INCONCLUSIVE
+        if verdict == INCONCLUSIVE and won + counts[OPEN] <= enough < won + counts[EITHER]:
+            verdict = DEPENDS
         notes = [
             f"{outcome}: {name} ({'; '.join(_ratio_text(column, ratio) for column, ratio in pairs[name].items())})"
             for name, outcome in outcomes.items()
@@ -257,18 +260,9 @@ class Faster(AbstractRule):
         )
         share = 100 * won / n
         return [
-            Finding("CPU time", self._verdict(counts, n), share, share, 100 * possible / n, n=n, test=test,
+            Finding("CPU time", verdict, share, share, 100 * possible / n, n=n, test=test,
                     unit="% of pairs", note=", ".join(notes))
         ]  # fmt: skip
-
-    def _verdict(self, counts: Counter[str], n: int) -> str:
-        enough = self.share * n
-        if counts[FASTER] > enough:
-            return REPLICATED
-        if n - counts[SLOWER] <= enough:
-            return CONTRADICTED
-        without = counts[FASTER] + counts[OPEN] <= enough
-        return DEPENDS if without and counts[FASTER] + counts[EITHER] > enough else INCONCLUSIVE
 
 
 def _outcome(ratios: Iterable[Interval]) -> str:

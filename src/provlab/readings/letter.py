@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from rich.table import Column, Table
-from rich.text import Text
+from rich.table import Table
 
 from provlab.claims.rules import CONTRADICTED, DEPENDS_ON_READING, NO_DIFFERENCE, NOT_CONTRADICTED, REPLICATED
 from provlab.claims.schema import Claim
@@ -26,6 +25,7 @@ from provlab.readings.schema import Part
 from provlab.readings.study import Outcome
 from provlab.readings.universes import Multiverse
 from provlab.tables import write_text
+from provlab.terminal import table
 from provlab.texts import likelihoods, render
 
 MOST = 2
@@ -103,20 +103,18 @@ def plan_text(multiverse: Multiverse) -> str:
 
 def robustness_table(outcome: Outcome) -> Table:
     """Return one line for each claim: shares of verdicts, the decisive place, and the smallest change that flips it."""
-    table = Table(
-        Column("claim", overflow="fold"), "universes", Column("by default", min_width=12), "verdicts",
-        "decisive place", "largest share of variance", "smallest change for another verdict",
-    )  # fmt: skip
-    lines = robustness_frame(outcome.robustness).to_dict("records")
-    for line, found in zip(lines, outcome.robustness, strict=True):
+    lines = []
+    for line, found in zip(robustness_frame(outcome.robustness).to_dict("records"), outcome.robustness, strict=True):
         shares = ", ".join(f"{share:.0%} {verdict}" for verdict, share in found.shares.items())
         turned = f"{line['turned_by']} ({line['turns']:.0%} of pairs)" if line["turned_by"] else ""
         varied = f"{line['varied_by']} ({line['variance']:.0%} of variance)" if line["varied_by"] else ""
         flip = f"{line['flip']}: {line['flip_verdict']}" if line["flips"] else ""
         more = f" (and {line['flips'] - 1} more)" if line["flips"] > 1 else ""
         number = count_text(line["run"], line["universes"])
-        table.add_row(Text(line["claim"]), number, line["default"], shares, turned, varied, Text(flip + more))
-    return table
+        first = {"claim": line["claim"], "universes": number, "by default": line["default"], "verdicts": shares}
+        places = {"decisive place": turned, "largest share of variance": varied}
+        lines.append({**first, **places, "smallest change for another verdict": flip + more})
+    return table(lines)
 
 
 def print_lines(outcome: Outcome) -> Iterator[str]:
