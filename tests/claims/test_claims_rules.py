@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from made_trials import MadeArtefacts
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, binomtest, ttest_ind
 
 from provlab.claims.paired_tests import CorrectedT, DisjointT, DyadicT, SignedRank, holm
 from provlab.claims.ranking import draw_rankings, rank, ranked
@@ -564,7 +564,9 @@ def test_faster(made):
         put_seconds(made, "C", "r=1", [0.25, 0.26], data)
     half = verdict_on(made, faster)
     assert (half.verdict, half.finding.effect, half.finding.high) == (CONTRADICTED, 50.0, 50.0)
-    assert "slower: C on set0 (r=1: 2.00 times [1." in half.detail
+    logarithms = np.log([1.0, 1.02]), np.log([0.5, 0.51])
+    low, high = np.exp(ttest_ind(*logarithms, equal_var=False).confidence_interval(0.95))
+    assert f"slower: C on set0 (r=1: 2.00 times [{low:.2f}, {high:.2f}])" in half.detail
     assert verdict_on(made, claim("faster", **{**FASTER, "share": 0.4}, columns=["r=1"])).verdict == REPLICATED
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,6 @@ SECONDS = "seconds"
 GROWING = (SECONDS, "peak_memory", "n_selected")
 FALLING = ("error", "objective", "scaled_objective", "n_selected", "certificate_delta", "certificate_objective")
 FASTER, SLOWER, OPEN, EITHER = "faster", "slower", "open", "depends"
-
-Interval = tuple[float, float, float]
-"""Estimate, low and high."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,31 +226,34 @@ class Faster(AbstractRule):
 
     def findings(self, columns: Sequence[str], evidence: AbstractEvidence, peers: Sequence[Any]) -> list[Finding]:
         """See the base class; one finding."""
-        seconds: dict[tuple[str, str], dict[str, Floats]] = {}  # their logarithms, by row, column and data set
-        for place in self.places(columns):
-            trials = evidence.trials(place, self.reads)
-            groups = np.log(selection_seconds(trials)).groupby(trials["dataset"])
-            seconds[place[1:]] = {str(name): found.to_numpy(float) for name, found in groups}
-        pairs: dict[str, dict[str, Interval]] = {}
-        for column in columns:
-            own = seconds[self.row, column]
-            for row in self.than:
-                for dataset in own.keys() & seconds[row, column].keys():
-                    ratio = difference_interval(own[dataset], seconds[row, column][dataset], self.alpha)
-                    pairs.setdefault(f"{row} on {dataset}", {})[column] = ratio
-        if not pairs:
+        found = [evidence.trials(each, self.reads).assign(row=each[1], column=each[2]) for each in self.places(columns)]
+        trials, keys = pd.concat(found), ["row", "column", "dataset"]
+        logarithms = np.log(selection_seconds(trials)).groupby([trials[name] for name in keys], sort=False)
+        moments = pd.DataFrame({"n": logarithms.count(), "mean": logarithms.mean(), "var": logarithms.var()})
+        one, others = (moments[moments.index.isin(rows, "row")].reset_index() for rows in ([self.row], self.than))
+        ratios = others.merge(one, on=["column", "dataset"], suffixes=("", "_one"))
+        if ratios.empty:
             return [nothing_stored("CPU time", f"{self.row} and {', '.join(self.than)}")]
-        outcomes = {name: _outcome(ratios.values()) for name, ratios in sorted(pairs.items())}
-        counts, n = Counter(outcomes.values()), len(pairs)
+        parts = ratios["var_one"] / ratios["n_one"], ratios["var"] / ratios["n"]
+        variance = sum(parts)
+        freedom = variance**2 / (parts[0] ** 2 / (ratios["n_one"] - 1) + parts[1] ** 2 / (ratios["n"] - 1))
+        # of a single value nothing is known, and no more of its half: NaN
+        half = (stdtrit(freedom, 1 - self.alpha / 2) * np.sqrt(variance)).mask(variance == 0, 0.0)
+        middle = ratios["mean_one"] - ratios["mean"]
+        ratios = ratios.assign(middle=middle, low=middle - half, high=middle + half)
+        pairs = {}
+        for (row, dataset), lines in ratios.groupby(["row", "dataset"]):
+            faster, slower = lines["high"] < 0, lines["low"] > 0
+            outcome = FASTER if faster.all() else SLOWER if slower.all() else OPEN
+            outcome = EITHER if faster.any() and slower.any() else outcome
+            texts = starmap(_ratio_text, lines[["column", "middle", "low", "high"]].itertuples(index=False))
+            pairs[f"{row} on {dataset}"] = outcome, "; ".join(texts)
+        counts, n = Counter(outcome for outcome, _ in pairs.values()), len(pairs)
         won, possible, enough = counts[FASTER], n - counts[SLOWER], self.share * n
         verdict = REPLICATED if won > enough else CONTRADICTED if possible <= enough else INCONCLUSIVE
         if verdict == INCONCLUSIVE and won + counts[OPEN] <= enough < won + counts[EITHER]:
             verdict = DEPENDS
-        notes = [
-            f"{outcome}: {name} ({'; '.join(_ratio_text(column, ratio) for column, ratio in pairs[name].items())})"
-            for name, outcome in outcomes.items()
-            if outcome != FASTER
-        ]
+        notes = [f"{pairs[name][0]}: {name} ({pairs[name][1]})" for name in sorted(pairs) if pairs[name][0] != FASTER]
         test = (
             f"CPU seconds (Welch's t of logarithms, {100 * (1 - self.alpha):g} % intervals), in more than "
             f"{100 * self.share:g} % of the pairs"
@@ -265,29 +265,6 @@ class Faster(AbstractRule):
         ]  # fmt: skip
 
 
-def _outcome(ratios: Iterable[Interval]) -> str:
-    """Return what a pair is over its columns, from differences of logarithms with their intervals."""
-    ratios = list(ratios)
-    faster, slower = (sum(high < 0 for _, _, high in ratios), sum(low > 0 for _, low, _ in ratios))
-    if faster and slower:
-        return EITHER
-    return FASTER if faster == len(ratios) else SLOWER if slower == len(ratios) else OPEN
-
-
-def _ratio_text(column: str, ratio: Interval) -> str:
-    middle, low, high = (math.exp(min(value, 700)) for value in ratio)
-    return f"{column}: {middle:.2f} times" + ("" if math.isinf(ratio[1]) else f" [{low:.2f}, {high:.2f}]")
-
-
-def difference_interval(own: Floats, other: Floats, alpha: float) -> tuple[float, float, float]:
-    """Return the difference of two means, with its 1 - alpha interval (Welch's t); unbounded from a single value."""
-    difference = float(own.mean() - other.mean())
-    if min(own.size, other.size) < 2:
-        return difference, -math.inf, math.inf
-    parts = own.var(ddof=1) / own.size, other.var(ddof=1) / other.size
-    variance = sum(parts)
-    if not variance:
-        return difference, difference, difference
-    freedom = variance**2 / (parts[0] ** 2 / (own.size - 1) + parts[1] ** 2 / (other.size - 1))
-    half = float(stdtrit(freedom, 1 - alpha / 2) * math.sqrt(variance))
-    return difference, difference - half, difference + half
+def _ratio_text(column: str, *logarithms: float) -> str:
+    middle, low, high = (math.exp(min(value, 700)) for value in logarithms)
+    return f"{column}: {middle:.2f} times" + ("" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]")
