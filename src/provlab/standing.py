@@ -235,7 +235,7 @@ class OnData(NamedTuple):
         """Write the page of a data set below a results folder, and return it."""
         return _pages(results, name, self.lines, lambda site: site.write(
             "index.html", "benchmark_data.html", f"Selectors on {name}", "index", found=self, command_line=command,
-            name=name, all=ALL,
+            name=name, all=ALL, hrefs={}, mine=(),
         ))  # fmt: skip
 
 

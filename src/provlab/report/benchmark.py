@@ -33,6 +33,12 @@ EVERY = {"domain": "all domains", "size": "all sizes", "model": "both models"}
 
 IN_SLICES = (HEADLINE, "stability", "support_f1", "seconds")
 
+COLUMNS = [
+    (f"{each.label} ({each.unit})" if each.unit not in ("", "s") else each.label, name, 3)
+    for name, each in MEASURES.items()
+]
+"""Columns of tables: title, measure, digits."""
+
 FRONTS = {
     "seconds": ("time", "CPU seconds of a selection, median over data sets"),
     "stability": ("stability", "stability"),
@@ -93,7 +99,8 @@ def write_benchmark(
     for name, (frame, _) in files.items():
         write_frame(frame, folder / name)
     shared: dict[str, Any] = {
-        "measures": MEASURES, "mine": mine, "all": ALL, "hrefs": hrefs, "size_text": size_text, "in_slices": IN_SLICES
+        "mine": mine, "hrefs": hrefs, "size_text": size_text, "measures": COLUMNS,
+        "in_slices": [each for each in COLUMNS if each[1] in IN_SLICES],
     }  # fmt: skip
     href = index or "benchmark/index.html"
     site.write(
@@ -105,11 +112,10 @@ def write_benchmark(
     )  # fmt: skip
     for name, own in lines.groupby("method", sort=False):
         sets = sets_of(lines, str(name)) if name in board.index else pd.DataFrame()
-        whole = own["size"] == ALL_FEATURES
         site.write(
             hrefs[name], "benchmark_method.html", str(name), "benchmark", str(name), above=[(title, href)], own=own,
-            name=name, sets=sets, beside=beside[beside.index.get_level_values("method") == name].droplevel("method"),
-            whole=bool(whole.any()), **shared,
+            name=name, sets=sets, **shared,
+            beside=beside[beside.index.get_level_values("method") == name].droplevel("method").rename(size_text),
         )  # fmt: skip
 
 
