@@ -6,12 +6,13 @@ It is an SVG that pages hold and filter, and that stands alone as a file; Matplo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup, escape
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
 from matplotlib.ticker import MaxNLocator
 
 from provlab.figures.looks import kind_of
@@ -23,16 +24,10 @@ WIDTH, LEFT, RIGHT, TOP, HEIGHT, LINE = 560.0, 172.0, 552.0, 44.0, 190.0, 15.0
 """Places in units of the drawing, as narrow as letters allow that a telephone shows at 9 pixels; height of the upper
 panel and of an option's line."""
 
-STYLE = """
-svg { font: 12.5px sans-serif; background: #fff } text { fill: #55606f; text-anchor: middle }
-.row { fill: #1b2330; text-anchor: end } .legend { fill: #1b2330; text-anchor: start } .place { font-weight: 600 }
-path { fill: none; stroke: #aab3bf } .grid { stroke: #dce0e6 } .zero { stroke: #1b2330 }
-.margin, .here { stroke-dasharray: 3 3 } .printed { stroke: #1b2330; stroke-dasharray: 1 4 }
-.default { fill: none; stroke: #1b2330; stroke-width: 1.4 } .interval { stroke-opacity: .45 }
-.k-good { color: #0a6847 } .k-bad { color: #a22b06 } .k-open { color: #7a5300 } .k-info { color: #0a588f }
-.k-mute { color: #55606f } [class*="k-"] { stroke: currentColor } .effect { fill: currentColor; stroke: none }
-"""
-"""Of a drawing that stands alone; those of a page take their colours from its style sheet."""
+ENVIRONMENT = Environment(
+    autoescape=True, trim_blocks=True, lstrip_blocks=True, loader=FileSystemLoader(Path(__file__).parent)
+)
+ENVIRONMENT.filters |= {"g": "{:g}".format, "tenth": "{:.1f}".format}
 
 
 def by_effect(universes: pd.DataFrame) -> pd.DataFrame:
@@ -82,60 +77,41 @@ def specification_curve(
     shown = universes[np.isfinite(universes["effect"].astype(float))]
     if shown.empty:
         return Markup("")
-    drawn = [] if printed is None else [printed]
-    low, high = _range(shown, [*margins, *drawn])
+    low, high = _range(shown, [*margins, *([] if printed is None else [printed])])
     bottom, step = TOP + HEIGHT, (RIGHT - LEFT) / len(shown)
 
     def y(value: float) -> float:
         return round(bottom - (min(max(value, low), high) - low) / (high - low) * HEIGHT, 1)
 
-    def across(kind: str, at: float) -> str:
-        return f'<path class="{kind}" d="M{LEFT:g} {y(at)}H{RIGHT:g}"/>' if low <= at <= high else ""
-
-    def text(kind: str, x: float, at: float, words: str) -> str:
-        short = words if len(words) <= 26 or kind != "row" else words[:25] + "…"
-        return f'<text class="{kind}" x="{x:g}" y="{at:g}">{escape(short)}</text>'
-
-    pieces, x = [], 10.0
-    for verdict, n in universes["verdict"].value_counts().items():  # the legend
-        words = f"{verdict} {n}"
-        pieces.append(f'<path class="effect k-{kind_of(str(verdict))}" d="{_mark(str(verdict), x, 12.0, 4.0)}"/>')
-        pieces.append(text("legend", x + 9, 16, words))
+    legend, x = [], 10.0
+    for verdict, n in universes["verdict"].value_counts().items():
+        legend.append((verdict, words := f"{verdict} {n}", x))
         x += 32 + 6.6 * len(words)
-    pieces.append(f'<path class="axis" d="M{LEFT:g} {TOP:g}V{bottom:g}"/>')
-    for tick in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high):
-        if low <= tick <= high:
-            pieces += [across("grid", tick), text("row", LEFT - 6, y(tick) + 4, f"{tick:g}")]
-    pieces += [text("row", LEFT - 6, TOP - 10, unit), *(across("margin", at) for at in margins)]
-    pieces += [across("zero", 0.0), *(across("printed", at) for at in drawn)]
-    heights: dict[tuple[str, str], float] = {}
-    at = bottom + 18
+    rows, heights, end = [], dict[tuple[str, str], float](), bottom + 18
     for place, options in places.items():
-        pieces.append(text("row place", LEFT - 8, at + 4, place))
-        for option in options:
-            at += LINE
-            heights[place, option] = at
-            pieces.append(f'<path class="grid" d="M{LEFT:g} {at:g}H{RIGHT:g}"/>{text("row", LEFT - 8, at + 4, option)}')
-        at += LINE + 4
-    radius = min(step * 0.36, 4.0)
+        heights |= {(place, option): end + k * LINE for k, option in enumerate(options, 1)}
+        rows += [("row place", place, end), *(("row", option, heights[place, option]) for option in options)]
+        end += LINE * (len(options) + 1) + 4
+    lines = []
     for k, line in enumerate(shown.to_dict("records")):
-        x = LEFT + (k + 0.5) * step
-        chosen = [heights[place, str(line[place])] for place in places]
-        if line["is_default"]:
-            pieces.append(f'<path class="here" d="M{x:.1f} {TOP:g}V{at - LINE:g}"/>')
-        pieces.append(f'<g data-row="{shown.index[k]}">{_universe(line, places, x, y, chosen, radius)}</g>')
+        options = [str(line[place]) for place in places]
+        marks = [heights[each] for each in zip(places, options, strict=True)]
+        at = LEFT + (k + 0.5) * step
+        lines.append({**line, "number": shown.index[k], "x": at, "options": options, "heights": marks})
     n, others = len(shown), universes.loc[~universes.index.isin(shown.index), "verdict"].value_counts()
     said = f"{n} universes, sorted by effect"
     if n < len(universes):  # a universe of a bound that says nothing has no effect, and would be missed without a word
         rest = ", ".join(f"{m} {verdict}" for verdict, m in others.items())
         said = f"{n} of {len(universes)} universes, sorted by effect; the others have none ({rest})"
-    pieces.append(text("tick", WIDTH / 2, at + 10, said))
-    label = escape(f"Specification curve{f' ({unit})' if unit else ''}: {said}.")
-    style = f' xmlns="http://www.w3.org/2000/svg"><style>{STYLE}</style' if alone else ""
-    return Markup(
-        f'<svg class="claim-plot curve" viewBox="0 0 {WIDTH:g} {at + 16:g}" role="img" aria-label="{label} The table '
-        f'has the same numbers."{style}><title>{escape(said)}</title>{"".join(pieces)}</svg>\n'
-    )
+    ticks = [tick for tick in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high) if low <= tick <= high]
+    radius = min(step * 0.36, 4.0)
+    drawing = ENVIRONMENT.get_template("specification.svg.j2").render(
+        low=low, high=high, y=y, mark=_mark, kind_of=kind_of, finite=math.isfinite, unit=unit, said=said, alone=alone,
+        legend=legend, ticks=ticks, margins=margins, printed=printed, rows=rows, lines=lines, radius=radius,
+        stroke=max(min(2 * radius, 4.0), 0.4), left=LEFT, right=RIGHT, top=TOP, bottom=bottom, width=WIDTH, end=end,
+        lowest=end - LINE,
+    )  # fmt: skip
+    return Markup("".join(map(str.strip, drawing.splitlines())) + "\n")  # escaped by the template
 
 
 def _range(shown: pd.DataFrame, lines: Sequence[float]) -> tuple[float, float]:
@@ -147,30 +123,6 @@ def _range(shown: pd.DataFrame, lines: Sequence[float]) -> tuple[float, float]:
     high = max([*values, *(end for end in ends if end < max(values) + span)])
     room = 0.04 * ((high - low) or 1.0)
     return low - room, high + room
-
-
-def _universe(
-    line: dict[str, Any],
-    places: Mapping[str, Sequence[str]],
-    x: float,
-    y: Callable[[float], float],
-    heights: list[float],
-    radius: float,
-) -> str:
-    verdict, effect = str(line["verdict"]), float(line["effect"])
-    kind = kind_of(verdict)
-    said = f"{verdict}, {effect:.4g}; {', '.join(str(line[place]) for place in places)}"
-    marks, width = "".join(f"M{x:.1f} {at - 5:g}v10" for at in heights), max(min(2 * radius, 4.0), 0.4)
-    pieces = [
-        f"<title>{escape(said)}{'; the defaults' if line['is_default'] else ''}</title>",
-        f'<path class="choice k-{kind}" d="{marks}" stroke-width="{width:.1f}"/>',
-    ]
-    if math.isfinite(line["low"]) and math.isfinite(line["high"]):
-        pieces.append(f'<path class="interval k-{kind}" d="M{x:.1f} {y(line["low"])}V{y(line["high"])}"/>')
-    pieces.append(f'<path class="effect k-{kind}" d="{_mark(verdict, x, y(effect), max(radius, 1.2))}"/>')
-    if line["is_default"]:
-        pieces.append(f'<circle class="default" cx="{x:.1f}" cy="{y(effect)}" r="7"/>')
-    return "".join(pieces)
 
 
 def _mark(verdict: str, x: float, y: float, r: float) -> str:
