@@ -1,6 +1,7 @@
 """Each rule on made trials: every verdict can be reached, and only by what it stands for."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -720,4 +721,7 @@ def test_rankings(made, tmp_path):
     paths = draw_rankings(results, tmp_path)
     assert [path.name for path in paths] == [f"critical_difference_figure_r1.{kind}" for kind in ("pdf", "png", "svg")]
     assert paths[0].parent == tmp_path / "made"
-    assert "nothing stored for D" in paths[2].read_text()
+    texts = " ".join(re.findall(r">([^<>]+)</text>", paths[2].read_text()))
+    difference = frame["critical_difference"].iloc[0]
+    for words in ("A (1.00)", "(2.00)", "(3.00)", f"critical difference {difference:.2f}", "nothing stored for D"):
+        assert words in texts

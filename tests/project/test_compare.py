@@ -111,18 +111,13 @@ BY_HAND = {
     "numbers, groups": {"number": True, "task": "regression", "groups": True},
     "groups": {"groups": True, "scoring": ["roc_auc", "f1_macro"]},
     "groups out": {"groups": True, "cv": "leave_one_group_out", "scoring": "balanced_accuracy"},
-    "time": {
-        "number": True,
-        "task": "regression",
-        "cv": "time_order",
-        "n_splits": 4,
-        "scoring": "neg_mean_absolute_error",
-    },
+    "time": {"number": True, "task": "regression", "cv": "time_order", "n_splits": 4,
+             "scoring": "neg_mean_absolute_error"},
     "texts": {"texts": True, "preparation": "standardise"},
     "texts, a transformer": {"texts": True, "preparation": "object", "scoring": "roc_auc"},
     "folds": {"cv": np.arange(120) % 4},
     "a model": {"model": LogisticRegression(random_state=0), "cv": 3, "scoring": "neg_log_loss"},
-}
+}  # fmt: skip
 
 
 def splitter_of(options, is_number, has_groups, seed):
@@ -307,12 +302,8 @@ def test_bad_data(data):
 )
 def test_missing_labels_are_no_class(data, missing, count):
     X, y = data
-    expected = (
-        rf"compare: expected a label in each row, got {count}"
-        if count
-        else r"compare: .*got the text '\w+' and the number 1; write"
-    )
-    with pytest.raises(ValueError, match=expected):
+    without = rf"compare: expected a label in each row, got {count}"
+    with pytest.raises(ValueError, match=without if count else r"compare: .*got the text '\w+' and the number 1; w"):
         quietly(X, missing(y), {"a": FirstFeatures(5)})
     assert not Path("results/data").exists()
 
