@@ -34,17 +34,6 @@ APART = (".npz", ".mat", *SVMLIGHT)
 UNNAMED = re.compile(r"Unnamed: 0(\.\d+)?|__index_level_0__")
 """What pandas calls a first column without a name: it numbers the rows."""
 
-OF_TEXT = ("sep", "decimal", "thousands", "encoding", "header", "comment", "na_values", "keep_default_na")
-TAKES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(TEXTS, OF_TEXT),
-    ".arff": ("encoding", "na_values", "keep_default_na"),
-    ".xlsx": ("sheet_name", "header", "decimal", "thousands", "na_values", "keep_default_na"),
-    ".parquet": ("na_values",),
-    **dict.fromkeys((".npz", ".mat"), ("X",)),
-    **dict.fromkeys(SVMLIGHT, ("zero_based", "n_features")),
-}
-"""Settings of `Reading` that each format takes."""
-
 OF_A_ROW, OF_A_COLUMN = 64, 256
 """Bytes that loading takes beside the numbers: labels as Python objects, and names with their suffixes."""
 
@@ -87,16 +76,16 @@ def format_of(file: Path) -> str:
 
 
 def once(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
-    """Return what `sound` does, read once while the file stays as it is."""
+    """Return what is found in a file, read once while the file stays as it is."""
     return _once(read, file, file.stat().st_mtime_ns, how)
 
 
 @lru_cache(maxsize=64)
 def _once(read: Callable[[Path, Reading], Any], file: Path, changed: int, how: Reading) -> Any:
-    return sound(read, file, how)
+    return _sound(read, file, how)
 
 
-def sound(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
+def _sound(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
     """Read a file, or say that it is damaged: on damage SciPy raises nearly anything, UnboundLocalError among it."""
     try:
         return read(file, how)
@@ -111,6 +100,11 @@ def sound(read: Callable[[Path, Reading], T], file: Path, how: Reading) -> T:
         ) from error
 
 
+def read_table(file: Path, how: Reading) -> Table:
+    """Return what a file holds."""
+    return _sound(FORMATS[format_of(file)][0], file, how)
+
+
 def column_names(file: Path, how: Reading) -> list[str]:
     """Return the names of the columns of a file."""
     if format_of(file) in TEXTS:
@@ -120,7 +114,7 @@ def column_names(file: Path, how: Reading) -> list[str]:
         from pyarrow.parquet import read_schema
 
         return [str(name) for name in read_schema(file).empty_table().to_pandas().columns]
-    return READERS[format_of(file)](file, how).names
+    return read_table(file, how).names
 
 
 def _check_size(file: Path, shape: Sequence[int], numbers: int | None = None) -> None:
@@ -273,12 +267,15 @@ def _read_svmlight(file: Path, how: Reading) -> Table:
     return Table(X, _numbered(X), vectors, notes=notes)
 
 
-READERS: dict[str, Callable[[Path, Reading], Table]] = {
-    **dict.fromkeys(TEXTS, _read_text),
-    ".parquet": _read_parquet,
-    ".npz": _read_npz,
-    ".npy": _read_npy,
-    ".mat": _read_mat,
-    **dict.fromkeys(SVMLIGHT, _read_svmlight),
+OF_TEXT = ("sep", "decimal", "thousands", "encoding", "header", "comment", "na_values", "keep_default_na")
+FORMATS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
+    **dict.fromkeys(TEXTS, (_read_text, OF_TEXT)),
+    ".arff": (_read_text, ("encoding", "na_values", "keep_default_na")),
+    ".xlsx": (_read_text, ("sheet_name", "header", "decimal", "thousands", "na_values", "keep_default_na")),
+    ".parquet": (_read_parquet, ("na_values",)),
+    ".npz": (_read_npz, ("X",)),
+    ".npy": (_read_npy, ()),
+    ".mat": (_read_mat, ("X",)),
+    **dict.fromkeys(SVMLIGHT, (_read_svmlight, ("zero_based", "n_features"))),
 }
-"""By ending of a file, what reads it."""
+"""By ending of a file, what reads it, and the settings of `Reading` that are said of it."""

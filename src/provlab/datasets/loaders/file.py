@@ -17,16 +17,15 @@ from provlab.datasets.dataset import Dataset, make_dataset
 from provlab.datasets.own_columns import column_beside, features_of, target_of
 from provlab.datasets.own_table import (
     APART,
+    FORMATS,
     OF_TEXT,
-    READERS,
     SVMLIGHT,
-    TAKES,
     UNNAMED,
     column_names,
     faults_of,
     format_of,
     once,
-    sound,
+    read_table,
 )
 from provlab.datasets.own_text import MISSING, PACKED, SPACES, SPELLED, TEXTS, Reading, TableError, layout_of, some
 from provlab.project import current_project
@@ -154,7 +153,7 @@ def load(
     [file] = files(path=path)
     with faults_of(file):
         how = _reading(file, given)
-        table = sound(READERS[format_of(file)], file, how)
+        table = read_table(file, how)
         if not table.columns.shape[0]:
             raise TableError(f"expected rows, got none below {some(table.names)}; write some.")
         roles, out = _places(file, table.names, given)
@@ -215,10 +214,10 @@ def files(*, path: str, **_: Any) -> list[Path]:
     if not isinstance(path, str) or path in ("", "???"):
         raise ValueError(f"dataset.path: expected the path of a file, got {path!r:.80}; such as dataset.path=my.csv.")
     file = root / Path(path).expanduser()
-    if format_of(file) not in READERS:
+    if format_of(file) not in FORMATS:
         step = "save it as .xlsx or CSV" if file.suffix.lower().startswith((".xls", ".ods")) else "convert or rename it"
         raise ValueError(
-            f"dataset.path: expected a file ending in {', '.join((*READERS, *(f'.csv{each}' for each in PACKED)))}, "
+            f"dataset.path: expected a file ending in {', '.join((*FORMATS, *(f'.csv{each}' for each in PACKED)))}, "
             f"got {path!r:.200}; {step}."
         )
     if not file.is_file():
@@ -237,11 +236,12 @@ def _reading(file: Path, given: Mapping[str, Any]) -> Reading:
     found["header"] = "none" if found["header"] is None else found["header"]
     found["sep"] = SPELLED.get(found["sep"], found["sep"]) if isinstance(found["sep"], str) else found["sep"]
     ending = format_of(file)
+    takes = FORMATS[ending][1]
     for name, value in found.items():
-        if value != getattr(Reading, name) and name not in TAKES.get(ending, ()):
-            takes = ", ".join(TAKES.get(ending, ())) or "none"
+        if value != getattr(Reading, name) and name not in takes:
             raise ValueError(
-                f"dataset.{name}: expected settings of {ending} files, {takes}, got {value!r:.80}; leave it out."
+                f"dataset.{name}: expected settings of {ending} files, {', '.join(takes) or 'none'}, got "
+                f"{value!r:.80}; leave it out."
             )
     for name, (is_right, expected) in VALUES.items():
         value = {**given, **found}[name]
