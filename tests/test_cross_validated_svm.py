@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.svm import SVC
 
 import provsel.models.cross_validated_svm as module
 from provlab.plan import cells_of, compose_config
@@ -39,6 +41,44 @@ def test_it_is_a_grid_search(model, shape, form):
     np.testing.assert_array_equal(ours.coef_, alone.coef_)
     np.testing.assert_array_equal(ours.predict(X), alone.predict(X))
     np.testing.assert_array_equal(support_rows(ours, X, y), support_rows(alone, X, y))
+
+
+def test_the_balanced_accuracy_is_scikit_learns_and_units_do_not_matter():
+    """Of the pooled predictions; a tenth of the rows is positive, which a plain SVM would not predict."""
+    rng = np.random.default_rng(0)
+    for n, d in ((150, 8), (60, 90)):
+        X, y = rng.standard_normal((n, d)), np.where(np.arange(n) % 10 == 0, 1, -1)
+        X[y > 0, :4] += 0.8
+        options = {"grid": GRID, "relative": True, "scoring": "balanced_accuracy", "n_splits": 4}
+        ours = CrossValidatedSVM(LibsvmSVM(class_weight="balanced"), **options).fit(X, y)
+        folds, unit = StratifiedKFold(4, shuffle=True, random_state=0), (X**2).sum(axis=1).mean()
+        models = [SVC(kernel="linear", C=C / unit, class_weight="balanced") for C in GRID]
+        found = [1 - balanced_accuracy_score(y, cross_val_predict(model, X, y, cv=folds)) for model in models]
+        np.testing.assert_allclose(ours.errors_, found, atol=1e-12)
+        assert pytest.approx(GRID[int(np.argmin(found))] / unit, rel=1e-12) == ours.C_
+        np.testing.assert_array_equal(ours.predict(X), models[int(np.argmin(found))].fit(X, y).predict(X))
+        assert (ours.predict(X) > 0).any()
+        for factor in (2.0**-20, 2.0**20):
+            np.testing.assert_array_equal(
+                CrossValidatedSVM(LibsvmSVM(class_weight="balanced"), **options).fit(factor * X, y).errors_,
+                ours.errors_,
+            )
+    zero = CrossValidatedSVM(relative=True).fit(np.zeros((12, 3)), np.arange(12) % 2)  # no row has a length
+    assert module.GRID[0] == zero.C_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scoring": "roc_auc"}, r"expected scoring in \('accuracy', 'balanced_accuracy'\), got 'roc_auc'"),
+        ({"grid": [0.0]}, r"expected a grid of positive, finite numbers, got \[0.0\]"),
+        ({"n_splits": 1}, "expected n_splits an integer above 1, got 1"),
+        ({"model": LeverageScoreSelector(2)}, "expected a linear SVM with a parameter C, got LeverageScoreSelector"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=f"CrossValidatedSVM: {message}"):
+        CrossValidatedSVM(**options).fit(*noisy())
 
 
 def test_several_classes_and_small_ones():

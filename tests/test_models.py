@@ -33,10 +33,14 @@ def digits():
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shape", [(40, 300), (300, 40)], ids=["wide", "tall"])
-@pytest.mark.parametrize("C", [0.01, 1.0])
-def test_libsvm_equals_scikit_learn(shape, form, C):
+@pytest.mark.parametrize(("C", "weights"), [(0.01, None), (1.0, None), (0.1, "balanced")])
+def test_libsvm_equals_scikit_learn(shape, form, C, weights):
     X, y = two_classes(*shape)
-    ours, theirs = LibsvmSVM(C=C, tol=1e-8).fit(FORMS[form](X), y), SVC(kernel="linear", C=C, tol=1e-8).fit(X, y)
+    if weights:  # one row in three is of the first class
+        kept = np.flatnonzero((y == np.unique(y)[1]) | (np.arange(len(y)) % 4 == 0))
+        X, y = X[kept], y[kept]
+    options = {"C": C, "tol": 1e-8, "class_weight": weights}
+    ours, theirs = LibsvmSVM(**options).fit(FORMS[form](X), y), SVC(kernel="linear", **options).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-4, atol=1e-6)
     np.testing.assert_array_equal(ours.support_, theirs.support_)
@@ -54,10 +58,13 @@ def test_a_gram_matrix_gives_the_bits_of_scikit_learn(n_classes, C):
     for seed in range(5):
         X, _ = two_classes(40, 60, seed)
         X, labels = np.round(3 * X), np.random.default_rng(seed).permutation(np.arange(40) % n_classes)
-        ours = fit_gram(X @ X.T, labels, C=C, tol=1e-3)
-        theirs = SVC(kernel="precomputed", C=C, tol=1e-3).fit(X @ X.T, labels)
-        for name in ours._fields:
-            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, f"{name}_"))
+        labels[:5] = 0
+        for balanced in (False, True):
+            ours = fit_gram(X @ X.T, labels, C=C, tol=1e-3, balanced=balanced)
+            theirs = SVC(kernel="precomputed", C=C, tol=1e-3, class_weight="balanced" if balanced else None)
+            theirs.fit(X @ X.T, labels)
+            for name in ours._fields:
+                np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, f"{name}_"))
 
 
 BROKEN = {
@@ -78,6 +85,11 @@ def test_another_libsvm_in_scikit_learn_is_left_for_its_public_one(monkeypatch, 
 
 
 @np.errstate(all="ignore")
+def test_libsvm_refuses_class_weights_that_it_does_not_have():
+    with pytest.raises(ValueError, match=r"expected class_weight None or 'balanced', got \{1: 2\}"):
+        LibsvmSVM(class_weight={1: 2}).fit(*two_classes(20, 5))
+
+
 def test_libsvm_refuses_rows_whose_inner_products_overflow():
     X, y = two_classes(20, 50)
     with pytest.raises(ValueError, match="expected rows with finite inner products, got infinity"):

@@ -200,10 +200,10 @@ def own_order(name, X, y):
 
 def own_linear(X, y):
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    errors = {
-        C: np.sum(cross_val_predict(SVC(C=C, kernel="linear"), X, y, cv=folds) != y) for C in (1e-3, 0.01, 0.1, 1)
-    }
-    return SVC(C=min(errors, key=errors.get), kernel="linear").fit(X, y)
+    unit = (X**2).sum(axis=1).mean()
+    models = [SVC(C=C / unit, kernel="linear", class_weight="balanced") for C in (0.1, 1, 10, 100)]
+    found = [balanced_accuracy_score(y, cross_val_predict(model, X, y, cv=folds)) for model in models]
+    return models[int(np.argmax(np.round(found, 12)))].fit(X, y)
 
 
 def own_forest(X, y):

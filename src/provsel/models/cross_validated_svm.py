@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.extmath import row_norms
 
 from provsel.kernels.spectral import gram_matrix
 from provsel.models._base import BaseLinearSVM
@@ -17,6 +18,8 @@ from provsel.models.libsvm import LibsvmSVM
 
 GRID = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
 """Powers of ten around the C = 1 of Paul, Magdon-Ismail, Drineas (2016)."""
+
+SCORING = ("accuracy", "balanced_accuracy")
 
 
 class CrossValidatedSVM(BaseLinearSVM):
@@ -32,6 +35,11 @@ class CrossValidatedSVM(BaseLinearSVM):
         With a parameter C; None is `LibsvmSVM()`.
     grid : sequence of float, default=(0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
         Of equally good C the smallest is taken.
+    relative : bool, default=False
+        Give C in units of 1 / mean ||x_i||^2 of the rows of a fit, the default C of SVMlight: the choice then does not
+        depend on the units of the columns.
+    scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
+        What the best C has most of: scikit-learn's names.
     n_splits : int, default=5
         Inner folds; as many as the smallest class has rows where that is less.
 
@@ -40,7 +48,7 @@ class CrossValidatedSVM(BaseLinearSVM):
     C_ : float
         The C chosen.
     errors_ : ndarray of shape (n_grid,)
-        Share of wrong predictions over all inner folds, by increasing C.
+        Share of wrong predictions over all inner folds, by increasing C: 1 - `scoring`.
     classes_, coef_, intercept_
         As those of `model`; `support_` and `dual_coef_` where it has them.
 
@@ -63,21 +71,33 @@ class CrossValidatedSVM(BaseLinearSVM):
 
     algorithm_version = 1
 
-    def __init__(self, model: BaseLinearSVM | None = None, *, grid: Sequence[float] = GRID, n_splits: int = 5) -> None:
+    def __init__(
+        self,
+        model: BaseLinearSVM | None = None,
+        *,
+        grid: Sequence[float] = GRID,
+        relative: bool = False,
+        scoring: Literal["accuracy", "balanced_accuracy"] = "accuracy",
+        n_splits: int = 5,
+    ) -> None:
         self.model = model
         self.grid = grid
+        self.relative = relative
+        self.scoring = scoring
         self.n_splits = n_splits
 
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
-        model, grid, n_splits = self._checked_options(labels)
+        model, grid, n_splits = self._checked_options(X, labels)
         folds = list(StratifiedKFold(n_splits, shuffle=True, random_state=0).split(np.zeros(labels.size), labels))
         alone = isinstance(model, LibsvmSVM) and self.classes_.size == 2 and X.shape[0] < X.shape[1]
         predicted = _on_gram(model, X, labels, grid, folds) if alone else _on_rows(model, X, labels, grid, folds)
-        wrong = np.zeros(len(grid), dtype=np.int64)
+        counts = np.bincount(labels)
+        wrong = np.zeros((len(grid), counts.size), dtype=np.int64)
         for k, test, found in predicted:
-            wrong[k] += int(np.count_nonzero(found != labels[test]))
-        self.errors_ = wrong / labels.size
-        self.C_ = grid[int(np.argmin(wrong))]
+            wrong[k] += np.bincount(labels[test][found != labels[test]], minlength=counts.size)
+        balanced = self.scoring == "balanced_accuracy"
+        self.errors_ = (wrong / counts).mean(axis=1) if balanced else wrong.sum(axis=1) / labels.size
+        self.C_ = grid[int(np.argmin(self.errors_))]
         self._fitted = clone(model).set_params(C=self.C_).fit_rows(X, labels)
         for name in ("coef_", "intercept_", "support_", "dual_coef_"):
             if hasattr(self._fitted, name):
@@ -86,7 +106,7 @@ class CrossValidatedSVM(BaseLinearSVM):
     def _combine(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._fitted._combine(values)
 
-    def _checked_options(self, labels: NDArray[np.int64]) -> tuple[BaseLinearSVM, list[float], int]:
+    def _checked_options(self, X: Any, labels: NDArray[np.int64]) -> tuple[BaseLinearSVM, list[float], int]:
         """Return the model, the grid in increasing order and the number of folds, or raise."""
         model = LibsvmSVM() if self.model is None else self.model
         if not isinstance(model, BaseLinearSVM) or "C" not in model.get_params(deep=False):
@@ -94,6 +114,8 @@ class CrossValidatedSVM(BaseLinearSVM):
         numbers = all(isinstance(C, int | float | np.number) and not isinstance(C, bool) for C in self.grid)
         if len(self.grid) == 0 or not numbers or not all(0 < C < np.inf for C in self.grid):
             raise ValueError(f"CrossValidatedSVM: expected a grid of positive, finite numbers, got {self.grid!r:.80}.")
+        if self.scoring not in SCORING:
+            raise ValueError(f"CrossValidatedSVM: expected scoring in {SCORING}, got {self.scoring!r:.80}.")
         if isinstance(self.n_splits, bool) or not isinstance(self.n_splits, int | np.integer) or self.n_splits < 2:
             raise ValueError(f"CrossValidatedSVM: expected n_splits an integer above 1, got {self.n_splits!r}.")
         smallest = int(np.bincount(labels).min())
@@ -102,7 +124,8 @@ class CrossValidatedSVM(BaseLinearSVM):
                 f"CrossValidatedSVM: expected at least two rows of each class to cross-validate on, got {smallest}; "
                 f"give more rows or a fixed C."
             )
-        return model, sorted(float(C) for C in self.grid), min(int(self.n_splits), smallest)
+        unit = (float(row_norms(X, squared=True).mean()) or 1.0) if self.relative else 1.0
+        return model, sorted(float(C) / unit for C in self.grid), min(int(self.n_splits), smallest)
 
 
 Predicted = Iterable[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
@@ -121,6 +144,8 @@ def _on_gram(model: LibsvmSVM, X: Any, labels: NDArray[np.int64], grid: list[flo
     for train, test in folds:
         inner, outer = gram[np.ix_(train, train)], gram[np.ix_(test, train)]
         for k, C in enumerate(grid):
-            found = fit_gram(inner, labels[train], C=C, tol=model.tol, max_iter=model.max_iter)
+            found = fit_gram(
+                inner, labels[train], C=C, tol=model.tol, max_iter=model.max_iter, balanced=model.is_balanced
+            )
             decision = outer[:, found.support] @ found.dual_coef[0] + found.intercept[0]
             yield k, test, (decision >= 0).astype(np.int64)  # LIBSVM takes the second class on the boundary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,15 @@ from sklearn.svm import SVC
 
 from provsel.kernels.spectral import gram_matrix
 from provsel.models._base import BaseLinearSVM, warn_of_many_rows
-from provsel.models._libsvm_library import MAX_ITER, GramSolution, checked_max_iter, fit_gram, fit_svc, warn_early
+from provsel.models._libsvm_library import (
+    MAX_ITER,
+    GramSolution,
+    checked_max_iter,
+    class_weights,
+    fit_gram,
+    fit_svc,
+    warn_early,
+)
 
 
 class LibsvmSVM(BaseLinearSVM):
@@ -28,6 +36,8 @@ class LibsvmSVM(BaseLinearSVM):
     ----------
     C : float, default=1.0
         Weight of the sum of slacks.
+    class_weight : {"balanced"} or None, default=None
+        With "balanced" C is multiplied by n / (k n_class) for the rows of a class, of k classes, as in scikit-learn.
     tol : float, default=1e-3
         LIBSVM's stopping tolerance, in units of y f(x).
     max_iter : int, default=1_000_000_000
@@ -70,19 +80,36 @@ class LibsvmSVM(BaseLinearSVM):
 
     algorithm_version = 1
 
-    def __init__(self, C: float = 1.0, *, tol: float = 1e-3, max_iter: int = MAX_ITER) -> None:
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        class_weight: Literal["balanced"] | None = None,
+        tol: float = 1e-3,
+        max_iter: int = MAX_ITER,
+    ) -> None:
         self.C = C
+        self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
 
+    @property
+    def is_balanced(self) -> bool:
+        """Whether each class has the same weight, or raise for another `class_weight`."""
+        if self.class_weight not in (None, "balanced"):
+            raise ValueError(f"LibsvmSVM: expected class_weight None or 'balanced', got {self.class_weight!r:.80}.")
+        return self.class_weight is not None
+
     def _solve(self, X: Any, labels: NDArray[np.int64]) -> None:
-        max_iter = checked_max_iter(self.max_iter)
+        max_iter, balanced = checked_max_iter(self.max_iter), self.is_balanced
         warn_of_many_rows("LibsvmSVM", X.shape[0], "scikit-learn's LinearSVC(dual=False) is for many rows")
         if self.classes_.size == 2 and X.shape[0] < X.shape[1]:
-            found = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol, max_iter=max_iter)
+            found = fit_gram(gram_matrix(X), labels, C=self.C, tol=self.tol, max_iter=max_iter, balanced=balanced)
             self.coef_ = np.asarray(found.dual_coef @ X[found.support], dtype=np.float64).reshape(1, -1)
         else:
-            svc = fit_svc(SVC(kernel="linear", C=self.C, tol=self.tol, max_iter=max_iter), X, labels)
+            of_class = dict(enumerate(class_weights(labels, balanced=balanced).tolist()))
+            svc = SVC(kernel="linear", C=self.C, tol=self.tol, max_iter=max_iter, class_weight=of_class)
+            fit_svc(svc, X, labels)
             self.coef_ = _dense(svc.coef_)
             found = GramSolution(svc.support_, _dense(svc.dual_coef_), svc.intercept_, svc.n_iter_)
         self.n_iter_ = found.n_iter
