@@ -215,10 +215,9 @@ class OnData(NamedTuple):
         panel, the mean rank on data sets of the panel that are alike.
     sizes : DataFrame
         Balanced error by method and size.
-    alike : list of str
-        These data sets: at most `ALIKE` times as many columns, or as few; all where fewer than three are.
-    n_panel : int
-        Data sets of the panel.
+    n_alike, n_panel : int
+        How many these are, of the data sets of the panel: they have at most `ALIKE` times as many columns, or as few;
+        all where fewer than three do.
     cells : list of PanelCell
     lines : DataFrame
         Scores of all.
@@ -226,7 +225,7 @@ class OnData(NamedTuple):
 
     board: pd.DataFrame
     sizes: pd.DataFrame
-    alike: list[str]
+    n_alike: int
     n_panel: int
     cells: list[PanelCell]
     lines: pd.DataFrame
@@ -249,12 +248,11 @@ def chosen_methods(names: Iterable[str] = ()) -> dict[str, PanelMethod]:
 
 
 def on_data(
-    name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore,
-    executor: Mapping[str, Any], console: Console | None = None,
-) -> OnData:  # fmt: skip
+    name: str, dataset: PanelDataset, methods: Mapping[str, PanelMethod], store: TrialStore, executor: Mapping[str, Any]
+) -> OnData:
     """Return how some methods stand on a data set, after computing what the store lacks."""
     cells = panel_cells(methods, {name: dataset})
-    panel, stored = computed(cells, {name: dataset}, store, executor, console), read_panel()
+    panel, stored = computed(cells, {name: dataset}, store, executor), read_panel()
     lines = scores(panel)
     board = leaderboard(lines)[["rank", "balanced_error", "stability", "seconds"]]
     d = int(lines["n_features"].iloc[0])
@@ -264,23 +262,18 @@ def on_data(
     known = leaderboard(scores(stored[stored["dataset"].isin(alike)]), shown=())["rank"]
     board = board.join(_differences(panel)).assign(panel=known.reindex(board.index))
     of_sizes = lines[lines["size"] > 0].pivot_table("balanced_error", "method", "size").reindex(board.index)
-    return OnData(board, of_sizes, [*alike], len(columns), cells, lines)
+    return OnData(board, of_sizes, len(alike), len(columns), cells, lines)
 
 
 def _differences(trials: pd.DataFrame) -> pd.DataFrame:
     """Return the mean difference to all features of each method, by the corrected resampled t over folds."""
-    errors = 100 * (1 - trials.set_index(["model", "repeat", "fold"])["balanced_accuracy"])
-    found = trials.set_index(["model", "repeat", "fold"])[["method", "size"]].assign(error=errors)
-    whole = found.loc[found["size"] == ALL_FEATURES, "error"]
-    others = found[found["size"] > 0].join(whole.rename("whole"))
-    lines = {}
-    folds = trials["fold"].nunique()
-    for name, own in others.assign(difference=others["error"] - others["whole"]).groupby("method"):
-        test = CorrectedT(own.groupby(["repeat", "fold"])["difference"].mean().to_numpy(), ratio=1 / (folds - 1))
-        lines[name] = (test.estimate, *test.interval(0.95))
-    return pd.DataFrame.from_dict(
-        {ALL: (0.0, 0.0, 0.0), **lines}, orient="index", columns=["difference", "low", "high"]
-    )
+    errors = trials.assign(error=100 * (1 - trials["balanced_accuracy"])).set_index(["model", "repeat", "fold"])
+    whole = errors.loc[errors["size"] == ALL_FEATURES, "error"].rename("whole")
+    others = errors[errors["size"] > 0].join(whole).eval("difference = error - whole")
+    means = others.groupby(["method", "repeat", "fold"])["difference"].mean().groupby("method")
+    tests = {name: CorrectedT(own.to_numpy(), ratio=1 / (trials["fold"].nunique() - 1)) for name, own in means}
+    lines = {ALL: (0.0, np.nan, np.nan)} | {name: (test.estimate, *test.interval(0.95)) for name, test in tests.items()}
+    return pd.DataFrame.from_dict(lines, orient="index", columns=["difference", "low", "high"])
 
 
 def _pages(results: Path, name: str, lines: pd.DataFrame, write: Callable[[Site], None]) -> Path:

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-LINEAR, FOREST = "linear", "forest"
-"""Models that are trained on what was selected."""
-
 ALL_FEATURES, OWN_SIZE = 0, -1
 """In `size`: all features are kept, and the method chooses their number itself."""
 
@@ -31,13 +28,13 @@ COLUMNS = {
     **dict.fromkeys(("stability", "stability_se", "support_f1", "false_discovery"), "float64"),
     **dict.fromkeys(WHERE, "str"),
 }  # fmt: skip
-"""Columns and their types. size: number of features that was asked for, or `ALL_FEATURES` or `OWN_SIZE`. model:
-`LINEAR` or `FOREST`. cell: short id of the cell, of which with repeat, fold and draw the key of a trial follows.
-error and balanced_accuracy: shares of the test rows, from 0 to 1. neg_log_loss: minus the mean log loss, NaN of a
-model without probabilities. subset_frobenius_ratio: ||X - C C^+ X||_F^2 over that of the best rank 5, training rows.
-select_cpu: CPU seconds of the selection with all that it shares with others, as if it were alone. peak_bytes: memory
-that the selection needs beyond what was there before, NaN where the system does not tell. n_features: of the data
-set. failure: "" or why nothing could be measured, where all numbers but n_features are NaN.
+"""Columns and their types. size: number of features that was asked for, or `ALL_FEATURES` or `OWN_SIZE`. model: that
+was trained on what was selected, "linear" or "forest". cell: short id of the cell, of which with repeat, fold and draw
+the key of a trial follows. error and balanced_accuracy: shares of the test rows, from 0 to 1. neg_log_loss: minus the
+mean log loss, NaN of a model without probabilities. subset_frobenius_ratio: ||X - C C^+ X||_F^2 over that of the best
+rank 5, training rows. select_cpu: CPU seconds of the selection with all that it shares with others, as if it were
+alone. peak_bytes: memory that the selection needs beyond what was there before, NaN where the system does not tell.
+n_features: of the data set. failure: "" or why nothing could be measured, where all numbers but n_features are NaN.
 
 Of the selection: stability is the index of Nogueira, Sechidis and Brown (2018) over the folds of a repeat, the mean of
 the repeats, and stability_se its standard error. support_f1 and false_discovery: of the selected features against those

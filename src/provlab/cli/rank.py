@@ -113,7 +113,7 @@ def _lines(board: pd.DataFrame, shown: Mapping[str, tuple[str, ...]]) -> list[di
     return [
         {"method": str(name)}
         | {
-            title: " to ".join("" if row[each] != row[each] else format(row[each], form) for each in names)
+            title: "" if row[names[0]] != row[names[0]] else " to ".join(format(row[each], form) for each in names)
             for title, (form, *names) in shown.items()
         }
         for name, row in board.iterrows()
@@ -134,10 +134,10 @@ def _on_data(
         settings = {override.key: override.value for override in map(parse_override, data)}
         name = Path(str(settings.get(("dataset", "path"), settings.get(("dataset",), "data")))).stem
     found = on_data(name, PanelDataset(tuple(data), YOURS, ""), chosen_methods(against), store, executor)
-    alike = " with about as many columns" if len(found.alike) < found.n_panel else ""
+    alike = " with about as many columns" if found.n_alike < found.n_panel else ""
     console.print(table(_lines(found.board, ON_DATA), f"{len(found.board)} methods on {name}", (
         f"Difference: points of balanced error more than all features, with the 95 % interval of one method alone over "
-        f"the folds. In the panel: mean rank on {len(found.alike)} of its data sets{alike}."
+        f"the folds. In the panel: mean rank on {found.n_alike} of its data sets{alike}."
     )))  # fmt: skip
     arguments = [*(f"--against={each}" for each in against), *data, f"results={results}"]
     command = shlex.join(["provsel", "rank", *arguments])
