@@ -76,13 +76,13 @@ def folder():
 
 
 def rules_table(fields, rows, path):
-    """Return simulated shares of verdicts, a mapping a line, as a Markdown table; write them to a CSV file if any."""
+    """Return lines, two texts and then numbers in each, as a Markdown table; write them to a CSV file if any."""
     if path:
         with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, fields, lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
-    lines = [f"| {' | '.join(fields)} |", "|---|---|--:|--:|--:|--:|"]
+    lines = [f"| {' | '.join(fields)} |", "|---|---|" + "--:|" * (len(fields) - 2)]
     lines += [f"| {' | '.join(str(row.get(field, '')) for field in fields)} |" for row in rows]
     return "\n".join(lines)
 
