@@ -130,6 +130,8 @@ def test_win_rates_of_a_pair_add_up_to_one(lines):
     rates = win_rates(of_slice(lines))
     np.testing.assert_allclose(rates + rates.T, 1)
     assert rates.loc["good", "random"] > 0.9
+    board = leaderboard(lines)
+    np.testing.assert_allclose(board["win_rate"], (rates.sum(axis=1) - 0.5)[board.index] / (len(board) - 1))
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))

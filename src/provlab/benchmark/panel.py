@@ -231,16 +231,11 @@ def _of_all_folds(trials: pd.DataFrame, support: frozenset[int] | None) -> dict[
     """Return what only the folds of a selection tell together, where each has one and leaves something out."""
     if trials["features"].isna().any():
         return {}
-    d, reports = int(trials["n_features"].iloc[0]), []
-    for _, part in trials.groupby(["repeat", "draw"]):
-        if len(part) > 1:
-            reports.append(stability(part["features"], d))
-    found = {}
-    if reports:
-        found = {
-            "stability": np.mean([each.index for each in reports]),
-            "stability_se": np.mean([each.variance**0.5 for each in reports]),
-        }
+    d, found = int(trials["n_features"].iloc[0]), dict[str, float]()
+    of_repeats = trials.groupby(["repeat", "draw"])["features"]
+    if reports := [stability(folds, d) for _, folds in of_repeats if len(folds) > 1]:
+        found["stability"] = float(np.mean([each.index for each in reports]))
+        found["stability_se"] = float(np.mean([each.variance**0.5 for each in reports]))
     if support is not None:
         sizes = trials["features"].map(len)
         hits = trials["features"].map(lambda kept: len(support.intersection(kept.tolist())))

@@ -255,14 +255,11 @@ def _of_means(means: NDArray[np.float64], level: float) -> dict[str, float]:
     }  # fmt: skip
 
 
-def win_rates(values: pd.DataFrame, *, lower: bool = True) -> pd.DataFrame:
+def win_rates(errors: pd.DataFrame) -> pd.DataFrame:
     """Return how often the method of a row beats that of a column: mean over domains, ties a half, no value loses."""
-    own = (values if lower else -values).fillna(np.inf).to_numpy()
-    place = values.index.to_frame(index=False)
-    n_places = place.groupby(["domain", "dataset"])["size"].transform("size")
-    weights = 1 / (n_places * place.groupby("domain")["dataset"].transform("nunique") * place["domain"].nunique())
-    won = [weights.to_numpy() @ ((each[:, None] < own) + 0.5 * (each[:, None] == own)) for each in own.T]
-    return pd.DataFrame(np.reshape(won, (own.shape[1],) * 2), values.columns, values.columns)
+    own = errors.fillna(np.inf)
+    won = {name: own.lt(each, axis=0) + 0.5 * own.eq(each, axis=0) for name, each in own.items()}
+    return pd.DataFrame({name: over_domains(each).mean() for name, each in won.items()})
 
 
 def front(board: pd.DataFrame, measure: str) -> list[str]:
@@ -301,8 +298,8 @@ def leaderboard(
     """
     errors, values = (of_slice(lines, name, size=size, model=model) for name in (HEADLINE, measure))
     found = interval(ranks(values, measure)).rename(columns={"mean": "rank"}).rename_axis(None)
-    rates, whole = win_rates(values, lower=MEASURES[measure].lower), filled(errors)
-    found["win_rate"] = (rates.sum(axis=1) - 0.5) / max(1, len(rates) - 1)
+    whole, n = filled(errors), len(found)
+    found["win_rate"] = (n - found["rank"]) / (n - 1 or 1)
     found["failed"] = (errors == np.inf).groupby(level="dataset").any().sum()
     found["missing"] = errors.isna().groupby(level="dataset").all().sum()
     found["sets"] = errors.index.get_level_values("dataset").nunique() - found["failed"] - found["missing"]

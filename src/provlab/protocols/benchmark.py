@@ -126,11 +126,9 @@ def subset_ratio(fitted: Fitted) -> float:
         left = squares.sum() - kept
         return float(left / tail if left > ROUNDING * squares.sum() else 0.0) if tail > 0 else np.nan
 
-    name = "subset ratio"
-    if name not in fitted.geometry:
-        fitted.geometry[name] = compute()
-    found: float = fitted.geometry[name]
-    return found
+    if "subset ratio" not in fitted.geometry:
+        fitted.geometry["subset ratio"] = compute()
+    return float(fitted.geometry["subset ratio"])
 
 
 def _products(X: Any) -> Any:
