@@ -200,7 +200,10 @@ class Within(AbstractRule):
             f"{self.quantity.removeprefix('certificate_')} at most {self.bound:g}, at most {100 * share:g} % above "
             f"(exact binomial, {100 * (1 - 2 * self.alpha):g} % interval)"
         )
-        low, high = (100 * (1 - part) for part in reversed(share_interval(above, n, self.alpha)))
+        # Clopper, Pearson (1934), Biometrika 26: the shares above that neither one-sided test rejects
+        most = float(betaincinv(above + 1, n - above, 1 - self.alpha)) if above < n else 1.0
+        least = float(betaincinv(above, n - above + 1, self.alpha)) if above else 0.0
+        low, high = 100 * (1 - most), 100 * (1 - least)
         return Finding(column, verdict, 100 * (n - above) / n, low, high, p_value, n, test, "% within", note,
                        needed=needed)  # fmt: skip
 
@@ -235,17 +238,6 @@ class ZeroError(AbstractRule):
         test = f"mean at most {self.at_most:g} {unit}"
         return Finding(column, verdict, mean, n=len(errors), test=test, unit=f"{unit} error", note=note,
                        margins=(self.at_most,), sample=tuple(errors.items()))  # fmt: skip
-
-
-def share_interval(successes: int, trials: int, alpha: float) -> tuple[float, float]:
-    """Return the exact 1 - 2 alpha interval of a probability.
-
-    References
-    ----------
-    Clopper, Pearson (1934), Biometrika 26: the shares that neither one-sided binomial test at level alpha rejects.
-    """
-    low = float(betaincinv(successes, trials - successes + 1, alpha)) if successes else 0.0
-    return low, float(betaincinv(successes + 1, trials - successes, 1 - alpha)) if successes < trials else 1.0
 
 
 def runs_needed(successes: int, trials: int, share: float, alpha: float) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from provlab.claims.evidence import AbstractEvidence, UnavailableError
+from provlab.claims.rules import ALPHA
 from provlab.claims.schema import RankingRequest
 
 TESTED = ["method", "rank", "n", "friedman_p", "critical_difference", "p_against_best"]
@@ -20,22 +21,21 @@ COLUMNS = ["artefact", "column", *TESTED, "note"]
 """Columns of results/rankings.csv, one line a method and ranking."""
 
 
-def rank_methods(errors: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
+def rank_methods(errors: pd.DataFrame) -> pd.DataFrame:
     """Rank methods over data sets.
 
     Parameters
     ----------
     errors : DataFrame of shape (data sets, methods)
         Lower is better; rows with a NaN are left out.
-    alpha : float
-        Level of the critical difference: two methods whose ranks differ by less have no significant difference.
 
     Returns
     -------
     DataFrame
         `TESTED`: average rank of each method, the best (lowest) first; n data sets that all methods have; Friedman's
-        p-value that all are the same; Nemenyi's against the first. Empty with fewer than three methods or two data
-        sets, where there is no test.
+        p-value that all are the same; the critical difference, at the level `ALPHA`: two methods whose ranks differ by
+        less have no significant difference; Nemenyi's p-value against the first. Empty with fewer than three methods or
+        two data sets, where there is no test.
 
     References
     ----------
@@ -51,7 +51,7 @@ def rank_methods(errors: pd.DataFrame, *, alpha: float = 0.05) -> pd.DataFrame:
     ranks, differ = each.mean().sort_values(kind="stable"), bool((each != (k + 1) / 2).any(axis=None))
     p_value = float(friedmanchisquare(*whole.to_numpy().T).pvalue) if differ else 1.0
     sd = math.sqrt(k * (k + 1) / (6 * n))  # of a difference of two average ranks, over the root of 2
-    difference = float(studentized_range.ppf(1 - alpha, k, np.inf)) / math.sqrt(2) * sd
+    difference = float(studentized_range.ppf(1 - ALPHA, k, np.inf)) / math.sqrt(2) * sd
     from_best = (ranks - ranks.iloc[0]).to_numpy() / sd * math.sqrt(2)
     against_best = np.clip(studentized_range.sf(from_best, k, np.inf), 0, 1)
     lines = {"method": ranks.index, "rank": ranks.to_numpy(), "n": n, "friedman_p": p_value}
