@@ -187,7 +187,7 @@ def own_run(command: str, cells: Sequence[Cell], methods: Sequence[str] = (), la
         A name for the method of each cell, and for its data set.
     """
     cells = cells if methods else unique_cells(cells)
-    named = labels or _datasets([cell.dataset for cell in cells])
+    named = labels or dataset_names([cell.dataset for cell in cells])
     lines = zip(cells, methods or _methods(cells), named, strict=True)
     found = []
     for cell, method, label in lines:
@@ -245,7 +245,8 @@ def _class_name(config: Mapping[str, Any] | None) -> str:
     return (name.removesuffix("Selector") or name) + (f" of {_class_name(inner)}" if isinstance(inner, Mapping) else "")
 
 
-def _datasets(configs: Sequence[Mapping[str, Any]]) -> list[str]:
+def dataset_names(configs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a name for each data set: its file's or set's, with the settings in which those of one name differ."""
     names = [
         Path(str(config["path"])).stem if config.get("path") else str(config.get("set") or config["name"])
         for config in configs

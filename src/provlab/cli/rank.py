@@ -125,15 +125,13 @@ def _on_data(
     console: PlainConsole,
 ) -> Path:  # fmt: skip
     """Rank methods on a data set, print the board, write the page and what `provsel report` shows; return the page."""
-    from provlab.benchmark.panel import PanelDataset
-    from provlab.own_runs import FOLDER, RunTable, own_run
-    from provlab.plan.overrides import parse_override
+    from provlab.benchmark.panel import PanelDataset, base_cell
+    from provlab.own_runs import FOLDER, RunTable, dataset_names, own_run
     from provlab.standing import YOURS, chosen_methods, on_data
 
-    if not name:
-        settings = {override.key: override.value for override in map(parse_override, data)}
-        name = Path(str(settings.get(("dataset", "path"), settings.get(("dataset",), "data")))).stem
-    found = on_data(name, PanelDataset(tuple(data), YOURS, ""), chosen_methods(against), store, executor)
+    dataset = PanelDataset(tuple(data), YOURS, "")
+    name = name or dataset_names([base_cell(dataset).dataset])[0]
+    found = on_data(name, dataset, chosen_methods(against), store, executor)
     alike = " with about as many columns" if found.n_alike < found.n_panel else ""
     console.print(table(_lines(found.board, ON_DATA), f"{len(found.board)} methods on {name}", (
         f"Difference: points of balanced error more than all features, with the 95 % interval of one method alone over "
