@@ -75,17 +75,29 @@ What we read into it: `alpha` is **one** <script>alert(1)</script>.
 """
 
 
+def write_paper(here, paper, files):
+    """Make a project of `here` with a paper of some files, and return the paper's folder."""
+    room = here / "experiments" / paper
+    room.mkdir(parents=True)
+    for name, content in files.items():
+        if content:
+            (room / name).write_text(content, encoding="utf-8")
+    (here / "provsel.toml").write_text("")
+    return room
+
+
+def enter(here, monkeypatch):
+    """Enter a project: another test may have one with the same names."""
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PROVSEL_PROJECT", str(here))
+    artefact_layout.cache_clear()
+
+
 def made_paper(here, monkeypatch):
     """Make a project of `here` with a paper of two artefacts, one of which has no data, and return its folder."""
-    experiments = here / "experiments" / "made2000"
-    experiments.mkdir(parents=True)
-    (here / "provsel.toml").write_text("")
+    files = {"claims.yaml": CLAIMS, "published.csv": PUBLISHED, "NOTES.md": NOTES}
     for name, dataset in (("table", "synthetic"), ("text", "techtc")):
-        (experiments / f"{name}.yaml").write_text(ARTEFACT.format(dataset=dataset))
-        (experiments / f"{name}.py").write_text(SCRIPT.format(name=name))
-    (experiments / "claims.yaml").write_text(CLAIMS)
-    (experiments / "published.csv").write_text(PUBLISHED)
-    (experiments / "NOTES.md").write_text(NOTES)
+        files |= {f"{name}.yaml": ARTEFACT.format(dataset=dataset), f"{name}.py": SCRIPT.format(name=name)}
     monkeypatch.setenv("PROVSEL_PROJECT", str(here))
-    artefact_layout.cache_clear()  # of the same names in another test
-    return experiments
+    artefact_layout.cache_clear()
+    return write_paper(here, "made2000", files)

@@ -1,6 +1,6 @@
 """A paper with a known truth: of its open places one turns the claim, the others do not."""
 
-from provlab.claims.stored import artefact_layout
+from made_paper import enter, write_paper
 
 ARTEFACT = """# @package _global_
 defaults:
@@ -79,13 +79,6 @@ places:
 
 def made_study(here, monkeypatch, readings=READINGS, published=""):
     """Make a project of `here` with the paper, and return the paper's folder."""
-    room = here / "experiments" / "known2000"
-    room.mkdir(parents=True)
     files = {"table.yaml": ARTEFACT, "table.py": SCRIPT, "claims.yaml": CLAIMS, "readings.yaml": readings}
-    for name, content in (files | ({"published.csv": published} if published else {})).items():
-        (room / name).write_text(content)
-    (here / "provsel.toml").write_text("")
-    monkeypatch.setenv("PROVSEL_PROJECT", str(here))
-    monkeypatch.chdir(here)
-    artefact_layout.cache_clear()  # of the same names in another test
-    return room
+    enter(here, monkeypatch)
+    return write_paper(here, "known2000", files | {"published.csv": published})

@@ -2,7 +2,7 @@
 
 import json
 
-from provlab.claims.stored import artefact_layout
+from made_paper import SCRIPT, enter, write_paper
 from provlab.cli import main
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;{{ 7*7 }}</script><!-- ]]> ünï ✓ 数 "
@@ -26,23 +26,6 @@ artefact:
   title: Without its data
   rows: {Lvg: [selector=leverage], Random: [selector=uniform]}
   columns: {r=30: [selector.n_features_to_select=30]}
-"""
-
-SCRIPT = """
-from provlab.figures.curves import draw_curves
-from provlab.recipe import Recipe, Rendering
-from provlab.tables import cell_text, write_tables
-
-
-def render(made: Rendering) -> str:
-    frame, sizes = made.frame, list(made.artefact.config.artefact.columns)
-    draw_curves(frame.assign(column=frame["column"].str.removeprefix("r=")), made.figures, "", ylabel="test error (%)")
-    lines = frame.drop_duplicates(["row", "column"]).set_index(["row", "column"])
-    rows = [[row, *(cell_text(lines, row, size) for size in sizes)] for row in made.artefact.config.artefact.rows]
-    return write_tables(made.tables, ["", *sizes], rows, caption=made.artefact.title, note=made.note)
-
-
-RECIPE = Recipe("seen2020/NAME", render, unit="test error (%)")
 """
 
 CLAIMS = """
@@ -80,8 +63,6 @@ What we read into it: `alpha` is **one** <script>alert(1)</script>.
 
 def seen_paper(here, monkeypatch, *, evil=False):
     """Make a project of `here` with the paper, and return the paper's folder; evil: names and texts are `EVIL`."""
-    room = here / "experiments" / "seen2020"
-    room.mkdir(parents=True)
     sets = {f"set {k}": {"choose": [f"dataset.seed={k}"]} for k in range(1, 9)}
     published, readings = PUBLISHED, READINGS
     files = {"figure.yaml": FIGURE.replace("{sets}", json.dumps(sets)), "absent.yaml": ABSENT, "claims.yaml": CLAIMS}
@@ -92,23 +73,13 @@ def seen_paper(here, monkeypatch, *, evil=False):
             files = {name: content.replace(old, text) for name, content in files.items()}
         files["claims.yaml"] = files["claims.yaml"].replace("row: Lvg", f"row: {text}")
         published, readings = "", ""
-    files |= {f"{name}.py": SCRIPT.replace("NAME", name) for name in ("figure", "absent")}
+    scripts = {name: SCRIPT.format(name=name).replace("made2000", "seen2020") for name in ("figure", "absent")}
+    files |= {f"{name}.py": script for name, script in scripts.items()}
     files |= {"published.csv": published, "readings.yaml": readings, "NOTES.md": NOTES}
-    for name, content in files.items():
-        if content:
-            (room / name).write_text(content, encoding="utf-8")
-    (here / "provsel.toml").write_text("")
     enter(here, monkeypatch)
     monkeypatch.setenv("PROVSEL_DATA", str(here / "no-data"))
     monkeypatch.delenv("PROVSEL_DATA_MIRROR", raising=False)
-    return room
-
-
-def enter(here, monkeypatch):
-    """Enter a project: there may be two with the same names."""
-    monkeypatch.chdir(here)
-    monkeypatch.setenv("PROVSEL_PROJECT", str(here))
-    artefact_layout.cache_clear()
+    return write_paper(here, "seen2020", files)
 
 
 def seen_report(here, monkeypatch, *, evil=False):

@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from pages_reader import broken_links, read_pages
-from seen_paper import EVIL, enter, seen_report
+from seen_paper import EVIL, seen_report
 
+from made_paper import enter
 from provlab.report.build import build_report
 from provlab.report.templating import (
     card,
