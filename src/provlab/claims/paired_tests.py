@@ -340,15 +340,8 @@ class DyadicT(AbstractStudentT):
 
     def __init__(self, differences: Floats, *, pairs: Sequence[tuple[str, str]]) -> None:
         super().__init__(differences)
-        members = {name: k for k, name in enumerate(sorted({name for pair in pairs for name in pair}))}
-        incidence = np.zeros((len(pairs), len(members)))
-        for k, pair in enumerate(pairs):
-            incidence[k, [members[name] for name in pair]] = 1
-        shared = (incidence @ incidence.T > 0).astype(float)
-        centred = shared - shared.mean(axis=0)
-        centred -= centred.mean(axis=1, keepdims=True)
-        trace = float(np.trace(centred))
-        self.df = min(self.n - 1.0, trace**2 / float((centred**2).sum())) if trace > 0 else 1.0
+        shared, trace, squares = _sharing(tuple(pairs))
+        self.df = min(self.n - 1.0, trace**2 / squares) if trace > 0 else 1.0
         residuals = np.asarray(differences) - self.estimate
         sandwich = float(residuals @ shared @ residuals) / (self.n * trace) if trace > 0 else math.inf
         self.inflation = max(1.0, sandwich / (self.variance / self.n)) if self.variance else 1.0
@@ -356,6 +349,19 @@ class DyadicT(AbstractStudentT):
     def spread(self, n: int) -> tuple[float, float]:
         """See the base class; more data sets are thought to share members as these do."""
         return math.sqrt(self.inflation * self.variance / n), max(1.0, self.df * n / self.n)
+
+
+@lru_cache(maxsize=8)  # tests of thousands of universes are about the same pairs
+def _sharing(pairs: tuple[tuple[str, str], ...]) -> tuple[Floats, float, float]:
+    """Return A of `DyadicT`, tr(B) and tr(B^2)."""
+    members = {name: k for k, name in enumerate(sorted({name for pair in pairs for name in pair}))}
+    incidence = np.zeros((len(pairs), len(members)))
+    for k, pair in enumerate(pairs):
+        incidence[k, [members[name] for name in pair]] = 1
+    shared = (incidence @ incidence.T > 0).astype(float)
+    centred = shared - shared.mean(axis=0)
+    centred -= centred.mean(axis=1, keepdims=True)
+    return shared, float(np.trace(centred)), float((centred**2).sum())
 
 
 def observations_needed(powers: Sequence[Callable[[int], float]]) -> float:
