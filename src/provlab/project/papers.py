@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import importlib.metadata
 import importlib.util
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -24,8 +25,6 @@ ENTRY_POINTS = "provsel.papers"
 OTHERS = ("claims.yaml", "readings.yaml")
 """Files of a room that are no artefacts."""
 
-NOTES, HEADING = "NOTES.md", "# Notes on "
-
 
 @dataclass(frozen=True)
 class Paper:
@@ -43,12 +42,12 @@ class Paper:
     folder: Path
     package: str
 
-    @property
-    def title(self) -> str:
-        """What its notes call it, in the heading "Notes on Smith (2020)"; the name where they do not."""
-        notes = self.folder / NOTES
-        heading = notes.read_text(encoding="utf-8").partition("\n")[0] if notes.is_file() else ""
-        return heading.removeprefix(HEADING).strip() if heading.startswith(HEADING) else self.name
+    def read_notes(self) -> tuple[str, str]:
+        """Return its title, which notes have in a heading such as "# Notes on Smith (2020)", and our notes on it."""
+        path = self.folder / "NOTES.md"
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        heading = re.match(r"#\s+(?:Notes on )?(.+)(?:\n|$)", text)
+        return (heading[1].strip(), text[heading.end() :]) if heading else (self.name, text)
 
     def artefacts(self) -> list[str]:
         """Return the names of its artefacts: each is a YAML file, with a script of the same name beside it."""

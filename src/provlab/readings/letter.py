@@ -62,7 +62,7 @@ def write_letter(outcome: Outcome, path: Path, left_out: Sequence[str] = ()) -> 
     own = paper.folder / OWN
     text = render(
         Path(__file__).with_suffix(".md.j2"),
-        title=paper.title, own=render(own, likelihood=likelihoods()) if own.is_file() else "",
+        title=paper.read_notes()[0], own=render(own, likelihood=likelihoods()) if own.is_file() else "",
         places=multiverse.readings.places, claims=outcome.claims, found=found, most=MOST, headings=FIRM_HEADINGS,
         left_out=left_out, parts=_said_once(_parts(multiverse, claims)),
         n_run=sum(each.n_run for each in found), n_all=sum(each.n_universes for each in found),

@@ -376,6 +376,7 @@ def write_claim(
         shown = {
             "places": [place for place in outcome.multiverse.readings.places if place.id in options],
             "universes": universes, "printed": printed, "data": outcome.multiverse.part(claim.rule.artefact),
+            "options": [(place, "filter") for place in options],
             "curve": specification_curve(
                 universes, options, unit=str(universes["unit"].iloc[0]), margins=getattr(claim.rule, "margins", ()),
                 printed=printed,

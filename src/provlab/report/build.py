@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -160,10 +159,10 @@ def _write_overview(
     for name in dict.fromkeys(page.paper for page in pages):
         own = [page for page in pages if page.paper == name]
         claims = [verdict for verdict in verdicts if verdict.claim.paper == name]
-        titles[name], notes = _notes(name)
+        titles[name], notes = papers()[name].read_notes()
         site.write(
             f"papers/{name}.html", "paper.html", titles[name], name, titles[name], name=name, pages=own,
-            verdicts=claims, notes=Markup(notes), **shared,
+            verdicts=claims, notes=Markup(render_notes(notes)), **shared,
         )  # fmt: skip
     site.write(
         "index.html", "index.html", "Overview", "index", pages=pages, titles=titles, verdicts=verdicts,
@@ -186,14 +185,6 @@ def tally(readings: Mapping[str, ClaimReadings], verdicts: Iterable[Verdict]) ->
     return tallied(counted_verdict(made.claim.id, made.verdict, asked) for made in own)
 
 
-def _notes(paper: str) -> tuple[str, str]:
-    """Return the title of a paper and our notes on it, as safe HTML."""
-    path = papers()[paper].folder / "NOTES.md"
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    heading = re.match(r"#\s+(?:Notes on )?(.+)(?:\n|$)", text)
-    return (heading[1].strip(), render_notes(text[heading.end() :])) if heading else (paper, render_notes(text))
-
-
 def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditRun]) -> None:
     """Write the page about machines, versions, the store and audits."""
     checks = examine(site.results)
@@ -206,8 +197,8 @@ def _write_environment(site: Site, store: StoreSnapshot, audits: Sequence[AuditR
     different = [(run.when, where, each) for run in audits for where, each in run.different]
     site.write(
         "environment.html", "environment.html", "Environment", "environment", "Environment", problems=problems,
-        store=[check for check in stored if check.state == OK], audits=audits, versions=versions,
-        machine=[check for check in checks if check.group == INSTALLATION],
+        store=[(check.name, check.value) for check in stored if check.state == OK], audits=audits, versions=versions,
+        machine=[(check.name, check.value) for check in checks if check.group == INSTALLATION],
         different=different[:MAX_DIFFERENT], n_different=len(different),
         environments=[(versions(text), n) for text, n in environments], revisions=revisions,
     )  # fmt: skip

@@ -86,6 +86,16 @@ class Site:
     has_benchmark: bool = False
     alone: bool = False
 
+    @property
+    def parts(self) -> list[tuple[str, str, str]]:
+        """Name, text and page of each part of the navigation."""
+        runs = [("runs", "Runs", "runs/index.html")] if self.papers and self.n_runs else []
+        papers = [(name, name, f"papers/{name}.html") for name in self.papers]
+        claims = [("claims", "Claims", "claims/index.html")] if self.papers else []
+        ranks = [("benchmark", "Benchmark", "benchmark/index.html")] if self.has_benchmark else []
+        last = [] if self.alone else [("environment", "Environment", "environment.html")]
+        return [("index", "Overview", "index.html"), *runs, *papers, *claims, *ranks, *last]
+
     def write(
         self, href: str, template: str, title: str, section: str, crumb: str = "", *,
         above: Sequence[tuple[str, str]] = (), plots: bool = False, **content: Any,

@@ -259,27 +259,13 @@
   }
 
   function setUpPlots() {
-    const holders = [...document.querySelectorAll("[data-plot]")];
-    if (!holders.length || !window.Plotly) return;
-    // A page may hold several: each is drawn when it comes near the screen.
-    const seen = new IntersectionObserver((entries) => {
-      for (const entry of entries) {
-        if (!entry.isIntersecting) continue;
-        seen.unobserve(entry.target);
-        const holder = entry.target.nextElementSibling;
-        try {
-          setUpPlot(holder);
-        } catch (problem) {
-          holder.hidden = true;
-          console.warn("A plot could not be drawn; the table has its numbers.", problem);
-        }
-        entry.target.remove();
-      }
-    }, { rootMargin: "400px" });
-    for (const holder of holders) {
-      const mark = element("div", { "aria-hidden": "true" });
-      holder.before(mark);
-      seen.observe(mark);
+    const holder = document.querySelector("[data-plot]");
+    if (!holder || !window.Plotly) return;
+    try {
+      setUpPlot(holder);
+    } catch (problem) {
+      holder.hidden = true;
+      console.warn("The plot could not be drawn; the table has its numbers.", problem);
     }
   }
 
