@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from provlab.figures.curves import draw_curves
-from provlab.figures.looks import PALETTE, declared_looks, looks
+from provlab.figures.looks import PALETTE, looks
 from provlab.figures.specification import by_effect, specification_curve
 from provlab.figures.style import FORMATS, only_formats
 from provlab.plan.artefact import artefact_part
@@ -50,7 +50,7 @@ def made_frame(values, columns=("10", "20")):
 
 
 def test_no_two_methods_of_the_project_are_alike_and_those_of_a_figure_differ_in_colour():
-    declared = declared_looks(current_project().methods)
+    declared = looks(current_project().methods)
     assert len({(look.colour, look.symbol) for look in declared.values()}) == len(declared)
     for name in DRAWN:
         found = [declared[str(row)] for row in artefact_part(name)["rows"]]
@@ -72,11 +72,13 @@ def test_a_method_without_an_entry_takes_what_is_left(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "text", ["blue", "pink circle", "blue ring", "blue circle wavy", "blue circle solid solid", ""]
 )
-def test_bad_looks_are_one_clear_error(text):
+def test_bad_looks_are_one_clear_error(text, monkeypatch, tmp_path):
+    (tmp_path / "provsel.toml").write_text(f"[methods]\nBSS = '{text}'\n")
+    monkeypatch.setenv("PROVSEL_PROJECT", str(tmp_path))
     with pytest.raises(
         ValueError, match=r"methods: 'BSS': expected a colour \(blue.*such as 'blue circle dashed', got"
     ):
-        declared_looks({"BSS": text})
+        looks(["BSS"])
 
 
 def test_a_method_looks_the_same_in_both_kinds_of_figures_and_legends_have_no_orphans(figures, tmp_path):

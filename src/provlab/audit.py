@@ -45,7 +45,7 @@ from provlab.identity.keys import trial_key
 from provlab.plan import Task, files_missing, identity_of, make_tasks, trials_of
 from provlab.run.environment import environment, git_revision
 from provlab.run.executors import execute
-from provlab.run.runner import Ticker
+from provlab.run.runner import ticker
 from provlab.store import TrialStore, records_table
 from provlab.terminal import PlainConsole
 from provsel import __version__
@@ -244,11 +244,11 @@ def run_audit(
         skipped["the record was removed when the audit began"] = lost
     tasks = _tasks(stored, skipped, noted)
     try:
-        with Ticker(console, "audit", len(_keys_of(tasks))) as ticker:
+        with ticker(console, "audit", len(_keys_of(tasks))) as advance:
             for result in execute(tasks, executor or {"name": "loky", "n_jobs": -1}):
                 records += result.records
                 noted |= {key: ("fails now", "a record", _line(reason)) for key, _, reason in result.failures}
-                ticker.advance(len(result.records) + len(result.failures))
+                advance(len(result.records) + len(result.failures))
     except (KeyboardInterrupt, Exception) as error:  # such as a cluster that is lost
         stopped = error
     trials, agreement = _compared(store, stored, records, noted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from provlab.project import current_project
@@ -67,7 +67,7 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
         For an entry that is not a colour, a marker and perhaps a line.
     """
     methods = list(dict.fromkeys(methods))
-    declared = declared_looks(current_project().methods)
+    declared = {method: _look(method, text) for method, text in current_project().methods.items()}
     taken = {(look.colour, look.symbol) for look in declared.values()}
     found = {method: declared[method] for method in methods if method in declared}
     free: list[Look] = []
@@ -80,18 +80,8 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
     return {method: found[method] for method in methods}
 
 
-def declared_looks(methods: Mapping[str, str]) -> dict[str, Look]:
-    """Return the looks of a project's `methods`, such as {"BSS": "blue circle", "Random": "black x dotted"}.
-
-    Raises
-    ------
-    ValueError
-        For an entry that is not a colour, a marker and perhaps a line.
-    """
-    return {method: _look(method, text) for method, text in methods.items()}
-
-
 def _look(method: str, text: str) -> Look:
+    """Return the look that a project's file states, such as "black x dotted"; errors as `looks`."""
     colours = COLOURS | {"grey": GREY}
     match text.split():
         case [colour, symbol, *line] if colour in colours and symbol in MARKERS and line in ([], *([n] for n in LINES)):

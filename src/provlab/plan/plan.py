@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from provlab.plan.composition import Parts, resolved
 from provlab.plan.overrides import CELL_GROUPS, ELSEWHERE, check_names
 from provlab.protocols import AbstractStatedFolds, protocol_named
 
+IS_REGRESSION = attrgetter("is_regression")
 TASKS = ("classification", "regression")
 """Of data sets; a model may have a config for each, and the data say which is meant."""
 
@@ -133,7 +135,7 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
     ]
     if parts["model"].keys() == {*TASKS}:
         # data sets that are registered have classes
-        asked = is_place(first["name"], "path") and _asked(canonical_json(first), identify(first), _is_regression)
+        asked = is_place(first["name"], "path") and _asked(canonical_json(first), identify(first), IS_REGRESSION)
         parts["model"] = parts["model"][TASKS[asked]]
     if isinstance(measured, AbstractStatedFolds):  # each data set has as many folds as it says
         counted = ((each, identify(each)) for each in members)
@@ -150,10 +152,6 @@ def cells_of(config: Parts, identify: Callable[[Mapping[str, Any]], str] = ident
 def _asked(config: str, data: str, ask: Callable[[Dataset], int]) -> int:
     """Load each data set once, and return the part of the plan that depends on the data."""
     return ask(load_from(json.loads(config)))
-
-
-def _is_regression(dataset: Dataset) -> bool:
-    return dataset.is_regression
 
 
 def _members(dataset: Mapping[str, Any]) -> list[Mapping[str, Any]]:

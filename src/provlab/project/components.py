@@ -58,16 +58,11 @@ def base_of(kind: str) -> type:
 
 
 @cache  # plans ask tens of thousands of times
-def registered(kind: str) -> dict[str, type]:
-    """Return provsel's classes of `kind` by name: "selector" (or plain transformer), "model" or "measure"."""
-    return _classes(kind, REGISTRIES[kind])
-
-
-@cache
-def _classes(kind: str, package: str) -> dict[str, type]:
+def registered(kind: str, package: str = "") -> dict[str, type]:
+    """Return provsel's classes of a kind by name, such as selectors and plain transformers; those of its registry."""
     from sklearn.base import TransformerMixin
 
-    registry = importlib.import_module(package)
+    registry = importlib.import_module(package or REGISTRIES[kind])
     base = TransformerMixin if kind in ("selector", "preparation") else base_of(kind)
     found = {name: getattr(registry, name) for name in registry.__all__}
     return {
@@ -94,27 +89,23 @@ def component_class(kind: str, config: Mapping[str, Any]) -> type:
     """
     target = config.get("_target_")
     package, _, name = target.rpartition(".") if isinstance(target, str) else ("", "", "")
-    registry = REGISTRIES.get(kind)
-    if registry is not None and package == registry and name in registered(kind):
-        return registered(kind)[name]
-    if kind == "selector" and package == PANEL and name in _classes(kind, PANEL):
-        return _classes(kind, PANEL)[name]
+    registry = REGISTRIES[kind]
+    if package in (registry, PANEL if kind == "selector" else registry) and name in registered(kind, package):
+        return registered(kind, package)[name]
     if kind == "model" and target in SCIKIT_LEARN:
         return getattr(importlib.import_module(package), name)
     if isinstance(in_hand := object_in_hand(target), type) and issubclass(in_hand, base_of(kind)):
         return _with_method(kind, in_hand)
     if package and package.split(".")[0] in current_project().trust:
         return _with_method(kind, _trusted(kind, package, name, current_project()))
-    known = sorted(f"{registry}.{name}" for name in registered(kind)) if registry is not None else []
-    known += SCIKIT_LEARN if kind == "model" else ()
-    own = f"among {', '.join(known)}, or a class " if known else ""
+    known = [*sorted(f"{registry}.{name}" for name in registered(kind)), *(SCIKIT_LEARN if kind == "model" else ())]
     trust = ", ".join(current_project().trust) or "none"
     advice = "add its top-level module to trust in provsel.toml if you would run its code"
     if not package:
         advice = f"name a class with its module, such as {kind}._target_=my_study.MyClass"
     raise ValueError(
-        f"config of the {kind}: expected a _target_ {own}of the modules that the project trusts ({trust}), got "
-        f"{'none' if target in (None, UNSET) else repr(target)[:82]}; {advice}."
+        f"config of the {kind}: expected a _target_ among {', '.join(known)}, or a class of the modules that the "
+        f"project trusts ({trust}), got {'none' if target in (None, UNSET) else repr(target)[:82]}; {advice}."
     )
 
 

@@ -4,7 +4,7 @@ A protocol checks a cell, takes its rows, runs a trial, and declares the columns
 What only a trial needs, scikit-learn and what fits, is imported where it runs: a plan and a store are read without.
 """
 
-from provlab.protocols.base import SELECTED, AbstractProtocol, Column, Fold, Method, columns, predicts_numbers, union
+from provlab.protocols.base import SELECTED, AbstractProtocol, Fold, Method, columns, predicts_numbers, union
 from provlab.protocols.benchmark import BenchmarkFolds
 from provlab.protocols.in_memory import (
     AbstractStatedFolds,
@@ -17,25 +17,21 @@ from provlab.protocols.in_memory import (
     SelectionOnly,
     TimeOrder,
 )
-from provlab.protocols.streamed import StreamedTraining
+from provlab.protocols.streamed import ONE_THREAD, StreamedTraining
 
 PROTOCOLS: dict[str, AbstractProtocol] = {
     each.name: each()
     for each in (KFold, InverseKFold, LeaveOneGroupOut, TimeOrder, FixedFolds, OfficialSplit, StreamedTraining,
-                 Clustering, SelectionOnly,
-                 BenchmarkFolds)
+                 Clustering, SelectionOnly, BenchmarkFolds)
 }  # fmt: skip
 """By what configs and keys call them: `protocol.split`."""
-
-MEASURED = union([Fold.COLUMNS, SELECTED, *(protocol.columns for protocol in PROTOCOLS.values())])
-"""Columns that some protocol fills."""
 
 COLUMNS = (
     *columns("text", "key", "cell", "dataset", "data", "content", "source", "setting", "config"),
     *columns("int32", "repeat", "fold", "draw"),
     *columns("int64", "seed", "split_seed"),
     *columns("int32", "n_classes"),
-    *MEASURED,
+    *union([Fold.COLUMNS, SELECTED, *(protocol.columns for protocol in PROTOCOLS.values())]),
     *columns("text", "environment", "git_revision"),
     *columns("seconds", "task_cpu"),
 )
@@ -57,7 +53,6 @@ def protocol_named(name: object) -> AbstractProtocol:
 
 
 __all__ = [
-    "COLUMNS", "MEASURED", "PROTOCOLS", "AbstractProtocol", "AbstractStatedFolds", "BenchmarkFolds", "Clustering",
-    "Column", "FixedFolds", "Fold", "InverseKFold", "KFold", "LeaveOneGroupOut", "Method", "OfficialSplit",
-    "SelectionOnly", "StreamedTraining", "TimeOrder", "predicts_numbers", "protocol_named",
+    "COLUMNS", "ONE_THREAD", "PROTOCOLS", "AbstractProtocol", "AbstractStatedFolds", "Fold", "InverseKFold", "Method",
+    "predicts_numbers", "protocol_named",
 ]  # fmt: skip

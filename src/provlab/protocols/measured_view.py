@@ -50,15 +50,15 @@ class MeasuredView(TrainingView):
     @contextmanager
     def _peak(self) -> Iterator[Callable[[], int | None]]:
         found: list[int] = []
-        before = _memory("VmHWM")
+        before = memory_of("VmHWM")
         if self._highest and before is not None:
             self._highest[-1] = max(self._highest[-1], before)
-        base = _memory("VmRSS") if _count_anew() else None
+        base = memory_of("VmRSS") if _count_anew() else None
         self._highest.append(0)
         try:
             yield lambda: found[0] if found else None
         finally:
-            highest = max(self._highest.pop(), _memory("VmHWM") or 0)
+            highest = max(self._highest.pop(), memory_of("VmHWM") or 0)
             if base is not None:
                 found.append(max(0, highest - base))
             if self._highest:
@@ -74,7 +74,7 @@ def _count_anew() -> bool:
     return True
 
 
-def _memory(name: str) -> int | None:
+def memory_of(name: str) -> int | None:
     """Return a number of bytes that Linux tells of this process: VmHWM, the most, or VmRSS, what it has now."""
     try:
         found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))

@@ -17,8 +17,8 @@ from provlab.project.components import build, component_class
 from provlab.project.estimators import as_config
 from provlab.protocols.base import AbstractOwnSplit, Fold, Method, Record, columns
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Set to 1 before the libraries load: the buffers of more threads would be counted as memory."""
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Variables that, set to 1, let a new process have one BLAS thread: the buffers of more would be counted as memory."""
 
 
 class StreamedTraining(AbstractOwnSplit):
@@ -92,7 +92,7 @@ def train_alone(config: Mapping[str, Any], fold: Fold) -> Record:
             # -P: a file json.py where the user happens to be is not what we import
             [sys.executable, "-P", "-m", "provlab.protocols.training_process"],
             input=json.dumps({"model": dict(config), "data": str(path), "n_features": n_features}),
-            env={**os.environ, **dict.fromkeys(THREADS, "1")},
+            env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
             capture_output=True,
             text=True,
             errors="replace",

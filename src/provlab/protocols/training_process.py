@@ -6,10 +6,8 @@ What is asked for on its standard input and what it answers are JSON: nothing is
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from sklearn.datasets import load_svmlight_file
 from threadpoolctl import threadpool_limits
 
 from provlab.project.components import build
+from provlab.protocols.measured_view import memory_of
 from provsel.streams import row_chunks
 from provsel.training_view import Cost
 
@@ -74,9 +73,8 @@ def peak_memory() -> int | None:
 
     VmHWM on Linux; elsewhere ru_maxrss, which may also count what came before the program started; None without both.
     """
-    status = Path("/proc/self/status")
-    if status.is_file() and (found := re.search(r"VmHWM:\s+(\d+) kB", status.read_text())):
-        return 1024 * int(found[1])
+    if (found := memory_of("VmHWM")) is not None:
+        return found
     try:
         import resource
     except ImportError:  # Windows

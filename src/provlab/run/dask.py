@@ -25,7 +25,8 @@ from distributed.utils import silence_logging_cmgr
 from provlab.identity.keys import trial_key
 from provlab.messages import to_install
 from provlab.plan.plan import Task
-from provlab.run.task import ONE_THREAD, ClusterError, Results, TaskResult, run_task
+from provlab.protocols import ONE_THREAD
+from provlab.run.task import ClusterError, Results, TaskResult, run_task
 from provsel import __version__
 
 DATA = ("PROVSEL_DATA", "PROVSEL_DATA_MIRROR")

@@ -21,7 +21,8 @@ from joblib.externals.loky.backend import resource_tracker
 
 from provlab.messages import to_install
 from provlab.plan.plan import Task
-from provlab.run.task import ONE_THREAD, Results, TaskResult, run_task
+from provlab.protocols import ONE_THREAD
+from provlab.run.task import Results, TaskResult, run_task
 
 EXECUTORS = ("serial", "loky", "dask", "slurm")
 
@@ -55,7 +56,7 @@ def execute(tasks: Sequence[Task], config: Mapping[str, Any]) -> Results:
     name, wanted = config.get("name"), int(config.get("n_jobs", -1))
     n_jobs = min(usable_cores() if wanted < 0 else wanted, max(1, len(tasks)))
     if name == "serial":
-        return _serial(tasks)
+        return (run_and_record(task) for task in tasks)
     if name == "loky":
         return _loky(tasks, n_jobs)
     if name not in EXECUTORS:
@@ -84,10 +85,6 @@ def run_and_record(task: Task) -> TaskResult:
         result = run_task(task)
     result.warnings += [f"{each.category.__name__}: {each.message}" for each in messages]
     return result
-
-
-def _serial(tasks: Sequence[Task]) -> Results:
-    yield from map(run_and_record, tasks)
 
 
 def _loky(tasks: Sequence[Task], n_jobs: int) -> Results:

@@ -6,8 +6,8 @@ import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -90,14 +90,6 @@ class RunReport:
             for line, text in _most_frequent(reason for *_, reason in self.failures)
         ]
 
-    def reason(self) -> str:
-        """Return in one line why trials failed, empty when none did."""
-        if not self.failures:
-            return ""
-        [(text, _), *others] = Counter(reason for *_, reason in self.failures).most_common()
-        more = f" (and {len(others)} other reason{'s' * (len(others) > 1)})" if others else ""
-        return f"{len(self.failures)} of {self.n_planned} trials failed: {text}{more}"
-
     def check(self, command: str) -> None:
         """Raise ValueError where trials failed, with their reasons."""
         if self.failures:
@@ -153,7 +145,7 @@ def run_cells(
     start = time.perf_counter()
     try:
         # closing them ends the tasks that still run
-        with closing(execute(tasks, executor)) as results, Ticker(console, label, missing) as ticker:
+        with closing(execute(tasks, executor)) as results, ticker(console, label or "trials", missing) as advance:
             for result in results:
                 store.append(result.records)
                 report.n_run += len(result.records)
@@ -163,7 +155,7 @@ def run_cells(
                 if is_first and result.failures and report.n_skipped:
                     _, where, reason = result.failures[0]
                     say(FIRST.format(reason=reason.rstrip("."), where=where))
-                ticker.advance(len(result.records) + len(result.failures))
+                advance(len(result.records) + len(result.failures))
                 if fail_fast and report.failures and report.n_skipped:
                     report.stopped = True
                     break
@@ -223,31 +215,26 @@ def check_data(tasks: Iterable[Task], executor: Mapping[str, Any]) -> None:
     )
 
 
-class Ticker:
-    """A progress bar with ETA on a terminal, a line every few seconds elsewhere."""
+@contextmanager
+def ticker(console: Console, label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function that counts n more trials: a bar with ETA on a terminal, a line every few seconds elsewhere."""
+    start = last = time.perf_counter()
+    done = 0
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("ETA"), TimeRemainingColumn(), console=console, disable=not console.is_terminal,
+    )  # fmt: skip
+    task = bar.add_task(label, total=total)
 
-    def __init__(self, console: Console, label: str, total: int) -> None:
-        self._console, self._label, self._total, self._done = console, label or "trials", total, 0
-        self._start = self._last = time.perf_counter()
-        self._bar = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-            TextColumn("ETA"), TimeRemainingColumn(), console=console, disable=not console.is_terminal,
-        )  # fmt: skip
-
-    def __enter__(self) -> Ticker:
-        self._bar.start()
-        self._task = self._bar.add_task(self._label, total=self._total)
-        return self
-
-    def advance(self, n: int) -> None:
-        """Count n more trials."""
-        self._done += n
-        self._bar.advance(self._task, n)
+    def advance(n: int) -> None:
+        nonlocal done, last
+        done += n
+        bar.advance(task, n)
         now = time.perf_counter()
-        if not self._console.is_terminal and now - self._last >= PLAIN_EVERY:
-            self._last = now
-            left = (now - self._start) / max(self._done, 1) * (self._total - self._done)
-            self._console.print(f"{self._label}: {self._done}/{self._total} trials, ETA {left:.0f} s", highlight=False)
+        if not console.is_terminal and now - last >= PLAIN_EVERY:
+            last = now
+            left = (now - start) / max(done, 1) * (total - done)
+            console.print(f"{label}: {done}/{total} trials, ETA {left:.0f} s", highlight=False)
 
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+    with bar:
+        yield advance

@@ -25,10 +25,6 @@ EXPECTED = (ValueError, ArithmeticError, np.linalg.LinAlgError)
 """What a trial of provsel's own classes may fail with; another error is one of ours. Others' classes raise anything."""
 
 
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Variables that let a worker process start with one BLAS thread."""
-
-
 class ClusterError(OSError):
     """The cluster cannot do the work, or not any more."""
 
